@@ -1,0 +1,244 @@
+"""Campaigns: which arguments get how many labels, from whom, under which guideline."""
+
+import uuid
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+
+class Guideline(models.Model):
+    """One version of the instructions and the label scale; frozen once a campaign opened."""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey("people.Study", models.CASCADE, related_name="guidelines")
+    number = models.PositiveIntegerField()
+    title = models.CharField(_("title"), max_length=120)
+    body = models.TextField(_("text"), help_text=_("Markdown."))
+    # [{"value": 0, "name": "…", "meaning": "…", "example": "…"}], values ascending, 0–9
+    levels = models.JSONField()
+    frozen_at = models.DateTimeField(null=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "number"], name="guideline_number_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.title} (v{self.number})"
+
+    @property
+    def values(self) -> list[int]:
+        """The labels of the scale, ascending."""
+        return [level["value"] for level in self.levels]
+
+
+class Campaign(models.Model):
+    """One round of labelling, run here or imported."""
+
+    class Origin(models.TextChoices):
+        """Whether votes are collected here or came in a file."""
+
+        LIVE = "live", _("Run here")
+        IMPORTED = "imported", _("Imported")
+
+    class State(models.TextChoices):
+        """draft → open ⇄ paused → closed."""
+
+        DRAFT = "draft", _("Draft")
+        OPEN = "open", _("Open")
+        PAUSED = "paused", _("Paused")
+        CLOSED = "closed", _("Closed")
+
+    class LowAccuracy(models.TextChoices):
+        """What happens when control accuracy is surely below the mark."""
+
+        WARN = "warn", _("Show it to researchers")
+        PAUSE = "pause", _("Stop serving items until a researcher decides")
+        EXCLUDE = "exclude", _("Exclude the annotator's labels (reversible)")
+
+    class Aggregator(models.TextChoices):
+        """How votes become one label where no expert decided."""
+
+        MAJORITY = "majority", _("Majority, higher label on a tie")
+        DAWID_SKENE = "dawid_skene", _("Dawid–Skene")
+        MACE = "mace", _("MACE")
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey("people.Study", models.CASCADE, related_name="campaigns")
+    name = models.CharField(_("name"), max_length=120)
+    origin = models.CharField(max_length=8, choices=Origin, default=Origin.LIVE)
+    state = models.CharField(max_length=6, choices=State, default=State.DRAFT)
+    guideline = models.ForeignKey(Guideline, models.PROTECT, related_name="campaigns")
+    votes_per_item = models.PositiveSmallIntegerField(
+        _("votes per item"), default=3, validators=[MinValueValidator(1), MaxValueValidator(60)]
+    )
+    block_size = models.PositiveSmallIntegerField(
+        _("items in a block"), default=5, validators=[MinValueValidator(2), MaxValueValidator(50)]
+    )
+    controls_per_block = models.PositiveSmallIntegerField(
+        _("of them control items"), default=1, validators=[MaxValueValidator(10)]
+    )
+    min_control_accuracy = models.FloatField(
+        _("minimum control accuracy"),
+        default=0.5,
+        validators=[MinValueValidator(0), MaxValueValidator(1)],
+    )
+    low_accuracy = models.CharField(
+        _("below it"), max_length=8, choices=LowAccuracy, default=LowAccuracy.WARN
+    )
+    share_cap = models.FloatField(
+        _("largest share of all items per annotator"),
+        default=1.0,
+        validators=[MinValueValidator(0.001), MaxValueValidator(1)],
+    )
+    expected_seconds = models.PositiveSmallIntegerField(_("expected seconds per item"), default=20)
+    lease_minutes = models.PositiveSmallIntegerField(
+        _("minutes an item stays reserved"),
+        default=10,
+        validators=[MinValueValidator(1), MaxValueValidator(240)],
+    )
+    seed = models.PositiveBigIntegerField(_("seed of every random order"), default=20240402)
+    aggregator = models.CharField(
+        max_length=12, choices=Aggregator, default=Aggregator.MAJORITY
+    )
+    # Labels of these campaigns overrule the majority (expert batches beside a crowd).
+    overridden_by = models.ManyToManyField("self", symmetrical=False, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    opened_at = models.DateTimeField(null=True)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "name"], name="campaign_name_once"),
+            models.CheckConstraint(
+                condition=Q(controls_per_block__lt=models.F("block_size")),
+                name="campaign_block_holds_ordinary_items",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_live(self) -> bool:
+        """Whether votes are collected here."""
+        return self.origin == self.Origin.LIVE
+
+
+class Item(models.Model):
+    """One argument inside a campaign; with a control label it is a control item.
+
+    Released data serves the same sentence under several task ids, so one
+    argument may stand behind several items; final labels pool them.
+    """
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="items")
+    argument = models.ForeignKey("annotation.Argument", models.PROTECT, related_name="items")
+    external_id = models.CharField(max_length=200)
+    rank = models.PositiveIntegerField(default=0)
+    control_label = models.PositiveSmallIntegerField(null=True)
+    imported_control_label = models.PositiveSmallIntegerField(null=True, editable=False)
+    is_retired = models.BooleanField(_("retired control"), default=False)
+
+    class Meta:
+        ordering = ["rank", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "external_id"], name="item_once"),
+            models.CheckConstraint(
+                condition=Q(control_label__isnull=True) | Q(control_label__lte=9),
+                name="item_control_label_range",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["campaign", "rank"]),
+            models.Index(
+                fields=["campaign"], condition=Q(control_label__isnull=False), name="item_controls"
+            ),
+        ]
+
+    @property
+    def is_control(self) -> bool:
+        """Whether a known label is checked against; never shown to annotators."""
+        return self.control_label is not None
+
+
+class Slot(models.Model):
+    """One of the votes an ordinary item asks for; made when the campaign opens.
+
+    The number of counted votes cannot exceed the number of slots, because a
+    counted vote holds exactly one (see Assignment).
+    """
+
+    class State(models.TextChoices):
+        """open → leased → done; a lease that ran out counts as open."""
+
+        OPEN = "open", _("Open")
+        LEASED = "leased", _("Leased")
+        DONE = "done", _("Done")
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="slots")
+    item = models.ForeignKey(Item, models.CASCADE, related_name="slots")
+    number = models.PositiveSmallIntegerField()
+    order = models.PositiveIntegerField()
+    state = models.CharField(max_length=6, choices=State, default=State.OPEN)
+    lease_until = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["item", "number"], name="slot_once"),
+            models.CheckConstraint(
+                condition=Q(state="leased", lease_until__isnull=False)
+                | (~Q(state="leased") & Q(lease_until__isnull=True)),
+                name="slot_lease_only_while_leased",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["campaign", "order"], condition=Q(state="open"), name="slot_open"
+            ),
+            models.Index(
+                fields=["campaign", "lease_until"],
+                condition=Q(state="leased"),
+                name="slot_leased",
+            ),
+            models.Index(fields=["campaign", "state"]),
+        ]
+
+
+class Participation(models.Model):
+    """One rater in one campaign: where they stand, and whether their labels count."""
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="participations")
+    rater = models.ForeignKey(
+        "annotation.Rater", models.CASCADE, related_name="participations"
+    )
+    cursor = models.PositiveIntegerField(default=0)
+    blocks = models.PositiveIntegerField(default=0)
+    is_stopped = models.BooleanField(default=False)
+    excluded_at = models.DateTimeField(null=True)
+    exclusion_reason = models.CharField(max_length=300, blank=True)
+    # A person's decision outlives recomputing; the automatic rule never overturns it.
+    is_decided_by_person = models.BooleanField(default=False)
+    started_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "rater"], name="participation_once")
+        ]
+
+    @property
+    def is_excluded(self) -> bool:
+        """Whether the rater's labels are left out of every figure."""
+        return self.excluded_at is not None

@@ -1,0 +1,114 @@
+"""Files that came in or go out, each with its own record of what happened."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class ImportFile(models.Model):
+    """An uploaded file on its way: uploaded → checked (dry run) → applied, or refused."""
+
+    class Kind(models.TextChoices):
+        """Formats with a reader."""
+
+        TOLOKA = "toloka", _("Toloka assignments (TSV)")
+        EXPERT_WORKBOOK = "expert_workbook", _("Expert workbook (XLSX)")
+        FINAL_LABELS = "final_labels", _("Final labels (JSON)")
+        SILVER = "silver", _("Comparisons with arguments and answers (JSON)")
+        TABLE = "table", _("Any table, columns mapped by you")
+
+    class State(models.TextChoices):
+        """Where the file stands."""
+
+        UPLOADED = "uploaded", _("Uploaded")
+        CHECKING = "checking", _("Checking")
+        CHECKED = "checked", _("Checked")
+        APPLYING = "applying", _("Importing")
+        APPLIED = "applied", _("Imported")
+        REFUSED = "refused", _("Refused")
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey("people.Study", models.CASCADE, related_name="import_files")
+    kind = models.CharField(max_length=16, choices=Kind)
+    name = models.CharField(max_length=255)
+    sha256 = models.CharField(max_length=64)
+    size = models.PositiveBigIntegerField()
+    stored_as = models.CharField(max_length=64)
+    options = models.JSONField(default=dict)
+    state = models.CharField(max_length=8, choices=State, default=State.UPLOADED)
+    # {"arguments": {"new": 1, "same": 2, "changed": 0, "rejected": 0}, …} and free notes
+    counts = models.JSONField(default=dict)
+    notes = models.JSONField(default=list)
+    refusal = models.TextField(blank=True)
+    job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
+    campaign = models.ForeignKey(
+        "annotation.Campaign", models.SET_NULL, null=True, related_name="import_files"
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    applied_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+
+
+class ImportProblem(models.Model):
+    """One row of an imported file that was rejected or flagged."""
+
+    import_file = models.ForeignKey(ImportFile, models.CASCADE, related_name="problems")
+    row = models.PositiveIntegerField(null=True)
+    column = models.CharField(max_length=200, blank=True)
+    reason = models.CharField(max_length=500)
+    is_rejection = models.BooleanField(default=True)
+
+    class Meta:
+        ordering = ["row", "pk"]
+        indexes = [models.Index(fields=["import_file", "row", "id"])]
+
+
+class ExportFile(models.Model):
+    """A file made in the background from one snapshot."""
+
+    class Content(models.TextChoices):
+        """What is in it."""
+
+        VOTES = "votes", _("Votes")
+        FINAL_LABELS = "final_labels", _("Final labels")
+        ANNOTATORS = "annotators", _("Annotators")
+        FIGURES = "figures", _("Figures of the snapshot")
+        CROWDKIT = "crowdkit", _("crowd-kit columns (task, worker, label)")
+
+    class Format(models.TextChoices):
+        """File formats."""
+
+        CSV = "csv", "CSV"
+        JSONL = "jsonl", "JSON Lines"
+        XLSX = "xlsx", "Excel"
+        PARQUET = "parquet", "Parquet"
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    campaign = models.ForeignKey(
+        "annotation.Campaign", models.CASCADE, related_name="export_files"
+    )
+    snapshot = models.ForeignKey(
+        "annotation.Snapshot", models.CASCADE, related_name="export_files"
+    )
+    content = models.CharField(max_length=12, choices=Content)
+    format = models.CharField(max_length=7, choices=Format)
+    stored_as = models.CharField(max_length=64, blank=True)
+    rows = models.PositiveBigIntegerField(default=0)
+    size = models.PositiveBigIntegerField(default=0)
+    sha256 = models.CharField(max_length=64, blank=True)
+    job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]

@@ -1,0 +1,13 @@
+"""Start-up of the project package."""
+
+from django.apps import AppConfig
+
+
+class SiteConfig(AppConfig):
+    """Loads Celery once settings are ready, so that importing ``cqa_site`` stays free of it."""
+
+    name = "cqa_site"
+    label = "cqa_site"
+
+    def ready(self) -> None:
+        from cqa_site import celery  # noqa: F401  registers the app for shared_task

@@ -1,0 +1,74 @@
+"""The one place that decides who may open a page of a study.
+
+Not a member: 404, as if the study did not exist. A member with another
+role: 403. Views get the study and the membership; every further row is
+looked up inside ``study``, never by id alone.
+"""
+
+import uuid
+from collections.abc import Callable
+from functools import wraps
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+
+from .models import AuditEvent, Membership, Role, Study, User
+
+RESEARCHERS = (Role.RESEARCHER, Role.ADMIN)
+EXPERTS = (Role.EXPERT, *RESEARCHERS)
+EVERYONE = tuple(Role)
+
+
+def memberships_of(user: User) -> QuerySet[Membership]:
+    """Memberships that count: active, of an active user, with their study."""
+    return Membership.objects.filter(
+        user=user, is_active=True, user__is_active=True
+    ).select_related("study")
+
+
+def studies_of(user: User) -> QuerySet[Study]:
+    """Studies this person is an active member of."""
+    return Study.objects.filter(memberships__user=user, memberships__is_active=True)
+
+
+def membership_or_404(user: User, study_id: uuid.UUID) -> Membership:
+    """The person's membership in the study; raises Http404 without one."""
+    membership = memberships_of(user).filter(study__public_id=study_id).first()
+    if membership is None:
+        raise Http404
+    return membership
+
+
+def study_page(*roles: Role) -> Callable:
+    """Decorate ``view(request, study, …)``: signs in, checks membership, then the role.
+
+    The decorated view takes ``study_id`` from the URL. ``request.membership``
+    holds the membership for templates and querysets.
+    """
+
+    def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+        @login_required
+        @wraps(view)
+        def page(request: HttpRequest, study_id: uuid.UUID, **kwargs) -> HttpResponse:
+            membership = membership_or_404(request.user, study_id)
+            if membership.role not in roles:
+                raise PermissionDenied
+            membership.user = request.user
+            request.membership = membership
+            return view(request, membership.study, **kwargs)
+
+        page.roles = roles
+        return page
+
+    return decorate
+
+
+def record(
+    *, study: Study | None, actor: User | None, verb: str, subject: str, reason: str = "", **details
+) -> AuditEvent:
+    """Write one line of the study's audit log."""
+    return AuditEvent.objects.create(
+        study=study, actor=actor, verb=verb, subject=subject[:200], reason=reason, details=details
+    )

@@ -1,0 +1,273 @@
+"""Who may do what: users, studies, memberships, invitations, crowd links, API tokens."""
+
+import hashlib
+import secrets
+import uuid
+from datetime import timedelta
+from typing import ClassVar
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
+from django.db import models
+from django.db.models.functions import Lower
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+INVITATION_LIFETIME = timedelta(days=14)
+
+
+def hash_secret(secret: str) -> str:
+    """SHA-256 of a secret of 128 bits or more; what the database keeps instead of it."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def new_secret() -> str:
+    """256 random bits, URL-safe."""
+    return secrets.token_urlsafe(32)
+
+
+class UserManager(BaseUserManager["User"]):
+    """Creates users by e-mail address, or without one for people who come by a crowd link."""
+
+    def create_user(self, email: str | None, password: str | None = None, **fields) -> "User":
+        """Create a user; no password means nobody can sign in with one."""
+        user = self.model(email=email.strip().lower() if email else None, **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **fields) -> "User":
+        """Create someone who may create studies and administer the site."""
+        return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
+
+    def get_by_natural_key(self, email: str | None) -> "User":
+        """Look an address up whatever its case."""
+        return self.get(email__iexact=email)
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """A person. Crowd participants have neither e-mail nor password, only a session."""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    email = models.EmailField(_("e-mail"), unique=True, null=True, blank=True)
+    name = models.CharField(_("name"), max_length=120, blank=True)
+    is_active = models.BooleanField(default=True)
+    is_staff = models.BooleanField(_("site administrator"), default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    USERNAME_FIELD = "email"
+    EMAIL_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+    objects = UserManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(Lower("email"), name="user_email_case_insensitive"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.email or _("Participant %s") % str(self.public_id)[:8]
+
+
+class Role(models.TextChoices):
+    """What a member does in a study."""
+
+    ANNOTATOR = "annotator", _("Annotator")
+    EXPERT = "expert", _("Expert")
+    RESEARCHER = "researcher", _("Researcher")
+    ADMIN = "admin", _("Admin")
+
+
+class Study(models.Model):
+    """One research project: the wall nobody looks over."""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(_("name"), max_length=120)
+    description = models.TextField(_("description"), blank=True)
+    is_demo = models.BooleanField(default=False, editable=False)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership")
+
+    class Meta:
+        ordering = ["name", "pk"]
+        verbose_name_plural = "studies"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """One person's one role in a study."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=12, choices=Role)
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "user"], name="membership_once"),
+            models.CheckConstraint(condition=models.Q(role__in=Role.values), name="role_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} · {self.get_role_display()}"
+
+    @property
+    def is_researcher(self) -> bool:
+        """Researchers and admins run the study; they see every figure and every row."""
+        return self.role in (Role.RESEARCHER, Role.ADMIN)
+
+
+class Invitation(models.Model):
+    """A single-use link that makes its bearer a member with one role."""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey(Study, models.CASCADE, related_name="invitations")
+    role = models.CharField(max_length=12, choices=Role)
+    note = models.CharField(_("for whom"), max_length=120, blank=True)
+    secret_hash = models.CharField(max_length=64, unique=True, editable=False)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+    used_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(role__in=Role.values), name="invitation_role_known"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_role_display()} · {self.note}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the link still works."""
+        return not self.used_at and not self.revoked_at and self.expires_at > timezone.now()
+
+
+class ParticipantLink(models.Model):
+    """A link for a crowd platform; bearers become annotators of one study.
+
+    The platform appends its own ids under the three parameter names. A
+    completion code is kept per outcome and shown only when the server has
+    counted the work.
+    """
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey(Study, models.CASCADE, related_name="participant_links")
+    campaign_ref = models.UUIDField(null=True)
+    platform = models.CharField(_("platform"), max_length=60, default="Prolific")
+    secret_hash = models.CharField(max_length=64, unique=True, editable=False)
+    participant_param = models.CharField(max_length=40, default="PROLIFIC_PID")
+    study_param = models.CharField(max_length=40, default="STUDY_ID")
+    session_param = models.CharField(max_length=40, default="SESSION_ID")
+    completed_code = models.CharField(_("code: completed"), max_length=40)
+    screened_out_code = models.CharField(_("code: screened out"), max_length=40)
+    no_work_code = models.CharField(_("code: no work left"), max_length=40)
+    fault_code = models.CharField(_("code: technical fault"), max_length=40)
+    required_items = models.PositiveIntegerField(_("items to complete"), default=50)
+    max_participants = models.PositiveIntegerField(_("participants at most"), default=500)
+    expires_at = models.DateTimeField()
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether new participants may still come in."""
+        return not self.closed_at and self.expires_at > timezone.now()
+
+
+class Participant(models.Model):
+    """One person of a crowd platform, bound to one user of one study."""
+
+    class Outcome(models.TextChoices):
+        """How a participation ended; each has its own completion code."""
+
+        RUNNING = "running", _("Running")
+        COMPLETED = "completed", _("Completed")
+        SCREENED_OUT = "screened_out", _("Screened out")
+        NO_WORK = "no_work", _("No work left")
+        FAULT = "fault", _("Technical fault")
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="participants")
+    link = models.ForeignKey(ParticipantLink, models.PROTECT, related_name="participants")
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="participant"
+    )
+    participant_id = models.CharField(max_length=128)
+    platform_study_id = models.CharField(max_length=128, blank=True)
+    session_id = models.CharField(max_length=128, blank=True)
+    is_verified = models.BooleanField(default=False)
+    outcome = models.CharField(max_length=14, choices=Outcome, default=Outcome.RUNNING)
+    created_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["link", "participant_id"], name="participant_once")
+        ]
+
+
+class ApiToken(models.Model):
+    """A key for the REST interface: shown once, stored as a hash, bound to a scope."""
+
+    PREFIX = "cqa_"
+
+    class Scope(models.TextChoices):
+        """What a token may do."""
+
+        READ = "read", _("Read")
+        WRITE = "write", _("Read and write")
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="api_tokens")
+    name = models.CharField(_("name"), max_length=60)
+    scope = models.CharField(max_length=5, choices=Scope, default=Scope.READ)
+    secret_hash = models.CharField(max_length=64, unique=True, editable=False)
+    last_four = models.CharField(max_length=4, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    last_used_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the token still works."""
+        return not self.revoked_at and self.expires_at > timezone.now()
+
+
+class AuditEvent(models.Model):
+    """Who changed what and why, per study; rows are only ever added."""
+
+    study = models.ForeignKey(Study, models.CASCADE, null=True, related_name="audit_events")
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    at = models.DateTimeField(auto_now_add=True)
+    verb = models.CharField(max_length=60)
+    subject = models.CharField(max_length=200)
+    reason = models.TextField(blank=True)
+    details = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-at", "-pk"]
+        indexes = [models.Index(fields=["study", "-at"])]

@@ -1,0 +1,61 @@
+"""API tokens: ``Authorization: Bearer cqa_…``."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from rest_framework.request import Request
+
+from .models import ApiToken, User, hash_secret, new_secret
+
+TOKEN_LIFETIME = timedelta(days=180)
+SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+
+
+def create_token(*, user: User, name: str, scope: str) -> tuple[ApiToken, str]:
+    """Make a token; the second value is the secret, which is not kept."""
+    secret = ApiToken.PREFIX + new_secret()
+    token = ApiToken.objects.create(
+        user=user,
+        name=name,
+        scope=scope,
+        secret_hash=hash_secret(secret),
+        last_four=secret[-4:],
+        expires_at=timezone.now() + TOKEN_LIFETIME,
+    )
+    return token, secret
+
+
+class TokenAuthentication(BaseAuthentication):
+    """Bearer tokens; a read token may not write."""
+
+    def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
+        """Return the token's user; None without the header, so the view answers 401."""
+        parts = get_authorization_header(request).split()
+        if not parts or parts[0].lower() != b"bearer":
+            return None
+        if len(parts) != 2:
+            raise AuthenticationFailed("The header must be: Authorization: Bearer <token>.")
+        token = (
+            ApiToken.objects.select_related("user")
+            .filter(secret_hash=hash_secret(parts[1].decode("latin-1")))
+            .first()
+        )
+        if token is None or not token.is_open or not token.user.is_active:
+            raise AuthenticationFailed("This token is not valid.")
+        if token.scope == ApiToken.Scope.READ and request.method not in SAFE_METHODS:
+            raise PermissionDenied("This token may only read.")
+        self._note_use(token)
+        return token.user, token
+
+    def authenticate_header(self, request: Request) -> str:
+        """Name the scheme, so that a missing token is 401 rather than 403."""
+        return "Bearer"
+
+    @staticmethod
+    def _note_use(token: ApiToken) -> None:
+        """Remember the last use, at most once a minute."""
+        now = timezone.now()
+        if token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1):
+            ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)

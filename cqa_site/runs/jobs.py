@@ -1,0 +1,193 @@
+"""Claiming and running jobs: one code path for SQLite and PostgreSQL.
+
+A worker claims ready rows with a lease and a fence, renews the lease while it
+works, and ends the job only under its own fence. A worker that died loses its
+lease, and the next drain takes the job again; after three losses it fails.
+"""
+
+import logging
+import os
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import IntegrityError, close_old_connections, models, transaction
+from django.db.models import F
+from django.db.models.functions import Now
+
+from .models import Job, WorkerBeat
+
+log = logging.getLogger(__name__)
+WORKER = str(uuid.uuid4())
+MAX_LOSSES = 3
+HANDLERS: dict[str, Callable[["Work"], None]] = {}
+
+
+class JobRefused(Exception):
+    """The work cannot be done; the message is shown to the person who asked."""
+
+
+class StaleWorker(Exception):
+    """Somebody else holds the job now; nothing this worker does may count."""
+
+
+def handles(kind: str) -> Callable:
+    """Register ``function(work)`` as the handler of a kind of job."""
+
+    def register(function: Callable[["Work"], None]) -> Callable[["Work"], None]:
+        HANDLERS[kind] = function
+        return function
+
+    return register
+
+
+def enqueue(*, study, kind: str, key: str, actor=None, **payload) -> Job:
+    """Ask for work, or return the active job with the same key; rings after the commit."""
+    try:
+        with transaction.atomic():
+            job = Job.objects.create(
+                study=study, kind=kind, key=f"{kind}:{key}", payload=payload, created_by=actor
+            )
+    except IntegrityError:
+        return Job.objects.get(key=f"{kind}:{key}", state__in=["ready", "leased"])
+    transaction.on_commit(ring)
+    return job
+
+
+def ring() -> None:
+    """Wake a worker; a broker that does not answer costs only the sweeper's interval."""
+    if settings.JOBS_INLINE:
+        drain()
+        return
+    from .tasks import wake
+
+    try:
+        wake.apply_async(retry=False)
+    except Exception:
+        log.warning("broker unreachable; the sweeper will find the work", exc_info=True)
+
+
+class Work:
+    """What a handler gets: the job, its payload, and a way to report progress."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.study = job.study
+        self.payload = job.payload
+        self._reported = 0.0
+
+    def progress(self, done: int, total: int = 0, note: str = "") -> None:
+        """Store progress at most twice a second; raises StaleWorker after losing the lease."""
+        now = time.monotonic()
+        if now - self._reported < 0.5 and done != total:
+            return
+        self._reported = now
+        changed = self._mine().update(
+            done=done, total=total, note=note, lease_until=Now() + settings.JOB_LEASE
+        )
+        if changed != 1:
+            raise StaleWorker
+
+    def finish(self) -> None:
+        """End the job; call inside the transaction that stores the result."""
+        if self._mine().update(state="done", lease_until=None, finished_at=Now()) != 1:
+            raise StaleWorker
+
+    def _mine(self) -> models.QuerySet[Job]:
+        return Job.objects.filter(pk=self.job.pk, state="leased", fence=self.job.fence)
+
+
+def claim() -> Job | None:
+    """Take the oldest due job, or one whose worker died; None when there is nothing."""
+    with transaction.atomic():
+        due = models.Q(state="ready", run_after__lte=Now()) | models.Q(
+            state="leased", lease_until__lt=Now()
+        )
+        job = (
+            Job.objects.filter(due)
+            .order_by("run_after", "id")
+            .select_for_update(skip_locked=True)
+            .first()
+        )
+        if job is None:
+            return None
+        losses = job.losses + (job.state == "leased")
+        if losses > MAX_LOSSES:
+            Job.objects.filter(pk=job.pk).update(
+                state="failed", lease_until=None, error="The worker died repeatedly on this job."
+            )
+            return None
+        Job.objects.filter(pk=job.pk).update(
+            state="leased",
+            leased_by=WORKER,
+            fence=F("fence") + 1,
+            losses=losses,
+            lease_until=Now() + settings.JOB_LEASE,
+        )
+        return Job.objects.select_related("study").get(pk=job.pk)
+
+
+def drain(max_seconds: float = 50.0) -> int:
+    """Run due jobs until none is left or the time is up; return how many ran."""
+    started, count = time.monotonic(), 0
+    beat()
+    while time.monotonic() - started < max_seconds and (job := claim()):
+        run(job)
+        count += 1
+    return count
+
+
+def run(job: Job) -> None:
+    """Run one claimed job to done or failed."""
+    work = Work(job)
+    stop = threading.Event()
+    if not settings.JOBS_INLINE:
+        threading.Thread(target=_heartbeat, args=(job, stop), daemon=True).start()
+    try:
+        HANDLERS[job.kind](work)
+        Job.objects.filter(pk=job.pk, state="leased", fence=job.fence).update(
+            state="done", lease_until=None, finished_at=Now()
+        )
+    except StaleWorker:
+        log.warning("job %s was taken over", job.public_id)
+    except JobRefused as refusal:
+        _fail(job, str(refusal))
+    except Exception:
+        log.exception("job %s failed", job.public_id)
+        _fail(job, "An unexpected error; the server's log has the details.")
+    finally:
+        stop.set()
+
+
+def beat() -> None:
+    """Say that this process is alive."""
+    WorkerBeat.objects.update_or_create(
+        worker=WORKER,
+        defaults={"host": socket.gethostname(), "process_id": os.getpid(), "seen_at": Now()},
+    )
+
+
+def is_worker_alive() -> bool:
+    """Whether any worker reported within the last minute."""
+    return WorkerBeat.objects.filter(seen_at__gt=Now() - timedelta(minutes=1)).exists()
+
+
+def _fail(job: Job, message: str) -> None:
+    Job.objects.filter(pk=job.pk, fence=job.fence).update(
+        state="failed", lease_until=None, finished_at=Now(), error=message
+    )
+
+
+def _heartbeat(job: Job, stop: threading.Event) -> None:
+    """Renew the lease from a thread of its own until the handler returns."""
+    while not stop.wait(settings.JOB_LEASE.total_seconds() / 3):
+        close_old_connections()
+        Job.objects.filter(pk=job.pk, state="leased", fence=job.fence).update(
+            lease_until=Now() + settings.JOB_LEASE
+        )
+        beat()
+    close_old_connections()

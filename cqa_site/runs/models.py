@@ -1,0 +1,87 @@
+"""Background work as rows: the database is the truth, a broker only wakes workers."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+
+class Job(models.Model):
+    """One piece of long work: an import, an export, a snapshot.
+
+    Workers claim ready rows with a lease and a fencing number. A result is
+    written only under the current fence, in the transaction that ends the job.
+    """
+
+    class State(models.TextChoices):
+        """Life of a job; ready and leased jobs are active."""
+
+        READY = "ready", _("Waiting")
+        LEASED = "leased", _("Running")
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Failed")
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey("people.Study", models.CASCADE, related_name="jobs")
+    kind = models.CharField(max_length=40)
+    payload = models.JSONField(default=dict)
+    key = models.CharField(max_length=120)
+    state = models.CharField(max_length=6, choices=State, default=State.READY)
+    run_after = models.DateTimeField(db_default=Now())
+    fence = models.BigIntegerField(default=0)
+    leased_by = models.CharField(max_length=36, blank=True)
+    lease_until = models.DateTimeField(null=True)
+    losses = models.PositiveSmallIntegerField(default=0)
+    done = models.PositiveBigIntegerField(default=0)
+    total = models.PositiveBigIntegerField(default=0)
+    note = models.CharField(max_length=200, blank=True)
+    error = models.TextField(blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["key"],
+                condition=models.Q(state__in=["ready", "leased"]),
+                name="job_active_once",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(state="leased", lease_until__isnull=False)
+                | (~models.Q(state="leased") & models.Q(lease_until__isnull=True)),
+                name="job_lease_only_while_leased",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["run_after", "id"], condition=models.Q(state="ready"), name="job_ready"
+            ),
+            models.Index(
+                fields=["lease_until"], condition=models.Q(state="leased"), name="job_leased"
+            ),
+            models.Index(fields=["study", "-created_at"]),
+        ]
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it still waits or runs."""
+        return self.state in (self.State.READY, self.State.LEASED)
+
+    @property
+    def share_done(self) -> float | None:
+        """Progress between 0 and 1, or None while the total is unknown."""
+        return min(1.0, self.done / self.total) if self.total else None
+
+
+class WorkerBeat(models.Model):
+    """When each worker process was last alive, for the notice that nobody works."""
+
+    worker = models.CharField(max_length=36, unique=True)
+    host = models.CharField(max_length=120)
+    process_id = models.PositiveIntegerField()
+    seen_at = models.DateTimeField()

@@ -1,0 +1,312 @@
+"""Settings from the environment; nothing set gives the embedded site on this machine.
+
+Embedded (default): SQLite, a file-system broker, a generated secret key under
+``DATA_DIR``, loopback hosts only. ``PRODUCTION=true`` turns the safe web
+settings on and refuses to start without a secret key and exact hosts.
+docs/deploy.md lists every variable.
+"""
+
+import secrets
+import sqlite3
+from datetime import timedelta
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+from environs import Env, validate
+
+env = Env()
+env.read_env(Path(__file__).resolve().parent.parent / ".env", recurse=False)
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = env.path("DATA_DIR", BASE_DIR / "var")
+DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+PRODUCTION = env.bool("PRODUCTION", False)
+DEBUG = env.bool("DEBUG", False)
+
+
+def _embedded_secret(path: Path) -> str:
+    """Read the secret of this installation, made at first start with mode 0600."""
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(64))
+    return path.read_text().strip()
+
+
+if PRODUCTION:
+    SECRET_KEY = env.str("SECRET_KEY", "")
+    if len(SECRET_KEY) < 50:
+        raise ImproperlyConfigured(
+            "PRODUCTION needs SECRET_KEY with at least 50 characters, for example from: "
+            "python -c 'import secrets; print(secrets.token_urlsafe(64))'"
+        )
+    if DEBUG:
+        raise ImproperlyConfigured("PRODUCTION and DEBUG cannot both be true.")
+    ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", [])
+    if not ALLOWED_HOSTS or "*" in ALLOWED_HOSTS:
+        raise ImproperlyConfigured("PRODUCTION needs ALLOWED_HOSTS: the exact host names, no '*'.")
+else:
+    SECRET_KEY = env.str("SECRET_KEY", "") or _embedded_secret(DATA_DIR / "secret_key")
+    ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
+SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", [])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", [])
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.humanize",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "csp",
+    "django_htmx",
+    "allauth",
+    "allauth.account",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "cqa_site",
+    "cqa_site.web",
+    "cqa_site.people",
+    "cqa_site.runs",
+    "annotation",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "cqa_site.web.middleware.PrivateResponses",
+]
+
+ROOT_URLCONF = "cqa_site.urls"
+WSGI_APPLICATION = "cqa_site.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "cqa_site.web.context.site",
+            ],
+        },
+    }
+]
+
+# -- database ---------------------------------------------------------------------------------
+
+# Before 3.51.3 SQLite's WAL mode has a published corruption race, so older libraries keep a
+# rollback journal; FULL makes an acknowledged label survive a power cut in both modes.
+# (trusted_schema=OFF is not possible: Django's JSON columns carry a JSON_VALID check.)
+SQLITE_JOURNAL = "WAL" if sqlite3.sqlite_version_info >= (3, 51, 3) else "TRUNCATE"
+SQLITE_INIT = ";".join(
+    f"PRAGMA {pragma}"
+    for pragma in (
+        f"journal_mode={SQLITE_JOURNAL}",
+        "synchronous=FULL",
+        "foreign_keys=ON",
+        "cell_size_check=ON",
+        "mmap_size=0",
+        "journal_size_limit=67108864",
+        "cache_size=-20000",
+        "temp_store=MEMORY",
+    )
+)
+
+
+def _database() -> dict:
+    """Add the options each database needs to what ``DATABASE_URL`` says."""
+    config = dict(env.dj_db_url("DATABASE_URL", f"sqlite:///{DATA_DIR / 'counterpoint.sqlite3'}"))
+    options = dict(config.get("OPTIONS", {}))
+    if config["ENGINE"] == "django.db.backends.sqlite3":
+        options |= {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": SQLITE_INIT}
+        config["CONN_MAX_AGE"] = None
+    elif config["ENGINE"] == "django.db.backends.postgresql":
+        size = env.int("DATABASE_POOL_SIZE", 10, validate=validate.Range(min=1, max=200))
+        options["pool"] = {"min_size": min(2, size), "max_size": size, "timeout": 20}
+        config["CONN_MAX_AGE"] = 0
+    else:
+        raise ImproperlyConfigured("DATABASE_URL must begin with sqlite:// or postgres://.")
+    config["OPTIONS"] = options
+    return config
+
+
+DATABASES = {"default": _database()}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# Rate limits are counted in the cache, so it must be shared by all processes.
+CACHES = {
+    "default": (
+        env.dj_cache_url("CACHE_URL")
+        if env.str("CACHE_URL", "")
+        else {
+            "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+            "LOCATION": "cache",
+            "OPTIONS": {"MAX_ENTRIES": 20_000},
+        }
+    )
+}
+
+# -- people -----------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "people.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "account_login"
+ACCOUNT_ADAPTER = "cqa_site.people.adapter.InvitationOnlyAdapter"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_PREVENT_ENUMERATION = True
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
+ACCOUNT_SESSION_REMEMBER = False
+ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
+ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "10/m/ip,5/5m/key"}
+
+SESSION_COOKIE_AGE = 12 * 60 * 60
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+
+# -- web --------------------------------------------------------------------------------------
+
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
+DATA_UPLOAD_MAX_NUMBER_FILES = 2
+FILE_UPLOAD_PERMISSIONS = 0o600
+MAX_UPLOAD_BYTES = 64 * 1024 * 1024
+
+if PRODUCTION:
+    SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", True)
+    SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", 31_536_000)
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+    SECURE_HSTS_PRELOAD = env.bool("SECURE_HSTS_PRELOAD", False)
+    SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sid", "__Host-csrf"
+    SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+    if env.bool("TRUSTED_PROXY", False):
+        SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+        ALLAUTH_TRUSTED_PROXY_COUNT = 1
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "manifest-src": ["'self'"],
+        "form-action": ["'self'"],
+        "base-uri": ["'none'"],
+        "object-src": ["'none'"],
+        "frame-ancestors": ["'none'"],
+    }
+}
+
+STATIC_URL = "/static/"
+STATIC_ROOT = env.path("STATIC_ROOT", BASE_DIR / "staticfiles")
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": (
+            "django.contrib.staticfiles.storage.StaticFilesStorage"
+            if DEBUG
+            else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        )
+    },
+}
+MEDIA_ROOT = DATA_DIR / "files"
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+EMAIL_CONFIG = env.dj_email_url("EMAIL_URL", "consolemail://")
+vars().update({key: value for key, value in EMAIL_CONFIG.items() if key.startswith("EMAIL_")})
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "counterpoint@localhost")
+
+REST_FRAMEWORK = {
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["cqa_site.web.strict_json.StrictJSONParser"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["cqa_site.people.tokens.TokenAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PAGINATION_CLASS": "cqa_site.web.pagination.Pages",
+    "DEFAULT_FILTER_BACKENDS": ["cqa_site.web.strict_filters.StrictFilterBackend"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Counterpoint API",
+    "DESCRIPTION": "Studies, campaigns, votes, final labels, agreement and exports.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+}
+
+# -- background work --------------------------------------------------------------------------
+
+CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "filesystem://")
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_RESULT_BACKEND = None
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BEAT_SCHEDULE = {"sweep": {"task": "cqa_site.runs.tasks.wake", "schedule": 10.0}}
+if CELERY_BROKER_URL.startswith("filesystem://"):
+    for folder in ("broker", "broker/queue", "broker/control"):
+        (DATA_DIR / folder).mkdir(mode=0o700, exist_ok=True)
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "data_folder_in": str(DATA_DIR / "broker/queue"),
+        "data_folder_out": str(DATA_DIR / "broker/queue"),
+        "control_folder": str(DATA_DIR / "broker/control"),
+        "polling_interval": 0.1,
+    }
+elif CELERY_BROKER_URL.startswith("redis"):
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600, "socket_timeout": 10}
+# Work runs inside the caller's process, right after its commit: for tests and one-shot commands.
+JOBS_INLINE = env.bool("JOBS_INLINE", False)
+JOB_LEASE = timedelta(seconds=30)
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"()": "cqa_site.web.logging.JsonLines"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "INFO")},
+}
+
+env.seal()

@@ -1,0 +1,34 @@
+"""Every agreement statistic under one name; the modules behind hold one topic each."""
+
+from cqa_site.stats.alpha import krippendorff_alpha
+from cqa_site.stats.coincidence import LEVELS, Level
+from cqa_site.stats.confusion import coincidences, confusion
+from cqa_site.stats.disagreement import per_item_disagreement, per_label_agreement
+from cqa_site.stats.kappa import Weights, cohen_kappa, fleiss_kappa
+from cqa_site.stats.pairwise import (
+    PAIR_STATISTICS,
+    PairStatistic,
+    PairwiseMatrix,
+    pairwise_agreement,
+    pairwise_matrix,
+)
+from cqa_site.stats.percent import percent_agreement
+
+__all__ = [
+    "LEVELS",
+    "PAIR_STATISTICS",
+    "Level",
+    "PairStatistic",
+    "PairwiseMatrix",
+    "Weights",
+    "cohen_kappa",
+    "coincidences",
+    "confusion",
+    "fleiss_kappa",
+    "krippendorff_alpha",
+    "pairwise_agreement",
+    "pairwise_matrix",
+    "per_item_disagreement",
+    "per_label_agreement",
+    "percent_agreement",
+]

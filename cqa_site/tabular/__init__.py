@@ -1,0 +1,45 @@
+"""Tables in and out of files that nobody has checked: CSV, TSV, JSON, JSONL, XLSX.
+
+Pure: no Django. Reading streams rows within `Limits`; what cannot be trusted
+raises `UnreadableFile` with file, row, column and reason, and nothing is
+repaired silently.
+"""
+
+from .opening import open_table, open_workbook, preview
+from .shapes import (
+    DEFAULT_LIMITS,
+    Limits,
+    Preview,
+    Problem,
+    Row,
+    Table,
+    UnreadableFile,
+    Value,
+    printable_name,
+)
+from .sheet_text import spreadsheet_safe, spreadsheet_unsafe
+from .workbook import SheetRow, WorkbookReader
+from .writing import write_csv, write_jsonl, write_parquet, write_xlsx
+
+__all__ = [
+    "DEFAULT_LIMITS",
+    "Limits",
+    "Preview",
+    "Problem",
+    "Row",
+    "SheetRow",
+    "Table",
+    "UnreadableFile",
+    "Value",
+    "WorkbookReader",
+    "open_table",
+    "open_workbook",
+    "preview",
+    "printable_name",
+    "spreadsheet_safe",
+    "spreadsheet_unsafe",
+    "write_csv",
+    "write_jsonl",
+    "write_parquet",
+    "write_xlsx",
+]

@@ -1,0 +1,168 @@
+"""CSV and TSV: one record at a time, with the physical line it starts on."""
+
+import csv
+from collections.abc import Iterator
+from typing import TextIO
+
+from .headers import unique_headers
+from .shapes import Limits, Row, UnreadableFile
+
+DELIMITERS = (",", ";", "\t", "|")
+_SAMPLE_CHARS = 65_536
+_SAMPLE_RECORDS = 20
+
+
+class _Lines:
+    """Physical lines for `csv.reader`, never longer than one row may be."""
+
+    def __init__(self, stream: TextIO, name: str, limits: Limits) -> None:
+        self._stream = stream
+        self._name = name
+        self._most = limits.row_chars
+        self._chars = 0
+        self.number = 0
+        self.start = 1
+
+    def start_record(self) -> None:
+        self.start = self.number + 1
+        self._chars = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._stream.readline(self._most + 1)
+        if not line:
+            raise StopIteration
+        self.number += 1
+        self._chars += len(line)
+        if self._chars > self._most:
+            raise UnreadableFile(self._name, self._too_long(), row=self.start)
+        return line
+
+    def _too_long(self) -> str:
+        reason = f"this row is longer than {self._most:,} characters"
+        if self.number > self.start:
+            reason += "; a quotation mark opened in it may never be closed"
+        return reason
+
+
+def sniff_delimiter(stream: TextIO, name: str, kind: str | None) -> str:
+    """The separator under which most of the first records are as wide as the header.
+
+    A file in which no separator splits the header has one column.
+    """
+    if kind == "tsv":
+        return "\t"
+    sample = stream.read(_SAMPLE_CHARS)
+    stream.seek(0)
+    favourite = "\t" if name.lower().endswith((".tsv", ".tab")) else ","
+    best = max(DELIMITERS, key=lambda mark: (*_regularity(sample, mark), mark == favourite))
+    return best if _regularity(sample, best) > (0.0, 0) else favourite
+
+
+def _regularity(sample: str, delimiter: str) -> tuple[float, int]:
+    widths = _widths(sample, delimiter)
+    if not widths or widths[0] < 2:
+        return (0.0, 0)
+    return (widths.count(widths[0]) / len(widths), widths[0])
+
+
+def _widths(sample: str, delimiter: str) -> list[int]:
+    # Line ends are kept, because a cell may hold one inside quotation marks.
+    reader = csv.reader(sample.splitlines(keepends=True), delimiter=delimiter)
+    widths: list[int] = []
+    try:
+        for cells in reader:
+            if cells:
+                widths.append(len(cells))
+            if len(widths) > _SAMPLE_RECORDS:
+                break
+    except csv.Error:
+        pass
+    # The last record may have been cut by the end of the sample.
+    return widths[:-1] if len(widths) > 1 and len(sample) == _SAMPLE_CHARS else widths
+
+
+def read_delimited(
+    stream: TextIO, *, name: str, delimiter: str, limits: Limits
+) -> tuple[list[str], Iterator[Row]]:
+    """Read the header now and the rows as they are asked for.
+
+    Parameters
+    ----------
+    stream : text stream
+        Opened without line-end translation, at its start.
+    delimiter : str
+        One of `DELIMITERS`.
+
+    Returns
+    -------
+    columns, rows
+        Every row has exactly the columns of the header; lines without any
+        character are skipped.
+
+    Raises
+    ------
+    UnreadableFile
+        For rows wider or narrower than the header, quotation marks that do
+        not pair up, and anything above the limits.
+    """
+    if csv.field_size_limit() <= limits.cell_chars:
+        csv.field_size_limit(limits.cell_chars + 1)
+    lines = _Lines(stream, name, limits)
+    records = _records(lines, name, delimiter)
+    first = next(records, None)
+    if first is None:
+        raise UnreadableFile(name, "holds no rows")
+    columns = unique_headers(first[1])
+    if len(columns) > limits.columns:
+        raise UnreadableFile(name, f"has {len(columns)} columns, more than {limits.columns}")
+    return columns, _rows(records, columns, name, limits)
+
+
+def _records(lines: _Lines, name: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    while True:
+        lines.start_record()
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise UnreadableFile(name, _plain_words(error), row=lines.start) from None
+        if cells is None:
+            return
+        if cells:
+            yield lines.start, cells
+
+
+def _rows(
+    records: Iterator[tuple[int, list[str]]], columns: list[str], name: str, limits: Limits
+) -> Iterator[Row]:
+    for count, (line, cells) in enumerate(records, start=1):
+        if count > limits.rows:
+            raise UnreadableFile(name, f"has more than {limits.rows:,} rows", row=line)
+        if len(cells) != len(columns):
+            raise UnreadableFile(name, _ragged(cells, columns), row=line)
+        for column, cell in zip(columns, cells, strict=True):
+            if len(cell) > limits.cell_chars:
+                reason = f"this cell is longer than {limits.cell_chars:,} characters"
+                raise UnreadableFile(name, reason, row=line, column=column)
+        yield Row(line, dict(zip(columns, cells, strict=True)))
+
+
+def _ragged(cells: list[str], columns: list[str]) -> str:
+    return (
+        f"this row has {len(cells)} cells but the header has {len(columns)}; "
+        "a separator or quotation mark inside a cell may be unquoted"
+    )
+
+
+def _plain_words(error: csv.Error) -> str:
+    text = str(error)
+    if "unexpected end" in text:
+        return "a quotation mark opened in this row is never closed"
+    if "expected after" in text:
+        return "text follows a closing quotation mark; quotation marks inside a cell are doubled"
+    if "field larger" in text:
+        return "a cell in this row is too long"
+    return f"this row is not well-formed ({text})"

@@ -1,0 +1,160 @@
+"""The words of this package: limits, tables, rows, and what is wrong with a file."""
+
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TypeAlias
+
+Value: TypeAlias = "str | int | float | bool | None | list[Value] | dict[str, Value]"
+
+MEGABYTE = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What an uploaded file may cost before it is refused.
+
+    Sizes are bytes, lengths are characters. `row_chars` bounds one row with
+    all its cells, so that no reader ever holds more than one row of that size.
+    The `child_*` values confine the process that opens workbooks.
+    """
+
+    text_bytes: int = 64 * MEGABYTE
+    xlsx_bytes: int = 20 * MEGABYTE
+    rows: int = 200_000
+    columns: int = 200
+    cell_chars: int = 100_000
+    row_chars: int = 1_000_000
+    json_depth: int = 32
+    xlsx_unpacked_bytes: int = 64 * MEGABYTE
+    xlsx_members: int = 200
+    xlsx_ratio: int = 200
+    child_memory_bytes: int = 768 * MEGABYTE
+    child_cpu_seconds: int = 20
+    child_wait_seconds: float = 25.0
+
+
+DEFAULT_LIMITS = Limits()
+
+
+def _describe(file: str, row: int | None, column: str | None, reason: str) -> str:
+    place = [file]
+    if row is not None:
+        place.append(f"row {row}")
+    if column is not None:
+        place.append(f"column {column}")
+    return f"{', '.join(place)}: {reason}"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong at one place; `row` and `column` are None where unknown."""
+
+    file: str
+    row: int | None
+    column: str | None
+    reason: str
+
+    def __str__(self) -> str:
+        return _describe(self.file, self.row, self.column, self.reason)
+
+
+class UnreadableFile(Exception):
+    """The file as a whole cannot be trusted from here on; reading has stopped.
+
+    Parameters
+    ----------
+    file : str
+        The name a person gave the file, made printable.
+    reason : str
+        What is wrong, and where possible what to do about it.
+    row : int or None
+        Row as a person sees it (see `Row`).
+    column : str or None
+        Column header.
+    """
+
+    def __init__(
+        self, file: str, reason: str, *, row: int | None = None, column: str | None = None
+    ) -> None:
+        self.file = printable_name(file)
+        self.reason = reason
+        self.row = row
+        self.column = column
+        super().__init__(_describe(self.file, row, column, reason))
+
+    def as_problem(self) -> Problem:
+        return Problem(self.file, self.row, self.column, self.reason)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One record.
+
+    `number` is what a person sees: the physical line on which the record
+    starts (CSV, TSV, JSONL), the sheet row (XLSX), or the position counted
+    from 1 (JSON). `values` has every column of the table as a key; text cells
+    are never trimmed, an absent JSON key and an empty sheet cell are None, and
+    an empty CSV cell is "".
+    """
+
+    number: int
+    values: dict[str, Value]
+
+
+def _nothing_to_close() -> None:
+    return None
+
+
+@dataclass
+class Table:
+    """Columns and a one-way stream of rows; use it in a `with` block.
+
+    Iterating `rows` raises `UnreadableFile` at the row that cannot be read.
+    `close` releases the file and ends the child process, read or not.
+    """
+
+    name: str
+    kind: str
+    columns: list[str]
+    rows: Iterator[Row]
+    encoding: str | None = None
+    delimiter: str | None = None
+    sheets: list[str] = field(default_factory=list)
+    close: Callable[[], None] = _nothing_to_close
+
+    def __enter__(self) -> "Table":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+@dataclass(frozen=True)
+class Preview:
+    """Enough of a file to choose columns on a screen: at most the first 20 rows."""
+
+    name: str
+    kind: str
+    encoding: str | None
+    delimiter: str | None
+    sheets: list[str]
+    columns: list[str]
+    rows: list[Row]
+
+
+def printable_name(name: str, longest: int = 200) -> str:
+    """The last part of a client's file name without control or direction marks.
+
+    >>> printable_name("../../etc/votes\\u202evsc.csv")
+    'votes?vsc.csv'
+    """
+    last = name.replace("\\", "/").rsplit("/", 1)[-1] or "unnamed file"
+    shown = "".join("?" if unicodedata.category(c)[0] == "C" else c for c in last)
+    return shown[:longest]

@@ -1,0 +1,133 @@
+"""JSON without the parts that break databases, screens or memory.
+
+Refused: more than one value, nesting beyond a depth, duplicate keys, NaN and
+infinities, integers beyond 64 bits, NUL characters and lone surrogates in keys
+or values, and documents above a size, which is checked before parsing.
+"""
+
+import json
+import math
+import re
+from typing import Any, NoReturn
+
+from .shapes import MEGABYTE, Value
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+_MOST_DIGITS = 20
+
+
+class StrictJsonError(ValueError):
+    """The text is JSON that is not accepted here, or no JSON at all."""
+
+
+def _refuse_constant(text: str) -> NoReturn:
+    raise StrictJsonError(f"{text} is not a JSON number")
+
+
+def _parse_int(text: str) -> int:
+    # The length is checked first: converting thousands of digits is slow.
+    if len(text) > _MOST_DIGITS or not _SMALLEST <= int(text) <= _LARGEST:
+        raise StrictJsonError(f"the integer {text[:12]}… does not fit into 64 bits")
+    return int(text)
+
+
+def _parse_float(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise StrictJsonError(f"the number {text[:12]} is too large")
+    return number
+
+
+def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise StrictJsonError(f"the key {twice[:80]!a} occurs twice in one object")
+    return result
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_unique_pairs,
+    parse_int=_parse_int,
+    parse_float=_parse_float,
+    parse_constant=_refuse_constant,
+)
+
+
+def decode_at(text: str, position: int, *, depth: int = 32) -> tuple[Value, int]:
+    """Decode the one value that starts at `position`.
+
+    Returns
+    -------
+    value, end
+        The value and the position just after it.
+
+    Raises
+    ------
+    StrictJsonError
+        With a reason fit for the person who made the file.
+    """
+    try:
+        value, end = _DECODER.raw_decode(text, position)
+    except json.JSONDecodeError as error:
+        raise StrictJsonError(f"not valid JSON ({error.msg})") from None
+    except RecursionError:
+        raise StrictJsonError(f"nested deeper than {depth} levels") from None
+    _check(value, depth)
+    return value, end
+
+
+def loads(document: str | bytes, *, max_bytes: int = MEGABYTE, depth: int = 32) -> Value:
+    """Parse one whole document; a UTF-8 byte order mark is accepted.
+
+    Examples
+    --------
+    >>> loads('{"a": [1, null]}')
+    {'a': [1, None]}
+    >>> loads('{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+    ...
+    cqa_site.tabular.strict_json.StrictJsonError: the key 'a' occurs twice in one object
+    """
+    if len(document) > max_bytes:
+        raise StrictJsonError(f"larger than {max_bytes:,} bytes")
+    text = _text_of(document)
+    start = len(text) - len(text.lstrip(" \t\r\n"))
+    value, end = decode_at(text, start, depth=depth)
+    if text[end:].strip(" \t\r\n"):
+        raise StrictJsonError("something follows the end of the JSON value")
+    return value
+
+
+def _text_of(document: str | bytes) -> str:
+    if isinstance(document, str):
+        return document.removeprefix("\ufeff")
+    try:
+        return document.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise StrictJsonError(f"byte {error.start} is not UTF-8") from None
+
+
+def _check(value: Value, depth: int) -> None:
+    open_values = [(value, 1)]
+    while open_values:
+        current, level = open_values.pop()
+        if isinstance(current, str):
+            _check_text(current)
+        elif isinstance(current, (list, dict)) and level > depth:
+            raise StrictJsonError(f"nested deeper than {depth} levels")
+        elif isinstance(current, list):
+            open_values.extend((child, level + 1) for child in current)
+        elif isinstance(current, dict):
+            open_values.extend((key, level) for key in current)
+            open_values.extend((child, level + 1) for child in current.values())
+
+
+def _check_text(text: str) -> None:
+    found = _UNSTORABLE.search(text)
+    if found and found.group() == "\x00":
+        raise StrictJsonError("a text contains a NUL character")
+    if found:
+        raise StrictJsonError("a text contains half of a surrogate pair")

@@ -1,0 +1,182 @@
+"""Tables into files, row by row, in memory that does not grow with the rows.
+
+Every writer takes a binary file object, the column names and an iterable of
+tuples in that order. None is an empty cell (null in JSONL and Parquet).
+Infinite and undefined numbers raise ValueError: a missing value is None.
+"""
+
+import csv
+import io
+import itertools
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from typing import Any, BinaryIO
+
+from .sheet_text import spreadsheet_safe, to_sheet_text
+
+# Excel's own bound, in UTF-16 units; openpyxl would cut longer text silently.
+_LONGEST_CELL = 32_767
+_PARQUET_BATCH = 10_000
+
+Cells = Sequence[Any]
+
+
+def _checked(columns: Sequence[str], rows: Iterable[Cells]) -> Iterator[Cells]:
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(columns):
+            raise ValueError(f"row {number} has {len(row)} cells for {len(columns)} columns")
+        for column, cell in zip(columns, row, strict=True):
+            if isinstance(cell, float) and not math.isfinite(cell):
+                raise ValueError(f"row {number}, column {column}: {cell} is not a number")
+        yield row
+
+
+def _plain(cell: Any) -> Any:
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, (datetime, date)):
+        return cell.isoformat()
+    return cell
+
+
+def write_csv(
+    file: BinaryIO,
+    columns: Sequence[str],
+    rows: Iterable[Cells],
+    *,
+    delimiter: str = ",",
+    for_spreadsheets: bool = True,
+) -> None:
+    """Write CSV (or TSV) in UTF-8.
+
+    Parameters
+    ----------
+    for_spreadsheets : bool
+        True: formulas are defused (see `spreadsheet_safe`) and a byte order
+        mark lets Excel see that the text is UTF-8. False: the raw values.
+    """
+    encoding = "utf-8-sig" if for_spreadsheets else "utf-8"
+    text = io.TextIOWrapper(file, encoding=encoding, newline="", write_through=True)
+    defuse = spreadsheet_safe if for_spreadsheets else _same
+    try:
+        writer = csv.writer(text, delimiter=delimiter, lineterminator="\r\n")
+        for row in itertools.chain([columns], _checked(columns, rows)):
+            writer.writerow([defuse(_plain(cell)) for cell in row])
+    finally:
+        text.detach()
+
+
+def _same(value: object) -> object:
+    return value
+
+
+def write_jsonl(file: BinaryIO, columns: Sequence[str], rows: Iterable[Cells]) -> None:
+    """Write one JSON object per line in UTF-8; lists and objects stay nested."""
+    for row in _checked(columns, rows):
+        record = dict(zip(columns, row, strict=True))
+        line = json.dumps(record, ensure_ascii=False, allow_nan=False, default=_iso)
+        file.write(line.encode() + b"\n")
+
+
+def _iso(value: Any) -> str:
+    if isinstance(value, (datetime, date)):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+
+
+def write_xlsx(
+    file: BinaryIO, columns: Sequence[str], rows: Iterable[Cells], *, sheet: str = "Data"
+) -> None:
+    """Write one sheet in which every cell is a text or a number, never a formula.
+
+    Text keeps its exact characters (what XML cannot hold is escaped the way
+    Office does it), so no apostrophes are added here.
+
+    Raises
+    ------
+    ValueError
+        For text longer than a sheet cell can hold, before it would be cut.
+    """
+    from openpyxl import Workbook
+
+    book = Workbook(write_only=True)
+    page = book.create_sheet(sheet)
+    for number, row in enumerate(itertools.chain([columns], _checked(columns, rows))):
+        cells = zip(columns, row, strict=True)
+        page.append([_sheet_cell(page, cell, number, column) for column, cell in cells])
+    book.save(file)
+
+
+def _sheet_cell(page: Any, cell: Any, number: int, column: str) -> Any:
+    from openpyxl.cell import WriteOnlyCell
+
+    value = _plain(cell)
+    if value is None or isinstance(value, (int, float)):
+        return value
+    text = to_sheet_text(str(value))
+    if len(text.encode("utf-16-le")) > 2 * _LONGEST_CELL:
+        most = f"{_LONGEST_CELL:,}"
+        raise ValueError(f"row {number}, column {column}: longer than {most} characters")
+    result = WriteOnlyCell(page, value=text)
+    # openpyxl takes text with a leading "=" for a formula and "#N/A" for an error.
+    result.data_type = "s"
+    return result
+
+
+def write_parquet(
+    file: BinaryIO,
+    columns: Sequence[str],
+    rows: Iterable[Cells],
+    *,
+    types: Mapping[str, type] | None = None,
+) -> None:
+    """Write Parquet in batches.
+
+    Parameters
+    ----------
+    types : mapping of column name to str, int, float, bool or datetime, optional
+        Columns without a type take that of their values in the first 10,000
+        rows (text if all are None).
+
+    Raises
+    ------
+    ValueError
+        If a later value does not fit its column's type.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    checked = _checked(columns, rows)
+    batch = list(itertools.islice(checked, _PARQUET_BATCH))
+    schema = _schema(pa, columns, batch, types or {})
+    with parquet.ParquetWriter(file, schema) as writer:
+        while batch:
+            arrays = [[row[at] for row in batch] for at in range(len(columns))]
+            writer.write_table(_arrow_table(pa, arrays, schema))
+            batch = list(itertools.islice(checked, _PARQUET_BATCH))
+
+
+def _schema(pa: Any, columns: Sequence[str], batch: list[Cells], types: Mapping[str, type]) -> Any:
+    known = {
+        str: pa.string(),
+        int: pa.int64(),
+        float: pa.float64(),
+        bool: pa.bool_(),
+        datetime: pa.timestamp("us", tz="UTC"),
+    }
+    fields = []
+    for at, column in enumerate(columns):
+        given = types.get(column)
+        found = known[given] if given else pa.infer_type([row[at] for row in batch])
+        fields.append((column, pa.string() if pa.types.is_null(found) else found))
+    return pa.schema(fields)
+
+
+def _arrow_table(pa: Any, arrays: list[list[Any]], schema: Any) -> Any:
+    try:
+        made = [pa.array(cells, type=field.type) for cells, field in zip(arrays, schema, strict=True)]
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise ValueError(f"a value does not fit its column: {error}") from None
+    return pa.table(made, schema=schema)

@@ -1,0 +1,18 @@
+"""Every address of the site."""
+
+from django.conf import settings
+from django.urls import include, path
+
+from cqa_site import home
+
+urlpatterns = [
+    path("", home.home, name="home"),
+    path("healthz", home.health, name="health"),
+    path("", include("cqa_site.people.urls")),
+    path("", include("cqa_site.runs.urls")),
+    path("s/<uuid:study_id>/", include("annotation.urls")),
+    path("api/v1/", include("annotation.api_urls")),
+]
+
+if settings.DEBUG:
+    urlpatterns += [path("design/", home.design, name="design")]

@@ -1,0 +1,26 @@
+"""Query parameters of API lists: only declared ones, anything else is a 400."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django_filters.rest_framework import DjangoFilterBackend
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+PAGING = {"page", "page_size", "format"}
+
+
+class StrictFilterBackend(DjangoFilterBackend):
+    """Refuse unknown parameters, so that no lookup can reach a field nobody listed."""
+
+    def filter_queryset(self, request: Request, queryset: QuerySet, view: APIView) -> QuerySet:
+        """Filter by the view's ``filterset_class``; raises 400 for a parameter it lacks."""
+        filterset = getattr(view, "filterset_class", None)
+        allowed: set[str] = PAGING | set(filterset.base_filters if filterset else ())
+        unknown: dict[str, Any] = {
+            name: "Unknown parameter." for name in request.query_params if name not in allowed
+        }
+        if unknown:
+            raise ValidationError(unknown)
+        return super().filter_queryset(request, queryset, view)

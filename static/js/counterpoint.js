@@ -1,0 +1,35 @@
+// Small behaviours every page shares. Everything works without them, except copying.
+"use strict";
+
+function toast(text, kind) {
+  const box = document.createElement("div");
+  box.className = "toast " + (kind || "");
+  box.textContent = text;
+  document.getElementById("toasts").append(box);
+  setTimeout(() => box.remove(), 6000);
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  const field = document.getElementById(button.dataset.copy);
+  field.select();
+  navigator.clipboard.writeText(field.value).then(() => toast(button.dataset.copied));
+});
+
+// A form marked data-confirm asks before it is sent.
+document.addEventListener("submit", (event) => {
+  const question = event.target.dataset.confirm;
+  if (question && !window.confirm(question)) event.preventDefault();
+});
+
+// A finished background job tells pages that show its result to load it.
+document.addEventListener("job-ended", () => {
+  if (document.querySelector("[data-reload-on-job]")) window.location.reload();
+});
+
+document.addEventListener("htmx:sendError", () => toast("No connection. Nothing was lost; try again.", "error"));
+document.addEventListener("htmx:responseError", (event) => {
+  toast("The server answered " + event.detail.xhr.status + ".", "error");
+});
+document.querySelectorAll("#toasts .toast").forEach((box) => setTimeout(() => box.remove(), 8000));

@@ -1,0 +1,20 @@
+"""Settings of the test suite: fast hashing, one process, work done inline."""
+
+import os
+import tempfile
+
+os.environ.setdefault("DATA_DIR", tempfile.mkdtemp(prefix="counterpoint-tests-"))
+os.environ.setdefault("SECRET_KEY", "only-for-tests-" * 5)
+os.environ.setdefault("JOBS_INLINE", "true")
+os.environ.setdefault("LOG_LEVEL", "ERROR")
+
+from cqa_site.settings import *  # noqa: E402, F403
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+ALLOWED_HOSTS = ["testserver", "127.0.0.1", "localhost"]
