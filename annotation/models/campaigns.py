@@ -204,17 +204,8 @@ class Slot(models.Model):
                 name="slot_lease_only_while_leased",
             ),
         ]
-        indexes = [
-            models.Index(
-                fields=["campaign", "order"], condition=Q(state="open"), name="slot_open"
-            ),
-            models.Index(
-                fields=["campaign", "lease_until"],
-                condition=Q(state="leased"),
-                name="slot_leased",
-            ),
-            models.Index(fields=["campaign", "state"]),
-        ]
+        # Not partial: SQLite cannot use a partial index when the state is a bound parameter.
+        indexes = [models.Index(fields=["campaign", "state", "order"])]
 
 
 class Participation(models.Model):

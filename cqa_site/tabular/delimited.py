@@ -1,6 +1,7 @@
 """CSV and TSV: one record at a time, with the physical line it starts on."""
 
 import csv
+import io
 from collections.abc import Iterator
 from typing import TextIO
 
@@ -69,8 +70,8 @@ def _regularity(sample: str, delimiter: str) -> tuple[float, int]:
 
 
 def _widths(sample: str, delimiter: str) -> list[int]:
-    # Line ends are kept, because a cell may hold one inside quotation marks.
-    reader = csv.reader(sample.splitlines(keepends=True), delimiter=delimiter)
+    # Not splitlines(), which also breaks at characters that are no line ends here.
+    reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
     widths: list[int] = []
     try:
         for cells in reader:
@@ -93,8 +94,12 @@ def read_delimited(
     ----------
     stream : text stream
         Opened without line-end translation, at its start.
+    name : str
+        Of the file, for messages.
     delimiter : str
         One of `DELIMITERS`.
+    limits : Limits
+        For rows, columns and lengths.
 
     Returns
     -------

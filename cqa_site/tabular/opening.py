@@ -133,16 +133,14 @@ def _open_kind(
     return _open_text_kind(file, name, kind, encoding, limits)
 
 
-def _open_workbook_sheet(
-    file: BinaryIO, name: str, sheet: str | int, limits: Limits
-) -> Table:
+def _open_workbook_sheet(file: BinaryIO, name: str, sheet: str | int, limits: Limits) -> Table:
     check_size(file, name, limits)
     reader = WorkbookReader(file, name=name, sheet=sheet, limits=limits)
     # The child has its own handle on the file by now.
     file.close()
     with contextlib.ExitStack() as on_error:
         on_error.callback(reader.close)
-        columns, rows = read_sheet(reader, name=name, limits=limits)
+        columns, rows = read_sheet(reader, name=name)
         on_error.pop_all()
     return Table(name, "xlsx", columns, rows, sheets=reader.sheets, close=reader.close)
 

@@ -4,6 +4,7 @@ The first pass validates the whole file and collects the columns, because the
 keys of later records may differ; the second one streams the rows.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
@@ -11,6 +12,7 @@ from .shapes import Limits, Row, UnreadableFile, Value
 from .strict_json import StrictJsonError, decode_at, loads
 
 _SPACE = " \t\r\n"
+_NOT_SPACE = re.compile(r"[^ \t\r\n]")
 Record = dict[str, Value]
 Numbered = Iterator[tuple[int, Record]]
 
@@ -36,10 +38,10 @@ class _JsonText:
         """The next character that is not white space; "" at the end."""
         while True:
             self._fill()
-            while self._at < len(self._buffer) and self._buffer[self._at] in _SPACE:
-                self._at += 1
-            if self._at < len(self._buffer):
-                return self._buffer[self._at]
+            found = _NOT_SPACE.search(self._buffer, self._at)
+            self._at = found.start() if found else len(self._buffer)
+            if found:
+                return found.group()
             if self._ended:
                 return ""
 

@@ -8,6 +8,7 @@ or values, and documents above a size, which is checked before parsing.
 import json
 import math
 import re
+from collections import Counter
 from typing import Any, NoReturn
 
 from .shapes import MEGABYTE, Value
@@ -42,8 +43,7 @@ def _parse_float(text: str) -> float:
 def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
         raise StrictJsonError(f"the key {twice[:80]!a} occurs twice in one object")
     return result
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO, cast
 
 from .headers import unique_headers
 from .shapes import Limits, Row, UnreadableFile
@@ -20,11 +20,16 @@ _PIECE = 65_536
 
 @dataclass(frozen=True)
 class SheetRow:
-    """A filled row as it stands: `sheet` counts from 0, `number` is the sheet row."""
+    """A filled row as it stands.
+
+    `sheet` counts from 0, `number` is the sheet row, `cells` end at the last
+    filled one, and `width` is that of the widest among the sheet's first rows.
+    """
 
     sheet: int
     number: int
     cells: list[Any]
+    width: int
 
 
 class WorkbookReader:
@@ -37,6 +42,7 @@ class WorkbookReader:
         self._limits = limits
         self._waited = 0.0
         self._child = _start_child(file, sheet, limits)
+        self._output = cast(IO[bytes], self._child.stdout)
         self._messages = self._read_messages()
         try:
             self.sheets: list[str] = self._expect_sheets()
@@ -46,13 +52,13 @@ class WorkbookReader:
 
     def rows(self) -> Iterator[SheetRow]:
         """Filled rows of the chosen sheets, in order; the child is gone afterwards."""
-        sheet = 0
+        sheet = width = 0
         try:
             for message in self._messages:
                 if message[0] == "sheet":
-                    sheet = message[1]
+                    sheet, width = message[1:]
                 else:
-                    yield SheetRow(sheet, message[1], message[2])
+                    yield SheetRow(sheet, message[1], message[2], width)
         finally:
             self.close()
 
@@ -60,8 +66,7 @@ class WorkbookReader:
         if self._child.poll() is None:
             self._child.kill()
         self._child.wait()
-        if self._child.stdout is not None:
-            self._child.stdout.close()
+        self._output.close()
 
     def _expect_sheets(self) -> list[str]:
         message = next(self._messages)
@@ -69,7 +74,7 @@ class WorkbookReader:
 
     def _read_messages(self) -> Iterator[list[Any]]:
         for line in self._lines():
-            message: list[Any] = json.loads(line)
+            message = self._decoded(line)
             if message[0] == "end":
                 return
             if message[0] == "error":
@@ -78,9 +83,15 @@ class WorkbookReader:
             yield message
         raise UnreadableFile(self._name, self._reason_for_silence())
 
+    def _decoded(self, line: bytes) -> list[Any]:
+        try:
+            message: list[Any] = json.loads(line)
+        except ValueError:
+            raise UnreadableFile(self._name, "could not be opened (garbled rows)") from None
+        return message
+
     def _lines(self) -> Iterator[bytes]:
-        assert self._child.stdout is not None
-        descriptor = self._child.stdout.fileno()
+        descriptor = self._output.fileno()
         # A character takes at most six bytes as JSON; the rest is punctuation.
         longest = 6 * self._limits.row_chars + _PIECE
         most = 4 * self._limits.xlsx_unpacked_bytes
@@ -106,7 +117,10 @@ class WorkbookReader:
         return os.read(descriptor, _PIECE)
 
     def _reason_for_silence(self) -> str:
-        status = self._child.wait(timeout=5)
+        try:
+            status = self._child.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            return "could not be opened (its reader fell silent)"
         if status < 0:
             return "took more processor time or memory than is accepted"
         return f"could not be opened (reader stopped with status {status})"
@@ -135,21 +149,23 @@ def check_size(file: BinaryIO, name: str, limits: Limits) -> None:
         raise UnreadableFile(name, f"is larger than {limits.xlsx_bytes:,} bytes")
 
 
-def read_sheet(reader: WorkbookReader, *, name: str, limits: Limits) -> tuple[
-    list[str], Iterator[Row]
-]:
+def read_sheet(reader: WorkbookReader, *, name: str) -> tuple[list[str], Iterator[Row]]:
     """The first filled row as header, the rest as rows.
+
+    Columns without a header that hold something within the first 1,000 rows
+    are named by their place.
 
     Raises
     ------
     UnreadableFile
-        For an empty sheet and for a value in a column without a header.
+        For an empty sheet and for a row wider than all of the first ones.
     """
     rows = reader.rows()
     header = next(rows, None)
     if header is None:
         raise UnreadableFile(name, "this sheet is empty")
-    columns = unique_headers(header.cells)
+    blanks = [None] * (header.width - len(header.cells))
+    columns = unique_headers([*header.cells, *blanks])
     return columns, _named_rows(rows, columns, name)
 
 
@@ -157,6 +173,6 @@ def _named_rows(rows: Iterator[SheetRow], columns: list[str], name: str) -> Iter
     for row in rows:
         missing = len(columns) - len(row.cells)
         if missing < 0:
-            reason = f"a value in column {len(row.cells)}, which has no header"
+            reason = f"a value in column {len(row.cells)}, which is empty in the rows above"
             raise UnreadableFile(name, reason, row=row.number)
         yield Row(row.number, dict(zip(columns, row.cells + [None] * missing, strict=True)))

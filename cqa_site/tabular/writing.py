@@ -18,6 +18,7 @@ from .sheet_text import spreadsheet_safe, to_sheet_text
 
 # Excel's own bound, in UTF-16 units; openpyxl would cut longer text silently.
 _LONGEST_CELL = 32_767
+_MOST_SHEET_ROWS = 1_048_576
 _PARQUET_BATCH = 10_000
 
 Cells = Sequence[Any]
@@ -53,6 +54,14 @@ def write_csv(
 
     Parameters
     ----------
+    file : binary file object
+        Left open.
+    columns : sequence of str
+        The header row.
+    rows : iterable of sequences
+        As many cells as columns.
+    delimiter : str
+        One character.
     for_spreadsheets : bool
         True: formulas are defused (see `spreadsheet_safe`) and a byte order
         mark lets Excel see that the text is UTF-8. False: the raw values.
@@ -97,13 +106,15 @@ def write_xlsx(
     Raises
     ------
     ValueError
-        For text longer than a sheet cell can hold, before it would be cut.
+        For text longer than a cell, and more rows than a sheet, can hold.
     """
     from openpyxl import Workbook
 
     book = Workbook(write_only=True)
     page = book.create_sheet(sheet)
     for number, row in enumerate(itertools.chain([columns], _checked(columns, rows))):
+        if number >= _MOST_SHEET_ROWS:
+            raise ValueError(f"a sheet holds no more than {_MOST_SHEET_ROWS:,} rows")
         cells = zip(columns, row, strict=True)
         page.append([_sheet_cell(page, cell, number, column) for column, cell in cells])
     book.save(file)
@@ -136,6 +147,12 @@ def write_parquet(
 
     Parameters
     ----------
+    file : binary file object
+        Left open.
+    columns : sequence of str
+        Field names.
+    rows : iterable of sequences
+        As many cells as columns.
     types : mapping of column name to str, int, float, bool or datetime, optional
         Columns without a type take that of their values in the first 10,000
         rows (text if all are None).
@@ -176,7 +193,8 @@ def _schema(pa: Any, columns: Sequence[str], batch: list[Cells], types: Mapping[
 
 def _arrow_table(pa: Any, arrays: list[list[Any]], schema: Any) -> Any:
     try:
-        made = [pa.array(cells, type=field.type) for cells, field in zip(arrays, schema, strict=True)]
+        pairs = zip(arrays, schema, strict=True)
+        made = [pa.array(cells, type=field.type) for cells, field in pairs]
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise ValueError(f"a value does not fit its column: {error}") from None
     return pa.table(made, schema=schema)

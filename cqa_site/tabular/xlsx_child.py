@@ -2,12 +2,13 @@
 
 Run as ``python -m cqa_site.tabular.xlsx_child '<limits and sheet as JSON>'`` with
 the workbook as standard input. It writes one JSON list per line:
-``["sheets", [title, ...]]``, ``["sheet", position]``, ``["row", number, cells]``
+``["sheets", [title, ...]]``, ``["sheet", position, width]``, ``["row", number, cells]``
 and at last ``["end"]`` or ``["error", row, column, reason]``.
 
 It imports nothing of this package but the escapes, and never writes a file.
 """
 
+import itertools
 import json
 import math
 import os
@@ -21,6 +22,9 @@ from typing import Any, BinaryIO
 from .sheet_text import from_sheet_text
 
 _LAST_SHEET_ROW = 1_048_576
+# A sheet's width is not declared reliably; it is that of its first filled rows.
+_ROWS_FOR_WIDTH = 1_000
+_EMPTY = (None, "")
 _MACROS = "vbaProject.bin"
 
 
@@ -116,7 +120,7 @@ def _rows(sheet: Any, limits: dict[str, Any], letter: Any) -> Iterator[tuple[int
     for number, cells in enumerate(sheet.iter_rows(values_only=True), start=1):
         if number > _LAST_SHEET_ROW:
             raise _Refusal("has more rows than a sheet can have", number)
-        width = next((at for at in range(len(cells), 0, -1) if cells[at - 1] is not None), 0)
+        width = next((at for at in range(len(cells), 0, -1) if cells[at - 1] not in _EMPTY), 0)
         if not width:
             continue
         count += 1
@@ -124,7 +128,9 @@ def _rows(sheet: Any, limits: dict[str, Any], letter: Any) -> Iterator[tuple[int
             raise _Refusal(f"has more than {limits['rows']:,} rows", number)
         if width > limits["columns"]:
             raise _Refusal(f"a cell beyond column {limits['columns']}", number, letter(width))
-        yield number, [_plain(cells[at], number, letter(at + 1)) for at in range(width)]
+        plain = [_plain(cells[at], number, letter(at + 1)) for at in range(width)]
+        _check_lengths(number, plain, limits, letter)
+        yield number, plain
 
 
 def _check_lengths(number: int, cells: list[Any], limits: dict[str, Any], letter: Any) -> None:
@@ -153,11 +159,15 @@ def _read(file: BinaryIO, limits: dict[str, Any], wanted: str | int | None) -> N
     chosen = _chosen_sheets(titles, wanted)
     _emit("sheets", titles)
     for position in chosen:
-        _emit("sheet", position)
-        for number, cells in _rows(book.worksheets[position], limits, letter):
-            _check_lengths(number, cells, limits, letter)
-            _emit("row", number, cells)
+        _emit_sheet(position, _rows(book.worksheets[position], limits, letter))
     _emit("end")
+
+
+def _emit_sheet(position: int, rows: Iterator[tuple[int, list[Any]]]) -> None:
+    first = list(itertools.islice(rows, _ROWS_FOR_WIDTH))
+    _emit("sheet", position, max((len(cells) for _, cells in first), default=0))
+    for number, cells in itertools.chain(first, rows):
+        _emit("row", number, cells)
 
 
 def _reason_for(error: Exception) -> str:
@@ -180,7 +190,7 @@ def main() -> None:
         _emit("error", None, None, "needs too much memory to open")
     except BrokenPipeError:
         os._exit(1)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         # Whatever a hostile workbook makes openpyxl raise, the answer is a reason.
         _emit("error", None, None, _reason_for(error))
     sys.stdout.buffer.flush()

@@ -1,0 +1,150 @@
+"""Storing answers: idempotent, with history, never refusing finished work."""
+
+from dataclasses import dataclass
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from annotation.models import Assignment, Campaign, Rater, Slot, VoteEvent
+
+from .serving import FREE
+
+MAX_ACTIVE_MS = 30 * 60 * 1000
+
+
+class AnswerNotValid(Exception):
+    """The label is not on the scale, or a skip has no reason."""
+
+
+class KeyReused(Exception):
+    """The same client key came with another answer."""
+
+
+class RoundClosed(Exception):
+    """The round is closed, so an answer that counts can no longer change."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the browser sent about one assignment."""
+
+    client_key: str
+    label: int | None = None
+    skip_reason: str = ""
+    comment: str = ""
+    is_flagged: bool = False
+    active_ms: int | None = None
+
+
+@transaction.atomic
+def answer(*, rater: Rater, assignment: Assignment, given: Answer) -> Assignment:
+    """Store an answer once; repeating the same key and body changes nothing.
+
+    A first answer is always kept: with a slot it counts, without one it is an
+    extra. Raises AnswerNotValid, KeyReused or RoundClosed.
+    """
+    row = (
+        Assignment.objects.select_for_update(of=("self",))
+        .select_related("campaign__guideline", "item")
+        .get(pk=assignment.pk, rater=rater)
+    )
+    _check(given, row.campaign)
+    earlier = row.events.filter(client_key=given.client_key).first()
+    if earlier is not None:
+        return _replay(earlier, given, row)
+    was_answered = row.state in (Assignment.State.ANSWERED, Assignment.State.SKIPPED)
+    if was_answered and row.campaign.state == Campaign.State.CLOSED:
+        raise RoundClosed
+    if given.label is None:
+        _skip(row, given)
+    else:
+        _label(row, given)
+    row.comment, row.is_flagged = given.comment, given.is_flagged
+    if not was_answered:
+        row.answered_at = Now()
+        row.active_ms = _bounded(given.active_ms)
+    row.save()
+    _remember(row, given, was_answered)
+    return row
+
+
+def _check(given: Answer, campaign: Campaign) -> None:
+    if not given.client_key or len(given.client_key) > 64:
+        raise AnswerNotValid("An answer needs a client key of at most 64 characters.")
+    if given.label is None and given.skip_reason not in Assignment.SkipReason.values:
+        raise AnswerNotValid("Choose a label, or skip with a reason.")
+    if given.label is not None and given.label not in campaign.guideline.values:
+        raise AnswerNotValid("The label is not on the scale.")
+    if len(given.comment) > 1_000:
+        raise AnswerNotValid("A comment has at most 1,000 characters.")
+
+
+def _replay(earlier: VoteEvent, given: Answer, row: Assignment) -> Assignment:
+    """The same request again is a success; another body under the same key is not."""
+    same = (
+        earlier.label == given.label
+        and earlier.skip_reason == (given.skip_reason if given.label is None else "")
+        and earlier.comment == given.comment
+    )
+    if not same:
+        raise KeyReused
+    return row
+
+
+def _label(row: Assignment, given: Answer) -> None:
+    row.label, row.skip_reason = given.label, ""
+    row.state = Assignment.State.ANSWERED
+    if row.item.is_control:
+        return
+    if row.slot_id is None:
+        row.slot = _free_slot(row)
+    row.is_extra = row.slot_id is None
+    if row.slot_id is not None:
+        Slot.objects.filter(pk=row.slot_id).update(state=Slot.State.DONE, lease_until=None)
+
+
+def _free_slot(row: Assignment) -> Slot | None:
+    """A late answer takes a slot of its item if one is free, else it stays an extra."""
+    if row.campaign.state == Campaign.State.CLOSED:
+        return None
+    slot = (
+        Slot.objects.filter(FREE, Q(item_id=row.item_id))
+        .select_for_update(skip_locked=True)
+        .order_by("number")
+        .first()
+    )
+    if slot is not None:
+        Assignment.objects.filter(slot=slot).update(slot=None, state=Assignment.State.EXPIRED)
+    return slot
+
+
+def _skip(row: Assignment, given: Answer) -> None:
+    """Give the slot back for somebody else."""
+    if row.slot_id is not None:
+        Slot.objects.filter(pk=row.slot_id).update(state=Slot.State.OPEN, lease_until=None)
+    row.slot, row.label, row.is_extra = None, None, False
+    row.skip_reason, row.state = given.skip_reason, Assignment.State.SKIPPED
+
+
+def _bounded(active_ms: int | None) -> int | None:
+    """Browsers claim their own time; nothing negative and nothing beyond half an hour."""
+    return None if active_ms is None else max(0, min(active_ms, MAX_ACTIVE_MS))
+
+
+def _remember(row: Assignment, given: Answer, was_answered: bool) -> None:
+    kind = VoteEvent.Kind.SKIP if given.label is None else VoteEvent.Kind.ANSWER
+    if was_answered and given.label is not None:
+        kind = VoteEvent.Kind.CHANGE
+    try:
+        with transaction.atomic():
+            VoteEvent.objects.create(
+                assignment=row,
+                client_key=given.client_key,
+                kind=kind,
+                label=given.label,
+                skip_reason=row.skip_reason,
+                comment=given.comment,
+            )
+    except IntegrityError as clash:
+        raise KeyReused from clash

@@ -1,0 +1,128 @@
+"""Filling, opening, pausing and closing campaigns."""
+
+import random
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.models import Argument, Campaign, Item, Slot
+from cqa_site.people.access import record
+from cqa_site.people.models import User
+
+from .guidelines import freeze
+
+CHUNK = 5_000
+
+
+class CampaignNotReady(Exception):
+    """The campaign cannot do that now; the message says why."""
+
+
+@transaction.atomic
+def add_items(*, campaign: Campaign, argument_ids: list[int]) -> int:
+    """Add arguments of the same study as ordinary items; return how many were new."""
+    _require(campaign, Campaign.State.DRAFT)
+    present = set(campaign.items.values_list("argument_id", flat=True))
+    wanted = [pk for pk in dict.fromkeys(argument_ids) if pk not in present]
+    arguments = Argument.objects.filter(study=campaign.study).in_bulk(wanted)
+    Item.objects.bulk_create(
+        (
+            Item(campaign=campaign, argument=argument, external_id=str(argument.public_id))
+            for pk in wanted
+            if (argument := arguments.get(pk))
+        ),
+        batch_size=CHUNK,
+    )
+    return len(arguments)
+
+
+@transaction.atomic
+def set_control(*, campaign: Campaign, item: Item, label: int | None, actor: User) -> None:
+    """Make an item of a draft a control item with a known label, or an ordinary one again."""
+    _require(campaign, Campaign.State.DRAFT)
+    if label is not None and label not in campaign.guideline.values:
+        raise CampaignNotReady(_("The label is not on the scale."))
+    Item.objects.filter(pk=item.pk).update(control_label=label, imported_control_label=label)
+
+
+@transaction.atomic
+def open_campaign(*, campaign: Campaign, actor: User) -> None:
+    """Make the slots in a seeded random order and start serving; or resume after a pause."""
+    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    _require(campaign, Campaign.State.DRAFT, Campaign.State.PAUSED)
+    if campaign.state == Campaign.State.DRAFT:
+        _check_complete(campaign)
+        _make_slots(campaign)
+        freeze(campaign.guideline)
+        campaign.opened_at = timezone.now()
+    _move(campaign, Campaign.State.OPEN, actor)
+
+
+@transaction.atomic
+def pause_campaign(*, campaign: Campaign, actor: User) -> None:
+    """Stop serving; work already on screens is still taken."""
+    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    _require(campaign, Campaign.State.OPEN)
+    _move(campaign, Campaign.State.PAUSED, actor)
+
+
+@transaction.atomic
+def close_campaign(*, campaign: Campaign, actor: User) -> None:
+    """End the round for good; answers that still come in are kept as extras."""
+    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    _require(campaign, Campaign.State.OPEN, Campaign.State.PAUSED)
+    campaign.closed_at = timezone.now()
+    _move(campaign, Campaign.State.CLOSED, actor)
+
+
+def _move(campaign: Campaign, state: str, actor: User) -> None:
+    before, campaign.state = campaign.state, state
+    campaign.save(update_fields=["state", "opened_at", "closed_at"])
+    record(
+        study=campaign.study,
+        actor=actor,
+        verb=f"campaign_{state}",
+        subject=campaign.name,
+        before=before,
+    )
+
+
+def _require(campaign: Campaign, *states: str) -> None:
+    if not campaign.is_live:
+        raise CampaignNotReady(_("An imported campaign only holds the labels of its files."))
+    if campaign.state not in states:
+        raise CampaignNotReady(
+            _("The campaign is %s; that is not possible now.") % campaign.get_state_display()
+        )
+
+
+def _check_complete(campaign: Campaign) -> None:
+    ordinary = campaign.items.filter(control_label__isnull=True).count()
+    controls = campaign.items.filter(control_label__isnull=False).count()
+    if ordinary == 0:
+        raise CampaignNotReady(_("Add arguments before you open the campaign."))
+    if campaign.controls_per_block and controls == 0:
+        raise CampaignNotReady(
+            _("Mark at least one item as a control item, or set control items per block to 0.")
+        )
+
+
+def _make_slots(campaign: Campaign) -> None:
+    """Give every item a random rank and every ordinary item its slots, in bounded memory."""
+    ids = list(campaign.items.order_by("pk").values_list("pk", flat=True))
+    random.Random(campaign.seed).shuffle(ids)  # noqa: S311  an order, not a secret
+    for start in range(0, len(ids), CHUNK):
+        items = [
+            Item(pk=pk, rank=rank) for rank, pk in enumerate(ids[start : start + CHUNK], start)
+        ]
+        Item.objects.bulk_update(items, ["rank"], batch_size=300)
+    votes = campaign.votes_per_item
+    ordinary = campaign.items.filter(control_label__isnull=True).order_by("rank")
+    slots = (
+        Slot(campaign=campaign, item_id=pk, number=number, order=rank * votes + number)
+        for pk, rank in ordinary.values_list("pk", "rank").iterator(CHUNK)
+        for number in range(1, votes + 1)
+    )
+    while batch := [slot for _unused, slot in zip(range(CHUNK), slots, strict=False)]:
+        Slot.objects.bulk_create(batch, batch_size=CHUNK)

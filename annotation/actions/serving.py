@@ -1,0 +1,259 @@
+"""Which items a rater gets next.
+
+Work is claimed a block at a time: ordinary items through slots, control items
+at seeded random places of the block. One block is one reservation, so neither
+order nor timing of single items says which of them are controls. A slot whose
+lease ran out (by the clock of the database) counts as open inside the claim;
+no sweeper is needed. Slots are taken with ``FOR UPDATE SKIP LOCKED`` where the
+database has it; on SQLite the immediate transaction is the lock.
+"""
+
+import math
+import random
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models.functions import Now
+
+from annotation.models import Assignment, Campaign, Item, Participation, Rater, Slot
+from cqa_site.people.models import Membership, User
+
+LOW_WATER = 2
+WINDOW = 4
+
+FREE = Q(state=Slot.State.OPEN) | Q(state=Slot.State.LEASED, lease_until__lt=Now())
+TAKEN = (Assignment.State.SERVED, Assignment.State.ANSWERED, Assignment.State.SKIPPED)
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a rater may do now: assignments in serving order, or why there are none."""
+
+    assignments: list[Assignment]
+    reason: str = ""
+
+
+def rater_for(*, membership: Membership) -> Rater:
+    """The rater who stands for this member in statistics."""
+    kind = Rater.Kind.EXPERT if membership.role == "expert" else Rater.Kind.PERSON
+    rater, _created = Rater.objects.get_or_create(
+        study=membership.study,
+        user=membership.user,
+        defaults={"kind": kind, "name": membership.user.name},
+    )
+    return rater
+
+
+def participation_for(*, campaign: Campaign, rater: Rater) -> Participation:
+    """The rater's place in the campaign, made at the first visit."""
+    participation, _created = Participation.objects.select_related("rater").get_or_create(
+        campaign=campaign, rater=rater
+    )
+    return participation
+
+
+def open_assignments(participation: Participation) -> QuerySet[Assignment]:
+    """Items this rater has been served and not answered, in serving order."""
+    return (
+        Assignment.objects.filter(
+            rater_id=participation.rater_id,
+            campaign_id=participation.campaign_id,
+            state=Assignment.State.SERVED,
+        )
+        .select_related("item__argument__comparison")
+        .order_by("block", "position")
+    )
+
+
+def next_work(*, campaign: Campaign, participation: Participation) -> Work:
+    """Return what is reserved for the rater, reserving a new block when it runs low.
+
+    Reasons for an empty list: ``not_open``, ``stopped``, ``share_cap``,
+    ``held`` (others hold the last items), ``finished``.
+    """
+    waiting = list(open_assignments(participation)[: campaign.block_size + LOW_WATER])
+    if participation.is_stopped or participation.is_excluded:
+        return Work([], "stopped")
+    if campaign.state != Campaign.State.OPEN:
+        return Work([], "not_open")
+    if len(waiting) >= LOW_WATER:
+        return Work(waiting)
+    reason = claim_block(campaign=campaign, participation=participation)
+    if reason:
+        return Work(waiting, "" if waiting else reason)
+    return Work(list(open_assignments(participation)[: campaign.block_size + LOW_WATER]))
+
+
+def renew(*, participation: Participation) -> int:
+    """Prolong everything this rater holds; return how many slots that were."""
+    minutes = timedelta(minutes=participation.campaign.lease_minutes)
+    return Slot.objects.filter(
+        state=Slot.State.LEASED,
+        assignment__rater_id=participation.rater_id,
+        assignment__campaign_id=participation.campaign_id,
+        assignment__state=Assignment.State.SERVED,
+    ).update(lease_until=Now() + minutes)
+
+
+@transaction.atomic
+def claim_block(*, campaign: Campaign, participation: Participation) -> str:
+    """Reserve one block; return "" or the reason why nothing could be reserved."""
+    # Two tabs of one rater wait here for each other; the second finds the first one's block.
+    held = Participation.objects.select_for_update().get(pk=participation.pk)
+    if open_assignments(held).count() >= LOW_WATER:
+        return ""
+    allowed = _allowed_by_share(campaign, held)
+    if allowed <= 0:
+        return "share_cap"
+    rng = random.Random(f"{campaign.seed}:{held.rater_id}:{held.blocks}")  # noqa: S311
+    controls = _choose_controls(campaign, held, rng)
+    wanted = min(campaign.block_size - len(controls), allowed)
+    slots = _claim_slots(campaign, held, wanted, rng)
+    if not slots:
+        return "held" if _others_hold_items(campaign, held) else "finished"
+    _serve(campaign, held, [*slots, *controls], rng)
+    return ""
+
+
+def _allowed_by_share(campaign: Campaign, participation: Participation) -> int:
+    if campaign.share_cap >= 1:
+        return campaign.block_size
+    items = campaign.items.filter(control_label__isnull=True).count()
+    served = Assignment.objects.filter(
+        campaign=campaign,
+        rater_id=participation.rater_id,
+        state__in=TAKEN,
+        item__control_label__isnull=True,
+    ).count()
+    return math.ceil(items * campaign.share_cap) - served
+
+
+def _choose_controls(
+    campaign: Campaign, participation: Participation, rng: random.Random
+) -> list[Item]:
+    if not campaign.controls_per_block:
+        return []
+    mine = Assignment.objects.filter(item=OuterRef("pk"), rater_id=participation.rater_id)
+    fresh = list(
+        campaign.items.filter(~Exists(mine), control_label__isnull=False, is_retired=False)
+        .order_by("pk")
+        .only("pk")
+    )
+    return rng.sample(fresh, min(campaign.controls_per_block, len(fresh)))
+
+
+def _claim_slots(
+    campaign: Campaign, participation: Participation, wanted: int, rng: random.Random
+) -> list[Slot]:
+    """Take one free slot of each of ``wanted`` items near the rater's cursor."""
+    window = WINDOW * wanted
+    ahead = _candidates(campaign, participation, Q(order__gt=participation.cursor), window)
+    if len(ahead) < wanted:
+        ahead |= _candidates(campaign, participation, Q(), window)
+    picked = rng.sample(sorted(ahead.values()), min(wanted, len(ahead)))
+    taken = list(
+        Slot.objects.filter(FREE, pk__in=[pk for _order, pk in picked])
+        .select_for_update(skip_locked=True)
+        .order_by("order")
+    )
+    ids = [slot.pk for slot in taken]
+    Assignment.objects.filter(slot_id__in=ids).update(slot=None, state=Assignment.State.EXPIRED)
+    Slot.objects.filter(pk__in=ids).update(
+        state=Slot.State.LEASED, lease_until=Now() + timedelta(minutes=campaign.lease_minutes)
+    )
+    left = [order for order, pk in ahead.values() if pk not in ids]
+    if taken:
+        last = taken[-1].order
+        participation.cursor = min([last, *(order - 1 for order in left if order > 0)])
+    return taken
+
+
+def _candidates(
+    campaign: Campaign, participation: Participation, where: Q, window: int
+) -> dict[int, tuple[int, int]]:
+    """Map item → (order, slot) of its first free slot, for up to ``window`` items."""
+    mine = Assignment.objects.filter(
+        item=OuterRef("item_id"), rater_id=participation.rater_id, state__in=TAKEN
+    )
+    limit = window * campaign.votes_per_item
+    found: dict[int, tuple[int, int]] = {}
+    # Two queries, because each state has its own partial index.
+    for state in (Q(state=Slot.State.OPEN), Q(state=Slot.State.LEASED, lease_until__lt=Now())):
+        rows = (
+            Slot.objects.filter(where, state, ~Exists(mine), campaign=campaign)
+            .order_by("order")
+            .values_list("item_id", "order", "pk")[:limit]
+        )
+        for item, order, pk in rows:
+            found.setdefault(item, (order, pk))
+    return dict(sorted(found.items(), key=lambda entry: entry[1])[:window])
+
+
+def _others_hold_items(campaign: Campaign, participation: Participation) -> bool:
+    """Whether slots the rater could still get are leased to others right now."""
+    mine = Assignment.objects.filter(
+        item=OuterRef("item_id"), rater_id=participation.rater_id, state__in=TAKEN
+    )
+    return Slot.objects.filter(~Exists(mine), campaign=campaign).exclude(state="done").exists()
+
+
+def _serve(
+    campaign: Campaign,
+    participation: Participation,
+    chosen: list[Slot | Item],
+    rng: random.Random,
+) -> None:
+    """Write the block's assignments in a random order; reuse rows whose reservation ran out."""
+    rng.shuffle(chosen)
+    items = {thing.item_id if isinstance(thing, Slot) else thing.pk: thing for thing in chosen}
+    expired = {
+        row.item_id: row
+        for row in Assignment.objects.filter(
+            rater_id=participation.rater_id,
+            item_id__in=items,
+            state=Assignment.State.EXPIRED,
+        )
+    }
+    block = participation.blocks + 1
+    rows = []
+    for position, (item_id, thing) in enumerate(items.items()):
+        row = expired.get(item_id) or Assignment(
+            campaign=campaign, item_id=item_id, rater_id=participation.rater_id
+        )
+        row.slot = thing if isinstance(thing, Slot) else None
+        row.state, row.block, row.position = Assignment.State.SERVED, block, position
+        row.served_at = Now()
+        rows.append(row)
+    fields = ["slot", "state", "block", "position", "served_at"]
+    Assignment.objects.bulk_create([row for row in rows if row.pk is None])
+    Assignment.objects.bulk_update([row for row in rows if row.pk is not None], fields)
+    Participation.objects.filter(pk=participation.pk).update(
+        cursor=participation.cursor, blocks=F("blocks") + 1
+    )
+
+
+def answered_count(participation: Participation) -> int:
+    """How many items this rater has labelled or skipped in the campaign, controls included."""
+    return Assignment.objects.filter(
+        rater_id=participation.rater_id,
+        campaign_id=participation.campaign_id,
+        state__in=(Assignment.State.ANSWERED, Assignment.State.SKIPPED),
+    ).count()
+
+
+def member_participation(*, campaign: Campaign, membership: Membership) -> Participation:
+    """Rater and place of a member in one campaign."""
+    participation = participation_for(campaign=campaign, rater=rater_for(membership=membership))
+    participation.campaign = campaign
+    return participation
+
+
+def user_answered(*, campaign: Campaign, user: User) -> int:
+    """Labelled or skipped items of a user, for completion codes."""
+    return Assignment.objects.filter(
+        campaign=campaign,
+        rater__user=user,
+        state__in=(Assignment.State.ANSWERED, Assignment.State.SKIPPED),
+    ).count()

@@ -1,0 +1,78 @@
+"""The fixed cast of people and studies that tests use."""
+
+from django.test import Client
+
+from annotation.models import Argument, Campaign, Comparison, Guideline, Item
+from annotation.models.questions import text_key
+from cqa_site.people.models import Membership, Role, Study, User
+
+LEVELS = [
+    {"value": 0, "name": "Not relevant", "meaning": "Nothing to compare with.", "example": ""},
+    {"value": 1, "name": "One object", "meaning": "Useful about one object.", "example": ""},
+    {"value": 2, "name": "Both, no reason", "meaning": "Both, without a reason.", "example": ""},
+    {"value": 3, "name": "Both, with reason", "meaning": "Both, with a reason.", "example": ""},
+]
+
+
+def make_study(name: str = "Study A") -> Study:
+    """A study without members."""
+    return Study.objects.create(name=name)
+
+
+def make_member(study: Study, role: str, name: str = "") -> User:
+    """A user with one role in the study; the e-mail says which."""
+    count = User.objects.count()
+    user = User.objects.create_user(
+        f"{role}-{count}@{study.name.replace(' ', '-').lower()}.example", "a long password", name=name
+    )
+    Membership.objects.create(study=study, user=user, role=role)
+    return user
+
+
+def sign_in(user: User) -> Client:
+    """A client with the user's session."""
+    client = Client()
+    client.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
+    return client
+
+
+def make_guideline(study: Study) -> Guideline:
+    """Version n of a short 0–3 guideline."""
+    number = study.guidelines.count() + 1
+    return Guideline.objects.create(
+        study=study, number=number, title="Relevance", body="Read, then label.", levels=LEVELS
+    )
+
+
+def make_arguments(study: Study, count: int, pair: tuple[str, str] = ("tea", "coffee")) -> list[Argument]:
+    """Invented sentences about one pair."""
+    comparison, _ = Comparison.objects.get_or_create(study=study, object1=pair[0], object2=pair[1])
+    offset = comparison.arguments.count()
+    texts = [f"{pair[0]} beats {pair[1]} in point {offset + i}." for i in range(count)]
+    return Argument.objects.bulk_create(
+        Argument(study=study, comparison=comparison, text=text, text_sha256=text_key(text))
+        for text in texts
+    )
+
+
+def make_campaign(study: Study, *, ordinary: int = 8, controls: int = 2, name: str = "Round 1", **fields) -> Campaign:
+    """A draft campaign with items; controls carry label 3."""
+    campaign = Campaign.objects.create(
+        study=study, name=name, guideline=make_guideline(study), **fields
+    )
+    arguments = make_arguments(study, ordinary + controls)
+    Item.objects.bulk_create(
+        Item(
+            campaign=campaign,
+            argument=argument,
+            external_id=str(argument.public_id),
+            rank=rank,
+            control_label=3 if rank < controls else None,
+            imported_control_label=3 if rank < controls else None,
+        )
+        for rank, argument in enumerate(arguments)
+    )
+    return campaign
+
+
+ROLES = list(Role.values)
