@@ -1,5 +1,10 @@
 """Addresses inside a study; each module of views lists its own."""
 
-from django.urls import URLPattern
+from annotation.views import campaigns, crowd, guidelines, overview
 
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    *overview.urlpatterns,
+    *crowd.urlpatterns,
+    *campaigns.urlpatterns,
+    *guidelines.urlpatterns,
+]

@@ -10,4 +10,7 @@ class SiteConfig(AppConfig):
     label = "cqa_site"
 
     def ready(self) -> None:
-        from cqa_site import celery  # noqa: F401  registers the app for shared_task
+        from cqa_site import (  # noqa: F401  both register themselves
+            celery,
+            checks,
+        )

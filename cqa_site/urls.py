@@ -3,11 +3,13 @@
 from django.conf import settings
 from django.urls import include, path
 
+from annotation.views.crowd import participant_urlpatterns
 from cqa_site import home
 
 urlpatterns = [
     path("", home.home, name="home"),
     path("healthz", home.health, name="health"),
+    path("", include(participant_urlpatterns)),
     path("", include("cqa_site.people.urls")),
     path("", include("cqa_site.runs.urls")),
     path("s/<uuid:study_id>/", include("annotation.urls")),

@@ -23,7 +23,9 @@ def make_member(study: Study, role: str, name: str = "") -> User:
     """A user with one role in the study; the e-mail says which."""
     count = User.objects.count()
     user = User.objects.create_user(
-        f"{role}-{count}@{study.name.replace(' ', '-').lower()}.example", "a long password", name=name
+        f"{role}-{count}@{study.name.replace(' ', '-').lower()}.example",
+        "a long password",
+        name=name,
     )
     Membership.objects.create(study=study, user=user, role=role)
     return user
@@ -44,7 +46,9 @@ def make_guideline(study: Study) -> Guideline:
     )
 
 
-def make_arguments(study: Study, count: int, pair: tuple[str, str] = ("tea", "coffee")) -> list[Argument]:
+def make_arguments(
+    study: Study, count: int, pair: tuple[str, str] = ("tea", "coffee")
+) -> list[Argument]:
     """Invented sentences about one pair."""
     comparison, _ = Comparison.objects.get_or_create(study=study, object1=pair[0], object2=pair[1])
     offset = comparison.arguments.count()
@@ -55,7 +59,9 @@ def make_arguments(study: Study, count: int, pair: tuple[str, str] = ("tea", "co
     )
 
 
-def make_campaign(study: Study, *, ordinary: int = 8, controls: int = 2, name: str = "Round 1", **fields) -> Campaign:
+def make_campaign(
+    study: Study, *, ordinary: int = 8, controls: int = 2, name: str = "Round 1", **fields
+) -> Campaign:
     """A draft campaign with items; controls carry label 3."""
     campaign = Campaign.objects.create(
         study=study, name=name, guideline=make_guideline(study), **fields

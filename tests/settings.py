@@ -8,7 +8,7 @@ os.environ.setdefault("SECRET_KEY", "only-for-tests-" * 5)
 os.environ.setdefault("JOBS_INLINE", "true")
 os.environ.setdefault("LOG_LEVEL", "ERROR")
 
-from cqa_site.settings import *  # noqa: E402, F403
+from cqa_site.settings import *  # noqa: F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {

@@ -6,11 +6,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Guideline
+from annotation.models.scales import check_levels
 from cqa_site.people.models import Study, User
-
-
-class ScaleNotValid(Exception):
-    """The levels do not form an ordinal scale of one-digit labels."""
 
 
 def default_levels() -> list[dict]:
@@ -121,16 +118,3 @@ def freeze(guideline: Guideline) -> None:
     Guideline.objects.filter(pk=guideline.pk, frozen_at__isnull=True).update(
         frozen_at=timezone.now()
     )
-
-
-def check_levels(levels: list[dict]) -> None:
-    """Between two and ten levels with ascending one-digit values and a name each."""
-    values = [level["value"] for level in levels]
-    if not 2 <= len(values) <= 10:
-        raise ScaleNotValid(_("A scale has between two and ten levels."))
-    if any(not isinstance(value, int) or not 0 <= value <= 9 for value in values):
-        raise ScaleNotValid(_("Every label is one digit, because one key sets it."))
-    if values != sorted(set(values)):
-        raise ScaleNotValid(_("Labels must differ and stand in ascending order."))
-    if any(not level["name"].strip() for level in levels):
-        raise ScaleNotValid(_("Every level needs a name."))

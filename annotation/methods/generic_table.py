@@ -19,8 +19,17 @@ FIELDS = (
     "control_label",
     "started",
     "comment",
+    "rater_kind",
+    "state",
+    "is_extra",
+    "active_ms",
+    "block",
+    "position",
 )
+RATER_KINDS = ("person", "expert", "model", "classifier", "reference")
+STATES = ("served", "answered", "skipped", "expired", "void")
 _LONGEST_URL = 2_000
+_LARGEST_NUMBER = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,14 @@ class GenericRecord:
         The text has no visible character.
     started : datetime or None
         In UTC; a time without a zone is taken as UTC.
+    rater_kind, state : str or None
+        One of `RATER_KINDS` and `STATES`; only an answered vote has a label.
+    is_extra : bool or None
+        A late vote that does not count.
+    active_ms : int or None
+        Time spent, in milliseconds.
+    block, position : int or None
+        Where in the rater's work the vote stood.
     """
 
     row: int
@@ -51,6 +68,12 @@ class GenericRecord:
     control_label: int | None = None
     started: datetime | None = None
     comment: str | None = None
+    rater_kind: str | None = None
+    state: str | None = None
+    is_extra: bool | None = None
+    active_ms: int | None = None
+    block: int | None = None
+    position: int | None = None
 
 
 def check_mapping(columns: Collection[str], mapping: Mapping[str, str]) -> list[str]:
@@ -112,8 +135,8 @@ def _read_row(
             read[field] = _read_field(field, row.values[column], scale)
         except ValueError as error:
             problems.append(Problem(file, row.number, column, str(error)))
-    if not problems and read.get("label") is not None and read.get("rater") is None:
-        problems.append(Problem(file, row.number, mapping["rater"], "a label without its rater"))
+    if not problems:
+        problems = [Problem(file, row.number, mapping[at], why) for at, why in _conflicts(read)]
     if problems:
         yield from problems
         return
@@ -121,9 +144,24 @@ def _read_row(
     yield GenericRecord(row=row.number, is_blank=is_blank, **read)  # type: ignore[arg-type]
 
 
+def _conflicts(read: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    has_label = read.get("label") is not None
+    state = read.get("state")
+    if has_label and read.get("rater") is None:
+        yield "rater", "a label without its rater"
+    if state == "answered" and not has_label:
+        yield "label", "an answered vote without a label"
+    if state not in (None, "answered") and has_label:
+        yield "state", f"a label although the vote is {state}"
+    if state is not None and read.get("rater") is None:
+        yield "state", "a vote without its rater"
+
+
 def _read_field(field: str, value: Value, scale: Collection[int]) -> object:
     if field in ("label", "control_label"):
         return parse_label(value, scale)
+    if field == "is_extra" and isinstance(value, bool):
+        return value
     return _READERS[field](_as_text(value))
 
 
@@ -175,6 +213,32 @@ def _moment(text: str | None) -> datetime | None:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
+def _one_of(*offered: str) -> Callable[[str | None], str | None]:
+    def read(text: str | None) -> str | None:
+        given = _optional(text)
+        if given is not None and given.strip().lower() not in offered:
+            raise ValueError(f"{given[:40]!a} is none of {', '.join(offered)}")
+        return given.strip().lower() if given else None
+
+    return read
+
+
+def _flag(text: str | None) -> bool | None:
+    given = _one_of("true", "false", "1", "0", "yes", "no")(text)
+    return None if given is None else given in ("true", "1", "yes")
+
+
+def _count(text: str | None) -> int | None:
+    given = _optional(text)
+    if given is None:
+        return None
+    digits = given.strip()
+    is_number = digits.isascii() and digits.isdecimal() and len(digits) <= 10
+    if not is_number or int(digits) > _LARGEST_NUMBER:
+        raise ValueError(f"{given[:40]!a} is no whole number of zero or more")
+    return int(digits)
+
+
 _READERS: Mapping[str, Callable[[str | None], object]] = {
     "object1": _object,
     "object2": _object,
@@ -184,4 +248,10 @@ _READERS: Mapping[str, Callable[[str | None], object]] = {
     "rater": _optional,
     "started": _moment,
     "comment": _optional,
+    "rater_kind": _one_of(*RATER_KINDS),
+    "state": _one_of(*STATES),
+    "is_extra": _flag,
+    "active_ms": _count,
+    "block": _count,
+    "position": _count,
 }

@@ -1,8 +1,10 @@
 """Relevance labels as whole numbers of a scale, from text or sheet cells."""
 
+import re
 from collections.abc import Collection
 
 RELEVANCE_SCALE = range(4)
+_DIGITS = re.compile("-?[0-9]{1,9}")
 
 
 def parse_label(value: object, scale: Collection[int] = RELEVANCE_SCALE) -> int | None:
@@ -42,5 +44,4 @@ def _whole_number(value: object) -> int | None:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     text = value.strip() if isinstance(value, str) else ""
-    # isdecimal alone also accepts the digits of other scripts.
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
+    return int(text) if _DIGITS.fullmatch(text) else None

@@ -106,9 +106,7 @@ class Campaign(models.Model):
         validators=[MinValueValidator(1), MaxValueValidator(240)],
     )
     seed = models.PositiveBigIntegerField(_("seed of every random order"), default=20240402)
-    aggregator = models.CharField(
-        max_length=12, choices=Aggregator, default=Aggregator.MAJORITY
-    )
+    aggregator = models.CharField(max_length=12, choices=Aggregator, default=Aggregator.MAJORITY)
     # Labels of these campaigns overrule the majority (expert batches beside a crowd).
     overridden_by = models.ManyToManyField("self", symmetrical=False, blank=True)
     created_by = models.ForeignKey(
@@ -212,9 +210,7 @@ class Participation(models.Model):
     """One rater in one campaign: where they stand, and whether their labels count."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="participations")
-    rater = models.ForeignKey(
-        "annotation.Rater", models.CASCADE, related_name="participations"
-    )
+    rater = models.ForeignKey("annotation.Rater", models.CASCADE, related_name="participations")
     cursor = models.PositiveIntegerField(default=0)
     blocks = models.PositiveIntegerField(default=0)
     is_stopped = models.BooleanField(default=False)

@@ -77,9 +77,7 @@ class Assignment(models.Model):
         OTHER = "other", _("Another reason")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    campaign = models.ForeignKey(
-        "annotation.Campaign", models.CASCADE, related_name="assignments"
-    )
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="assignments")
     item = models.ForeignKey("annotation.Item", models.PROTECT, related_name="assignments")
     rater = models.ForeignKey(Rater, models.PROTECT, related_name="assignments")
     slot = models.OneToOneField("annotation.Slot", models.PROTECT, null=True)

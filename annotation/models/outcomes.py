@@ -95,11 +95,9 @@ class Snapshot(models.Model):
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    campaign = models.ForeignKey(
-        "annotation.Campaign", models.CASCADE, related_name="snapshots"
-    )
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="snapshots")
     number = models.PositiveIntegerField()
-    # gzip-compressed Parquet-free table, see annotation/reports.py; sha256 of the plain bytes
+    # gzip of the CSV that annotation/reports/snapshots.py describes; sha256 of the plain bytes
     votes = models.BinaryField(default=bytes)
     sha256 = models.CharField(max_length=64, blank=True)
     recipe = models.JSONField(default=dict)

@@ -24,9 +24,7 @@ class Comparison(models.Model):
     class Meta:
         ordering = ["object1", "object2", "pk"]
         constraints = [
-            models.UniqueConstraint(
-                fields=["study", "object1", "object2"], name="comparison_once"
-            )
+            models.UniqueConstraint(fields=["study", "object1", "object2"], name="comparison_once")
         ]
 
     def __str__(self) -> str:
@@ -47,9 +45,7 @@ class Argument(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["comparison", "text_sha256"], name="argument_once"
-            )
+            models.UniqueConstraint(fields=["comparison", "text_sha256"], name="argument_once")
         ]
         indexes = [models.Index(fields=["study", "comparison", "id"])]
 

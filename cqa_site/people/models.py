@@ -68,6 +68,11 @@ class User(AbstractBaseUser, PermissionsMixin):
     def __str__(self) -> str:
         return self.name or self.email or _("Participant %s") % str(self.public_id)[:8]
 
+    @property
+    def is_participant(self) -> bool:
+        """Whether this person came by a crowd link: no e-mail, no password, one study."""
+        return self.email is None
+
 
 class Role(models.TextChoices):
     """What a member does in a study."""
@@ -271,3 +276,8 @@ class AuditEvent(models.Model):
     class Meta:
         ordering = ["-at", "-pk"]
         indexes = [models.Index(fields=["study", "-at"])]
+
+    @property
+    def action(self) -> str:
+        """The verb in words: ``member_role_changed`` reads "Member role changed"."""
+        return self.verb.replace("_", " ").capitalize()

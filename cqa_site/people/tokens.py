@@ -2,17 +2,20 @@
 
 from datetime import timedelta
 
+from django.db import transaction
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
+from .access import record
 from .models import ApiToken, User, hash_secret, new_secret
 
 TOKEN_LIFETIME = timedelta(days=180)
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 
 
+@transaction.atomic
 def create_token(*, user: User, name: str, scope: str) -> tuple[ApiToken, str]:
     """Make a token; the second value is the secret, which is not kept."""
     secret = ApiToken.PREFIX + new_secret()
@@ -24,7 +27,18 @@ def create_token(*, user: User, name: str, scope: str) -> tuple[ApiToken, str]:
         last_four=secret[-4:],
         expires_at=timezone.now() + TOKEN_LIFETIME,
     )
+    record(study=None, actor=user, verb="token_created", subject=name, scope=scope)
     return token, secret
+
+
+@transaction.atomic
+def revoke_token(*, token: ApiToken, actor: User) -> None:
+    """Make a token useless, at once and for good."""
+    revoked = ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(
+        revoked_at=timezone.now()
+    )
+    if revoked:
+        record(study=None, actor=actor, verb="token_revoked", subject=token.name)
 
 
 class TokenAuthentication(BaseAuthentication):

@@ -49,7 +49,7 @@ def mace(
     categories: Sequence[float] | None = None,
     restarts: int = 10,
     max_iterations: int = 200,
-    tolerance: float = 1e-6,
+    tolerance: float = 1e-7,
     smoothing: float | None = None,
     seed: int = 0,
 ) -> Mace:

@@ -102,7 +102,8 @@ def pairwise_agreement(
             "rater_b": ratings.raters[shared.rater_b],
             "n_shared": shared.n_shared,
             "value": pd.array(np.where(too_few, np.nan, values), dtype="Float64"),
-            "reason": [reason or None for reason in reasons.tolist()],
+            # As text this column would turn None into NaN.
+            "reason": pd.Series([reason or None for reason in reasons.tolist()], dtype=object),
         }
     )
 

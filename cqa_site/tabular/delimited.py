@@ -38,14 +38,15 @@ class _Lines:
         self.number += 1
         self._chars += len(line)
         if self._chars > self._most:
-            raise UnreadableFile(self._name, self._too_long(), row=self.start)
+            reason = f"this row is longer than {self._most:,} characters{self.hint()}"
+            raise UnreadableFile(self._name, reason, row=self.start)
         return line
 
-    def _too_long(self) -> str:
-        reason = f"this row is longer than {self._most:,} characters"
-        if self.number > self.start:
-            reason += "; a quotation mark opened in it may never be closed"
-        return reason
+    def hint(self) -> str:
+        """Why a row may have swallowed the lines below it."""
+        if self.number == self.start:
+            return ""
+        return "; a quotation mark opened in it may never be closed"
 
 
 def sniff_delimiter(stream: TextIO, name: str, kind: str | None) -> str:
@@ -133,7 +134,8 @@ def _records(lines: _Lines, name: str, delimiter: str) -> Iterator[tuple[int, li
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            raise UnreadableFile(name, _plain_words(error), row=lines.start) from None
+            reason = _plain_words(error, lines.hint())
+            raise UnreadableFile(name, reason, row=lines.start) from None
         if cells is None:
             return
         if cells:
@@ -162,12 +164,13 @@ def _ragged(cells: list[str], columns: list[str]) -> str:
     )
 
 
-def _plain_words(error: csv.Error) -> str:
+def _plain_words(error: csv.Error, hint: str) -> str:
     text = str(error)
     if "unexpected end" in text:
         return "a quotation mark opened in this row is never closed"
     if "expected after" in text:
-        return "text follows a closing quotation mark; quotation marks inside a cell are doubled"
+        reason = "text follows a closing quotation mark; double the marks inside a cell"
+        return reason + hint
     if "field larger" in text:
-        return "a cell in this row is too long"
+        return f"a cell in this row is longer than {csv.field_size_limit():,} characters{hint}"
     return f"this row is not well-formed ({text})"

@@ -112,12 +112,20 @@ def write_xlsx(
 
     book = Workbook(write_only=True)
     page = book.create_sheet(sheet)
-    for number, row in enumerate(itertools.chain([columns], _checked(columns, rows))):
-        if number >= _MOST_SHEET_ROWS:
-            raise ValueError(f"a sheet holds no more than {_MOST_SHEET_ROWS:,} rows")
-        cells = zip(columns, row, strict=True)
-        page.append([_sheet_cell(page, cell, number, column) for column, cell in cells])
+    try:
+        for number, row in enumerate(itertools.chain([columns], _checked(columns, rows))):
+            page.append(_sheet_row(page, columns, row, number))
+    except BaseException:
+        page.close()
+        raise
     book.save(file)
+
+
+def _sheet_row(page: Any, columns: Sequence[str], row: Cells, number: int) -> list[Any]:
+    if number >= _MOST_SHEET_ROWS:
+        raise ValueError(f"a sheet holds no more than {_MOST_SHEET_ROWS:,} rows")
+    pairs = zip(columns, row, strict=True)
+    return [_sheet_cell(page, cell, number, column) for column, cell in pairs]
 
 
 def _sheet_cell(page: Any, cell: Any, number: int, column: str) -> Any:
@@ -126,6 +134,8 @@ def _sheet_cell(page: Any, cell: Any, number: int, column: str) -> Any:
     value = _plain(cell)
     if value is None or isinstance(value, (int, float)):
         return value
+    if value == "":
+        return None
     text = to_sheet_text(str(value))
     if len(text.encode("utf-16-le")) > 2 * _LONGEST_CELL:
         most = f"{_LONGEST_CELL:,}"

@@ -160,7 +160,6 @@ def _read(file: BinaryIO, limits: dict[str, Any], wanted: str | int | None) -> N
     _emit("sheets", titles)
     for position in chosen:
         _emit_sheet(position, _rows(book.worksheets[position], limits, letter))
-    _emit("end")
 
 
 def _emit_sheet(position: int, rows: Iterator[tuple[int, list[Any]]]) -> None:
@@ -171,28 +170,36 @@ def _emit_sheet(position: int, rows: Iterator[tuple[int, list[Any]]]) -> None:
 
 
 def _reason_for(error: Exception) -> str:
-    if "Entities" in type(error).__name__ or "DTD" in type(error).__name__:
-        return "contains XML entities, which no spreadsheet program writes"
+    # openpyxl wraps what defusedxml raises.
+    for each in (error, error.__cause__, error.__context__):
+        if type(each).__name__ in ("EntitiesForbidden", "ExternalReferenceForbidden"):
+            return "contains XML entities, which no spreadsheet program writes"
     if isinstance(error, UnicodeError):
         return "contains text that is not valid Unicode"
     return f"is not a readable workbook ({type(error).__name__})"
+
+
+def _outcome(limits: dict[str, Any], wanted: str | int | None) -> list[Any]:
+    """Write the sheets; return the last message, after what they held is freed."""
+    try:
+        _read(sys.stdin.buffer, limits, wanted)
+    except _Refusal as refusal:
+        return ["error", refusal.row, refusal.column, str(refusal)]
+    except (MemoryError, RecursionError):
+        return ["error", None, None, "needs too much memory to open"]
+    except BrokenPipeError:
+        os._exit(1)
+    except Exception as error:  # noqa: BLE001
+        # Whatever a hostile workbook makes openpyxl raise, the answer is a reason.
+        return ["error", None, None, _reason_for(error)]
+    return ["end"]
 
 
 def main() -> None:
     task = json.loads(sys.argv[1])
     limits = task["limits"]
     _confine(limits["child_memory_bytes"], limits["child_cpu_seconds"])
-    try:
-        _read(sys.stdin.buffer, limits, task["sheet"])
-    except _Refusal as refusal:
-        _emit("error", refusal.row, refusal.column, str(refusal))
-    except (MemoryError, RecursionError):
-        _emit("error", None, None, "needs too much memory to open")
-    except BrokenPipeError:
-        os._exit(1)
-    except Exception as error:  # noqa: BLE001
-        # Whatever a hostile workbook makes openpyxl raise, the answer is a reason.
-        _emit("error", None, None, _reason_for(error))
+    _emit(*_outcome(limits, task["sheet"]))
     sys.stdout.buffer.flush()
 
 

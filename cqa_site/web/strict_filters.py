@@ -8,7 +8,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-PAGING = {"page", "page_size", "format"}
+PAGING = {"page", "page_size"}
 
 
 class StrictFilterBackend(DjangoFilterBackend):
@@ -17,10 +17,17 @@ class StrictFilterBackend(DjangoFilterBackend):
     def filter_queryset(self, request: Request, queryset: QuerySet, view: APIView) -> QuerySet:
         """Filter by the view's ``filterset_class``; raises 400 for a parameter it lacks."""
         filterset = getattr(view, "filterset_class", None)
-        allowed: set[str] = PAGING | set(filterset.base_filters if filterset else ())
-        unknown: dict[str, Any] = {
-            name: "Unknown parameter." for name in request.query_params if name not in allowed
-        }
-        if unknown:
-            raise ValidationError(unknown)
+        refuse_unknown(request, PAGING | set(filterset.base_filters if filterset else ()))
         return super().filter_queryset(request, queryset, view)
+
+
+def refuse_unknown(request: Request, allowed: set[str]) -> None:
+    """Raise 400 for parameters that are not allowed, and for one given twice."""
+    wrong: dict[str, Any] = {
+        name: ["Unknown parameter."] for name in request.query_params if name not in allowed
+    }
+    for name, values in request.query_params.lists():
+        if len(values) > 1:
+            wrong.setdefault(name, ["Given more than once."])
+    if wrong:
+        raise ValidationError(wrong)

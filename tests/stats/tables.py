@@ -50,7 +50,8 @@ def simulated(n_items: int, n_raters: int, missing: float = 0.0, seed: int = 0) 
 def knowing_crowd(seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
     """200 items, 8 raters of very different skill, 30 % missing; and the true labels.
 
-    Names sort in the order in which they appear, and the first rows hold the labels in order.
+    The first rater gives the first items the labels in order, so that sorted by rater and item
+    the labels also appear in order.
     """
     generator = np.random.default_rng(seed)
     truth = np.concatenate([SCALE, generator.integers(0, 4, 196)])

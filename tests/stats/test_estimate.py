@@ -28,7 +28,7 @@ ABOUT = {
     ],
 )
 def test_half_an_answer_is_refused(numbers):
-    with pytest.raises(ValueError, match="estimate|interval|undefined"):
+    with pytest.raises(ValueError, match=r"estimate|interval|undefined"):
         Estimate(**ABOUT, **numbers)
 
 

@@ -1,0 +1,52 @@
+# Two commands: `make demo` sets everything up and runs the site; `make test` runs every check.
+PYTHON ?= python3
+VENV ?= .venv
+PORT ?= 8000
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo site worker test lint unit browser-ready clean
+
+demo: $(VENV)/.site
+	@$(BIN)/python manage.py demo
+	@echo "Starting Counterpoint on http://127.0.0.1:$(PORT)  (Ctrl+C stops it)"
+	@exec $(BIN)/python manage.py site --port $(PORT)
+
+site: $(VENV)/.site
+	@exec $(BIN)/python manage.py site --port $(PORT)
+
+worker: $(VENV)/.site
+	@exec $(BIN)/python -m celery -A cqa_site worker --pool threads --concurrency 2 --beat --schedule var/beat --loglevel INFO
+
+test: lint unit
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy cqa_site annotation
+	$(BIN)/python manage.py makemigrations --check --dry-run
+
+unit: $(VENV)/.dev browser-ready
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+browser-ready: $(VENV)/.dev
+	@$(BIN)/python tests/find_chromium.py
+
+$(VENV)/bin/python:
+	@command -v $(PYTHON) >/dev/null || { echo "Python was not found. Install Python 3.11 or newer, or name it: make PYTHON=/path/to/python3"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Counterpoint needs Python 3.11 or newer; $(PYTHON) is older. Name another: make PYTHON=python3.11"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Python's venv module is missing. On Debian or Ubuntu: sudo apt-get install python3-venv"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.site: $(VENV)/bin/python requirements.txt
+	@echo "Installing what the site needs (once) ..."
+	@$(BIN)/python -m pip install --quiet -r requirements.txt || { echo "Installing failed. The lines above say why; without a network connection the packages cannot be fetched."; exit 1; }
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/bin/python requirements.txt requirements-dev.txt
+	@echo "Installing what the checks need (once) ..."
+	@$(BIN)/python -m pip install --quiet -r requirements-dev.txt || { echo "Installing failed. The lines above say why."; exit 1; }
+	@touch $@ $(VENV)/.site
+
+clean:
+	rm -rf $(VENV) staticfiles

@@ -1,0 +1,150 @@
+"""An invented study to try everything on: comparisons, sentences, simulated annotators.
+
+Nothing here comes from a data set; the votes are drawn by a seeded simulation
+through the same actions that serve real annotators.
+"""
+
+import random
+import secrets
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.models import Argument, Assignment, Campaign, Comparison, Item, Rater
+from annotation.models.questions import text_key
+from cqa_site.people.models import Membership, Role, Study, User
+
+from . import answering, campaigns, serving
+from .demo_texts import PAIRS
+from .guidelines import default_guideline
+
+PEOPLE = [
+    ("admin@counterpoint.example", Role.ADMIN, "Admin"),
+    ("researcher@counterpoint.example", Role.RESEARCHER, "Researcher"),
+    ("expert@counterpoint.example", Role.EXPERT, "Expert"),
+    ("annotator@counterpoint.example", Role.ANNOTATOR, "Annotator"),
+]
+SEED = 7
+# How often a simulated annotator gives the intended label; the last one guesses.
+SKILLS = [0.9, 0.85, 0.8, 0.8, 0.75, 0.7, 0.6, 0.25]
+
+
+def demo_exists() -> bool:
+    """Whether this installation already has the demo study."""
+    return Study.objects.filter(is_demo=True).exists()
+
+
+@transaction.atomic
+def build_demo() -> str:
+    """Create the study, its people and two rounds; return their generated password."""
+    password = secrets.token_urlsafe(12)
+    study = Study.objects.create(
+        name=_("Everyday choices (demo)"),
+        description=_("An invented study to try Counterpoint on. No sentence or vote is real."),
+        is_demo=True,
+    )
+    users = {role: _person(study, email, role, name, password) for email, role, name in PEOPLE}
+    study.created_by = users[Role.ADMIN]
+    study.save()
+    labels = _arguments(study)
+    guideline = default_guideline(study, actor=users[Role.ADMIN])
+    ids = list(labels)
+    pilot = _campaign(study, guideline, _("Pilot round"), labels, ids, controls=8)
+    _simulate(pilot, labels, users[Role.RESEARCHER], rounds=None)
+    campaigns.close_campaign(campaign=pilot, actor=users[Role.RESEARCHER])
+    running = _campaign(study, guideline, _("Main round"), labels, ids[::-1], controls=10)
+    _simulate(running, labels, users[Role.RESEARCHER], rounds=4)
+    return password
+
+
+def _person(study: Study, email: str, role: str, name: str, password: str) -> User:
+    is_admin = role == Role.ADMIN
+    user = User.objects.create_user(
+        email, password, name=name, is_staff=is_admin, is_superuser=is_admin
+    )
+    Membership.objects.create(study=study, user=user, role=role)
+    return user
+
+
+def _arguments(study: Study) -> dict[int, int]:
+    """Create every sentence; return argument → the label it was written for."""
+    labels: dict[int, int] = {}
+    for object1, object2, sentences in PAIRS:
+        comparison = Comparison.objects.create(study=study, object1=object1, object2=object2)
+        for text, label in sentences:
+            argument = Argument.objects.create(
+                study=study, comparison=comparison, text=text, text_sha256=text_key(text)
+            )
+            labels[argument.pk] = label
+    return labels
+
+
+def _campaign(study, guideline, name, labels, ids, *, controls: int) -> Campaign:
+    campaign = Campaign.objects.create(
+        study=study, name=name, guideline=guideline, seed=SEED, min_control_accuracy=0.5
+    )
+    campaigns.add_items(campaign=campaign, argument_ids=ids)
+    for item in campaign.items.order_by("pk")[: controls * 3 : 3]:
+        Item.objects.filter(pk=item.pk).update(
+            control_label=labels[item.argument_id], imported_control_label=labels[item.argument_id]
+        )
+    return campaign
+
+
+def _simulate(campaign: Campaign, labels: dict[int, int], actor: User, rounds: int | None) -> None:
+    """Let the simulated annotators label ``rounds`` blocks each, or all there is."""
+    campaigns.open_campaign(campaign=campaign, actor=actor)
+    campaign.refresh_from_db()
+    rng = random.Random(SEED)  # noqa: S311  a simulation, not a secret
+    places = [_simulated_place(campaign, number) for number in range(1, len(SKILLS) + 1)]
+    pairs = list(zip(places, SKILLS, strict=True))
+    working = True
+    while working and (rounds is None or rounds > 0):
+        # A list, not a generator: everybody gets a turn even after somebody found work.
+        working = any([_block(campaign, *pair, labels, rng) for pair in pairs])  # noqa: C419
+        rounds = None if rounds is None else rounds - 1
+    _spread_in_time(campaign, rng)
+
+
+def _simulated_place(campaign: Campaign, number: int):
+    name = _("Simulated annotator %d") % number
+    rater, _created = Rater.objects.get_or_create(
+        study=campaign.study, external_id=f"simulated-{number}", defaults={"name": name}
+    )
+    place = serving.participation_for(campaign=campaign, rater=rater)
+    place.campaign = campaign
+    return place
+
+
+def _block(campaign, place, skill: float, labels: dict[int, int], rng: random.Random) -> bool:
+    """Answer everything that is reserved now; False when nothing was left."""
+    todo = serving.next_work(campaign=campaign, participation=place).assignments
+    for row in todo:
+        given = answering.Answer(
+            client_key=secrets.token_hex(8),
+            label=_drawn(labels[row.item.argument_id], skill, rng),
+            active_ms=int(rng.lognormvariate(8.9, 0.5)),
+        )
+        answering.answer(rater=place.rater, assignment=row, given=given)
+    return bool(todo)
+
+
+def _drawn(intended: int, skill: float, rng: random.Random) -> int:
+    """The intended label with probability ``skill``, else mostly a neighbour."""
+    if rng.random() < skill:
+        return intended
+    if rng.random() < skill:
+        return min(3, max(0, intended + rng.choice((-1, 1))))
+    return rng.randrange(4)
+
+
+def _spread_in_time(campaign: Campaign, rng: random.Random) -> None:
+    """Backdate the simulated answers over three days, so that charts have a shape."""
+    start = timezone.now() - timedelta(days=3)
+    rows = list(campaign.assignments.filter(state="answered").order_by("pk"))
+    for count, row in enumerate(rows):
+        row.answered_at = start + timedelta(days=3 * count / len(rows), seconds=rng.random() * 60)
+        row.shown_at = row.served_at = row.answered_at - timedelta(milliseconds=row.active_ms or 0)
+    Assignment.objects.bulk_update(rows, ["answered_at", "shown_at", "served_at"], batch_size=200)

@@ -1,0 +1,130 @@
+"""The words of an import: what a file says, and what came of it."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from annotation.models.questions import text_key
+
+Unit = tuple[str, str, str]
+ItemKey = tuple[str, str]
+RaterKey = tuple[str, str]
+OBJECTS = ("comparisons", "arguments", "campaigns", "items", "raters", "votes")
+RESULTS = ("new", "same", "changed", "rejected")
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One rater's answer to one item as a file states it.
+
+    ``external_id`` is the vote's own id in the source; without one a vote is
+    known by its item and rater.
+    """
+
+    rater_kind: str
+    rater_id: str
+    rater_name: str = ""
+    label: int | None = None
+    state: str = "answered"
+    external_id: str = ""
+    at: datetime | None = None
+    active_ms: int | None = None
+    is_extra: bool = False
+    block: int = 0
+    position: int = 0
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of a file: an argument, perhaps as an item of a campaign, perhaps with votes.
+
+    ``item_id`` names the item inside the campaign; "" makes the argument itself
+    the item. With ``keeps_first_copy`` a second, different vote of the same
+    rater is flagged instead of rejected.
+    """
+
+    row: int | None
+    object1: str
+    object2: str
+    text: str
+    place: str = ""
+    source_url: str = ""
+    argument_id: str = ""
+    campaign: str = ""
+    item_id: str = ""
+    control_label: int | None = None
+    is_retired: bool = False
+    votes: tuple[Vote, ...] = ()
+    keeps_first_copy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A row that was rejected, or kept with a remark."""
+
+    row: int | None
+    column: str
+    reason: str
+    is_rejection: bool = False
+    object: str = "votes"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something to know about the file as a whole."""
+
+    text: str
+
+
+def empty_counts() -> dict[str, dict[str, int]]:
+    """Zeros for every kind of object and every result."""
+    return {name: dict.fromkeys(RESULTS, 0) for name in OBJECTS}
+
+
+@dataclass
+class Outcome:
+    """What an import did, or would do."""
+
+    counts: dict[str, dict[str, int]] = field(default_factory=empty_counts)
+    flags: list[Flag] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    campaign_ids: list[int] = field(default_factory=list)
+
+    @property
+    def rejected(self) -> int:
+        """Rows that cannot be imported."""
+        return sum(counts["rejected"] for counts in self.counts.values())
+
+    @property
+    def added(self) -> int:
+        """New objects of every kind."""
+        return sum(counts["new"] for counts in self.counts.values())
+
+    @property
+    def changed(self) -> int:
+        """Objects that are there with another content."""
+        return sum(counts["changed"] for counts in self.counts.values())
+
+    def flag(self, flag: Flag) -> None:
+        """Keep a remark; a rejection is counted under its object."""
+        self.flags.append(flag)
+        if flag.is_rejection:
+            self.counts[flag.object]["rejected"] += 1
+
+
+def unit_of(entry: Entry) -> Unit:
+    """What makes an argument that argument: its pair, and its sentence's hash."""
+    return (entry.object1, entry.object2, text_key(entry.text))
+
+
+def item_of(entry: Entry) -> ItemKey:
+    """Campaign and item id; without an id the argument's own hash names the item."""
+    if entry.item_id:
+        return entry.campaign, entry.item_id
+    pair = text_key(f"{entry.object1}\x00{entry.object2}")
+    return entry.campaign, f"unit:{pair[:16]}:{text_key(entry.text)}"
+
+
+def rater_of(vote: Vote) -> RaterKey:
+    """Kind and id of a vote's rater."""
+    return vote.rater_kind, vote.rater_id

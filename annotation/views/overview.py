@@ -1,0 +1,200 @@
+"""The first page of a study: for each role, what to do next.
+
+Annotators get nothing but their own work: no totals, no names, no controls.
+"""
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.models import Assignment, Campaign, FinalLabel, ImportFile, Slot
+from cqa_site.people.access import EVERYONE, study_page
+from cqa_site.people.models import Membership, Role, Study
+
+SHOWN = 6
+LISTED = 50
+OPEN_DISPUTE = Q(adjudicated_label__isnull=True) & (
+    Q(is_tied=True) | Q(methods_differ=True) | Q(spread__gte=2)
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a study, with where it stands and the page where it is done."""
+
+    title: str
+    text: str
+    button: str
+    url: str
+    is_done: bool
+
+
+@study_page(*EVERYONE)
+def overview(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show the page of the member's role."""
+    if request.membership.is_researcher:
+        return _researcher_page(request, study)
+    if request.membership.role == Role.EXPERT:
+        return _expert_page(request, study)
+    return _annotator_page(request, study)
+
+
+def _annotator_page(request: HttpRequest, study: Study) -> HttpResponse:
+    context = {"study": study, "campaigns": _own_work(request.membership)}
+    return render(request, "annotation/overview_annotator.html", context)
+
+
+def _expert_page(request: HttpRequest, study: Study) -> HttpResponse:
+    disputed = _count(FinalLabel.objects.filter(OPEN_DISPUTE, campaign=OuterRef("pk")))
+    context = {
+        "study": study,
+        "queues": study.campaigns.annotate(disputes=disputed).filter(disputes__gt=0)[:LISTED],
+        "campaigns": _own_work(request.membership),
+    }
+    return render(request, "annotation/overview_expert.html", context)
+
+
+def _researcher_page(request: HttpRequest, study: Study) -> HttpResponse:
+    campaigns = list(study.campaigns.all()[:SHOWN])
+    _add_progress(campaigns)
+    steps = _steps(study, campaigns)
+    context = {
+        "study": study,
+        "campaigns": campaigns,
+        "steps": steps,
+        "next_step": next((step for step in steps if not step.is_done), None),
+        "disputes": FinalLabel.objects.filter(OPEN_DISPUTE, campaign__study=study).count(),
+        "waiting_imports": study.import_files.filter(state=ImportFile.State.CHECKED).count(),
+    }
+    return render(request, "annotation/overview_researcher.html", context)
+
+
+def _own_work(membership: Membership) -> QuerySet[Campaign]:
+    """Campaigns open to this member, with how much of their own work is in them."""
+    mine = Assignment.objects.filter(
+        campaign=OuterRef("pk"),
+        rater__user=membership.user,
+        state__in=(Assignment.State.ANSWERED, Assignment.State.SKIPPED),
+    )
+    campaigns = membership.study.campaigns.filter(
+        origin=Campaign.Origin.LIVE, state=Campaign.State.OPEN
+    )
+    participant = getattr(membership.user, "participant", None)
+    if participant is not None:
+        campaigns = campaigns.filter(public_id=participant.link.campaign_ref)
+    return campaigns.annotate(answered=_count(mine))[:LISTED]
+
+
+def _count(rows: QuerySet) -> Coalesce:
+    """The number of rows as a column of its own, so that counts do not multiply each other."""
+    counted = rows.order_by().values("campaign").annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(counted), 0)
+
+
+def _add_progress(campaigns: list[Campaign]) -> None:
+    """Give each campaign ``done``, ``wanted`` and ``has_votes``, in two queries for all of them."""
+    ids = [campaign.pk for campaign in campaigns]
+    rows = (
+        Slot.objects.filter(campaign__in=ids)
+        .order_by()
+        .values_list("campaign")
+        .annotate(Count("pk"), Count("pk", filter=Q(state=Slot.State.DONE)))
+    )
+    slots = {campaign: (wanted, done) for campaign, wanted, done in rows}
+    votes = Assignment.objects.filter(campaign=OuterRef("pk"), state=Assignment.State.ANSWERED)
+    voted = set(
+        Campaign.objects.filter(Exists(votes), pk__in=ids).values_list("pk", flat=True)
+    )
+    for campaign in campaigns:
+        campaign.wanted, campaign.done = slots.get(campaign.pk, (0, 0))
+        campaign.has_votes = campaign.pk in voted
+
+
+def _steps(study: Study, campaigns: list[Campaign]) -> list[Step]:
+    """From an empty study to its figures."""
+    voted = next((campaign for campaign in campaigns if campaign.has_votes), None)
+    return [
+        _import_step(study),
+        _campaign_step(study, campaigns),
+        _people_step(study, is_imported=bool(voted and not voted.is_live)),
+        _figures_step(study, voted),
+    ]
+
+
+def _import_step(study: Study) -> Step:
+    count = study.arguments.count()
+    found = ngettext("%(count)s argument is here.", "%(count)s arguments are here.", count)
+    return Step(
+        title=_("Import arguments"),
+        text=found % {"count": f"{count:,}"}
+        if count
+        else _("Upload a table, JSON or workbook; you see what is in it before anything is stored."),
+        button=_("Import more") if count else _("Import arguments"),
+        url=reverse("imports", args=[study.public_id]),
+        is_done=count > 0,
+    )
+
+
+def _campaign_step(study: Study, campaigns: list[Campaign]) -> Step:
+    draft = next((one for one in campaigns if one.state == Campaign.State.DRAFT), None)
+    is_done = any(one.state != Campaign.State.DRAFT for one in campaigns)
+    if draft and not is_done:
+        return Step(
+            title=_("Open a campaign"),
+            text=_("“%s” is a draft: choose its items and control items, then open it.") % draft,
+            button=_("Go on with the draft"),
+            url=reverse("campaign", args=[study.public_id, draft.public_id]),
+            is_done=False,
+        )
+    return Step(
+        title=_("Open a campaign"),
+        text=_("A campaign says which arguments get how many labels, under which guideline."),
+        button=_("New campaign"),
+        url=reverse("campaign_new", args=[study.public_id]),
+        is_done=is_done,
+    )
+
+
+def _people_step(study: Study, *, is_imported: bool) -> Step:
+    people = study.memberships.filter(
+        role__in=(Role.ANNOTATOR, Role.EXPERT), is_active=True
+    ).count()
+    found = ngettext(
+        "%(count)s person can label.", "%(count)s people can label.", people
+    )
+    return Step(
+        title=_("Bring in annotators"),
+        text=found % {"count": f"{people:,}"}
+        if people
+        else _("Invite people you know, or make a link for a crowd platform on the campaign's page."),
+        button=_("People"),
+        url=reverse("members", args=[study.public_id]),
+        is_done=people > 0 or is_imported,
+    )
+
+
+def _figures_step(study: Study, voted: Campaign | None) -> Step:
+    if voted is None:
+        return Step(
+            title=_("Read the figures"),
+            text=_("Agreement, accuracy on control items and final labels, once labels come in."),
+            button=_("Campaigns"),
+            url=reverse("campaigns", args=[study.public_id]),
+            is_done=False,
+        )
+    return Step(
+        title=_("Read the figures"),
+        text=_("Agreement, accuracy on control items and final labels of “%s”.") % voted,
+        button=_("Figures"),
+        url=reverse("figures", args=[study.public_id, voted.public_id]),
+        is_done=True,
+    )
+
+
+urlpatterns = [path("", overview, name="study")]

@@ -1,0 +1,48 @@
+"""What would make a production site unsafe, found before it starts."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import Error, Tags, register
+
+PROCESS_LOCAL = (
+    "django.core.cache.backends.locmem.LocMemCache",
+    "django.core.cache.backends.dummy.DummyCache",
+)
+
+
+@register(Tags.security)
+def check_production(app_configs: Any, **kwargs: Any) -> list[Error]:
+    """Report every unsafe setting of a production site; embedded sites pass."""
+    if not settings.PRODUCTION:
+        return []
+    found = {
+        "cqa.E001": _cache_is_local(),
+        "cqa.E002": settings.DEBUG,
+        "cqa.E003": _key_is_weak(settings.SECRET_KEY),
+        "cqa.E004": any("*" in host for host in settings.ALLOWED_HOSTS),
+        "cqa.E005": not (settings.SESSION_COOKIE_SECURE and settings.CSRF_COOKIE_SECURE),
+        "cqa.E006": settings.JOBS_INLINE,
+        "cqa.E007": any(origin.startswith("http:") for origin in settings.CSRF_TRUSTED_ORIGINS),
+    }
+    return [Error(WORDS[name], id=name) for name, is_wrong in found.items() if is_wrong]
+
+
+WORDS = {
+    "cqa.E001": "The cache belongs to one process, so every process would count sign-in attempts "
+    "for itself. Leave CACHE_URL empty (database) or name a Redis server.",
+    "cqa.E002": "DEBUG shows source code and settings to strangers.",
+    "cqa.E003": "SECRET_KEY is too short or too simple; use 50 random characters or more.",
+    "cqa.E004": "ALLOWED_HOSTS must name exact hosts.",
+    "cqa.E005": "Session and CSRF cookies must be sent over TLS only.",
+    "cqa.E006": "JOBS_INLINE makes people wait for background work; it is for tests.",
+    "cqa.E007": "CSRF_TRUSTED_ORIGINS must begin with https://.",
+}
+
+
+def _cache_is_local() -> bool:
+    return settings.CACHES["default"]["BACKEND"] in PROCESS_LOCAL
+
+
+def _key_is_weak(key: str) -> bool:
+    return len(key) < 50 or len(set(key)) < 10

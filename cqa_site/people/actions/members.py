@@ -1,0 +1,70 @@
+"""Changing what a member may do; a study always keeps an active admin."""
+
+from django.db import transaction
+
+from cqa_site.people.access import record
+from cqa_site.people.models import Membership, Role, User
+
+from .studies import hold_people
+
+
+class LastAdmin(Exception):
+    """The change would leave the study without an active admin."""
+
+
+@transaction.atomic
+def change_role(*, membership: Membership, role: str, actor: User) -> None:
+    """Give a member another role; raises ``LastAdmin``."""
+    hold_people(membership.study)
+    before = Membership.objects.get(pk=membership.pk).role
+    if before == role:
+        return
+    if role != Role.ADMIN:
+        _require_other_admin(membership)
+    membership.role = role
+    membership.save(update_fields=["role"])
+    record(
+        study=membership.study,
+        actor=actor,
+        verb="member_role_changed",
+        subject=str(membership.user),
+        before=before,
+        after=role,
+    )
+
+
+@transaction.atomic
+def deactivate_member(*, membership: Membership, actor: User) -> None:
+    """Close the study to a member; what they did stays. Raises ``LastAdmin``."""
+    hold_people(membership.study)
+    _require_other_admin(membership)
+    _set_active(membership, False, actor, "member_deactivated")
+
+
+@transaction.atomic
+def reactivate_member(*, membership: Membership, actor: User) -> None:
+    """Open the study to a former member again, with the role they had."""
+    hold_people(membership.study)
+    _set_active(membership, True, actor, "member_reactivated")
+
+
+def _set_active(membership: Membership, active: bool, actor: User, verb: str) -> None:
+    changed = Membership.objects.filter(pk=membership.pk, is_active=not active).update(
+        is_active=active
+    )
+    if changed:
+        record(
+            study=membership.study,
+            actor=actor,
+            verb=verb,
+            subject=str(membership.user),
+            role=membership.role,
+        )
+
+
+def _require_other_admin(membership: Membership) -> None:
+    others = Membership.objects.filter(
+        study=membership.study, role=Role.ADMIN, is_active=True, user__is_active=True
+    ).exclude(pk=membership.pk)
+    if not others.exists():
+        raise LastAdmin

@@ -1,0 +1,71 @@
+"""A person's own page: name, password, API tokens, studies."""
+
+import uuid
+
+from allauth.account import views as allauth_account
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from cqa_site.people.access import memberships_of
+from cqa_site.people.forms import NameForm, TokenForm
+from cqa_site.people.models import User
+from cqa_site.people.tokens import create_token, revoke_token
+
+
+@login_required
+def account(request: HttpRequest) -> HttpResponse:
+    """Show the account; a POST changes the name."""
+    if request.user.is_participant:
+        return render(request, "people/account_participant.html")
+    form = NameForm(request.POST or None, instance=User.objects.get(pk=request.user.pk))
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        messages.success(request, _("Name changed."))
+        return redirect("account")
+    return _page(request, name_form=form)
+
+
+@login_required
+@require_POST
+def token_new(request: HttpRequest) -> HttpResponse:
+    """Make an API token and show its secret, this once."""
+    if request.user.is_participant:
+        raise PermissionDenied
+    form = TokenForm(request.POST)
+    if not form.is_valid():
+        return _page(request, token_form=form)
+    _token, secret = create_token(user=request.user, **form.cleaned_data)
+    return _page(request, secret=secret)
+
+
+@login_required
+@require_POST
+def token_revoke(request: HttpRequest, token_id: uuid.UUID) -> HttpResponse:
+    """Make one of the person's tokens useless."""
+    token = get_object_or_404(request.user.api_tokens, public_id=token_id)
+    revoke_token(token=token, actor=request.user)
+    messages.success(request, _("Token revoked. Programs that use it are refused from now on."))
+    return redirect("account")
+
+
+@login_required
+def password_change(request: HttpRequest) -> HttpResponse:
+    """Change the password; people who came by a crowd link have none."""
+    if request.user.is_participant:
+        return redirect("account")
+    return allauth_account.password_change(request)
+
+
+def _page(request: HttpRequest, **context: object) -> HttpResponse:
+    defaults = {
+        "name_form": NameForm(instance=request.user),
+        "token_form": TokenForm(),
+        "tokens": request.user.api_tokens.all()[:50],
+        "memberships": memberships_of(request.user).order_by("study__name"),
+    }
+    return render(request, "people/account.html", defaults | context)

@@ -1,0 +1,131 @@
+"""The people of a study: members, their roles, invitations."""
+
+import uuid
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.actions import invitations as invitation_actions
+from cqa_site.people.actions import members as member_actions
+from cqa_site.people.forms import InvitationForm, RoleForm
+from cqa_site.people.models import Membership, Role, Study
+
+PAGE_SIZE = 50
+
+
+@study_page(*RESEARCHERS)
+def members(request: HttpRequest, study: Study) -> HttpResponse:
+    """List members and invitations; only admins get the controls to change them."""
+    return _page(request, study)
+
+
+@study_page(Role.ADMIN)
+@require_POST
+def invitation_new(request: HttpRequest, study: Study) -> HttpResponse:
+    """Make an invitation and show its link, this once."""
+    form = InvitationForm(request.POST)
+    if not form.is_valid():
+        return _page(request, study, form=form)
+    invitation, secret = invitation_actions.create_invitation(
+        study=study, actor=request.user, **form.cleaned_data
+    )
+    link = request.build_absolute_uri(reverse("invitation", kwargs={"secret": secret}))
+    return _page(request, study, new_invitation=invitation, link=link)
+
+
+@study_page(Role.ADMIN)
+@require_POST
+def invitation_revoke(
+    request: HttpRequest, study: Study, invitation_id: uuid.UUID
+) -> HttpResponse:
+    """Make an unused link useless."""
+    invitation = get_object_or_404(study.invitations, public_id=invitation_id)
+    if invitation_actions.revoke_invitation(invitation=invitation, actor=request.user):
+        messages.success(request, _("Invitation revoked."))
+    else:
+        messages.error(request, _("That invitation had been used or revoked before."))
+    return redirect("members", study_id=study.public_id)
+
+
+@study_page(Role.ADMIN)
+@require_POST
+def member_role(request: HttpRequest, study: Study, user_id: uuid.UUID) -> HttpResponse:
+    """Give a member another role."""
+    membership = get_object_or_404(_members(study), user__public_id=user_id)
+    form = RoleForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("There is no such role."))
+        return redirect("members", study_id=study.public_id)
+    try:
+        member_actions.change_role(
+            membership=membership, role=form.cleaned_data["role"], actor=request.user
+        )
+    except member_actions.LastAdmin:
+        return _refuse_last_admin(request, study)
+    messages.success(
+        request,
+        _("%(person)s is now: %(role)s.")
+        % {"person": membership.user, "role": membership.get_role_display()},
+    )
+    return _after_change(request, study, membership)
+
+
+@study_page(Role.ADMIN)
+@require_POST
+def member_active(request: HttpRequest, study: Study, user_id: uuid.UUID) -> HttpResponse:
+    """Close the study to a member, or open it again: ``active`` is "yes" or "no"."""
+    membership = get_object_or_404(_members(study), user__public_id=user_id)
+    wanted = request.POST.get("active") == "yes"
+    act = member_actions.reactivate_member if wanted else member_actions.deactivate_member
+    try:
+        act(membership=membership, actor=request.user)
+    except member_actions.LastAdmin:
+        return _refuse_last_admin(request, study)
+    messages.success(
+        request,
+        (_("%s can open the study again.") if wanted else _("%s can no longer open the study."))
+        % membership.user,
+    )
+    return _after_change(request, study, membership)
+
+
+def _members(study: Study) -> QuerySet[Membership]:
+    """Members who have an account of their own; crowd participants have their own page."""
+    return study.memberships.filter(user__email__isnull=False).select_related("user")
+
+
+def _refuse_last_admin(request: HttpRequest, study: Study) -> HttpResponse:
+    messages.error(
+        request, _("A study needs an active admin. Make somebody else admin first.")
+    )
+    return redirect("members", study_id=study.public_id)
+
+
+def _after_change(request: HttpRequest, study: Study, changed: Membership) -> HttpResponse:
+    """Go back to the list, or home when people changed their own membership."""
+    if changed.user_id == request.user.pk:
+        return redirect("home")
+    return redirect("members", study_id=study.public_id)
+
+
+def _page(request: HttpRequest, study: Study, **context: object) -> HttpResponse:
+    rows = _members(study).order_by("-is_active", "user__name", "user__email")
+    page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
+    defaults = {
+        "study": study,
+        "section": "people",
+        "page": page,
+        "roles": Role.choices,
+        "is_admin": request.membership.role == Role.ADMIN,
+        "invitations": study.invitations.select_related("used_by", "created_by")[:100],
+        "participants": study.participants.count(),
+        "form": InvitationForm(),
+    }
+    return render(request, "people/members.html", defaults | context)

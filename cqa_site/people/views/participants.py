@@ -1,0 +1,142 @@
+"""Coming in by a crowd platform's link.
+
+Opening the link changes nothing: it checks the platform's ids, moves them
+into the session and shows what awaits at a clean address. The button there
+signs the participant in, so no foreign page can do it in their name.
+"""
+
+import re
+
+from django.contrib.auth import login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from cqa_site.people.actions import participants as actions
+from cqa_site.people.actions.participants import PlatformIds, find_link, require_entry, take_part
+from cqa_site.people.models import Participant, ParticipantLink
+
+from .invitations import BACKEND
+from .pages import closed_door
+
+SESSION_KEY = "crowd_entry"
+PLATFORM_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@=-]{0,127}")
+
+
+@require_safe
+def join(request: HttpRequest, secret: str) -> HttpResponse:
+    """Check link and ids; go on at a clean address."""
+    link = find_link(secret)
+    if link is None:
+        return _unknown_link(request)
+    ids = _platform_ids(request, link)
+    if ids is None:
+        return _bad_ids(request, link)
+    if request.user.is_authenticated:
+        return _signed_in(request, link, ids)
+    request.session[SESSION_KEY] = [secret, ids.participant, ids.study, ids.session]
+    return redirect("join_start")
+
+
+def join_start(request: HttpRequest) -> HttpResponse:
+    """Say what awaits; a POST signs the participant in and opens the campaign."""
+    secret, *ids = request.session.get(SESSION_KEY, ["", ""])
+    link = find_link(secret)
+    if link is None:
+        return _unknown_link(request)
+    platform_ids = PlatformIds(*ids)
+    if request.user.is_authenticated:
+        return _signed_in(request, link, platform_ids)
+    try:
+        if request.method != "POST":
+            require_entry(link=link, ids=platform_ids)
+            return render(request, "people/join.html", {"link": link})
+        participant = take_part(link=link, ids=platform_ids)
+    except REFUSALS as refusal:
+        return _refused(request, refusal)
+    request.session.pop(SESSION_KEY, None)
+    login(request, participant.user, backend=BACKEND)  # gives the session a new key
+    return _to_work(participant)
+
+
+def _platform_ids(request: HttpRequest, link: ParticipantLink) -> PlatformIds | None:
+    """The ids of the address, or None when one is missing, repeated, too long or odd."""
+    values = []
+    for name in (link.participant_param, link.study_param, link.session_param):
+        given = request.GET.getlist(name) if name else [""]
+        if len(given) != 1 or (name and not PLATFORM_ID.fullmatch(given[0])):
+            return None
+        values.append(given[0])
+    return PlatformIds(*values)
+
+
+def _signed_in(request: HttpRequest, link: ParticipantLink, ids: PlatformIds) -> HttpResponse:
+    participant = Participant.objects.filter(
+        user=request.user, link=link, participant_id=ids.participant
+    ).first()
+    if participant is not None:
+        return _to_work(participant)
+    return closed_door(
+        request,
+        status=409,
+        title=_("You are signed in as somebody else"),
+        text=_("This browser is signed in as: %s.") % request.user,
+        advice=_("Sign out, then open the link of the platform again."),
+        sign_out=True,
+    )
+
+
+def _to_work(participant: Participant) -> HttpResponse:
+    if participant.outcome != Participant.Outcome.RUNNING:
+        return redirect("participation_end")
+    return redirect(
+        "label",
+        study_id=participant.study.public_id,
+        campaign_id=participant.link.campaign_ref,
+    )
+
+
+def _unknown_link(request: HttpRequest) -> HttpResponse:
+    return closed_door(
+        request,
+        status=404,
+        title=_("This link does not exist"),
+        text=_("Open the study from the platform again, so that the whole link is used."),
+    )
+
+
+def _bad_ids(request: HttpRequest, link: ParticipantLink) -> HttpResponse:
+    names = [link.participant_param, link.study_param, link.session_param]
+    return closed_door(
+        request,
+        status=400,
+        title=_("The link lacks your participant data"),
+        text=_("It must carry these values, filled in by the platform: %s.")
+        % ", ".join(name for name in names if name),
+        advice=_("Open the study from the platform again; a preview or a copied link may fail."),
+    )
+
+
+REFUSALS = (
+    actions.LinkClosed,
+    actions.LinkFull,
+    actions.TookPartElsewhere,
+    actions.ParticipationEnded,
+)
+
+
+def _refused(request: HttpRequest, refusal: Exception) -> HttpResponse:
+    texts = {
+        actions.LinkClosed: _("The study no longer takes new participants."),
+        actions.LinkFull: _("All places of the study are taken."),
+        actions.TookPartElsewhere: _("You took part in this study before."),
+        actions.ParticipationEnded: _("The researchers ended your participation."),
+    }
+    return closed_door(
+        request,
+        status=410,
+        title=_("You cannot take part"),
+        text=texts[type(refusal)],
+        advice=_("Please return the study on the platform; you have not lost anything here."),
+    )

@@ -1,0 +1,47 @@
+"""Find a Chromium for the browser tests, or get one, or say what to install."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ADVICE = (
+    "The browser tests need Chromium. On Debian or Ubuntu: sudo apt-get install chromium. "
+    "Elsewhere install Chrome or Chromium and name it: CHROMIUM=/path/to/chrome make test"
+)
+
+
+def find() -> str | None:
+    """Path of a Chromium: the one named in CHROMIUM, else one on the PATH."""
+    named = os.environ.get("CHROMIUM")
+    return named if named else next(filter(None, map(shutil.which, NAMES)), None)
+
+
+def install() -> None:
+    """As root on Debian, install the package."""
+    if os.name != "posix" or os.geteuid() != 0 or not shutil.which("apt-get"):
+        return
+    print("Installing Chromium for the browser tests (once) ...", flush=True)  # noqa: T201
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run(["apt-get", "update", "-qq"], check=False, **quiet)
+    subprocess.run(
+        [
+            "apt-get",
+            "install",
+            "-y",
+            "-qq",
+            "--no-install-recommends",
+            "chromium",
+            "fonts-dejavu-core",
+        ],
+        check=False,
+        **quiet,
+    )
+
+
+if __name__ == "__main__":
+    if not find():
+        install()
+    if not find():
+        sys.exit(ADVICE)

@@ -1,0 +1,215 @@
+"""What each honest format gives: kind, columns, rows and the numbers people see."""
+
+import io
+import itertools
+
+import openpyxl
+import pytest
+
+from cqa_site.tabular import Limits, UnreadableFile, open_table, preview
+
+from .files import HEADER, SECOND, cell, saved, workbook
+
+
+def read(path, name, **options):
+    with open_table(path, name=name, **options) as table:
+        return table.columns, [(row.number, list(row.values.values())) for row in table.rows]
+
+
+def refused(path, name, **options):
+    with pytest.raises(UnreadableFile) as caught:
+        read(path, name, **options)
+    return caught.value
+
+
+def book_bytes(*sheets):
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, rows in sheets:
+        page = book.create_sheet(title)
+        for row in rows:
+            page.append(row)
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def test_csv_rows_are_numbered_by_the_line_they_start_on(tmp_path):
+    text = 'a,b\r\n1,"two\r\nlines, one cell"\r\n\r\n3,4\r\n'
+    columns, rows = read(saved(tmp_path, text), "votes.csv")
+    assert columns == ["a", "b"]
+    assert rows == [(2, ["1", "two\r\nlines, one cell"]), (5, ["3", "4"])]
+
+
+def test_white_space_and_quotation_marks_in_cells_stay(tmp_path):
+    _, rows = read(saved(tmp_path, 'a\tb\n  x \t""" said"\n'), "votes.tsv")
+    assert rows == [(2, ["  x ", '" said'])]
+
+
+def test_line_separators_of_other_alphabets_are_not_line_ends(tmp_path):
+    _, rows = read(saved(tmp_path, "a,b\nx\u2028y\x85,z\x0c\n1,2\n"), "votes.csv")
+    assert rows == [(2, ["x\u2028y\x85", "z\x0c"]), (3, ["1", "2"])]
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+def test_separator_is_found(tmp_path, mark):
+    text = (
+        f"object1{mark}text\noak{mark}one, two; three\n"
+        if mark not in ",;"
+        else (f"object1{mark}text\noak{mark}plain\n")
+    )
+    shown = preview(saved(tmp_path, text), name="a.csv")
+    assert shown.delimiter == mark
+    assert shown.columns == ["object1", "text"]
+    assert shown.kind == ("tsv" if mark == "\t" else "csv")
+
+
+def test_one_column_needs_no_separator(tmp_path):
+    columns, rows = read(saved(tmp_path, "text\nshort and plain\n"), "a.csv")
+    assert (columns, rows) == (["text"], [(2, ["short and plain"])])
+
+
+def test_repeated_and_empty_headers_get_visible_names(tmp_path):
+    columns, _ = read(saved(tmp_path, "Label,Label, ,Label\n1,2,3,4\n"), "a.csv")
+    assert columns == ["Label", "Label (2)", "Column 3", "Label (3)"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_byte_order_marks_are_accepted(tmp_path, encoding):
+    text = "größe,b\n1,€\n"
+    path = saved(tmp_path, text.encode(encoding))
+    assert read(path, "a.csv") == (["größe", "b"], [(2, ["1", "€"])])
+
+
+def test_chosen_encoding_is_used(tmp_path):
+    path = saved(tmp_path, "größe,b\n1,2\n".encode("latin-1"))
+    assert read(path, "a.csv", encoding="latin-1")[0] == ["größe", "b"]
+
+
+def test_wrong_encoding_names_byte_and_line(tmp_path):
+    error = refused(saved(tmp_path, b"a,b\n1,2\n3,caf\xe9\n"), "a.csv")
+    assert error.row == 3
+    assert "byte 0xE9 at offset 13 is not UTF-8" in error.reason
+
+
+def test_wrong_byte_is_found_across_the_reading_pieces(tmp_path):
+    before = b"a,b\n" + b"1,2\n" * 262_143
+    assert len(before) == 1024 * 1024
+    error = refused(saved(tmp_path, before[:-1] + b"\xc3" + b"(\n"), "a.csv")
+    assert f"offset {len(before) - 1} " in error.reason
+
+
+def test_json_list_object_and_lines_agree(tmp_path):
+    expected = (["a", "b"], [["x", None], ["y", [1, {"c": None}]]])
+    listed = '[{"a": "x"}, {"a": "y", "b": [1, {"c": null}]}]'
+    lined = '{"a": "x"}\n\n{"a": "y", "b": [1, {"c": null}]}\n'
+    held = '{"version": {"n": 1}, "items": ' + listed + ', "more": "text"}'
+    for content, name, numbers in (
+        (listed, "a.json", [1, 2]),
+        (held, "a.json", [1, 2]),
+        (lined, "a.jsonl", [1, 3]),
+        (lined, "a.json", [1, 3]),
+        ("\ufeff" + listed, "a.json", [1, 2]),
+    ):
+        columns, rows = read(saved(tmp_path, content), name)
+        assert (columns, [values for _, values in rows]) == expected
+        assert [number for number, _ in rows] == numbers
+
+
+def test_json_longer_than_the_buffer_is_streamed(tmp_path):
+    records = ",\n".join(f'{{"n": {n}, "t": "{"x" * 50}"}}' for n in range(1000))
+    limits = Limits(row_chars=100)
+    _, rows = read(saved(tmp_path, f"[{records}]"), "a.json", limits=limits)
+    assert [values[0] for _, values in rows] == list(range(1000))
+
+
+def test_sheet_rows_are_numbered_as_in_the_sheet_and_end_at_the_last_filled(tmp_path):
+    rows = f'{HEADER}<row r="5">{cell("B5", "five")}</row><row r="1000"><c r="A1000" s="0"/></row>'
+    columns, read_rows = read(saved(tmp_path, workbook(rows)), "a.xlsx")
+    assert columns == ["object1", "text"]
+    assert read_rows == [(5, [None, "five"])]
+
+
+def test_sheet_can_be_chosen_by_title_and_place(tmp_path):
+    content = book_bytes(("One", [["a"], [1]]), ("Two", [["b"], [2.5]]))
+    path = saved(tmp_path, content)
+    assert read(path, "a.xlsx") == (["a"], [(2, [1])])
+    assert read(path, "a.xlsx", sheet="Two") == read(path, "a.xlsx", sheet=1)
+    assert read(path, "a.xlsx", sheet=1) == (["b"], [(2, [2.5])])
+    assert preview(path, name="a.xlsx").sheets == ["One", "Two"]
+    assert "no sheet named" in refused(path, "a.xlsx", sheet="Three").reason
+    assert "no sheet number 3" in refused(path, "a.xlsx", sheet=2).reason
+
+
+def test_values_beside_the_header_are_not_dropped(tmp_path):
+    content = book_bytes(("One", [["a"], [1, None, "note"]]))
+    assert read(saved(tmp_path, content), "a.xlsx") == (
+        ["a", "Column 2", "Column 3"],
+        [(2, [1, None, "note"])],
+    )
+
+
+def test_formulas_give_the_value_stored_with_them(tmp_path):
+    row = '<row r="2"><c r="A2"><f>1+1</f><v>2</v></c></row>'
+    assert read(saved(tmp_path, workbook(HEADER + row)), "a.xlsx")[1] == [(2, [2, None])]
+
+
+def test_dates_in_sheets_become_text(tmp_path):
+    from datetime import datetime
+
+    content = book_bytes(("One", [["a"], [datetime(2024, 2, 4, 19, 13)]]))
+    assert read(saved(tmp_path, content), "a.xlsx")[1] == [(2, ["2024-02-04T19:13:00"])]
+
+
+def test_preview_stops_after_twenty_rows(tmp_path):
+    text = "a,b\n" + "1,2\n" * 50 + "broken\n"
+    shown = preview(saved(tmp_path, text), name="a.csv")
+    assert [row.number for row in shown.rows] == list(range(2, 22))
+
+
+def test_kind_overrides_the_name_but_not_the_content(tmp_path):
+    path = saved(tmp_path, "a,b\n1,2\n")
+    assert read(path, "upload.dat", kind="csv")[1] == [(2, ["1", "2"])]
+    assert "only .csv" in refused(path, "upload.dat").reason
+    assert (
+        "was to be read as json but holds plain text" in refused(path, "a.csv", kind="json").reason
+    )
+    assert "not an .xlsx" in refused(path, "a.csv", kind="xlsx").reason
+
+
+def test_rows_can_be_left_half_read(tmp_path):
+    content = book_bytes(("One", [["a"], *([n] for n in range(5000))]))
+    with open_table(saved(tmp_path, content), name="a.xlsx") as table:
+        assert [row.values["a"] for row in itertools.islice(table.rows, 2)] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "words"),
+    [
+        ("a,b\n1,2\n3\n", 3, "1 cells but the header has 2"),
+        ("a,b\n1,2,3\n", 2, "3 cells but the header has 2"),
+        ('a,b\n1,"x\n2,y\n3,z\n', 2, "never closed"),
+        ('a,b\n1,"x"y\n', 2, "closing quotation mark"),
+    ],
+)
+def test_rows_out_of_shape_are_named(tmp_path, text, row, words):
+    error = refused(saved(tmp_path, text), "a.csv")
+    assert error.row == row
+    assert words in error.reason
+    assert str(error).startswith(f"a.csv, row {row}: ")
+
+
+def test_limits_are_counted_exactly(tmp_path):
+    path = saved(tmp_path, "a,b\n1,2\n3,4\n")
+    assert len(read(path, "a.csv", limits=Limits(rows=2, columns=2, cell_chars=1))[1]) == 2
+    assert "more than 1 rows" in refused(path, "a.csv", limits=Limits(rows=1)).reason
+    assert "2 columns" in refused(path, "a.csv", limits=Limits(columns=1)).reason
+    error = refused(saved(tmp_path, "a,b\n1,222\n"), "a.csv", limits=Limits(cell_chars=2))
+    assert (error.row, error.column) == (2, "b")
+    for content, name in (('[{"a":1},{"a":2}]', "a.json"), ('{"a":1}\n{"a":2}', "a.jsonl")):
+        assert (
+            "more than 1" in refused(saved(tmp_path, content), name, limits=Limits(rows=1)).reason
+        )
+    book = saved(tmp_path, workbook(HEADER + SECOND + SECOND.replace("2", "3")))
+    assert len(read(book, "a.xlsx", limits=Limits(rows=2))[1]) == 2
+    assert "more than 1 rows" in refused(book, "a.xlsx", limits=Limits(rows=1)).reason
