@@ -24,6 +24,8 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy cqa_site annotation
+	$(BIN)/mypy --strict cqa_site/stats cqa_site/tabular annotation/methods
+	$(BIN)/ruff format --check .
 	$(BIN)/python manage.py makemigrations --check --dry-run
 
 unit: $(VENV)/.dev browser-ready

@@ -19,18 +19,19 @@ from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Campaign, ExportFile, Snapshot
 from annotation.reports.export_tables import TABLES, ExportTable, Row, Source
+from annotation.reports.snapshots import marker
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 from cqa_site.runs.jobs import JobRefused, Work, enqueue
 from cqa_site.tabular import write_csv, write_jsonl, write_parquet, write_xlsx
 
-from .snapshots import refresh_live_snapshot
-
+JOB = "export"
 FOLDER = "exports"
 LAYOUT = 1
 Format = ExportFile.Format
@@ -43,29 +44,44 @@ class Options:
     with_comments: bool = False
     is_raw: bool = False
 
+    @property
+    def key(self) -> str:
+        """Part of the name of the job, so that the same wish is recognised."""
+        return f"{'comments' if self.with_comments else ''}:{'raw' if self.is_raw else ''}"
+
+
+class ExportNotPossible(Exception):
+    """The snapshot cannot give what was asked for; the message says why."""
+
 
 @transaction.atomic
 def request_exports(
     *,
-    snapshot: Snapshot,
+    campaign: Campaign,
+    snapshot: Snapshot | None,
     contents: list[str],
     format: str,
     options: Options,
     actor: User,
 ) -> list[ExportFile]:
-    """Ask for a set of files; the same wish while one is being made returns that one."""
-    campaign = snapshot.campaign
+    """Ask for a set of files; without a snapshot, of the live one as it will be by then.
+
+    The same wish while one is being worked on returns that one. Raises
+    ExportNotPossible.
+    """
+    snapshot = snapshot or live_snapshot(campaign=campaign)
     wanted = sorted(set(contents))
+    _check_labels(campaign, snapshot, wanted)
     job = enqueue(
         study=campaign.study,
-        kind="export",
-        key=f"{snapshot.pk}:{','.join(wanted)}:{format}:{options}",
+        kind=JOB,
+        key=f"{snapshot.pk}:{','.join(wanted)}:{format}:{options.key}",
         actor=actor,
         snapshot=snapshot.pk,
         with_comments=options.with_comments,
         is_raw=options.is_raw,
     )
-    present = list(ExportFile.objects.filter(job=job))
+    present = list(ExportFile.objects.filter(job=job).select_related("snapshot", "job"))
     if present:
         return present
     files = [
@@ -92,10 +108,25 @@ def request_exports(
     return files
 
 
-def make_exports(work: Work) -> None:
+@transaction.atomic
+def live_snapshot(*, campaign: Campaign) -> Snapshot:
+    """The campaign's live snapshot; an empty one, to be computed, if there is none yet."""
+    Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    live = campaign.snapshots.defer("votes", "figures").filter(frozen_at__isnull=True).first()
+    if live is not None:
+        return live
+    last = campaign.snapshots.aggregate(last=Max("number"))["last"] or 0
+    return Snapshot.objects.create(campaign=campaign, number=last + 1)
+
+
+def make_exports(work: Work, *, bring_up_to_date: Callable[[Campaign], None]) -> None:
     """Write every file of the job's set; a repeated run writes them all anew."""
-    snapshot = _snapshot_of(work)
     files = list(ExportFile.objects.filter(job=work.job).order_by("pk"))
+    snapshot = _snapshot_of(work, bring_up_to_date)
+    try:
+        _check_labels(snapshot.campaign, snapshot, [file.content for file in files])
+    except ExportNotPossible as reason:
+        raise JobRefused(str(reason)) from reason
     options = Options(work.payload["with_comments"], work.payload["is_raw"])
     source = Source(snapshot, secrets.token_bytes(32), options.with_comments)
     try:
@@ -117,15 +148,28 @@ def manifest_path(file: ExportFile) -> Path:
     return stored_path(file).with_suffix(".manifest.json")
 
 
-def _snapshot_of(work: Work) -> Snapshot:
+def _snapshot_of(work: Work, bring_up_to_date: Callable[[Campaign], None]) -> Snapshot:
     """The snapshot as stored; a live one is first brought up to date."""
-    snapshots = Snapshot.objects.select_related("campaign__study")
+    snapshots = Snapshot.objects.select_related("campaign__study", "campaign__guideline")
     snapshot = snapshots.get(pk=work.payload["snapshot"])
     if snapshot.is_frozen:
         return snapshot
     work.progress(0, note=_("Bringing the figures up to date"))
-    refresh_live_snapshot(campaign=snapshot.campaign)
+    bring_up_to_date(snapshot.campaign)
     return snapshots.get(pk=snapshot.pk)
+
+
+def _check_labels(campaign: Campaign, snapshot: Snapshot, contents: list[str]) -> None:
+    """Final labels are kept as they are now, so an older snapshot cannot give its own."""
+    if ExportFile.Content.FINAL_LABELS not in contents or not snapshot.is_frozen:
+        return
+    if marker(campaign) != snapshot.marker:
+        raise ExportNotPossible(
+            _(
+                "The votes have changed since this snapshot was frozen, so its final labels "
+                "can no longer be told. Export them from the live snapshot."
+            )
+        )
 
 
 def _write(file: ExportFile, source: Source, options: Options, work: Work) -> None:
@@ -200,6 +244,7 @@ def _manifest(
         "columns": [{"name": name, "type": kind.__name__} for name, kind in table.types.items()],
         "size": file.size,
         "sha256": file.sha256,
+        "aggregator": snapshot.campaign.aggregator,
         "comments": options.with_comments,
         "spreadsheet_safe": file.format == Format.CSV and not options.is_raw,
         "raters": "HMAC-SHA256 under a random key of this set of files, which was not kept",

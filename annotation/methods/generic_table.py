@@ -1,13 +1,13 @@
 """Arguments and votes from any table, once a person has said which column is what."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from urllib.parse import urlsplit
+from datetime import datetime
 
 from cqa_site.tabular import Problem, Row, Table, UnreadableFile, Value
 
 from .label_scale import RELEVANCE_SCALE, parse_label
+from .table_cells import CELL_READERS, FLAGS, as_text
 
 REQUIRED_FIELDS = ("object1", "object2", "text")
 VOTE_FIELDS = ("label", "rater")
@@ -22,14 +22,13 @@ FIELDS = (
     "rater_kind",
     "state",
     "is_extra",
+    "is_excluded",
+    "skip_reason",
+    "is_flagged",
     "active_ms",
     "block",
     "position",
 )
-RATER_KINDS = ("person", "expert", "model", "classifier", "reference")
-STATES = ("served", "answered", "skipped", "expired", "void")
-_LONGEST_URL = 2_000
-_LARGEST_NUMBER = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -47,9 +46,12 @@ class GenericRecord:
     started : datetime or None
         In UTC; a time without a zone is taken as UTC.
     rater_kind, state : str or None
-        One of `RATER_KINDS` and `STATES`; only an answered vote has a label.
-    is_extra : bool or None
-        A late vote that does not count.
+        One of `table_cells.RATER_KINDS` and `STATES`; only an answered vote has a label.
+    is_extra, is_excluded, is_flagged : bool or None
+        A late vote that does not count; a rater whose votes do not count; a vote
+        its rater marked.
+    skip_reason : str or None
+        One of `table_cells.SKIP_REASONS`.
     active_ms : int or None
         Time spent, in milliseconds.
     block, position : int or None
@@ -71,6 +73,9 @@ class GenericRecord:
     rater_kind: str | None = None
     state: str | None = None
     is_extra: bool | None = None
+    is_excluded: bool | None = None
+    skip_reason: str | None = None
+    is_flagged: bool | None = None
     active_ms: int | None = None
     block: int | None = None
     position: int | None = None
@@ -160,98 +165,6 @@ def _conflicts(read: Mapping[str, object]) -> Iterator[tuple[str, str]]:
 def _read_field(field: str, value: Value, scale: Collection[int]) -> object:
     if field in ("label", "control_label"):
         return parse_label(value, scale)
-    if field == "is_extra" and isinstance(value, bool):
+    if field in FLAGS and isinstance(value, bool):
         return value
-    return _READERS[field](_as_text(value))
-
-
-def _as_text(value: Value) -> str | None:
-    """Text as it is; a whole number as its digits; None for an empty cell."""
-    if value is None or isinstance(value, str):
-        return value or None
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return str(value)
-    raise ValueError("is neither text nor a number")
-
-
-def _object(text: str | None) -> str:
-    if text is None or not text.strip():
-        raise ValueError("is empty")
-    return text
-
-
-def _argument(text: str | None) -> str:
-    return text or ""
-
-
-def _optional(text: str | None) -> str | None:
-    return text if text and text.strip() else None
-
-
-def _url(text: str | None) -> str | None:
-    """An http(s) address; anything else could become a harmful link on a page."""
-    given = _optional(text)
-    if given is None:
-        return None
-    address = given.strip()
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.netloc or len(address) > _LONGEST_URL:
-        raise ValueError("is not an http(s) address")
-    return address
-
-
-def _moment(text: str | None) -> datetime | None:
-    given = _optional(text)
-    if given is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(given.strip())
-    except ValueError:
-        raise ValueError(f"{given[:40]!a} is no date and time (write 2024-01-31T14:05)") from None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-
-
-def _one_of(*offered: str) -> Callable[[str | None], str | None]:
-    def read(text: str | None) -> str | None:
-        given = _optional(text)
-        if given is not None and given.strip().lower() not in offered:
-            raise ValueError(f"{given[:40]!a} is none of {', '.join(offered)}")
-        return given.strip().lower() if given else None
-
-    return read
-
-
-def _flag(text: str | None) -> bool | None:
-    given = _one_of("true", "false", "1", "0", "yes", "no")(text)
-    return None if given is None else given in ("true", "1", "yes")
-
-
-def _count(text: str | None) -> int | None:
-    given = _optional(text)
-    if given is None:
-        return None
-    digits = given.strip()
-    is_number = digits.isascii() and digits.isdecimal() and len(digits) <= 10
-    if not is_number or int(digits) > _LARGEST_NUMBER:
-        raise ValueError(f"{given[:40]!a} is no whole number of zero or more")
-    return int(digits)
-
-
-_READERS: Mapping[str, Callable[[str | None], object]] = {
-    "object1": _object,
-    "object2": _object,
-    "text": _argument,
-    "source_url": _url,
-    "external_id": _optional,
-    "rater": _optional,
-    "started": _moment,
-    "comment": _optional,
-    "rater_kind": _one_of(*RATER_KINDS),
-    "state": _one_of(*STATES),
-    "is_extra": _flag,
-    "active_ms": _count,
-    "block": _count,
-    "position": _count,
-}
+    return CELL_READERS[field](as_text(value))

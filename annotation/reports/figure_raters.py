@@ -13,28 +13,20 @@ MATRIX_RATERS = 15
 HARDEST = 20
 LISTED_RATERS = 500
 SHOWN_TEXT = 400
-KAPPAS = (
-    ("cohen_kappa_linear", "Cohen's kappa, linear weights"),
-    ("cohen_kappa_quadratic", "Cohen's kappa, quadratic weights"),
-)
 
 
-def weighted_kappas(ratings: Ratings, min_shared: int) -> list[dict[str, Any]]:
-    """Median weighted kappa over the pairs of raters who share enough items.
+def weighted_kappa(ratings: Ratings, min_shared: int) -> dict[str, Any]:
+    """Median quadratically weighted kappa over the pairs of raters who share enough items.
 
     Shaped like an estimate; ``low`` and ``high`` are the quartiles over pairs, not a
     confidence interval, as ``interval`` says.
     """
-    return [_weighted_kappa(ratings, min_shared, *named) for named in KAPPAS]
-
-
-def _weighted_kappa(ratings: Ratings, min_shared: int, statistic: Any, name: str) -> dict[str, Any]:
-    pairs = pairwise_agreement(ratings, statistic, min_shared)
+    pairs = pairwise_agreement(ratings, "cohen_kappa_quadratic", min_shared)
     values = pairs["value"].dropna().to_numpy(dtype=float)
     low, median, high = np.quantile(values, [0.25, 0.5, 0.75]) if len(values) else [None] * 3
     reason = None if len(values) else f"no two annotators share {min_shared} items or more"
     return {
-        "statistic": f"{name}, median of pairs",
+        "statistic": "Cohen's kappa, quadratic weights, median of pairs",
         "level": "interval",
         "value": _number(median),
         "low": _number(low),

@@ -20,7 +20,7 @@ from cqa_site.stats.agreement import (
 from cqa_site.stats.aggregation import majority
 from cqa_site.stats.ratings import Ratings
 
-from .figure_raters import annotators, hardest_items, pair_matrix, weighted_kappas
+from .figure_raters import annotators, hardest_items, pair_matrix, weighted_kappa
 from .figure_times import time_per_label, votes_over_time
 from .snapshots import counted
 
@@ -113,10 +113,8 @@ def _agreement(used: pd.DataFrame, recipe: dict[str, Any]) -> list[dict[str, Any
     estimates = [krippendorff_alpha(ratings, level, confidence) for level in ALPHA_LEVELS]
     estimates.append(percent_agreement(ratings, confidence))
     estimates.append(fleiss_kappa(ratings, confidence, drop_unequal=True))
-    return [
-        *(estimate.as_dict() for estimate in estimates),
-        *weighted_kappas(ratings, recipe["min_shared"]),
-    ]
+    stored = [estimate.as_dict() for estimate in estimates]
+    return [*stored, weighted_kappa(ratings, recipe["min_shared"])]
 
 
 def _labels(used: pd.DataFrame, values: list[int]) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ import hashlib
 import io
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 import pandas as pd
 from django.db import connection
@@ -115,7 +116,7 @@ def counted(votes: pd.DataFrame) -> pd.DataFrame:
     return votes[kept]
 
 
-def recipe_of(campaign: Campaign) -> dict[str, object]:
+def recipe_of(campaign: Campaign) -> dict[str, Any]:
     """What the figures of a campaign need to know beyond its votes, and how they are made."""
     items = campaign.items.aggregate(all=Count("pk"), controls=Count("control_label"))
     return {

@@ -3,7 +3,7 @@
 import pandas as pd
 from django.db.models import F, FilteredRelation, Q, QuerySet
 
-from annotation.models import Adjudication, Assignment, Campaign
+from annotation.models import Adjudication, Assignment, Campaign, Rater
 
 # Column of the table → where it comes from.
 COLUMNS = {
@@ -22,57 +22,60 @@ COLUMNS = {
 }
 
 
-def vote_table(campaign: Campaign, *, exclude: bool = True) -> pd.DataFrame:
+def vote_table(campaign: Campaign, *, exclude: bool = True, **where: object) -> pd.DataFrame:
     """Read the votes of a campaign in one query, one row per answered assignment.
 
     Counted votes are answered, hold a place among the wanted ones (not extra),
     come from a rater who is not excluded and stand on an item that is not
     retired. With ``exclude=False`` the others are there too, marked by the
-    columns is_extra, excluded and is_retired.
+    columns is_extra, excluded and is_retired. Lookups of Assignment narrow
+    the table, for example to one rater.
 
     Columns: assignment, item, unit (key of the argument), rater (key),
     rater_kind, value, is_control, control_label (Int64), is_extra,
     is_retired, answered_at, active_ms (Int64), excluded. Ordered by
     assignment, so that seeded methods repeat.
     """
-    votes = counted_votes(campaign) if exclude else _answered(campaign)
-    return _read(votes.order_by("pk"))
+    votes = counted_votes(campaign) if exclude else _answered(campaign=campaign)
+    rows = votes.filter(**where).order_by("pk").values_list(*COLUMNS.values())
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    table = table.astype({"control_label": "Int64", "active_ms": "Int64"})
+    table["is_control"] = table["control_label"].notna()
+    table["excluded"] = table.pop("excluded_at").notna()
+    return table
 
 
 def counted_votes(campaign: Campaign) -> QuerySet[Assignment]:
     """The assignments that count in every figure of the campaign."""
-    return _answered(campaign).filter(
-        is_extra=False, excluded_at__isnull=True, item__is_retired=False
-    )
-
-
-def rater_controls(campaign: Campaign, rater_id: int) -> pd.DataFrame:
-    """One rater's answers on control items that are still in use, columns as above."""
-    controls = _answered(campaign).filter(
-        rater_id=rater_id, item__control_label__isnull=False, item__is_retired=False
-    )
-    return _read(controls.order_by("pk"))
+    return _counted(_answered(campaign=campaign))
 
 
 def override_table(campaign: Campaign) -> pd.DataFrame:
     """Counted labels of the campaigns that overrule this one: columns unit, rater, value.
 
-    Only arguments of this campaign; one row per label.
+    Only arguments of this campaign; one row is one label.
     """
-    sources = campaign.overridden_by.all()
-    labels = (
-        _with_exclusion(Assignment.objects.filter(campaign__in=sources))
-        .filter(
-            state=Assignment.State.ANSWERED,
-            is_extra=False,
-            excluded_at__isnull=True,
-            item__is_retired=False,
-            item__argument__in=campaign.items.values("argument"),
-        )
-        .order_by("pk")
-        .values_list("item__argument_id", "rater_id", "label")
+    sources = campaign.overridden_by.values("pk")
+    labels = _counted(_answered(campaign__in=sources)).filter(
+        item__argument__in=campaign.items.values("argument")
     )
-    return pd.DataFrame(labels, columns=["unit", "rater", "value"])
+    return _labels_of(labels)
+
+
+def expert_table(campaign: Campaign) -> pd.DataFrame:
+    """What experts of the study said about the control items: columns unit, rater, value.
+
+    Their counted labels in any campaign, this one included.
+    """
+    controls = campaign.items.filter(control_label__isnull=False).values("argument")
+    labels = _counted(
+        _answered(
+            campaign__study=campaign.study_id,
+            rater__kind=Rater.Kind.EXPERT,
+            item__argument__in=controls,
+        )
+    )
+    return _labels_of(labels)
 
 
 def adjudication_table(campaign: Campaign) -> pd.DataFrame:
@@ -85,23 +88,20 @@ def adjudication_table(campaign: Campaign) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["unit", "rater", "value"])
 
 
-def _answered(campaign: Campaign) -> QuerySet[Assignment]:
-    return _with_exclusion(
-        Assignment.objects.filter(campaign=campaign, state=Assignment.State.ANSWERED)
-    )
-
-
-def _with_exclusion(votes: QuerySet[Assignment]) -> QuerySet[Assignment]:
-    """Join each vote with its rater's place in the same campaign, if there is one."""
+def _answered(**where: object) -> QuerySet[Assignment]:
+    """Answered assignments, each with when its rater was excluded from its campaign."""
     place = FilteredRelation(
         "rater__participations", condition=Q(rater__participations__campaign=F("campaign"))
     )
-    return votes.annotate(place=place, excluded_at=F("place__excluded_at"))
+    return Assignment.objects.filter(state=Assignment.State.ANSWERED, **where).annotate(
+        place=place, excluded_at=F("place__excluded_at")
+    )
 
 
-def _read(votes: QuerySet[Assignment]) -> pd.DataFrame:
-    table = pd.DataFrame(votes.values_list(*COLUMNS.values()), columns=list(COLUMNS))
-    table = table.astype({"control_label": "Int64", "active_ms": "Int64"})
-    table["is_control"] = table["control_label"].notna()
-    table["excluded"] = table.pop("excluded_at").notna()
-    return table
+def _counted(votes: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    return votes.filter(is_extra=False, excluded_at__isnull=True, item__is_retired=False)
+
+
+def _labels_of(votes: QuerySet[Assignment]) -> pd.DataFrame:
+    rows = votes.order_by("pk").values_list("item__argument_id", "rater_id", "label")
+    return pd.DataFrame(rows, columns=["unit", "rater", "value"])

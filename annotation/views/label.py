@@ -1,11 +1,12 @@
 """The label page: one sentence, one key.
 
-What annotators get is built from allow-lists (``item_payload``), the same for
-every item. Answers come from a plain form or from label.js; both post the same
-fields to ``label_answer``, and the Accept header decides what comes back.
+Answers come from a plain form or from label.js. Both post the same fields to
+``label_answer``; the Accept header decides between a redirect and JSON with
+the next items. Opening the page reserves items: a GET that writes, on purpose.
 """
 
 import uuid
+from typing import Any
 
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
@@ -18,17 +19,17 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.actions.answering import AnswerNotValid, KeyReused, RoundClosed, answer
 from annotation.actions.serving import (
-    Work,
     answered_count,
     member_participation,
     next_work,
     renew,
 )
 from annotation.forms.answers import AnswerForm
-from annotation.methods.highlight import split_sentence
 from annotation.models import Assignment, Campaign, Participation
 from cqa_site.people.access import study_page
-from cqa_site.people.models import Participant, Role, Study, User
+from cqa_site.people.models import Participant, Role, Study
+
+from .label_payload import earlier_payload, item_payload, segments_of
 
 RATERS = (Role.ANNOTATOR, Role.EXPERT)
 PREFETCH = 5
@@ -41,14 +42,12 @@ DONE = (Assignment.State.ANSWERED, Assignment.State.SKIPPED)
 @require_safe
 def label(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Show the next item, or with ?item= an own earlier answer to change it."""
-    campaign = _campaign(request, study, campaign_id)
-    place = member_participation(campaign=campaign, membership=request.membership)
-    earlier = None
-    if "item" in request.GET:
-        earlier = _own(place, request.GET["item"])
-        if campaign.state == Campaign.State.CLOSED:
-            return redirect("label_answers", study.public_id, campaign.public_id)
-    return _page(request, place, earlier=earlier)
+    place = _place(request, study, campaign_id)
+    if "item" not in request.GET:
+        return _page(request, place)
+    if place.campaign.state == Campaign.State.CLOSED:
+        return redirect("label_answers", study.public_id, campaign_id)
+    return _page(request, place, shown=_own(place, request.GET["item"]))
 
 
 @study_page(*RATERS)
@@ -57,139 +56,202 @@ def label_answer(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> 
     """Store one answer; return what comes next, or where the page with it is."""
     form = AnswerForm(request.POST)
     if not form.is_valid():
-        return _refuse(request, study, campaign_id, 422, "not_valid", None)
+        return _refuse(request, _place(request, study, campaign_id), "not_valid", 422)
     row = get_object_or_404(
-        Assignment.objects.select_related("campaign__guideline", "rater"),
+        Assignment.objects.select_related("campaign", "rater"),
         public_id=form.cleaned_data["item"],
         campaign__public_id=campaign_id,
         campaign__study=study,
         rater__user=request.user,
     )
+    place = Participation.objects.get(campaign_id=row.campaign_id, rater_id=row.rater_id)
+    place.campaign = row.campaign
     try:
         row = answer(rater=row.rater, assignment=row, given=form.answer())
     except AnswerNotValid:
-        return _refuse(request, study, campaign_id, 422, "not_valid", row)
+        return _refuse(request, place, "not_valid", 422, row)
     except KeyReused:
-        return _refuse(request, study, campaign_id, 409, "key_reused", row)
+        return _refuse(request, place, "key_reused", 409, row)
     except RoundClosed:
-        return _refuse(request, study, campaign_id, 409, "round_closed", row)
+        return _refuse(request, place, "round_closed", 409, row)
     if not _wants_json(request):
         return _see_other("label", study.public_id, campaign_id)
-    place = _place_of(row)
     saved = {"id": str(row.public_id), "label": row.label}
-    return JsonResponse({"saved": saved, **_next(place, next_work(campaign=row.campaign, participation=place))})
+    return JsonResponse({"saved": saved} | _next(request, place))
 
 
 @study_page(*RATERS)
 @require_safe
 def label_next(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Return the items reserved for the rater, for a page that was away."""
-    campaign = _campaign(request, study, campaign_id)
-    place = member_participation(campaign=campaign, membership=request.membership)
-    return JsonResponse(_next(place, next_work(campaign=campaign, participation=place)))
+    return JsonResponse(_next(request, _place(request, study, campaign_id)))
 
 
 @study_page(*RATERS)
 @require_POST
 def label_alive(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Prolong the reservation while the page is visible.
+    """Prolong what the rater holds while the page is visible.
 
-    Says nothing: how many slots that were would tell how many items are controls.
+    Answers nothing: the number of slots would tell how many items are controls.
     """
-    campaign = _campaign(request, study, campaign_id)
-    renew(participation=member_participation(campaign=campaign, membership=request.membership))
+    renew(participation=_place(request, study, campaign_id))
     return HttpResponse(status=204)
 
 
 @study_page(*RATERS)
 @require_safe
 def label_answers(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """List the rater's own answers, newest first; each can be changed while the round is open."""
-    campaign = _campaign(request, study, campaign_id)
-    place = member_participation(campaign=campaign, membership=request.membership)
+    """List the rater's own answers, newest first; changeable while the round is open."""
+    place = _place(request, study, campaign_id)
     page = Paginator(_answers(place), PAGE_SIZE).get_page(request.GET.get("page"))
-    names = {level["value"]: level["name"] for level in campaign.guideline.levels}
+    names = {level["value"]: level["name"] for level in place.campaign.guideline.levels}
     for row in page:
-        row.segments = _segments(row)
-        row.label_name = names.get(row.label, "")
-    context = {"study": study, "campaign": campaign, "page": page}
+        row.segments, row.label_name = segments_of(row), names.get(row.label, "")
+    context = {"study": study, "campaign": place.campaign, "page": page}
     return render(request, "annotation/label_answers.html", context)
 
 
-def item_payload(row: Assignment) -> dict[str, object]:
-    """Everything a page may know about an item; the same keys for each of them."""
-    comparison = row.item.argument.comparison
+def _page(
+    request: HttpRequest,
+    place: Participation,
+    *,
+    shown: Assignment | None = None,
+    notice: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    """Render ``shown`` or else the next item; without either, the reason why."""
+    work = next_work(campaign=place.campaign, participation=place)
+    waiting = work.assignments[:PREFETCH]
+    current = shown or next(iter(waiting), None)
+    is_change = current is not None and current.state in DONE
+    if current is not None and not is_change:
+        waiting = [current, *(row for row in waiting if row.pk != current.pk)]
+        _remember_shown(current)
+    earlier = list(_answers(place)[:EARLIER])
+    progress = _progress(request, place)
+    page = {
+        "user": str(request.user.public_id),
+        "campaign": str(place.campaign.public_id),
+        "beat": min(60, place.campaign.lease_minutes * 20),
+        "items": [item_payload(row) for row in waiting],
+        "change": earlier_payload(current) if is_change else None,
+        "earlier": [earlier_payload(row) for row in reversed(earlier)],
+        "progress": progress,
+        "state": work.reason,
+    }
+    context = {
+        "study": request.membership.study,
+        "campaign": place.campaign,
+        "page": page,
+        "progress": progress,
+        "current": current,
+        "segments": segments_of(current) if current else [],
+        "is_change": is_change,
+        "undo": next(iter(earlier), None),
+        "client_key": uuid.uuid4().hex,
+        "reasons": Assignment.SkipReason.choices,
+        "reason": work.reason,
+        "notice": notice,
+        "is_participant": _participant(request) is not None,
+    }
+    template = "annotation/label.html" if current else "annotation/label_state.html"
+    return render(request, template, context, status=status)
+
+
+def _refuse(
+    request: HttpRequest,
+    place: Participation,
+    error: str,
+    status: int,
+    row: Assignment | None = None,
+) -> HttpResponse:
+    """Say why an answer was not stored, and show the item again."""
+    texts = {
+        "not_valid": _("This answer was not stored: choose a label, or skip with a reason."),
+        "key_reused": _("You had answered this already. Here it is; change it if you want to."),
+        "round_closed": _("This round is closed, so your earlier answer stays as it was."),
+    }
+    if _wants_json(request):
+        return JsonResponse({"error": error, "detail": texts[error]}, status=status)
+    shown = _own(place, str(row.public_id)) if row else None
+    return _page(request, place, shown=shown, notice=texts[error], status=status)
+
+
+def _next(request: HttpRequest, place: Participation) -> dict[str, Any]:
+    """What a page needs to go on."""
+    work = next_work(campaign=place.campaign, participation=place)
+    waiting = work.assignments[:PREFETCH]
+    if waiting:
+        _remember_shown(waiting[0])
     return {
-        "id": str(row.public_id),
-        "object1": comparison.object1,
-        "object2": comparison.object2,
-        "segments": [{"text": part.text, "mark": part.mark} for part in _segments(row)],
-        "blank": row.item.argument.is_blank,
+        "next": [item_payload(row) for row in waiting],
+        "progress": _progress(request, place),
+        "state": work.reason,
     }
 
 
-def answer_payload(row: Assignment) -> dict[str, object]:
-    """What the rater said about an item, for changing it."""
-    return {
-        "label": row.label,
-        "skip_reason": row.skip_reason,
-        "comment": row.comment,
-        "flag": row.is_flagged,
-    }
+def _remember_shown(row: Assignment) -> None:
+    Assignment.objects.filter(pk=row.pk, shown_at__isnull=True).update(shown_at=Now())
 
 
-def _segments(row: Assignment) -> list:
-    argument = row.item.argument
-    return split_sentence(argument.text, argument.comparison.object1, argument.comparison.object2)
+def _progress(request: HttpRequest, place: Participation) -> dict[str, int | None]:
+    """Own work only: how far the campaign is would tell what others do."""
+    participant = _participant(request)
+    total = participant.link.required_items if participant else None
+    return {"answered": answered_count(place), "total": total}
 
 
-def _campaign(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> Campaign:
-    """A campaign with votes of people; participants only see the one they came for."""
-    campaign = get_object_or_404(
-        study.campaigns.select_related("guideline"),
-        public_id=campaign_id,
-        origin=Campaign.Origin.LIVE,
-    )
-    participant = _participant(request.user)
-    if participant and participant.link.campaign_ref not in (None, campaign_id):
+def _place(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> Participation:
+    """The member's place in a live campaign; participants have one, that of their link."""
+    campaigns = study.campaigns.select_related("guideline").filter(origin=Campaign.Origin.LIVE)
+    campaign = get_object_or_404(campaigns, public_id=campaign_id)
+    participant = _participant(request)
+    if participant and participant.link.campaign_ref != campaign_id:
         raise Http404
-    return campaign
+    return member_participation(campaign=campaign, membership=request.membership)
 
 
-def _participant(user: User) -> Participant | None:
-    try:
-        return user.participant
-    except Participant.DoesNotExist:
-        return None
-
-
-def _place_of(row: Assignment) -> Participation:
-    """Participation with everything the reply needs, in one query."""
-    place = Participation.objects.select_related("rater__user__participant__link").get(
-        campaign=row.campaign_id, rater=row.rater_id
-    )
-    place.campaign = row.campaign
-    return place
+def _participant(request: HttpRequest) -> Participant | None:
+    """How the person came by a crowd link, looked up once a request."""
+    if not hasattr(request, "participant"):
+        people = Participant.objects.select_related("link").filter(user=request.user)
+        request.participant = people.first()
+    return request.participant
 
 
 def _answers(place: Participation) -> QuerySet[Assignment]:
-    return (
-        Assignment.objects.filter(
-            rater_id=place.rater_id, campaign_id=place.campaign_id, state__in=DONE
-        )
-        .select_related("item__argument__comparison")
-        .order_by("-answered_at", "-pk")
+    rows = Assignment.objects.filter(
+        rater_id=place.rater_id, campaign_id=place.campaign_id, state__in=DONE
     )
+    return rows.select_related("item__argument__comparison").order_by("-answered_at", "-pk")
 
 
 def _own(place: Participation, public_id: str) -> Assignment:
-    """An item of the rater by the id in the query; raises Http404."""
-    rows = Assignment.objects.select_related("item__argument__comparison").exclude(
-        state=Assignment.State.VOID
-    )
+    """An item the rater was served, by the id in an address; raises Http404."""
     try:
-        return get_object_or_404(
-            rows, rater_id=place.rater_id, campaign_id=place.campaign_id, public_id=uuid.UUID(public_id)
-        )
+        wanted = uuid.UUID(public_id)
     except ValueError as error:
         raise Http404 from error
+    rows = Assignment.objects.exclude(state=Assignment.State.VOID).select_related(
+        "item__argument__comparison"
+    )
+    return get_object_or_404(
+        rows, public_id=wanted, rater_id=place.rater_id, campaign_id=place.campaign_id
+    )
+
+
+def _wants_json(request: HttpRequest) -> bool:
+    return request.get_preferred_type(["text/html", "application/json"]) == "application/json"
+
+
+def _see_other(name: str, *args: object) -> HttpResponse:
+    return HttpResponse(status=303, headers={"Location": reverse(name, args=args)})
+
+
+urlpatterns = [
+    path("campaigns/<uuid:campaign_id>/label/", label, name="label"),
+    path("campaigns/<uuid:campaign_id>/label/answer/", label_answer, name="label_answer"),
+    path("campaigns/<uuid:campaign_id>/label/next/", label_next, name="label_next"),
+    path("campaigns/<uuid:campaign_id>/label/alive/", label_alive, name="label_alive"),
+    path("campaigns/<uuid:campaign_id>/label/answers/", label_answers, name="label_answers"),
+]

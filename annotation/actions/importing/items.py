@@ -53,6 +53,7 @@ class ItemBook:
             stored = {row[0]: row[1:] for row in items.values_list(*fields)}
         new = {key: entry for key, entry in fresh.items() if key[1] not in stored}
         for key, entry in fresh.items():
+            self.work.remark_blank(entry)
             if key[1] in stored:
                 self._compare(key, entry, *stored[key[1]])
         self._add(name, campaign_id, new)
@@ -61,7 +62,7 @@ class ItemBook:
         self, key: ItemKey, entry: Entry, pk: int, argument_id: int, control: int | None
     ) -> None:
         unit = unit_of(entry)
-        if self.work.arguments[unit] != argument_id:
+        if self.work.arguments.known[unit] != argument_id:
             # A unit nobody has: every row with this id is then rejected by `_fits`.
             self.known[key] = KnownItem(pk, ("", "", ""), control)
             return
@@ -82,7 +83,7 @@ class ItemBook:
             rows = Item.objects.bulk_create(
                 Item(
                     campaign_id=campaign_id,
-                    argument_id=self.work.arguments[unit_of(entry)],
+                    argument_id=self.work.arguments.known[unit_of(entry)],
                     external_id=key[1],
                     rank=self._rank(name, campaign_id),
                     control_label=entry.control_label,

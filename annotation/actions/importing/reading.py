@@ -50,16 +50,16 @@ def import_path(
         campaign=campaign_name(chosen.get("campaign", ""), name),
         options=chosen,
     )
-    asked = {"study": study, "update_changed": update_changed, "actor": actor}
+    asked = {"study": study, "update_changed": update_changed, "actor": actor, "write": write}
     if not write:
-        return reconcile(lines=_lines(study, kind, source), write=False, progress=progress, **asked)
+        return reconcile(lines=_lines(study, kind, source), progress=progress, **asked)
     try:
         with transaction.atomic():
-            outcome = reconcile(lines=_lines(study, kind, source), write=True, **asked)
+            outcome = reconcile(lines=_lines(study, kind, source), **asked)
             _refuse_rejected(outcome, leave_out_rejected)
     except IntegrityError as error:
         raise ImportRefused(
-            _("Somebody changed the same rows at the same moment; nothing was imported. Try again.")
+            _("Somebody else wrote the same rows just now; nothing was imported. Try again.")
         ) from error
     return outcome
 

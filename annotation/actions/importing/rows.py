@@ -29,6 +29,9 @@ class Vote:
     at: datetime | None = None
     active_ms: int | None = None
     is_extra: bool = False
+    is_flagged: bool = False
+    is_rater_excluded: bool = False
+    skip_reason: str = ""
     block: int = 0
     position: int = 0
     comment: str = ""

@@ -133,10 +133,12 @@ class VoteBook:
         return Assignment(
             campaign_id=self.work.campaigns.pk(entry.campaign),
             item_id=self.work.items.known[pair[0]].pk,
-            rater_id=self.work.raters[pair[1]],
+            rater_id=self.work.raters.known[pair[1]],
             state=vote.state,
             label=vote.label,
             is_extra=vote.is_extra,
+            is_flagged=vote.is_flagged,
+            skip_reason=vote.skip_reason,
             block=vote.block,
             position=vote.position,
             comment=vote.comment,
@@ -191,7 +193,7 @@ class _Stored:
     def _load(self, work: "Reconciliation", name: str, entries: list[Entry]) -> None:
         items = {work.items.known[key].pk: key for key in map(item_of, entries)}
         raters = {
-            work.raters[rater_of(vote)]: rater_of(vote)
+            work.raters.known[rater_of(vote)]: rater_of(vote)
             for entry in entries
             for vote in entry.votes
         }
@@ -202,7 +204,8 @@ class _Stored:
             Q(item_id__in=set(items) - {None}, rater_id__in=set(raters) - {None})
             | Q(external_id__in=ids)
         )
-        for pk, state, label, item, rater, external_id in known.order_by("pk").values_list(*fields):
+        for row in known.order_by("pk").values_list(*fields):
+            pk, state, label, item, rater, external_id = row
             if item in items and rater in raters:
                 vote = StoredVote(pk, state, label)
                 self._add(name, external_id, vote, (items[item], raters[rater]))

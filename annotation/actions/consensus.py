@@ -1,0 +1,187 @@
+"""Final labels: rows derived from votes, expert campaigns and decisions, in the background."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotation.methods.consensus import final_labels
+from annotation.models import Campaign, FinalLabel
+from annotation.reports.votes import adjudication_table, override_table, vote_table
+from cqa_site.people.access import record
+from cqa_site.people.models import User
+from cqa_site.runs.jobs import Work, enqueue
+from cqa_site.runs.models import Job
+
+JOB = "final_labels"
+COMPARED = ("dawid_skene", "mace")
+CHUNK = 2_000
+LABELS = (
+    "label",
+    "majority_label",
+    "dawid_skene_label",
+    "mace_label",
+    "expert_label",
+    "adjudicated_label",
+)
+# Field of the row → column of the method's table, where the names differ.
+FACTS = {
+    "provenance": "provenance",
+    "votes": "n",
+    "pattern": "pattern",
+    "is_tied": "tied",
+    "spread": "spread",
+    "methods_differ": "methods_differ",
+}
+FIELDS = (*LABELS, *FACTS)
+
+
+class SourceNotValid(Exception):
+    """A campaign cannot be overruled by itself or by another study's campaign."""
+
+
+def request_final_labels(*, campaign: Campaign, actor: User | None = None) -> Job:
+    """Have the final labels recomputed after this transaction; waiting requests are shared.
+
+    A job that already runs may have read its votes before this change, so it
+    is not enough; locking the waiting one keeps workers off it until we commit.
+    """
+    for turn in ("", ":next", ":third", ":fourth"):
+        with suppress(Job.DoesNotExist):
+            job = enqueue(
+                study=campaign.study,
+                kind=JOB,
+                key=f"{campaign.public_id}{turn}",
+                actor=actor,
+                campaign=str(campaign.public_id),
+            )
+            if Job.objects.select_for_update().filter(pk=job.pk, state="ready").exists():
+                return job
+    return job
+
+
+@transaction.atomic
+def request_everywhere(*, campaign: Campaign, actor: User | None = None) -> None:
+    """Recompute the campaign and those whose majority its labels overrule."""
+    request_final_labels(campaign=campaign, actor=actor)
+    for overruled in Campaign.objects.filter(overridden_by=campaign).select_related("study"):
+        request_final_labels(campaign=overruled, actor=actor)
+
+
+def make_final_labels(work: Work) -> None:
+    """Handle a job: recompute the final labels of its campaign."""
+    campaign = Campaign.objects.get(study=work.study, public_id=work.payload["campaign"])
+    recompute_final_labels(campaign, work=work)
+
+
+def active_job(campaign: Campaign) -> Job | None:
+    """The job that recomputes this campaign's labels, or waits to."""
+    return Job.objects.filter(
+        study=campaign.study_id,
+        kind=JOB,
+        payload={"campaign": str(campaign.public_id)},
+        state__in=[Job.State.READY, Job.State.LEASED],
+    ).first()
+
+
+def recompute_final_labels(campaign: Campaign, *, work: Work | None = None) -> int:
+    """Bring the final labels in line with what they derive from; return how many rows changed.
+
+    Votes, expert labels and adjudications are only read, so repeating changes
+    nothing. The long computation holds no lock; only the changed rows are
+    written in the one short transaction at the end.
+    """
+    rows = _derive(campaign, work)
+    with transaction.atomic():
+        Campaign.objects.select_for_update(of=("self",), no_key=True).get(pk=campaign.pk)
+        changed = 0 if work and _is_overtaken(work) else _store(campaign, rows)
+        if work:
+            work.finish()
+    return changed
+
+
+@transaction.atomic
+def set_consensus(
+    *, campaign: Campaign, aggregator: str, overridden_by: Iterable[Campaign], actor: User
+) -> None:
+    """Choose how votes become a label and whose labels overrule them."""
+    sources = list(overridden_by)
+    if any(each == campaign or each.study_id != campaign.study_id for each in sources):
+        raise SourceNotValid(_("Only other campaigns of the same study can overrule this one."))
+    record(
+        study=campaign.study,
+        actor=actor,
+        verb="consensus_changed",
+        subject=campaign.name,
+        before=_settings(campaign),
+        after={"aggregator": aggregator, "overridden_by": sorted(map(str, sources))},
+    )
+    campaign.aggregator = aggregator
+    campaign.save(update_fields=["aggregator"])
+    campaign.overridden_by.set(sources)
+    request_final_labels(campaign=campaign, actor=actor)
+
+
+def _settings(campaign: Campaign) -> dict:
+    sources = sorted(map(str, campaign.overridden_by.all()))
+    return {"aggregator": campaign.aggregator, "overridden_by": sources}
+
+
+def _derive(campaign: Campaign, work: Work | None) -> dict[int, tuple]:
+    """Map each argument of the campaign to the values of its row."""
+    _say(work, 0, _("Reading votes"))
+    units = list(
+        campaign.items.order_by("argument_id").values_list("argument_id", flat=True).distinct()
+    )
+    votes, overrides = vote_table(campaign), override_table(campaign)
+    decisions = adjudication_table(campaign)
+    _say(work, 1, _("Comparing methods"))
+    table = final_labels(
+        votes, overrides, decisions, campaign.aggregator, compared=COMPARED, units=units
+    )
+    _say(work, 2, _("Storing labels"))
+    labels = [table[name].astype(object).where(table[name].notna(), None) for name in LABELS]
+    table["pattern"] = table["pattern"].str.slice(stop=40)
+    facts = [table[column] for column in FACTS.values()]
+    columns = [column.to_list() for column in (*labels, *facts)]
+    return dict(zip(table.index, zip(*columns, strict=True), strict=True))
+
+
+def _is_overtaken(work: Work) -> bool:
+    """Whether a later request, with later votes, has already been written."""
+    later = Job.objects.filter(
+        kind=JOB, payload=work.payload, pk__gt=work.job.pk, state=Job.State.DONE
+    )
+    return later.exists()
+
+
+def _store(campaign: Campaign, rows: dict[int, tuple]) -> int:
+    present = {
+        argument: values
+        for argument, *values in FinalLabel.objects.filter(campaign=campaign).values_list(
+            "argument_id", *FIELDS
+        )
+    }
+    gone = list(present.keys() - rows.keys())
+    changed = [
+        FinalLabel(campaign=campaign, argument_id=argument, **dict(zip(FIELDS, row, strict=True)))
+        for argument, row in rows.items()
+        if tuple(present.get(argument, ())) != row
+    ]
+    FinalLabel.objects.bulk_create(
+        changed,
+        batch_size=CHUNK,
+        update_conflicts=True,
+        unique_fields=["campaign", "argument"],
+        update_fields=FIELDS,
+    )
+    for start in range(0, len(gone), CHUNK):
+        leaving = FinalLabel.objects.filter(campaign=campaign)
+        leaving.filter(argument__in=gone[start : start + CHUNK]).delete()
+    return len(changed) + len(gone)
+
+
+def _say(work: Work | None, done: int, note: str) -> None:
+    if work:
+        work.progress(done, 3, note)

@@ -1,0 +1,198 @@
+"""Acting on quality: excluding and reinstating raters, changing control items.
+
+Every decision is logged and can be taken back; assignments and labels are
+never deleted. A person's decision about a rater stands until a person changes
+it: the automatic rule leaves it alone.
+"""
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.models import Assignment, Campaign, Item, Participation, Rater, Slot
+from annotation.reports.quality import ControlRecord, control_record, control_records
+from cqa_site.people.access import record
+from cqa_site.people.models import User
+
+from .consensus import request_everywhere
+from .serving import FREE
+
+CHUNK = 500
+
+
+class ControlNotValid(Exception):
+    """The item is no control item, or the label is not on the scale."""
+
+
+def check_rater(*, campaign: Campaign, participation: Participation) -> ControlRecord:
+    """Apply the campaign's rule to one rater, say after each block they finish.
+
+    Acts only while the upper bound of the accuracy is below the mark, takes
+    an automatic step back once it no longer is, and never touches what a
+    person decided.
+    """
+    found = control_record(campaign, participation.rater_id)
+    _apply_rule(campaign, participation, found)
+    return found
+
+
+@transaction.atomic
+def exclude_rater(*, campaign: Campaign, rater: Rater, reason: str, actor: User | None) -> None:
+    """Leave the rater's labels out of every figure; without an actor it is the rule's decision.
+
+    In a round that still runs, others get the rater's places: the labels stay
+    as extras, items merely reserved go back.
+    """
+    place = _locked_place(campaign, rater)
+    if place.is_excluded:
+        return
+    place.excluded_at = timezone.now()
+    place.exclusion_reason = reason[:300]
+    place.is_decided_by_person = actor is not None
+    place.save(update_fields=["excluded_at", "exclusion_reason", "is_decided_by_person"])
+    freed = _free_slots(campaign, rater) if _is_running(campaign) else 0
+    _log(campaign, rater, "rater_excluded", reason, actor, freed_slots=freed)
+    request_everywhere(campaign=campaign, actor=actor)
+
+
+@transaction.atomic
+def reinstate_rater(*, campaign: Campaign, rater: Rater, reason: str, actor: User | None) -> None:
+    """Count the rater's labels again and serve them items; also ends a pause.
+
+    Labels whose place nobody took in the meantime hold one again, the others
+    stay extras.
+    """
+    place = _locked_place(campaign, rater)
+    if not (place.is_excluded or place.is_stopped):
+        return
+    place.excluded_at, place.exclusion_reason, place.is_stopped = None, "", False
+    place.is_decided_by_person = actor is not None
+    place.save()
+    regained = _regain_slots(campaign, rater)
+    _log(campaign, rater, "rater_reinstated", reason, actor, regained_slots=regained)
+    request_everywhere(campaign=campaign, actor=actor)
+
+
+@transaction.atomic
+def exclude_surely_low(*, campaign: Campaign, reason: str, actor: User) -> int:
+    """Exclude every rater whose accuracy is surely below the mark; return how many that were."""
+    mark = campaign.min_control_accuracy
+    low = [pk for pk, found in control_records(campaign).items() if found.is_surely_below(mark)]
+    out = campaign.participations.filter(excluded_at__isnull=False).values("rater")
+    raters = Rater.objects.filter(pk__in=low).exclude(pk__in=out)
+    for rater in raters:
+        exclude_rater(campaign=campaign, rater=rater, reason=reason, actor=actor)
+    return len(raters)
+
+
+@transaction.atomic
+def replace_control_label(
+    *, campaign: Campaign, item: Item, label: int | None, reason: str, actor: User
+) -> None:
+    """Give a control item another known label, or retire it with None; then apply the rule anew.
+
+    The label it came with stays in ``imported_control_label``. A retired
+    control is served no more and its answers count nowhere; giving it a label
+    brings it back.
+    """
+    item = Item.objects.select_for_update().get(pk=item.pk, campaign=campaign)
+    if not item.is_control or (label is not None and label not in campaign.guideline.values):
+        raise ControlNotValid(_("Choose a label of the scale for a control item."))
+    before = {"label": item.control_label, "is_retired": item.is_retired}
+    item.is_retired = label is None
+    item.control_label = item.control_label if label is None else label
+    item.save(update_fields=["is_retired", "control_label"])
+    record(
+        study=campaign.study,
+        actor=actor,
+        verb="control_retired" if label is None else "control_label_changed",
+        subject=f"{campaign.name}: {item.external_id}",
+        reason=reason,
+        before=before,
+        after={"label": item.control_label, "is_retired": item.is_retired},
+    )
+    _recheck_everybody(campaign)
+    request_everywhere(campaign=campaign, actor=actor)
+
+
+def _recheck_everybody(campaign: Campaign) -> None:
+    records = control_records(campaign)
+    for place in campaign.participations.select_related("rater"):
+        _apply_rule(campaign, place, records.get(place.rater_id, ControlRecord()))
+
+
+def _apply_rule(campaign: Campaign, place: Participation, found: ControlRecord) -> None:
+    if place.is_decided_by_person:
+        return
+    is_acted_on = place.is_excluded or place.is_stopped
+    is_low = found.is_surely_below(campaign.min_control_accuracy)
+    if is_acted_on == (is_low and campaign.low_accuracy != Campaign.LowAccuracy.WARN):
+        return
+    reason = _describe(found)
+    if is_acted_on:
+        reinstate_rater(campaign=campaign, rater=place.rater, reason=reason, actor=None)
+    elif campaign.low_accuracy == Campaign.LowAccuracy.EXCLUDE:
+        exclude_rater(campaign=campaign, rater=place.rater, reason=reason, actor=None)
+    else:
+        _pause(campaign, place.rater, reason)
+
+
+@transaction.atomic
+def _pause(campaign: Campaign, rater: Rater, reason: str) -> None:
+    place = _locked_place(campaign, rater)
+    place.is_stopped = True
+    place.save(update_fields=["is_stopped"])
+    _log(campaign, rater, "rater_paused", reason, None)
+
+
+def _describe(found: ControlRecord) -> str:
+    if found.interval is None:
+        return _("No control item answered.")
+    low, high = found.interval
+    return _(
+        "Control accuracy %(right)d of %(n)d, 95%% interval %(low).2f to %(high).2f."
+    ) % {"right": found.right, "n": found.n, "low": low, "high": high}
+
+
+def _is_running(campaign: Campaign) -> bool:
+    return campaign.is_live and campaign.state != Campaign.State.CLOSED
+
+
+def _locked_place(campaign: Campaign, rater: Rater) -> Participation:
+    """The rater's place, locked; imported raters may not have one yet."""
+    place, _created = Participation.objects.get_or_create(campaign=campaign, rater=rater)
+    return Participation.objects.select_for_update().get(pk=place.pk)
+
+
+def _free_slots(campaign: Campaign, rater: Rater) -> int:
+    """Open the slots the rater holds; return how many."""
+    held = Assignment.objects.filter(campaign=campaign, rater=rater, slot__isnull=False)
+    slots = list(held.select_for_update(of=("self",)).order_by("pk").values_list("slot", flat=True))
+    held.filter(state=Assignment.State.ANSWERED).update(slot=None, is_extra=True)
+    held.update(slot=None, state=Assignment.State.EXPIRED)
+    for start in range(0, len(slots), CHUNK):
+        Slot.objects.filter(pk__in=slots[start : start + CHUNK]).update(
+            state=Slot.State.OPEN, lease_until=None
+        )
+    return len(slots)
+
+
+def _regain_slots(campaign: Campaign, rater: Rater) -> int:
+    """Give each extra label of the rater a free slot of its item; return how many got one."""
+    extras = dict(
+        Assignment.objects.filter(
+            campaign=campaign,
+            rater=rater,
+            state=Assignment.State.ANSWERED,
+            is_extra=True,
+            item__slots__isnull=False,
+        )
+        .distinct()
+        .values_list("item", "pk")
+    )
+    items = list(extras)
+    for start in range(0, len(items), CHUNK):
+        _take_slots({item: extras.pop(item) for item in items[start : start + CHUNK]})
+    return Assignment.objects.filter(
+        campaign=campaign, rater=rater, pk__in=_now_counted(campaign, rater)
+    ).count()

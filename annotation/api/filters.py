@@ -1,0 +1,123 @@
+"""Which query parameters each list knows; StrictFilterBackend refuses all others."""
+
+from django.db.models import QuerySet
+from django_filters import rest_framework as filters
+
+from annotation.models import (
+    Adjudication,
+    Assignment,
+    Campaign,
+    ExportFile,
+    FinalLabel,
+    ImportFile,
+)
+from annotation.reports.votes import counted_votes
+from cqa_site.people.models import Role
+from cqa_site.runs.models import Job
+
+
+class MemberFilter(filters.FilterSet):
+    """Members by role."""
+
+    role = filters.ChoiceFilter(choices=Role.choices)
+    is_active = filters.BooleanFilter()
+
+
+class ComparisonFilter(filters.FilterSet):
+    """Comparisons by an object exactly as written."""
+
+    object1 = filters.CharFilter(max_length=300)
+    object2 = filters.CharFilter(max_length=300)
+
+
+class ArgumentFilter(filters.FilterSet):
+    """Arguments of one comparison, or with words in the sentence."""
+
+    comparison = filters.UUIDFilter(field_name="comparison__public_id")
+    search = filters.CharFilter(field_name="text", lookup_expr="icontains", max_length=200)
+
+
+class CampaignFilter(filters.FilterSet):
+    """Campaigns by state and origin."""
+
+    state = filters.ChoiceFilter(choices=Campaign.State.choices)
+    origin = filters.ChoiceFilter(choices=Campaign.Origin.choices)
+
+
+class ItemFilter(filters.FilterSet):
+    """Items that are control items or not, of one argument or one comparison."""
+
+    is_control = filters.BooleanFilter(
+        field_name="control_label", lookup_expr="isnull", exclude=True
+    )
+    argument = filters.UUIDFilter(field_name="argument__public_id")
+    comparison = filters.UUIDFilter(field_name="argument__comparison__public_id")
+
+
+class VoteFilter(filters.FilterSet):
+    """Votes by what happened to them."""
+
+    counted = filters.BooleanFilter(
+        method="filter_counted", label="Whether the vote enters the figures of the campaign."
+    )
+    is_extra = filters.BooleanFilter()
+    is_flagged = filters.BooleanFilter()
+    state = filters.ChoiceFilter(choices=Assignment.State.choices)
+    rater = filters.UUIDFilter(field_name="rater__public_id")
+    argument = filters.UUIDFilter(field_name="item__argument__public_id")
+    label = filters.NumberFilter(min_value=0, max_value=9, decimal_places=0)
+
+    def filter_counted(self, rows: QuerySet, name: str, value: bool) -> QuerySet:
+        """Keep the votes the figures count, or the others."""
+        counted = counted_votes(self.request.campaign).values("pk")
+        return rows.filter(pk__in=counted) if value else rows.exclude(pk__in=counted)
+
+
+class FinalLabelFilter(filters.FilterSet):
+    """Final labels by label and by how clear they are."""
+
+    label = filters.NumberFilter(min_value=0, max_value=9, decimal_places=0)
+    provenance = filters.ChoiceFilter(choices=FinalLabel.Provenance.choices)
+    is_tied = filters.BooleanFilter()
+    methods_differ = filters.BooleanFilter()
+    comparison = filters.UUIDFilter(field_name="argument__comparison__public_id")
+
+
+class AdjudicationFilter(filters.FilterSet):
+    """Decisions that are in force, or that were superseded."""
+
+    in_force = filters.BooleanFilter(field_name="superseded_at", lookup_expr="isnull")
+    source = filters.ChoiceFilter(choices=Adjudication.Source.choices)
+
+
+class SnapshotFilter(filters.FilterSet):
+    """Frozen snapshots, or the live one."""
+
+    is_frozen = filters.BooleanFilter(field_name="frozen_at", lookup_expr="isnull", exclude=True)
+
+
+class ExportFilter(filters.FilterSet):
+    """Exports by what is in them."""
+
+    content = filters.ChoiceFilter(choices=ExportFile.Content.choices)
+    snapshot = filters.UUIDFilter(field_name="snapshot__public_id")
+
+
+class ImportFilter(filters.FilterSet):
+    """Uploaded files by kind and state."""
+
+    kind = filters.ChoiceFilter(choices=ImportFile.Kind.choices)
+    state = filters.ChoiceFilter(choices=ImportFile.State.choices)
+
+
+class ProblemFilter(filters.FilterSet):
+    """Rows that were rejected, or only flagged."""
+
+    is_rejection = filters.BooleanFilter()
+
+
+class JobFilter(filters.FilterSet):
+    """Background work by kind and state."""
+
+    kind = filters.CharFilter(max_length=40)
+    state = filters.ChoiceFilter(choices=Job.State.choices)

@@ -1,0 +1,231 @@
+"""How reliable the annotators and the control items of a campaign are."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+
+from annotation.methods.consensus import label_votes, majority_of_others
+from annotation.models import Campaign, Item, Participation, Rater
+from cqa_site.stats.intervals import clopper_pearson_interval
+
+from .votes import expert_table, vote_table
+
+ONE_VALUE_MIN = 5  # fewer equal labels say nothing about a habit
+HASTY_SHARE = 0.2  # of the expected seconds
+TIME_BINS = (0, 1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 300, 1_800)
+
+
+@dataclass(frozen=True)
+class ControlRecord:
+    """Answers on control items: how many there are and how many equal the known label."""
+
+    right: int = 0
+    n: int = 0
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of right answers, None without any."""
+        return self.right / self.n if self.n else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Exact 95 % interval (Clopper–Pearson) of the accuracy."""
+        return _interval(self.right, self.n) if self.n else None
+
+    def is_surely_below(self, mark: float) -> bool:
+        """Whether even the upper bound is below the mark; bad luck alone is not enough."""
+        return self.interval is not None and self.interval[1] < mark
+
+
+@dataclass(frozen=True)
+class Annotator:
+    """One line of the quality table; shares are between 0 and 1, None where undefined."""
+
+    rater: Rater
+    place: Participation | None
+    votes: int
+    extras: int
+    controls: ControlRecord
+    is_low: bool
+    median_seconds: float | None
+    is_hasty: bool
+    is_one_value: bool
+    agreement: float | None
+
+    @property
+    def is_excluded(self) -> bool:
+        """Whether the labels are left out of every figure."""
+        return self.place is not None and self.place.is_excluded
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether no more items are served until a researcher decides."""
+        return self.place is not None and self.place.is_stopped and not self.is_excluded
+
+
+@dataclass(frozen=True)
+class Control:
+    """A control item with what the crowd and the experts say about its key."""
+
+    item: Item
+    votes: int
+    right: int
+    crowd_label: int | None
+    expert_label: int | None
+    experts: int
+
+    @property
+    def share(self) -> float | None:
+        """Share of the votes that equal the key."""
+        return self.right / self.votes if self.votes else None
+
+    @property
+    def crowd_objects(self) -> bool:
+        """Whether the crowd's majority is another label."""
+        return self.crowd_label is not None and self.crowd_label != self.item.control_label
+
+    @property
+    def experts_object(self) -> bool:
+        """Whether the experts' majority is another label."""
+        return self.expert_label is not None and self.expert_label != self.item.control_label
+
+    @property
+    def is_contested(self) -> bool:
+        """Whether the crowd or the experts contradict the key."""
+        return self.crowd_objects or self.experts_object
+
+
+def control_record(campaign: Campaign, rater_id: int) -> ControlRecord:
+    """One rater's answers on the control items in use."""
+    return control_records(campaign, rater=rater_id).get(rater_id, ControlRecord())
+
+
+def control_records(campaign: Campaign, **where: object) -> dict[int, ControlRecord]:
+    """The control record of each rater who answered a control item, by key of the rater."""
+    votes = vote_table(campaign, exclude=False, item__control_label__isnull=False, **where)
+    return _records(votes)
+
+
+def annotators(campaign: Campaign, votes: pd.DataFrame) -> list[Annotator]:
+    """Every rater with a vote in the campaign, in order of first appearance.
+
+    ``votes`` is the whole table, votes that do not count included.
+    """
+    records = _records(votes)
+    facts = _facts(votes)
+    raters = Rater.objects.filter(study=campaign.study_id).in_bulk()
+    places = {place.rater_id: place for place in campaign.participations.all()}
+    return [
+        _annotator(campaign, fact, raters[fact.Index], places.get(fact.Index), records)
+        for fact in facts.itertuples()
+    ]
+
+
+def controls(campaign: Campaign, votes: pd.DataFrame, **where: object) -> list[Control]:
+    """Control items with the verdict of crowd and experts, lowest share of right votes first.
+
+    ``votes`` holds at least all votes on them; ``where`` narrows the items.
+    """
+    counted = votes[votes["is_control"] & ~votes["excluded"] & ~votes["is_extra"]]
+    by_item = counted.assign(unit=counted["item"])
+    crowd = label_votes(by_item, "majority")
+    given = by_item.groupby("item").size()
+    right = by_item[by_item["value"] == by_item["control_label"]].groupby("item").size()
+    experts = expert_table(campaign)
+    expert = label_votes(experts, "majority")
+    heads = experts.groupby("unit")["rater"].nunique()
+    items = campaign.items.filter(control_label__isnull=False, **where)
+    found = [
+        Control(
+            item=item,
+            votes=int(given.get(item.pk, 0)),
+            right=int(right.get(item.pk, 0)),
+            crowd_label=_whole(crowd.get(item.pk)),
+            expert_label=_whole(expert.get(item.argument_id)),
+            experts=int(heads.get(item.argument_id, 0)),
+        )
+        for item in items.select_related("argument__comparison")
+    ]
+    return sorted(found, key=lambda each: (each.share is None, each.share, each.item.pk))
+
+
+def label_distribution(values: pd.Series, scale: list[int]) -> list[tuple[int, int, float]]:
+    """How often each label of the scale occurs: (label, count, share of all)."""
+    counts = values.value_counts()
+    total = max(len(values), 1)
+    return [(label, int(counts.get(label, 0)), counts.get(label, 0) / total) for label in scale]
+
+
+def time_histogram(active_ms: pd.Series) -> list[tuple[str, int, float]]:
+    """Active seconds in bins of growing width: (bin, count, share of those measured)."""
+    seconds = active_ms.dropna().astype(float) / 1_000
+    bins = pd.cut(seconds, TIME_BINS, right=False, include_lowest=True)
+    counts = bins.value_counts(sort=False).to_list()
+    names = [f"{low}–{high} s" for low, high in pairwise(TIME_BINS)]
+    total = max(len(seconds), 1)
+    return [(name, count, count / total) for name, count in zip(names, counts, strict=True)]
+
+
+@lru_cache(maxsize=4_096)
+def _interval(right: int, n: int) -> tuple[float, float]:
+    return tuple(clopper_pearson_interval(right, n))
+
+
+def _records(votes: pd.DataFrame) -> dict[int, ControlRecord]:
+    used = votes[votes["is_control"] & ~votes["is_retired"]]
+    right = (used["value"] == used["control_label"]).astype(int)
+    table = right.groupby(used["rater"]).agg(["sum", "count"])
+    return {
+        rater: ControlRecord(int(row_right), int(n))
+        for rater, row_right, n in table.itertuples(name=None)
+    }
+
+
+def _facts(votes: pd.DataFrame) -> pd.DataFrame:
+    """Per rater: votes, extras, different values, median milliseconds, agreement with others."""
+    counted = votes[~votes["excluded"] & ~votes["is_extra"] & ~votes["is_retired"]]
+    # An excluded rater is compared with the counted votes, too, but counts for nobody else.
+    others = majority_of_others(counted)
+    outside = votes[~votes.index.isin(counted.index) & ~votes["is_retired"]]
+    majority = label_votes(counted, "majority")
+    others = pd.concat([others, outside["unit"].map(majority).astype("Int64")])
+    equal = (votes["value"].astype("Int64") == others.reindex(votes.index)).astype("Float64")
+    frame = votes.assign(equal=equal, ms=votes["active_ms"].astype("Float64"))
+    frame["equal"] = frame["equal"].mask(frame["is_control"])
+    return frame.groupby("rater", sort=False).agg(
+        votes=("value", "size"),
+        extras=("is_extra", "sum"),
+        values=("value", "nunique"),
+        median_ms=("ms", "median"),
+        agreement=("equal", "mean"),
+    )
+
+
+def _annotator(
+    campaign: Campaign,
+    fact: Any,
+    rater: Rater,
+    place: Participation | None,
+    records: dict[int, ControlRecord],
+) -> Annotator:
+    record = records.get(rater.pk, ControlRecord())
+    seconds = None if pd.isna(fact.median_ms) else float(fact.median_ms) / 1_000
+    return Annotator(
+        rater=rater,
+        place=place,
+        votes=int(fact.votes),
+        extras=int(fact.extras),
+        controls=record,
+        is_low=record.is_surely_below(campaign.min_control_accuracy),
+        median_seconds=seconds,
+        is_hasty=seconds is not None and seconds < HASTY_SHARE * campaign.expected_seconds,
+        is_one_value=fact.votes >= ONE_VALUE_MIN and fact.values == 1,
+        agreement=None if pd.isna(fact.agreement) else float(fact.agreement),
+    )
+
+
+def _whole(label: Any) -> int | None:
+    return None if label is None or pd.isna(label) else int(label)

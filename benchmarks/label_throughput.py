@@ -1,0 +1,82 @@
+"""Labels per second over real HTTP: login, page, submit-and-next rounds.
+
+    python -m benchmarks.label_throughput [--seconds 15] [--small]
+
+Each row starts a fresh site with the production web server and N annotators,
+each with a session of its own, in one client process. A round is the POST
+that stores a label and returns the next items. The client shares the
+machine's cores with the server, so the figures are a lower bound.
+"""
+
+import argparse
+import statistics
+import threading
+import time
+
+from benchmarks.campaign_server import PASSWORD, CampaignServer
+from benchmarks.databases import postgres_answers, postgres_database
+from benchmarks.http_annotator import Annotator
+
+HEAD = "database    items  annotators  labels  labels/s  p50 ms  p95 ms  server MiB"
+
+
+def measure(server: CampaignServer, annotators: int, seconds: float) -> str:
+    """Let the annotators label for a while; return one row of the table."""
+    people = [
+        Annotator(server.port, server.study, server.campaign, seed=n) for n in range(annotators)
+    ]
+    for number, person in enumerate(people):
+        person.sign_in(f"a{number}@bench.example", PASSWORD)
+        person.request("GET", person.base)
+    deadline = time.monotonic() + seconds
+    threads = [
+        threading.Thread(target=person.label_until_done, args=(deadline,)) for person in people
+    ]
+    started = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    wall = time.monotonic() - started
+    rounds = sorted(second for person in people for second in person.acknowledged.seconds)
+    p95 = rounds[int(len(rounds) * 0.95)]
+    kind = "PostgreSQL" if server.database_url else "SQLite"
+    return (
+        f"{kind:10} {server.items:6} {annotators:11} {len(rounds):7} {len(rounds) / wall:9.1f} "
+        f"{statistics.median(rounds) * 1000:7.1f} {p95 * 1000:7.1f} {server.resident_mib():11.0f}"
+    )
+
+
+def run(database_url: str, items: int, counts: list[int], seconds: float) -> None:
+    """Print a row for each number of annotators on one prepared campaign."""
+    server = CampaignServer(
+        database_url=database_url, people=max(counts), items=items, controls=max(200, items // 50)
+    )
+    try:
+        server.prepare()
+        server.start()
+        for count in counts:
+            print(measure(server, count, seconds), flush=True)
+    finally:
+        server.remove()
+
+
+def main() -> None:
+    """Run every combination the machine can."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=15)
+    parser.add_argument("--items", type=int, nargs="*", default=[3_000, 100_000])
+    parser.add_argument("--annotators", type=int, nargs="*", default=[1, 8, 50])
+    parser.add_argument("--databases", nargs="*", default=["sqlite", "postgresql"])
+    options = parser.parse_args()
+    print(HEAD)
+    for items in options.items:
+        if "sqlite" in options.databases:
+            run("", items, options.annotators, options.seconds)
+        if "postgresql" in options.databases and postgres_answers():
+            with postgres_database() as url:
+                run(url, items, options.annotators, options.seconds)
+
+
+if __name__ == "__main__":
+    main()
