@@ -13,6 +13,9 @@ demo: $(VENV)/.site
 	@exec $(BIN)/python manage.py site --port $(PORT)
 
 site: $(VENV)/.site
+	@$(BIN)/python manage.py migrate --noinput -v0
+	@$(BIN)/python manage.py createcachetable
+	@$(BIN)/python manage.py collectstatic --noinput -v0
 	@exec $(BIN)/python manage.py site --port $(PORT)
 
 worker: $(VENV)/.site

@@ -1,5 +1,104 @@
-"""Addresses of the REST interface."""
+"""Addresses of the REST interface; every one but the first two lies inside a study."""
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path, re_path
 
-urlpatterns: list[URLPattern] = []
+from annotation.api import campaigns, files, imports, labels, studies
+
+S = "studies/<uuid:study_id>/"
+C = S + "campaigns/<uuid:campaign_id>/"
+LIST, ROW = {"get": "list"}, {"get": "retrieve"}
+CREATE = {"get": "list", "post": "create"}
+
+
+def address(route: str, name: str, views: type, **methods: str) -> URLPattern:
+    """One address and which method of the class answers which HTTP method."""
+    return path(route, views.as_view(methods), name=f"api_{name}")
+
+
+urlpatterns = [
+    path("me/", studies.MeView.as_view(), name="api_me"),
+    address("studies/", "studies", studies.StudyNameViews, **LIST),
+    address(S, "study", studies.StudyDetailViews, **ROW),
+    address(S + "members/", "members", studies.MemberViews, **LIST),
+    address(S + "comparisons/", "comparisons", studies.ComparisonViews, **LIST),
+    address(S + "comparisons/<uuid:public_id>/", "comparison", studies.ComparisonViews, **ROW),
+    address(S + "arguments/", "arguments", studies.ArgumentViews, **LIST),
+    address(S + "arguments/<uuid:public_id>/", "argument", studies.ArgumentViews, **ROW),
+    address(S + "guidelines/", "guidelines", studies.GuidelineViews, **CREATE),
+    address(S + "guidelines/<uuid:public_id>/", "guideline", studies.GuidelineViews, **ROW),
+    address(S + "jobs/", "jobs", studies.JobViews, **LIST),
+    address(S + "jobs/<uuid:public_id>/", "job", studies.JobViews, **ROW),
+    address(S + "imports/", "imports", imports.ImportUploadViews, **CREATE),
+    address(
+        S + "imports/<uuid:public_id>/",
+        "import",
+        imports.ImportViews,
+        **ROW,
+        delete="destroy",
+    ),
+    address(
+        S + "imports/<uuid:public_id>/check/", "import_check", imports.ImportViews, post="check"
+    ),
+    address(
+        S + "imports/<uuid:public_id>/apply/", "import_apply", imports.ImportViews, post="apply"
+    ),
+    address(
+        S + "imports/<uuid:import_id>/problems/",
+        "import_problems",
+        imports.ImportProblemViews,
+        **LIST,
+    ),
+    address(S + "campaigns/", "campaigns", campaigns.CampaignSetViews, **CREATE),
+    address(
+        S + "campaigns/<uuid:public_id>/",
+        "campaign",
+        campaigns.CampaignSetViews,
+        **ROW,
+        patch="partial_update",
+    ),
+    address(C + "open/", "campaign_open", campaigns.OpenViews, post="move"),
+    address(C + "pause/", "campaign_pause", campaigns.PauseViews, post="move"),
+    address(C + "close/", "campaign_close", campaigns.CloseViews, post="move"),
+    address(C + "items/", "items", campaigns.ItemViews, **CREATE),
+    address(C + "items/control/", "item_control", campaigns.ItemViews, post="control"),
+    address(C + "votes/", "votes", labels.VoteViews, **LIST),
+    address(C + "votes/<uuid:public_id>/", "vote", labels.VoteViews, **ROW),
+    address(C + "raters/", "raters", labels.RaterViews, **LIST),
+    address(C + "raters/<uuid:public_id>/", "rater", labels.RaterViews, **ROW),
+    address(
+        C + "raters/<uuid:public_id>/exclude/", "rater_exclude", labels.RaterViews, post="exclude"
+    ),
+    address(
+        C + "raters/<uuid:public_id>/reinstate/",
+        "rater_reinstate",
+        labels.RaterViews,
+        post="reinstate",
+    ),
+    address(C + "final-labels/", "final_labels", labels.FinalLabelViews, **LIST),
+    address(
+        C + "final-labels/recompute/",
+        "final_labels_recompute",
+        labels.FinalLabelViews,
+        post="recompute",
+    ),
+    address(C + "adjudications/", "adjudications", labels.AdjudicationViews, **CREATE),
+    address(C + "snapshots/", "snapshots", files.SnapshotListViews, **LIST),
+    address(C + "snapshots/refresh/", "snapshots_refresh", files.SnapshotViews, post="refresh"),
+    address(C + "snapshots/<uuid:public_id>/", "snapshot", files.SnapshotViews, **ROW),
+    address(
+        C + "snapshots/<uuid:public_id>/freeze/",
+        "snapshot_freeze",
+        files.SnapshotViews,
+        post="freeze",
+    ),
+    address(C + "exports/", "exports", files.ExportViews, **CREATE),
+    address(C + "exports/<uuid:public_id>/", "export", files.ExportViews, **ROW),
+    address(C + "exports/<uuid:public_id>/file/", "export_file", files.ExportViews, get="file"),
+    address(
+        C + "exports/<uuid:public_id>/manifest/",
+        "export_manifest",
+        files.ExportViews,
+        get="manifest",
+    ),
+    re_path(r"", studies.UnknownAddress.as_view(), name="api_unknown"),
+]

@@ -1,6 +1,17 @@
 """Addresses inside a study; each module of views lists its own."""
 
-from annotation.views import campaigns, crowd, guidelines, label, overview
+from annotation.views import (
+    adjudication,
+    campaigns,
+    crowd,
+    final_labels,
+    guidelines,
+    imports,
+    label,
+    overview,
+    quality,
+    questions,
+)
 
 urlpatterns = [
     *overview.urlpatterns,
@@ -8,4 +19,9 @@ urlpatterns = [
     *campaigns.urlpatterns,
     *guidelines.urlpatterns,
     *label.urlpatterns,
+    *quality.urlpatterns,
+    *adjudication.urlpatterns,
+    *final_labels.urlpatterns,
+    *imports.urlpatterns,
+    *questions.urlpatterns,
 ]

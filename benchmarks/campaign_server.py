@@ -89,9 +89,9 @@ class CampaignServer:
     def prepare(self) -> None:
         """Migrate, create the people and the campaign, open it, collect static files."""
         wanted = json.dumps([self.people, self.items, self.controls, self.votes, PASSWORD])
-        result = self._python("-c", PREPARE, wanted)
+        result = self.python("-c", PREPARE, wanted)
         self.study, self.campaign = json.loads(result.splitlines()[-1])
-        self._python("manage.py", "collectstatic", "--noinput", "-v0")
+        self.python("manage.py", "collectstatic", "--noinput", "-v0")
 
     def start(self) -> None:
         """Start the web server and wait until it answers."""
@@ -138,7 +138,8 @@ class CampaignServer:
             self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _python(self, *arguments: str) -> str:
+    def python(self, *arguments: str) -> str:
+        """Run Python with the settings of the throw-away site; return what it printed."""
         done = subprocess.run(
             [sys.executable, *arguments],
             cwd=ROOT,

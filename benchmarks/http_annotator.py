@@ -15,7 +15,7 @@ import uuid
 from dataclasses import dataclass, field
 
 CSRF = re.compile(rb'name="csrfmiddlewaretoken" value="([^"]+)"')
-PAGE = re.compile(rb'<script id="label-page" type="application/json">(.*?)</script>', re.S)
+PAGE = re.compile(rb'<script id="[a-z-]+" type="application/json">(.*?)</script>', re.S)
 TIMEOUT = 60
 
 

@@ -190,7 +190,7 @@ ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
 ACCOUNT_SESSION_REMEMBER = False
 ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
-ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "10/m/ip,5/5m/key"}
+ACCOUNT_RATE_LIMITS = {"login": "120/m/ip", "login_failed": "10/m/ip,5/5m/key"}
 
 SESSION_COOKIE_AGE = 12 * 60 * 60
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
@@ -265,7 +265,10 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_PAGINATION_CLASS": "cqa_site.web.pagination.Pages",
     "DEFAULT_FILTER_BACKENDS": ["cqa_site.web.strict_filters.StrictFilterBackend"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "cqa_site.web.schema.ProblemSchema",
+    "DEFAULT_THROTTLE_CLASSES": ["cqa_site.web.throttle.CourtesyThrottle"],
+    "DEFAULT_METADATA_CLASS": None,
+    "EXCEPTION_HANDLER": "cqa_site.web.problems.problem",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
 SPECTACULAR_SETTINGS = {
@@ -273,6 +276,16 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Studies, campaigns, votes, final labels, agreement and exports.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {
+        "CampaignState": "annotation.models.Campaign.State",
+        "ExportContent": "annotation.models.ExportFile.Content",
+        "ExportFormat": "annotation.models.ExportFile.Format",
+        "ImportKind": "annotation.models.ImportFile.Kind",
+        "ImportState": "annotation.models.ImportFile.State",
+        "JobState": "cqa_site.runs.models.Job.State",
+        "RaterKind": "annotation.models.Rater.Kind",
+        "VoteState": "annotation.models.Assignment.State",
+    },
 }
 
 # -- background work --------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView
 
 from annotation.views.crowd import participant_urlpatterns
 from cqa_site import home
@@ -13,6 +14,7 @@ urlpatterns = [
     path("", include("cqa_site.people.urls")),
     path("", include("cqa_site.runs.urls")),
     path("s/<uuid:study_id>/", include("annotation.urls")),
+    path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/v1/", include("annotation.api_urls")),
 ]
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 
@@ -95,13 +95,11 @@ def _replay(earlier: VoteEvent, given: Answer, row: Assignment) -> Assignment:
 def _label(row: Assignment, given: Answer) -> None:
     row.label, row.skip_reason = given.label, ""
     row.state = Assignment.State.ANSWERED
-    if row.item.is_control:
-        return
-    if row.slot_id is None:
+    if row.slot_id is None and not row.item.is_control:
         row.slot = _free_slot(row)
-    row.is_extra = row.slot_id is None
-    if row.slot_id is not None:
-        Slot.objects.filter(pk=row.slot_id).update(state=Slot.State.DONE, lease_until=None)
+        row.is_extra = row.slot_id is None
+    # Sent for control items, too (no slot has the key 0): both kinds cost the same queries.
+    Slot.objects.filter(pk=row.slot_id or 0).update(state=Slot.State.DONE, lease_until=None)
 
 
 def _free_slot(row: Assignment) -> Slot | None:
@@ -121,8 +119,7 @@ def _free_slot(row: Assignment) -> Slot | None:
 
 def _skip(row: Assignment, given: Answer) -> None:
     """Give the slot back for somebody else."""
-    if row.slot_id is not None:
-        Slot.objects.filter(pk=row.slot_id).update(state=Slot.State.OPEN, lease_until=None)
+    Slot.objects.filter(pk=row.slot_id or 0).update(state=Slot.State.OPEN, lease_until=None)
     row.slot, row.label, row.is_extra = None, None, False
     row.skip_reason, row.state = given.skip_reason, Assignment.State.SKIPPED
 
@@ -136,15 +133,12 @@ def _remember(row: Assignment, given: Answer, was_answered: bool) -> None:
     kind = VoteEvent.Kind.SKIP if given.label is None else VoteEvent.Kind.ANSWER
     if was_answered and given.label is not None:
         kind = VoteEvent.Kind.CHANGE
-    try:
-        with transaction.atomic():
-            VoteEvent.objects.create(
-                assignment=row,
-                client_key=given.client_key,
-                kind=kind,
-                label=given.label,
-                skip_reason=row.skip_reason,
-                comment=given.comment,
-            )
-    except IntegrityError as clash:
-        raise KeyReused from clash
+    # The row lock above makes a second event with the same key impossible here.
+    VoteEvent.objects.create(
+        assignment=row,
+        client_key=given.client_key,
+        kind=kind,
+        label=given.label,
+        skip_reason=row.skip_reason,
+        comment=given.comment,
+    )

@@ -19,8 +19,8 @@ from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Max
 from django.utils import timezone
+from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from annotation.models import Campaign, ExportFile, Snapshot
@@ -31,10 +31,19 @@ from cqa_site.people.models import User
 from cqa_site.runs.jobs import JobRefused, Work, enqueue
 from cqa_site.tabular import write_csv, write_jsonl, write_parquet, write_xlsx
 
+from .consensus import recompute_final_labels
+from .snapshots import refresh_live_snapshot
+
 JOB = "export"
 FOLDER = "exports"
 LAYOUT = 1
 Format = ExportFile.Format
+CONTENT_TYPES = {
+    Format.CSV: "text/csv; charset=utf-8",
+    Format.JSONL: "application/jsonl",
+    Format.XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    Format.PARQUET: "application/vnd.apache.parquet",
+}
 
 
 @dataclass(frozen=True)
@@ -64,12 +73,12 @@ def request_exports(
     options: Options,
     actor: User,
 ) -> list[ExportFile]:
-    """Ask for a set of files; without a snapshot, of the live one as it will be by then.
+    """Ask for a set of files; without a snapshot, of the newest, brought up to date.
 
     The same wish while one is being worked on returns that one. Raises
     ExportNotPossible.
     """
-    snapshot = snapshot or live_snapshot(campaign=campaign)
+    snapshot = snapshot or current_snapshot(campaign=campaign)
     wanted = sorted(set(contents))
     _check_labels(campaign, snapshot, wanted)
     job = enqueue(
@@ -109,20 +118,19 @@ def request_exports(
 
 
 @transaction.atomic
-def live_snapshot(*, campaign: Campaign) -> Snapshot:
-    """The campaign's live snapshot; an empty one, to be computed, if there is none yet."""
+def current_snapshot(*, campaign: Campaign) -> Snapshot:
+    """The newest snapshot unless it is frozen and outdated; then an empty one, yet to be computed."""
     Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
-    live = campaign.snapshots.defer("votes", "figures").filter(frozen_at__isnull=True).first()
-    if live is not None:
-        return live
-    last = campaign.snapshots.aggregate(last=Max("number"))["last"] or 0
-    return Snapshot.objects.create(campaign=campaign, number=last + 1)
+    newest = campaign.snapshots.defer("votes", "figures").first()
+    if newest and (not newest.is_frozen or newest.marker == marker(campaign)):
+        return newest
+    return Snapshot.objects.create(campaign=campaign, number=newest.number + 1 if newest else 1)
 
 
-def make_exports(work: Work, *, bring_up_to_date: Callable[[Campaign], None]) -> None:
+def make_exports(work: Work) -> None:
     """Write every file of the job's set; a repeated run writes them all anew."""
     files = list(ExportFile.objects.filter(job=work.job).order_by("pk"))
-    snapshot = _snapshot_of(work, bring_up_to_date)
+    snapshot = _snapshot_of(work)
     try:
         _check_labels(snapshot.campaign, snapshot, [file.content for file in files])
     except ExportNotPossible as reason:
@@ -148,14 +156,26 @@ def manifest_path(file: ExportFile) -> Path:
     return stored_path(file).with_suffix(".manifest.json")
 
 
-def _snapshot_of(work: Work, bring_up_to_date: Callable[[Campaign], None]) -> Snapshot:
+def shown_name(file: ExportFile) -> str:
+    """The name a browser saves the file under; made by us, so it holds no path."""
+    campaign = slugify(file.campaign.name, allow_unicode=True)[:60] or "campaign"
+    return f"{campaign}-snapshot-{file.snapshot.number}-{file.content}.{file.format}"
+
+
+def shown_manifest_name(file: ExportFile) -> str:
+    """The name of the description beside the file."""
+    return f"{shown_name(file)}.manifest.json"
+
+
+def _snapshot_of(work: Work) -> Snapshot:
     """The snapshot as stored; a live one is first brought up to date."""
     snapshots = Snapshot.objects.select_related("campaign__study", "campaign__guideline")
     snapshot = snapshots.get(pk=work.payload["snapshot"])
     if snapshot.is_frozen:
         return snapshot
     work.progress(0, note=_("Bringing the figures up to date"))
-    bring_up_to_date(snapshot.campaign)
+    refresh_live_snapshot(campaign=snapshot.campaign)
+    recompute_final_labels(snapshot.campaign)
     return snapshots.get(pk=snapshot.pk)
 
 

@@ -149,9 +149,12 @@ def _describe(found: ControlRecord) -> str:
     if found.interval is None:
         return _("No control item answered.")
     low, high = found.interval
-    return _(
-        "Control accuracy %(right)d of %(n)d, 95%% interval %(low).2f to %(high).2f."
-    ) % {"right": found.right, "n": found.n, "low": low, "high": high}
+    return _("Control accuracy %(right)d of %(n)d, 95%% interval %(low).2f to %(high).2f.") % {
+        "right": found.right,
+        "n": found.n,
+        "low": low,
+        "high": high,
+    }
 
 
 def _is_running(campaign: Campaign) -> bool:
@@ -167,7 +170,9 @@ def _locked_place(campaign: Campaign, rater: Rater) -> Participation:
 def _free_slots(campaign: Campaign, rater: Rater) -> int:
     """Open the slots the rater holds; return how many."""
     held = Assignment.objects.filter(campaign=campaign, rater=rater, slot__isnull=False)
-    slots = list(held.select_for_update(of=("self",)).order_by("pk").values_list("slot", flat=True))
+    slots = list(
+        held.select_for_update(of=("self",)).order_by("pk").values_list("slot", flat=True)
+    )
     held.filter(state=Assignment.State.ANSWERED).update(slot=None, is_extra=True)
     held.update(slot=None, state=Assignment.State.EXPIRED)
     for start in range(0, len(slots), CHUNK):
@@ -179,20 +184,39 @@ def _free_slots(campaign: Campaign, rater: Rater) -> int:
 
 def _regain_slots(campaign: Campaign, rater: Rater) -> int:
     """Give each extra label of the rater a free slot of its item; return how many got one."""
-    extras = dict(
-        Assignment.objects.filter(
-            campaign=campaign,
-            rater=rater,
-            state=Assignment.State.ANSWERED,
-            is_extra=True,
-            item__slots__isnull=False,
-        )
-        .distinct()
-        .values_list("item", "pk")
+    extras = Assignment.objects.filter(
+        campaign=campaign, rater=rater, state=Assignment.State.ANSWERED, is_extra=True
     )
-    items = list(extras)
-    for start in range(0, len(items), CHUNK):
-        _take_slots({item: extras.pop(item) for item in items[start : start + CHUNK]})
-    return Assignment.objects.filter(
-        campaign=campaign, rater=rater, pk__in=_now_counted(campaign, rater)
-    ).count()
+    waiting = list(extras.values_list("item", "pk"))
+    return sum(
+        _take_slots(dict(waiting[start : start + CHUNK]))
+        for start in range(0, len(waiting), CHUNK)
+    )
+
+
+def _take_slots(assignments: dict[int, int]) -> int:
+    """Take the first free slot of each item for its assignment; return how many there were."""
+    free = Slot.objects.select_for_update().filter(FREE, item__in=assignments)
+    # The last one written wins, so the lowest number comes last.
+    chosen = {slot.item_id: slot for slot in free.order_by("-number")}
+    ids = [slot.pk for slot in chosen.values()]
+    Assignment.objects.filter(slot__in=ids).update(slot=None, state=Assignment.State.EXPIRED)
+    Slot.objects.filter(pk__in=ids).update(state=Slot.State.DONE, lease_until=None)
+    rows = [
+        Assignment(pk=assignments[item], slot=slot, is_extra=False)
+        for item, slot in chosen.items()
+    ]
+    return Assignment.objects.bulk_update(rows, ["slot", "is_extra"])
+
+
+def _log(
+    campaign: Campaign, rater: Rater, verb: str, reason: str, actor: User | None, **details: int
+) -> None:
+    record(
+        study=campaign.study,
+        actor=actor,
+        verb=verb,
+        subject=f"{campaign.name}: {rater.pseudonym}",
+        reason=reason,
+        **details,
+    )

@@ -50,11 +50,9 @@ class StudyViews(GenericViewSet):
         """Rows of ``self.study``."""
         raise NotImplementedError
 
-    def read(self, serializer: type[Serializer], **context: Any) -> dict[str, Any]:
+    def read(self, serializer: type[Serializer], *, partial: bool = False) -> dict[str, Any]:
         """The checked body of the request; raises 400."""
-        given = serializer(
-            data=self.request.data, context=self.get_serializer_context() | context
-        )
+        given = serializer(data=self.request.data, partial=partial)
         given.is_valid(raise_exception=True)
         return given.validated_data
 

@@ -1,6 +1,5 @@
 """Which query parameters each list knows; StrictFilterBackend refuses all others."""
 
-from django.db.models import QuerySet
 from django_filters import rest_framework as filters
 
 from annotation.models import (
@@ -11,16 +10,16 @@ from annotation.models import (
     FinalLabel,
     ImportFile,
 )
-from annotation.reports.votes import counted_votes
 from cqa_site.people.models import Role
 from cqa_site.runs.models import Job
+from cqa_site.web.strict_filters import TrueFalseFilter
 
 
 class MemberFilter(filters.FilterSet):
     """Members by role."""
 
     role = filters.ChoiceFilter(choices=Role.choices)
-    is_active = filters.BooleanFilter()
+    is_active = TrueFalseFilter()
 
 
 class ComparisonFilter(filters.FilterSet):
@@ -47,7 +46,7 @@ class CampaignFilter(filters.FilterSet):
 class ItemFilter(filters.FilterSet):
     """Items that are control items or not, of one argument or one comparison."""
 
-    is_control = filters.BooleanFilter(
+    is_control = TrueFalseFilter(
         field_name="control_label", lookup_expr="isnull", exclude=True
     )
     argument = filters.UUIDFilter(field_name="argument__public_id")
@@ -57,20 +56,15 @@ class ItemFilter(filters.FilterSet):
 class VoteFilter(filters.FilterSet):
     """Votes by what happened to them."""
 
-    counted = filters.BooleanFilter(
-        method="filter_counted", label="Whether the vote enters the figures of the campaign."
+    counted = TrueFalseFilter(
+        field_name="is_counted", label="Whether the vote enters the figures of the campaign."
     )
-    is_extra = filters.BooleanFilter()
-    is_flagged = filters.BooleanFilter()
+    is_extra = TrueFalseFilter()
+    is_flagged = TrueFalseFilter()
     state = filters.ChoiceFilter(choices=Assignment.State.choices)
     rater = filters.UUIDFilter(field_name="rater__public_id")
     argument = filters.UUIDFilter(field_name="item__argument__public_id")
     label = filters.NumberFilter(min_value=0, max_value=9, decimal_places=0)
-
-    def filter_counted(self, rows: QuerySet, name: str, value: bool) -> QuerySet:
-        """Keep the votes the figures count, or the others."""
-        counted = counted_votes(self.request.campaign).values("pk")
-        return rows.filter(pk__in=counted) if value else rows.exclude(pk__in=counted)
 
 
 class FinalLabelFilter(filters.FilterSet):
@@ -78,22 +72,22 @@ class FinalLabelFilter(filters.FilterSet):
 
     label = filters.NumberFilter(min_value=0, max_value=9, decimal_places=0)
     provenance = filters.ChoiceFilter(choices=FinalLabel.Provenance.choices)
-    is_tied = filters.BooleanFilter()
-    methods_differ = filters.BooleanFilter()
+    is_tied = TrueFalseFilter()
+    methods_differ = TrueFalseFilter()
     comparison = filters.UUIDFilter(field_name="argument__comparison__public_id")
 
 
 class AdjudicationFilter(filters.FilterSet):
     """Decisions that are in force, or that were superseded."""
 
-    in_force = filters.BooleanFilter(field_name="superseded_at", lookup_expr="isnull")
+    in_force = TrueFalseFilter(field_name="superseded_at", lookup_expr="isnull")
     source = filters.ChoiceFilter(choices=Adjudication.Source.choices)
 
 
 class SnapshotFilter(filters.FilterSet):
     """Frozen snapshots, or the live one."""
 
-    is_frozen = filters.BooleanFilter(field_name="frozen_at", lookup_expr="isnull", exclude=True)
+    is_frozen = TrueFalseFilter(field_name="frozen_at", lookup_expr="isnull", exclude=True)
 
 
 class ExportFilter(filters.FilterSet):
@@ -113,7 +107,7 @@ class ImportFilter(filters.FilterSet):
 class ProblemFilter(filters.FilterSet):
     """Rows that were rejected, or only flagged."""
 
-    is_rejection = filters.BooleanFilter()
+    is_rejection = TrueFalseFilter()
 
 
 class JobFilter(filters.FilterSet):

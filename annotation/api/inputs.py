@@ -4,7 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotation.models import Campaign, ExportFile, ImportFile
+from annotation.models import Campaign, ExportFile, ImportFile, Rater
+from cqa_site.tabular.strict_json import StrictJsonError, loads
 
 from .serializers import LevelSerializer
 
@@ -58,6 +59,12 @@ class ItemsInput(Input):
     )
 
 
+class AddedSerializer(serializers.Serializer):
+    """How many items are new."""
+
+    added = serializers.IntegerField()
+
+
 class ControlInput(Input):
     """An item of a draft and its known label; null makes it an ordinary item again."""
 
@@ -102,12 +109,33 @@ class ExportInput(Input):
     )
 
 
-class ImportInput(Input):
+class CheckInput(Input):
+    """How to read a file; ``mapping`` says for a table which column is which field."""
+
+    campaign = serializers.CharField(max_length=100, allow_blank=True, default="")
+    mapping = serializers.DictField(child=serializers.CharField(max_length=200), default=dict)
+    rater_kind = serializers.ChoiceField(Rater.Kind.choices, default=Rater.Kind.PERSON)
+    undo_spreadsheet_marks = serializers.BooleanField(default=False)
+    sheet = serializers.CharField(max_length=100, allow_blank=True, default="")
+    encoding = serializers.CharField(max_length=40, allow_blank=True, default="")
+
+
+class ImportInput(CheckInput):
     """A file and what it is; nothing is written until it is applied."""
 
     file = serializers.FileField()
     kind = serializers.ChoiceField(ImportFile.Kind.choices)
-    campaign = serializers.CharField(max_length=100, required=False, default="")
+    mapping = serializers.CharField(
+        default="{}", max_length=10_000, help_text="A JSON object: field to column."
+    )
+
+    def validate_mapping(self, text: str) -> dict[str, str]:
+        """Read the JSON object as strictly as any other body."""
+        try:
+            value = loads(text)
+        except StrictJsonError as error:
+            raise serializers.ValidationError(str(error)) from error
+        return CheckInput().fields["mapping"].run_validation(value)
 
 
 class ApplyInput(Input):

@@ -198,6 +198,7 @@ class VoteSerializer(ReadSerializer):
         source="item.control_label", read_only=True, allow_null=True
     )
     rater = public_id("rater")
+    is_counted = serializers.BooleanField(read_only=True)
 
     class Meta:
         model = Assignment
@@ -209,6 +210,7 @@ class VoteSerializer(ReadSerializer):
             "rater",
             "state",
             "label",
+            "is_counted",
             "is_extra",
             "skip_reason",
             "is_flagged",

@@ -72,7 +72,7 @@ def final_labels(
     DuplicateRatingError
         If a rater votes twice on one item.
     """
-    table = _describe_votes(votes)
+    table = describe_votes(votes)
     wanted = dict.fromkeys([*compared, aggregator])
     methods: list[Method] = [method for method in wanted if method != "majority"]
     for method in methods:
@@ -111,6 +111,36 @@ def label_votes(votes: pd.DataFrame, method: Method) -> pd.Series:
     else:
         labels = mace(ratings).labels
     return labels.rename_axis("unit").astype("Int64")
+
+
+def describe_votes(votes: pd.DataFrame) -> pd.DataFrame:
+    """Majority label and shape of the votes of each unit.
+
+    Parameters
+    ----------
+    votes : columns unit, item, rater, value
+        One row is one counted vote.
+
+    Returns
+    -------
+    DataFrame indexed by unit: majority_label, n, tied, spread, pattern as in `final_labels`.
+
+    Raises
+    ------
+    DuplicateRatingError
+        If a rater votes twice on one item.
+    """
+    Ratings.from_frame(votes[["item", "rater", "value"]])  # refuses repeated votes
+    columns = {
+        "majority_label": "Int64", "n": "Int64", "tied": "boolean", "spread": "Int64"
+    }  # fmt: skip
+    if votes.empty:
+        empty = pd.DataFrame(columns=[*columns, "pattern"], index=pd.Index([], name="unit"))
+        return empty.astype(columns)
+    ratings = _pool(votes)
+    table = majority(ratings).rename(columns={"label": "majority_label"})
+    table["pattern"] = split_pattern(ratings)
+    return table[[*columns, "pattern"]].astype(columns).rename_axis("unit")
 
 
 def majority_of_others(votes: pd.DataFrame) -> pd.Series:
@@ -160,20 +190,6 @@ def _pool(votes: pd.DataFrame) -> Ratings:
         pd.Index(units, tupleize_cols=False),
         pd.Index(raters, tupleize_cols=False),
     )
-
-
-def _describe_votes(votes: pd.DataFrame) -> pd.DataFrame:
-    Ratings.from_frame(votes[["item", "rater", "value"]])  # refuses repeated votes
-    columns = {
-        "majority_label": "Int64", "n": "Int64", "tied": "boolean", "spread": "Int64"
-    }  # fmt: skip
-    if votes.empty:
-        empty = pd.DataFrame(columns=[*columns, "pattern"], index=pd.Index([], name="unit"))
-        return empty.astype(columns)
-    ratings = _pool(votes)
-    table = majority(ratings).rename(columns={"label": "majority_label"})
-    table["pattern"] = split_pattern(ratings)
-    return table[[*columns, "pattern"]].astype(columns).rename_axis("unit")
 
 
 def _units(units: Sequence[Hashable] | None, *tables: pd.DataFrame) -> pd.Index:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from cqa_site.tabular import Problem, Row, Table, UnreadableFile, Value
 
@@ -133,7 +134,7 @@ def read_generic_table(
 def _read_row(
     row: Row, file: str, mapping: Mapping[str, str], scale: Collection[int]
 ) -> Iterator[GenericRecord | Problem]:
-    read: dict[str, object] = {}
+    read: dict[str, Any] = {}
     problems = []
     for field, column in mapping.items():
         try:
@@ -146,7 +147,7 @@ def _read_row(
         yield from problems
         return
     is_blank = not str(read["text"]).strip()
-    yield GenericRecord(row=row.number, is_blank=is_blank, **read)  # type: ignore[arg-type]
+    yield GenericRecord(row=row.number, is_blank=is_blank, **read)
 
 
 def _conflicts(read: Mapping[str, object]) -> Iterator[tuple[str, str]]:

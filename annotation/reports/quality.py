@@ -6,12 +6,13 @@ from itertools import pairwise
 from typing import Any
 
 import pandas as pd
+from django.db.models import Count
 
 from annotation.methods.consensus import label_votes, majority_of_others
-from annotation.models import Campaign, Item, Participation, Rater
+from annotation.models import Assignment, Campaign, Item, Participation, Rater
 from cqa_site.stats.intervals import clopper_pearson_interval
 
-from .votes import expert_table, vote_table
+from .votes import counted_votes, expert_table, vote_table
 
 ONE_VALUE_MIN = 5  # fewer equal labels say nothing about a habit
 HASTY_SHARE = 0.2  # of the expected seconds
@@ -98,6 +99,36 @@ class Control:
         return self.crowd_objects or self.experts_object
 
 
+@dataclass(frozen=True)
+class LabelCounts:
+    """How often one label was given by a first and by a second group, also as shares."""
+
+    label: int
+    first: int
+    first_share: float
+    second: int
+    second_share: float
+
+
+@dataclass(frozen=True)
+class AnnotatorDetail:
+    """One annotator: labels beside those of everybody, and active times in bins."""
+
+    annotator: Annotator
+    labels: list[LabelCounts]
+    times: list[tuple[str, int, float]]
+    timed: int
+
+
+@dataclass(frozen=True)
+class ControlDetail:
+    """The control items on one argument; labels of the crowd beside those of the experts."""
+
+    controls: list[Control]
+    labels: list[LabelCounts]
+    excluded: int
+
+
 def control_record(campaign: Campaign, rater_id: int) -> ControlRecord:
     """One rater's answers on the control items in use."""
     return control_records(campaign, rater=rater_id).get(rater_id, ControlRecord())
@@ -152,11 +183,45 @@ def controls(campaign: Campaign, votes: pd.DataFrame, **where: object) -> list[C
     return sorted(found, key=lambda each: (each.share is None, each.share, each.item.pk))
 
 
-def label_distribution(values: pd.Series, scale: list[int]) -> list[tuple[int, int, float]]:
-    """How often each label of the scale occurs: (label, count, share of all)."""
-    counts = values.value_counts()
-    total = max(len(values), 1)
-    return [(label, int(counts.get(label, 0)), counts.get(label, 0) / total) for label in scale]
+def annotator_detail(campaign: Campaign, rater: Rater) -> AnnotatorDetail | None:
+    """One annotator beside everybody else; None if they labelled nothing here."""
+    mine = campaign.assignments.filter(rater=rater, state=Assignment.State.ANSWERED)
+    # The labels of others on the same arguments are needed to compare with them.
+    votes = vote_table(campaign, exclude=False, item__argument__in=mine.values("item__argument"))
+    found = [each for each in annotators(campaign, votes) if each.rater == rater]
+    if not found:
+        return None
+    own = votes[votes["rater"] == rater.pk]
+    everybody = counted_votes(campaign).values_list("label").annotate(Count("pk")).order_by()
+    scale = campaign.guideline.values
+    return AnnotatorDetail(
+        annotator=found[0],
+        labels=_beside(label_counts(own["value"]), dict(everybody), scale),
+        times=time_histogram(own["active_ms"]),
+        timed=int(own["active_ms"].notna().sum()),
+    )
+
+
+def control_detail(campaign: Campaign, argument_id: int) -> ControlDetail:
+    """What the crowd and each expert say about the control items on one argument."""
+    where = {"item__argument": argument_id}
+    votes = vote_table(campaign, exclude=False, **where)
+    found = controls(campaign, votes, argument=argument_id)
+    counted = votes[~votes["excluded"] & ~votes["is_extra"]]
+    experts = expert_table(campaign)
+    experts = experts[experts["unit"] == argument_id]
+    scale = campaign.guideline.values
+    crowd = label_counts(counted["value"])
+    return ControlDetail(
+        controls=found,
+        labels=_beside(crowd, label_counts(experts["value"]), scale),
+        excluded=int(votes["excluded"].sum()),
+    )
+
+
+def label_counts(values: pd.Series) -> dict[int, int]:
+    """How often each label occurs."""
+    return {int(label): int(count) for label, count in values.value_counts().items()}
 
 
 def time_histogram(active_ms: pd.Series) -> list[tuple[str, int, float]]:
@@ -225,6 +290,20 @@ def _annotator(
         is_one_value=fact.votes >= ONE_VALUE_MIN and fact.values == 1,
         agreement=None if pd.isna(fact.agreement) else float(fact.agreement),
     )
+
+
+def _beside(first: dict[int, int], second: dict[int, int], scale: list[int]) -> list[LabelCounts]:
+    totals = (max(sum(first.values()), 1), max(sum(second.values()), 1))
+    return [
+        LabelCounts(
+            label,
+            first.get(label, 0),
+            first.get(label, 0) / totals[0],
+            second.get(label, 0),
+            second.get(label, 0) / totals[1],
+        )
+        for label in scale
+    ]
 
 
 def _whole(label: Any) -> int | None:

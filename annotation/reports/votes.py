@@ -78,10 +78,10 @@ def expert_table(campaign: Campaign) -> pd.DataFrame:
     return _labels_of(labels)
 
 
-def adjudication_table(campaign: Campaign) -> pd.DataFrame:
-    """Decisions in force: columns unit, rater, value."""
+def adjudication_table(campaign: Campaign, **where: object) -> pd.DataFrame:
+    """Decisions in force, all or those that ``where`` leaves: columns unit, rater, value."""
     rows = (
-        Adjudication.objects.filter(campaign=campaign, superseded_at__isnull=True)
+        Adjudication.objects.filter(campaign=campaign, superseded_at__isnull=True, **where)
         .order_by("pk")
         .values_list("argument_id", "rater_id", "label")
     )

@@ -40,7 +40,8 @@ def crowd_links(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> H
     campaign = get_object_or_404(study.campaigns, public_id=campaign_id)
     form = ParticipantLinkForm(request.POST or None)
     if request.method != "POST" or not form.is_valid():
-        return _links_page(request, study, campaign, form=form)
+        status = 422 if form.errors else 200
+        return _links_page(request, study, campaign, status=status, form=form)
     link, secret = create_link(
         study=study,
         campaign_ref=campaign.public_id,
@@ -118,11 +119,12 @@ def _running_page(
         "standing": actions.standing_of(participant),
         "form": form,
     }
-    return render(request, "annotation/participation_running.html", context)
+    status = 422 if form.errors else 200
+    return render(request, "annotation/participation_running.html", context, status=status)
 
 
 def _links_page(
-    request: HttpRequest, study: Study, campaign: Campaign, **context: object
+    request: HttpRequest, study: Study, campaign: Campaign, status: int = 200, **context: object
 ) -> HttpResponse:
     links = study.participant_links.filter(campaign_ref=campaign.public_id)
     people = (
@@ -138,7 +140,7 @@ def _links_page(
         "links": links.annotate(joined=Count("participants"))[:100],
         "page": page,
     }
-    return render(request, "annotation/crowd_links.html", fixed | context)
+    return render(request, "annotation/crowd_links.html", fixed | context, status=status)
 
 
 def _placeholders(link: ParticipantLink) -> str:

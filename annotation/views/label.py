@@ -18,12 +18,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.actions.answering import AnswerNotValid, KeyReused, RoundClosed, answer
-from annotation.actions.serving import (
-    answered_count,
-    member_participation,
-    next_work,
-    renew,
-)
+from annotation.actions.quality import check_rater
+from annotation.actions.serving import answered_count, member_participation, next_work, renew
 from annotation.forms.answers import AnswerForm
 from annotation.models import Assignment, Campaign, Participation
 from cqa_site.people.access import study_page
@@ -64,8 +60,7 @@ def label_answer(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> 
         campaign__study=study,
         rater__user=request.user,
     )
-    place = Participation.objects.get(campaign_id=row.campaign_id, rater_id=row.rater_id)
-    place.campaign = row.campaign
+    place = _place_of(request, row)
     try:
         row = answer(rater=row.rater, assignment=row, given=form.answer())
     except AnswerNotValid:
@@ -74,6 +69,7 @@ def label_answer(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> 
         return _refuse(request, place, "key_reused", 409, row)
     except RoundClosed:
         return _refuse(request, place, "round_closed", 409, row)
+    _check_block(place, row)
     if not _wants_json(request):
         return _see_other("label", study.public_id, campaign_id)
     saved = {"id": str(row.public_id), "label": row.label}
@@ -209,6 +205,29 @@ def _place(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> Partic
     if participant and participant.link.campaign_ref != campaign_id:
         raise Http404
     return member_participation(campaign=campaign, membership=request.membership)
+
+
+def _place_of(request: HttpRequest, row: Assignment) -> Participation:
+    """Participation and crowd link behind an assignment, in one query."""
+    place = Participation.objects.select_related("rater__user__participant__link").get(
+        campaign_id=row.campaign_id, rater_id=row.rater_id
+    )
+    place.campaign = row.campaign
+    request.participant = getattr(place.rater.user, "participant", None)
+    return place
+
+
+def _check_block(place: Participation, row: Assignment) -> None:
+    """Look at the rater's control accuracy once a whole block is answered, never in between."""
+    rest = Assignment.objects.filter(
+        rater_id=row.rater_id,
+        campaign_id=row.campaign_id,
+        block=row.block,
+        state=Assignment.State.SERVED,
+    )
+    if not rest.exists():
+        check_rater(campaign=place.campaign, participation=place)
+        place.refresh_from_db(fields=["is_stopped", "excluded_at"])
 
 
 def _participant(request: HttpRequest) -> Participant | None:

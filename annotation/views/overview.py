@@ -103,10 +103,10 @@ def _add_progress(campaigns: list[Campaign]) -> None:
     rows = (
         Slot.objects.filter(campaign__in=ids)
         .order_by()
-        .values_list("campaign")
-        .annotate(Count("pk"), Count("pk", filter=Q(state=Slot.State.DONE)))
+        .values("campaign")
+        .annotate(wanted=Count("pk"), done=Count("pk", filter=Q(state=Slot.State.DONE)))
     )
-    slots = {campaign: (wanted, done) for campaign, wanted, done in rows}
+    slots = {row["campaign"]: (row["wanted"], row["done"]) for row in rows}
     votes = Assignment.objects.filter(campaign=OuterRef("pk"), state=Assignment.State.ANSWERED)
     voted = set(
         Campaign.objects.filter(Exists(votes), pk__in=ids).values_list("pk", flat=True)

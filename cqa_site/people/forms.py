@@ -14,6 +14,7 @@ from .models import (
     Invitation,
     Membership,
     ParticipantLink,
+    Role,
     Study,
     User,
 )
@@ -70,6 +71,7 @@ class InvitationForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["note"].required = True
+        self.fields["role"].choices = Role.choices  # no empty choice: annotator is the usual one
 
 
 class RoleForm(forms.ModelForm):

@@ -18,14 +18,11 @@ ESCAPES = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
-    "'": r"\textquotesingle{}",
     "`": r"\textasciigrave{}",
     # At the start of a row LaTeX would read brackets and stars as arguments of \\.
     "[": "{[}",
     "]": "{]}",
     "*": "{*}",
-    # Otherwise the font joins two hyphens to a dash.
-    "-": "{-}",
     "−": r"\ensuremath{-}",
     "–": "--",
     "—": "---",
@@ -40,7 +37,10 @@ ESCAPES = {
     "’": "'",
     "…": r"\ldots{}",
 }
-_SPECIAL = re.compile("|".join(re.escape(char) for char in ESCAPES))
+# Fonts join two hyphens to a dash and two apostrophes to a quotation mark.
+JOINED = {"-": "-{}", "'": "'{}"}
+_SPECIAL = re.compile("|".join(re.escape(char) for char in ESCAPES) + "|-(?=-)|'(?=')")
+_TABLE = ESCAPES | JOINED
 # C0 and C1 controls, line and paragraph separators: TeX knows none of them.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
@@ -53,7 +53,7 @@ def escape(text: str) -> str:
     >>> escape("50 % of a_b")
     '50 \\% of a\\_b'
     """
-    return _SPECIAL.sub(lambda found: ESCAPES[found.group()], _CONTROL.sub(" ", text))
+    return _SPECIAL.sub(lambda found: _TABLE[found.group()], _CONTROL.sub(" ", text))
 
 
 def booktabs(

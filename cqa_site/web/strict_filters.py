@@ -3,12 +3,28 @@
 from typing import Any
 
 from django.db.models import QuerySet
+from django_filters.filters import TypedChoiceFilter
 from django_filters.rest_framework import DjangoFilterBackend
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 PAGING = {"page", "page_size"}
+
+
+@extend_schema_field(OpenApiTypes.BOOL)
+class TrueFalseFilter(TypedChoiceFilter):
+    """true or false; anything else is a 400 instead of being ignored."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        choices = (("true", "true"), ("false", "false"))
+        super().__init__(*args, choices=choices, coerce=_is_true, **kwargs)
+
+
+def _is_true(text: str) -> bool:
+    return text == "true"
 
 
 class StrictFilterBackend(DjangoFilterBackend):

@@ -56,7 +56,6 @@ class Sender {
     this.failures = 0;
     this.isSending = false;
     window.addEventListener("online", () => this.retryNow());
-    window.addEventListener("offline", () => this.#report("again"));
     document.addEventListener("visibilitychange", () => { if (!document.hidden) this.flush(); });
   }
 

@@ -6,22 +6,27 @@ record of an uploaded file from the first look to the import.
 """
 
 from .files import (
+    APPLY_JOB,
+    CHECK_JOB,
     NotInThisState,
     TooLarge,
-    apply_import,
-    check_import,
     choose_mapping,
     discard_import,
+    is_stranded,
     request_apply,
     request_check,
     store_upload,
     stored_path,
 )
 from .reading import ImportRefused, import_path
-from .rows import OBJECTS, Outcome
+from .rows import OBJECTS, RESULTS, Outcome
+from .running import apply_import, check_import, run_apply, run_check
 
 __all__ = [
+    "APPLY_JOB",
+    "CHECK_JOB",
     "OBJECTS",
+    "RESULTS",
     "ImportRefused",
     "NotInThisState",
     "Outcome",
@@ -31,8 +36,11 @@ __all__ = [
     "choose_mapping",
     "discard_import",
     "import_path",
+    "is_stranded",
     "request_apply",
     "request_check",
+    "run_apply",
+    "run_check",
     "store_upload",
     "stored_path",
 ]

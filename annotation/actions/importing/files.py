@@ -1,4 +1,4 @@
-"""The record of an uploaded file: stored, looked at in a dry run, imported or discarded."""
+"""The record of an uploaded file: stored, sent to be looked at or imported, or discarded."""
 
 import hashlib
 import os
@@ -8,20 +8,17 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
-from django.utils import timezone
-from django.utils.translation import gettext as _
 
-from annotation.models import Campaign, ImportFile, ImportProblem
+from annotation.models import ImportFile
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import enqueue
 from cqa_site.tabular import printable_name
 
-from .reading import ImportRefused, import_path, timed
-from .rows import Outcome
-
 State = ImportFile.State
 FOLDER = "imports"
+CHECK_JOB = "check_import"
+APPLY_JOB = "apply_import"
 
 
 class TooLarge(Exception):
@@ -84,7 +81,8 @@ def _write(target: Path, chunks: Iterable[bytes]) -> tuple[int, str]:
 @transaction.atomic
 def choose_mapping(*, import_file: ImportFile, options: dict, actor: User | None) -> None:
     """Keep which column is what, and ask for the dry run."""
-    _move(import_file, State.UPLOADED, from_states=[State.UPLOADED, State.CHECKED, State.REFUSED])
+    waiting = [State.UPLOADED, State.CHECKED, State.REFUSED]
+    _move(import_file, State.UPLOADED, from_states=waiting)
     import_file.options = options
     import_file.save(update_fields=["options"])
     request_check(import_file=import_file, actor=actor)
@@ -92,9 +90,18 @@ def choose_mapping(*, import_file: ImportFile, options: dict, actor: User | None
 
 @transaction.atomic
 def request_check(*, import_file: ImportFile, actor: User | None) -> None:
-    """Ask for the dry run in the background."""
-    _move(import_file, State.CHECKING, from_states=[State.UPLOADED, State.CHECKED, State.REFUSED])
-    _enqueue(import_file, "check_import", actor)
+    """Ask for the dry run in the background, also after a job that broke off."""
+    states = [State.UPLOADED, State.CHECKED, State.REFUSED]
+    if is_stranded(import_file):
+        states += [State.CHECKING, State.APPLYING]
+    _move(import_file, State.CHECKING, from_states=states)
+    _enqueue(import_file, CHECK_JOB, actor)
+
+
+def is_stranded(import_file: ImportFile) -> bool:
+    """Whether the record says that somebody works on it although nobody does."""
+    working = import_file.state in (State.CHECKING, State.APPLYING)
+    return working and not (import_file.job and import_file.job.is_active)
 
 
 @transaction.atomic
@@ -109,7 +116,7 @@ def request_apply(
     _move(import_file, State.APPLYING, from_states=[State.CHECKED])
     _enqueue(
         import_file,
-        "apply_import",
+        APPLY_JOB,
         actor,
         leave_out_rejected=leave_out_rejected,
         update_changed=update_changed,
@@ -137,53 +144,6 @@ def _move(import_file: ImportFile, state: str, *, from_states: list[str]) -> Non
     import_file.state = state
 
 
-def check_import(*, import_file: ImportFile, progress=None) -> Outcome | None:
-    """Run the dry run and keep what it found; None if the file is refused."""
-    try:
-        outcome = _run(
-            import_file, write=False, progress=timed(progress) if progress else None
-        )
-    except ImportRefused as refusal:
-        _refuse(import_file, State.REFUSED, str(refusal))
-        return None
-    with transaction.atomic():
-        _keep(import_file, outcome)
-        _save(import_file, state=State.CHECKED, refusal="")
-    return outcome
-
-
-def apply_import(
-    *,
-    import_file: ImportFile,
-    leave_out_rejected: bool = False,
-    update_changed: bool = False,
-    actor: User | None = None,
-    finish=None,
-) -> Outcome | None:
-    """Import the file, its record and the end of the job in one transaction.
-
-    A file that cannot be imported as it stands goes back to the person, with
-    the reason; nothing of it is kept then.
-    """
-    try:
-        with transaction.atomic():
-            outcome = _run(
-                import_file,
-                write=True,
-                leave_out_rejected=leave_out_rejected,
-                update_changed=update_changed,
-                actor=actor,
-            )
-            _keep(import_file, outcome)
-            _close(import_file, outcome, actor, leave_out_rejected, update_changed)
-            if finish is not None:
-                finish()
-    except ImportRefused as refusal:
-        _refuse(import_file, State.CHECKED, str(refusal))
-        return None
-    return outcome
-
-
 @transaction.atomic
 def discard_import(*, import_file: ImportFile, actor: User | None) -> None:
     """Forget a file that was never imported, bytes included."""
@@ -196,76 +156,3 @@ def discard_import(*, import_file: ImportFile, actor: User | None) -> None:
         study=import_file.study, actor=actor, verb="import_discarded", subject=import_file.name
     )
     transaction.on_commit(lambda: path.unlink(missing_ok=True))
-
-
-def _run(import_file: ImportFile, **asked) -> Outcome:
-    return import_path(
-        study=import_file.study,
-        kind=import_file.kind,
-        path=stored_path(import_file),
-        name=import_file.name,
-        options=import_file.options,
-        **asked,
-    )
-
-
-def _keep(import_file: ImportFile, outcome: Outcome) -> None:
-    import_file.problems.all().delete()
-    ImportProblem.objects.bulk_create(
-        ImportProblem(
-            import_file=import_file,
-            row=flag.row,
-            column=flag.column[:200],
-            reason=flag.reason[:500],
-            is_rejection=flag.is_rejection,
-        )
-        for flag in outcome.flags
-    )
-    _save(import_file, counts=outcome.counts, notes=_notes(import_file, outcome))
-
-
-def _notes(import_file: ImportFile, outcome: Outcome) -> list[str]:
-    twins = import_file.study.import_files.filter(
-        sha256=import_file.sha256, state=State.APPLIED
-    ).exclude(pk=import_file.pk)
-    if not twins.exists():
-        return outcome.notes
-    twin = _("This very file was imported before; importing it again adds nothing new.")
-    return [twin, *outcome.notes]
-
-
-def _close(
-    import_file: ImportFile,
-    outcome: Outcome,
-    actor: User | None,
-    leave_out_rejected: bool,
-    update_changed: bool,
-) -> None:
-    campaigns = Campaign.objects.filter(pk__in=outcome.campaign_ids[:1])
-    _save(
-        import_file,
-        state=State.APPLIED,
-        refusal="",
-        applied_at=timezone.now(),
-        campaign=campaigns.first(),
-    )
-    record(
-        study=import_file.study,
-        actor=actor,
-        verb="import_applied",
-        subject=import_file.name,
-        counts=outcome.counts,
-        sha256=import_file.sha256,
-        leave_out_rejected=leave_out_rejected,
-        update_changed=update_changed,
-    )
-
-
-def _refuse(import_file: ImportFile, state: str, reason: str) -> None:
-    _save(import_file, state=state, refusal=reason)
-
-
-def _save(import_file: ImportFile, **changes) -> None:
-    for name, value in changes.items():
-        setattr(import_file, name, value)
-    import_file.save(update_fields=list(changes))

@@ -16,18 +16,23 @@ from cqa_site.people.forms import NameForm, TokenForm
 from cqa_site.people.models import User
 from cqa_site.people.tokens import create_token, revoke_token
 
+# Two forms on one page have a field "name" each.
+YOU_ID, TOKEN_ID = "you_%s", "token_%s"
+
 
 @login_required
 def account(request: HttpRequest) -> HttpResponse:
     """Show the account; a POST changes the name."""
     if request.user.is_participant:
         return render(request, "people/account_participant.html")
-    form = NameForm(request.POST or None, instance=User.objects.get(pk=request.user.pk))
+    form = NameForm(
+        request.POST or None, instance=User.objects.get(pk=request.user.pk), auto_id=YOU_ID
+    )
     if request.method == "POST" and form.is_valid():
         form.save()
         messages.success(request, _("Name changed."))
         return redirect("account")
-    return _page(request, name_form=form)
+    return _page(request, status=422 if form.errors else 200, name_form=form)
 
 
 @login_required
@@ -36,9 +41,9 @@ def token_new(request: HttpRequest) -> HttpResponse:
     """Make an API token and show its secret, this once."""
     if request.user.is_participant:
         raise PermissionDenied
-    form = TokenForm(request.POST)
+    form = TokenForm(request.POST, auto_id=TOKEN_ID)
     if not form.is_valid():
-        return _page(request, token_form=form)
+        return _page(request, status=422, token_form=form)
     _token, secret = create_token(user=request.user, **form.cleaned_data)
     return _page(request, secret=secret)
 
@@ -61,11 +66,11 @@ def password_change(request: HttpRequest) -> HttpResponse:
     return allauth_account.password_change(request)
 
 
-def _page(request: HttpRequest, **context: object) -> HttpResponse:
+def _page(request: HttpRequest, status: int = 200, **context: object) -> HttpResponse:
     defaults = {
-        "name_form": NameForm(instance=request.user),
-        "token_form": TokenForm(),
+        "name_form": NameForm(instance=request.user, auto_id=YOU_ID),
+        "token_form": TokenForm(auto_id=TOKEN_ID),
         "tokens": request.user.api_tokens.all()[:50],
         "memberships": memberships_of(request.user).order_by("study__name"),
     }
-    return render(request, "people/account.html", defaults | context)
+    return render(request, "people/account.html", defaults | context, status=status)

@@ -79,7 +79,9 @@ def _accept_new(request: HttpRequest, found: Invitation) -> HttpResponse:
             return _spent(request, find_invitation(request.session.get(SESSION_KEY, "")))
         else:
             return _enter_as(request, user, found)
-    return render(request, "people/invitation_new.html", {"invitation": found, "form": form})
+    context = {"invitation": found, "form": form}
+    status = 422 if form.errors else 200
+    return render(request, "people/invitation_new.html", context, status=status)
 
 
 def _enter_as(request: HttpRequest, user: User, found: Invitation) -> HttpResponse:

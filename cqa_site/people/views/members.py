@@ -32,7 +32,7 @@ def invitation_new(request: HttpRequest, study: Study) -> HttpResponse:
     """Make an invitation and show its link, this once."""
     form = InvitationForm(request.POST)
     if not form.is_valid():
-        return _page(request, study, form=form)
+        return _page(request, study, status=422, form=form)
     invitation, secret = invitation_actions.create_invitation(
         study=study, actor=request.user, **form.cleaned_data
     )
@@ -115,7 +115,9 @@ def _after_change(request: HttpRequest, study: Study, changed: Membership) -> Ht
     return redirect("members", study_id=study.public_id)
 
 
-def _page(request: HttpRequest, study: Study, **context: object) -> HttpResponse:
+def _page(
+    request: HttpRequest, study: Study, status: int = 200, **context: object
+) -> HttpResponse:
     rows = _members(study).order_by("-is_active", "user__name", "user__email")
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
     defaults = {
@@ -128,4 +130,4 @@ def _page(request: HttpRequest, study: Study, **context: object) -> HttpResponse
         "participants": study.participants.count(),
         "form": InvitationForm(),
     }
-    return render(request, "people/members.html", defaults | context)
+    return render(request, "people/members.html", defaults | context, status=status)

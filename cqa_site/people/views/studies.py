@@ -22,7 +22,8 @@ def study_new(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         study = create_study(actor=request.user, **form.cleaned_data)
         return redirect("study", study_id=study.public_id)
-    return render(request, "people/study_new.html", {"form": form})
+    status = 422 if form.errors else 200
+    return render(request, "people/study_new.html", {"form": form}, status=status)
 
 
 @study_page(Role.ADMIN)
@@ -34,8 +35,6 @@ def study_settings(request: HttpRequest, study: Study) -> HttpResponse:
         change_study(study=study, actor=request.user, **form.cleaned_data)
         messages.success(request, _("Study changed."))
         return redirect("study_settings", study_id=study.public_id)
-    return render(
-        request,
-        "people/study_settings.html",
-        {"study": study, "form": form, "section": "settings"},
-    )
+    context = {"study": study, "form": form, "section": "settings"}
+    status = 422 if form.errors else 200
+    return render(request, "people/study_settings.html", context, status=status)

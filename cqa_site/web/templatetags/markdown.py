@@ -7,8 +7,8 @@ from markdown_it import MarkdownIt
 
 register = template.Library()
 
-TAGS = set("p br hr h1 h2 h3 h4 ul ol li strong em code pre blockquote a".split())
-TAGS |= {"table", "thead", "tbody", "tr", "th", "td"}
+TAGS = {"p", "br", "hr", "h1", "h2", "h3", "h4", "ul", "ol", "li", "strong", "em", "code"}
+TAGS |= {"pre", "blockquote", "a", "table", "thead", "tbody", "tr", "th", "td"}
 # No images: a picture on another host would tell that host who reads the page.
 RENDERER = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 

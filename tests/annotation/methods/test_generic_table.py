@@ -13,7 +13,25 @@ from annotation.methods.generic_table import (
 )
 from cqa_site.tabular import Problem, UnreadableFile, open_table
 
-ALL = {field: f"c_{field}" for field in FIELDS}
+WRITTEN = [
+    "object1",
+    "object2",
+    "text",
+    "source_url",
+    "external_id",
+    "label",
+    "rater",
+    "control_label",
+    "started",
+    "comment",
+    "rater_kind",
+    "state",
+    "is_extra",
+    "active_ms",
+    "block",
+    "position",
+]
+ALL = {field: f"c_{field}" for field in WRITTEN}
 LEAST = {"object1": "a", "object2": "b", "text": "t"}
 
 
@@ -24,6 +42,7 @@ def read(folder, text, mapping, **options):
 
 
 def test_every_field(tmp_path):
+    assert set(WRITTEN) <= set(FIELDS)
     header = ",".join(ALL.values())
     row = "oak,elm, Oaks last. ,https://example.org/x,id7,2,r1,3,2024-03-01T10:00:00,fine"
     row += ",Expert,answered,no,1500,0,7"
@@ -90,10 +109,10 @@ def test_numbers_in_sheets_become_their_digits(tmp_path):
     ],
 )
 def test_a_bad_cell_is_named(tmp_path, field, cell, words):
-    good = dict.fromkeys(FIELDS, "") | {"object1": "oak", "object2": "elm", "text": "x"}
+    good = dict.fromkeys(WRITTEN, "") | {"object1": "oak", "object2": "elm", "text": "x"}
     good |= {"label": "1", "rater": "r1"}
     lines = [",".join(ALL.values())]
-    lines += [",".join(row[each] for each in FIELDS) for row in (good, {**good, field: cell})]
+    lines += [",".join(row[each] for each in WRITTEN) for row in (good, {**good, field: cell})]
     record, problem = read(tmp_path, "\n".join(lines), ALL)
     assert isinstance(record, GenericRecord)
     assert isinstance(problem, Problem)

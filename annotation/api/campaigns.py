@@ -1,0 +1,151 @@
+"""Campaigns and their items: make a draft, fill it, open, pause, close."""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.forms import model_to_dict
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.actions import campaigns as actions
+from annotation.actions.guidelines import default_guideline
+from annotation.forms.campaigns import CampaignForm
+from annotation.models import Campaign, Item
+from cqa_site.web.problems import Conflict, conflict_on
+
+from . import filters, inputs, serializers
+from .access import CampaignViews, StudyViews
+
+CAMPAIGN = serializers.CampaignSerializer
+
+
+class CampaignSetViews(StudyViews):
+    """The campaigns of a study."""
+
+    queryset = Campaign.objects.none()
+    serializer_class = CAMPAIGN
+    filterset_class = filters.CampaignFilter
+
+    def rows(self) -> QuerySet:
+        """Newest first."""
+        return self.study.campaigns.select_related("guideline")
+
+    @extend_schema(request=inputs.CampaignInput, responses={201: CAMPAIGN})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Make a draft; what is left out keeps its default."""
+        given = self.read(inputs.CampaignInput)
+        draft = Campaign(
+            study=self.study,
+            guideline=default_guideline(self.study, actor=request.user),
+            created_by=request.user,
+        )
+        return self.shown(self._save(draft, given), 201)
+
+    @extend_schema(request=inputs.CampaignInput, responses=CAMPAIGN)
+    @transaction.atomic
+    def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Change a draft; what is left out keeps its value."""
+        given = self.read(inputs.CampaignInput, partial=True)
+        # Locked, so that a campaign opened at this moment is not written back as a draft.
+        rows = self.get_queryset().select_for_update(of=("self",))
+        draft = get_object_or_404(rows, public_id=public_id)
+        if draft.state != Campaign.State.DRAFT:
+            raise Conflict("Only a draft can be changed.")
+        return self.shown(self._save(draft, given))
+
+    def _save(self, draft: Campaign, given: dict[str, Any]) -> Campaign:
+        """Let the page's form judge the settings, so that both know the same rules."""
+        if "guideline" in given:
+            guideline = self.study.guidelines.filter(public_id=given["guideline"]).first()
+            given["guideline"] = guideline.pk if guideline else None
+        values = model_to_dict(draft, fields=CampaignForm.Meta.fields) | given
+        form = CampaignForm(values, study=self.study, instance=draft)
+        if not form.is_valid():
+            raise ValidationError({name: list(errors) for name, errors in form.errors.items()})
+        return form.save()
+
+
+class CampaignMoveViews(CampaignViews):
+    """Opening, pausing and closing."""
+
+    queryset = Campaign.objects.none()
+    serializer_class = CAMPAIGN
+    action_of_move: Callable[..., None] = actions.open_campaign
+
+    @extend_schema(request=inputs.NothingInput, responses=CAMPAIGN)
+    def move(self, request: Request, **kwargs: Any) -> Response:
+        """Move the campaign to its next state, or say why that is not possible."""
+        self.read(inputs.NothingInput)
+        with conflict_on(actions.CampaignNotReady):
+            type(self).action_of_move(campaign=self.campaign, actor=request.user)
+        self.campaign.refresh_from_db()
+        return self.shown(self.campaign)
+
+
+class OpenViews(CampaignMoveViews):
+    """Open a draft, or resume after a pause."""
+
+
+class PauseViews(CampaignMoveViews):
+    """Stop serving items."""
+
+    action_of_move = actions.pause_campaign
+
+
+class CloseViews(CampaignMoveViews):
+    """End the round for good."""
+
+    action_of_move = actions.close_campaign
+
+
+class ItemViews(CampaignViews):
+    """The items of a campaign, control items included."""
+
+    queryset = Item.objects.none()
+    serializer_class = serializers.ItemSerializer
+    filterset_class = filters.ItemFilter
+
+    def rows(self) -> QuerySet:
+        """Items in the order they were added."""
+        return self.campaign.items.select_related("argument__comparison").order_by("pk")
+
+    @extend_schema(request=inputs.ItemsInput, responses={201: inputs.AddedSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Add arguments as ordinary items; those already there stay as they are."""
+        wanted = list(dict.fromkeys(self.read(inputs.ItemsInput)["arguments"]))
+        known = keys_of(wanted, self.study.arguments.all())
+        if len(known) < len(wanted):
+            raise ValidationError({"arguments": ["Some are no arguments of this study."]})
+        with conflict_on(actions.CampaignNotReady):
+            added = actions.add_items(
+                campaign=self.campaign, argument_ids=[known[each] for each in wanted]
+            )
+        return Response({"added": added}, status=201)
+
+    @extend_schema(request=inputs.ControlInput, responses=serializers.ItemSerializer)
+    def control(self, request: Request, **kwargs: Any) -> Response:
+        """Make an item of a draft a control item with a known label, or an ordinary one."""
+        given = self.read(inputs.ControlInput)
+        item = self.get_queryset().filter(external_id=given["item_id"]).first()
+        if item is None:
+            raise ValidationError({"item_id": ["No such item in this campaign."]})
+        with conflict_on(actions.CampaignNotReady):
+            actions.set_control(
+                campaign=self.campaign, item=item, label=given["label"], actor=request.user
+            )
+        return self.shown(self.get_queryset().get(pk=item.pk))
+
+
+def keys_of(ids: list[uuid.UUID], rows: QuerySet) -> dict[uuid.UUID, int]:
+    """Keys of the rows with these public ids, in pieces that every database takes."""
+    found: dict[uuid.UUID, int] = {}
+    for start in range(0, len(ids), 500):
+        piece = rows.filter(public_id__in=ids[start : start + 500])
+        found.update(piece.values_list("public_id", "pk"))
+    return found

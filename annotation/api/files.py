@@ -1,0 +1,128 @@
+"""Snapshots of a campaign, and the files made from them."""
+
+import uuid
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import FileResponse
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.actions import exports, snapshots
+from annotation.models import ExportFile, Snapshot
+from cqa_site.web.downloads import attachment
+from cqa_site.web.problems import Conflict, conflict_on
+
+from . import filters, inputs, serializers
+from .access import CampaignViews
+
+
+class SnapshotViews(CampaignViews):
+    """The numbered sets of figures of a campaign."""
+
+    queryset = Snapshot.objects.none()
+    filterset_class = filters.SnapshotFilter
+    serializer_class = serializers.SnapshotDetailSerializer
+
+    def rows(self) -> QuerySet:
+        """Newest first; the packed votes stay where they are."""
+        return self.campaign.snapshots.defer("votes")
+
+    @extend_schema(request=inputs.NothingInput, responses={202: serializers.JobSerializer})
+    def refresh(self, request: Request, **kwargs: Any) -> Response:
+        """Ask for new figures of the live snapshot in the background."""
+        self.read(inputs.NothingInput)
+        job = snapshots.request_snapshot(campaign=self.campaign, actor=request.user)
+        job.refresh_from_db()
+        return Response(serializers.JobSerializer(job).data, status=202)
+
+    @extend_schema(request=inputs.NoteInput, responses=serializers.SnapshotDetailSerializer)
+    def freeze(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Make a live snapshot immutable."""
+        snapshot = get_object_or_404(self.get_queryset(), public_id=public_id)
+        note = self.read(inputs.NoteInput)["note"]
+        with conflict_on(snapshots.SnapshotNotReady):
+            frozen = snapshots.freeze_snapshot(
+                campaign=self.campaign, number=snapshot.number, note=note, actor=request.user
+            )
+        return self.shown(frozen)
+
+
+class SnapshotListViews(SnapshotViews):
+    """The list, without the figures."""
+
+    serializer_class = serializers.SnapshotSerializer
+
+    def rows(self) -> QuerySet:
+        """Newest first."""
+        return super().rows().defer("votes", "figures")
+
+
+class ExportViews(CampaignViews):
+    """Files made from snapshots."""
+
+    queryset = ExportFile.objects.none()
+    serializer_class = serializers.ExportSerializer
+    filterset_class = filters.ExportFilter
+
+    def rows(self) -> QuerySet:
+        """Newest first."""
+        return (
+            self.campaign.export_files.select_related("snapshot", "job", "campaign")
+            .defer("snapshot__votes", "snapshot__figures")
+            .all()
+        )
+
+    @extend_schema(
+        request=inputs.ExportInput, responses={202: serializers.ExportSerializer(many=True)}
+    )
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Have files made in the background; all files of one request share pseudonyms."""
+        given = self.read(inputs.ExportInput)
+        snapshot = self._snapshot(given["snapshot"])
+        with conflict_on(exports.ExportNotPossible):
+            files = exports.request_exports(
+                campaign=self.campaign,
+                snapshot=snapshot,
+                contents=given["contents"],
+                format=given["format"],
+                options=exports.Options(given["with_comments"], given["is_raw"]),
+                actor=request.user,
+            )
+        made = self.get_queryset().filter(pk__in=[file.pk for file in files])
+        return Response(self.get_serializer(made, many=True).data, status=202)
+
+    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    def file(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> FileResponse:
+        """Download the finished file; 409 while it is being made."""
+        found = self._finished(public_id)
+        return attachment(
+            exports.stored_path(found),
+            name=exports.shown_name(found),
+            content_type=exports.CONTENT_TYPES[found.format],
+        )
+
+    @extend_schema(responses={(200, "application/json"): OpenApiTypes.OBJECT})
+    def manifest(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> FileResponse:
+        """Download the description: rows, sha256, snapshot, columns, recipe."""
+        found = self._finished(public_id)
+        return attachment(
+            exports.manifest_path(found),
+            name=exports.shown_manifest_name(found),
+            content_type="application/json",
+        )
+
+    def _snapshot(self, public_id: uuid.UUID | None) -> Snapshot | None:
+        if public_id is None:
+            return None
+        snapshots = self.campaign.snapshots.defer("votes", "figures")
+        return get_object_or_404(snapshots, public_id=public_id)
+
+    def _finished(self, public_id: uuid.UUID) -> ExportFile:
+        found = get_object_or_404(self.get_queryset(), public_id=public_id)
+        if not found.finished_at:
+            raise Conflict("The file is not finished.")
+        return found

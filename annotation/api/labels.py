@@ -1,0 +1,145 @@
+"""What came of a campaign: votes, raters, final labels, decisions."""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.actions import adjudication, consensus, quality
+from annotation.actions.serving import rater_for
+from annotation.models import Adjudication, Assignment, FinalLabel, Rater
+from annotation.reports.votes import counted_votes
+
+from cqa_site.web.problems import invalid_on
+
+from . import filters, inputs, serializers
+from .access import CampaignViews
+
+
+class VoteViews(CampaignViews):
+    """The votes of a campaign."""
+
+    queryset = Assignment.objects.none()
+    serializer_class = serializers.VoteSerializer
+    filterset_class = filters.VoteFilter
+
+    def rows(self) -> QuerySet:
+        """Every assignment, also those merely served, in the order they were made."""
+        counted = counted_votes(self.campaign).filter(pk=OuterRef("pk"))
+        return (
+            self.campaign.assignments.select_related("item__argument", "rater")
+            .annotate(is_counted=Exists(counted))
+            .order_by("pk")
+        )
+
+
+class RaterViews(CampaignViews):
+    """The raters of a campaign, under pseudonyms."""
+
+    queryset = Rater.objects.none()
+    serializer_class = serializers.RaterSerializer
+
+    def rows(self) -> QuerySet:
+        """Everybody who was ever served an item here, with what they did."""
+        mine = self.campaign.assignments.filter(rater=OuterRef("pk"))
+        place = self.campaign.participations.filter(rater=OuterRef("pk"))
+        answered = mine.filter(state=Assignment.State.ANSWERED)
+        controls = answered.filter(
+            item__control_label__isnull=False, item__is_retired=False
+        )
+        return (
+            self.study.raters.filter(Exists(mine) | Exists(place))
+            .annotate(
+                votes=_number(answered),
+                control_votes=_number(controls),
+                control_correct=_number(controls.filter(label=F("item__control_label"))),
+                is_excluded=Exists(place.filter(excluded_at__isnull=False)),
+                exclusion_reason=Coalesce(
+                    Subquery(place.values("exclusion_reason")[:1]), Value("")
+                ),
+            )
+            .order_by("pk")
+        )
+
+    @extend_schema(request=inputs.ReasonInput, responses=serializers.RaterSerializer)
+    def exclude(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Leave the rater's labels out of every figure; can be taken back."""
+        return self._decide(quality.exclude_rater, public_id)
+
+    @extend_schema(request=inputs.ReasonInput, responses=serializers.RaterSerializer)
+    def reinstate(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Count the rater's labels again."""
+        return self._decide(quality.reinstate_rater, public_id)
+
+    def _decide(self, decision: Callable[..., None], public_id: uuid.UUID) -> Response:
+        rater = get_object_or_404(self.get_queryset(), public_id=public_id)
+        reason = self.read(inputs.ReasonInput)["reason"]
+        decision(
+            campaign=self.campaign, rater=rater, reason=reason, actor=self.request.user
+        )
+        return self.shown(self.get_queryset().get(pk=rater.pk))
+
+
+def _number(rows: QuerySet) -> Coalesce:
+    """Count correlated rows inside a query."""
+    counts = rows.order_by().values("rater").annotate(number=Count("pk")).values("number")
+    return Coalesce(Subquery(counts), Value(0))
+
+
+class FinalLabelViews(CampaignViews):
+    """The labels a campaign arrived at."""
+
+    queryset = FinalLabel.objects.none()
+    serializer_class = serializers.FinalLabelSerializer
+    filterset_class = filters.FinalLabelFilter
+
+    def rows(self) -> QuerySet:
+        """One row per argument, as last computed."""
+        return self.campaign.final_labels.select_related("argument__comparison").order_by("pk")
+
+    @extend_schema(request=inputs.NothingInput, responses={202: serializers.JobSerializer})
+    def recompute(self, request: Request, **kwargs: Any) -> Response:
+        """Ask for new final labels in the background."""
+        self.read(inputs.NothingInput)
+        job = consensus.request_final_labels(campaign=self.campaign, actor=request.user)
+        job.refresh_from_db()
+        return Response(serializers.JobSerializer(job).data, status=202)
+
+
+class AdjudicationViews(CampaignViews):
+    """Experts' decisions on arguments of a campaign."""
+
+    queryset = Adjudication.objects.none()
+    serializer_class = serializers.AdjudicationSerializer
+    filterset_class = filters.AdjudicationFilter
+
+    def rows(self) -> QuerySet:
+        """Decisions in the order they were made."""
+        return self.campaign.adjudications.select_related(
+            "argument__comparison", "rater"
+        ).order_by("pk")
+
+    @extend_schema(
+        request=inputs.AdjudicationInput, responses={201: serializers.AdjudicationSerializer}
+    )
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Decide one argument; an earlier decision of yours is superseded, not lost."""
+        given = self.read(inputs.AdjudicationInput)
+        argument = self.study.arguments.filter(public_id=given.pop("argument")).first()
+        if argument is None:
+            raise ValidationError({"argument": ["No such argument in this study."]})
+        with invalid_on("non_field_errors", adjudication.DecisionNotValid):
+            decision = adjudication.adjudicate(
+                campaign=self.campaign,
+                argument=argument,
+                rater=rater_for(membership=self.membership),
+                **given,
+            )
+        return self.shown(self.get_queryset().get(pk=decision.pk), 201)

@@ -1,0 +1,159 @@
+"""Final labels: the table, the rule behind it, and what feeds it."""
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count, QuerySet, Sum
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
+
+from annotation.actions import adjudication, consensus
+from annotation.forms.consensus import AdoptForm, ConsensusForm
+from annotation.models import Campaign, FinalLabel
+from annotation.reports.votes import counted_votes
+from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.models import Study
+
+PER_PAGE = 50
+FLAGS = {"tied": "is_tied", "differ": "methods_differ"}
+
+
+@study_page(*RESEARCHERS)
+def final_labels(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """List every argument with its final label and where it comes from."""
+    campaign = _campaign(study, campaign_id)
+    return _page(request, study, campaign)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def final_labels_settings(
+    request: HttpRequest, study: Study, campaign_id: uuid.UUID
+) -> HttpResponse:
+    """Change how votes become labels and whose labels overrule them."""
+    campaign = _campaign(study, campaign_id)
+    form = ConsensusForm(request.POST, instance=campaign)
+    if not form.is_valid():
+        return _page(request, study, campaign, settings_form=form, status=422)
+    consensus.set_consensus(
+        campaign=_campaign(study, campaign_id),
+        aggregator=form.cleaned_data["aggregator"],
+        overridden_by=form.cleaned_data["overridden_by"],
+        actor=request.user,
+    )
+    messages.success(request, _("Saved. The labels are being recomputed."))
+    return redirect("final_labels", study.public_id, campaign.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def final_labels_adopt(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Take another campaign's labels by one rater as decisions here."""
+    campaign = _campaign(study, campaign_id)
+    form = AdoptForm(request.POST, campaign=campaign)
+    if not form.is_valid():
+        return _page(request, study, campaign, adopt_form=form, status=422)
+    source, rater = form.chosen
+    count = adjudication.adopt_labels(
+        campaign=campaign,
+        source_campaign=get_object_or_404(study.campaigns, public_id=source),
+        source_rater=get_object_or_404(study.raters, public_id=rater),
+        only_tied=form.cleaned_data["only_tied"],
+        actor=request.user,
+    )
+    text = ngettext("%d decision adopted.", "%d decisions adopted.", count) % count
+    messages.success(request, text)
+    return redirect("final_labels", study.public_id, campaign.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def final_labels_recompute(
+    request: HttpRequest, study: Study, campaign_id: uuid.UUID
+) -> HttpResponse:
+    """Recompute in the background."""
+    campaign = _campaign(study, campaign_id)
+    consensus.request_final_labels(campaign=campaign, actor=request.user)
+    return redirect("final_labels", study.public_id, campaign.public_id)
+
+
+def _page(
+    request: HttpRequest,
+    study: Study,
+    campaign: Campaign,
+    *,
+    settings_form: ConsensusForm | None = None,
+    adopt_form: AdoptForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    rows = _filtered(campaign, request)
+    context = {
+        "study": study,
+        "section": "campaigns",
+        "campaign": campaign,
+        "summary": _summary(campaign),
+        "provenances": FinalLabel.Provenance.choices,
+        "page": Paginator(rows, PER_PAGE).get_page(request.GET.get("page")),
+        "job": consensus.active_job(campaign),
+        "settings_form": settings_form or ConsensusForm(instance=campaign),
+        "adopt_form": adopt_form or AdoptForm(campaign=campaign),
+        "has_errors": status == 422,
+    }
+    return render(request, "annotation/final_labels.html", context, status=status)
+
+
+def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
+    return get_object_or_404(study.campaigns.select_related("guideline"), public_id=campaign_id)
+
+
+def _filtered(campaign: Campaign, request: HttpRequest) -> QuerySet[FinalLabel]:
+    """Rows left by the filters; values that do not exist filter nothing."""
+    rows = campaign.final_labels.select_related("argument__comparison").order_by("pk")
+    if request.GET.get("provenance") in FinalLabel.Provenance.values:
+        rows = rows.filter(provenance=request.GET["provenance"])
+    if request.GET.get("label") in map(str, campaign.guideline.values):
+        rows = rows.filter(label=int(request.GET["label"]))
+    if request.GET.get("flag") in FLAGS:
+        rows = rows.filter(**{FLAGS[request.GET["flag"]]: True})
+    return rows
+
+
+def _summary(campaign: Campaign) -> dict[str, Any]:
+    """Arguments by provenance, and whether votes came or went since they were computed."""
+    groups = campaign.final_labels.values("provenance").order_by()
+    counts = list(groups.annotate(count=Count("pk"), used=Sum("votes")))
+    by_provenance = {each["provenance"]: each["count"] for each in counts}
+    return {
+        "total": sum(by_provenance.values()),
+        "provenances": [
+            {"name": name, "title": title, "count": by_provenance.get(name, 0)}
+            for name, title in FinalLabel.Provenance.choices
+        ],
+        "is_stale": sum(each["used"] for each in counts) != counted_votes(campaign).count(),
+    }
+
+
+urlpatterns = [
+    path("campaigns/<uuid:campaign_id>/labels/", final_labels, name="final_labels"),
+    path(
+        "campaigns/<uuid:campaign_id>/labels/settings/",
+        final_labels_settings,
+        name="final_labels_settings",
+    ),
+    path(
+        "campaigns/<uuid:campaign_id>/labels/adopt/",
+        final_labels_adopt,
+        name="final_labels_adopt",
+    ),
+    path(
+        "campaigns/<uuid:campaign_id>/labels/recompute/",
+        final_labels_recompute,
+        name="final_labels_recompute",
+    ),
+]

@@ -1,0 +1,298 @@
+"""Files that come in: upload, mapping, dry run, import."""
+
+import io
+import uuid
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.defaultfilters import filesizeformat
+from django.urls import path
+from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_POST
+
+from annotation.actions import importing
+from annotation.forms.imports import ApplyForm, MappingForm, SheetForm, UploadForm
+from annotation.methods.column_guess import guess_mapping, is_own_export
+from annotation.models import ImportFile, ImportProblem
+from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.models import Study
+from cqa_site.tabular import Preview, UnreadableFile, preview, write_csv
+
+PER_PAGE = 50
+FORM_SLACK = 1024 * 1024
+MOST_DRAINED = 4 * 64 * 1024 * 1024
+
+
+@study_page(*RESEARCHERS)
+def imports(request: HttpRequest, study: Study) -> HttpResponse:
+    """List earlier files beside the upload form."""
+    return _list_page(request, study, UploadForm())
+
+
+@csrf_exempt  # checked in _upload, once the size is known: reading the token reads the body
+@study_page(*RESEARCHERS)
+@require_POST
+def import_upload(request: HttpRequest, study: Study) -> HttpResponse:
+    """Take a file in, unless its size alone refuses it."""
+    if int(request.META.get("CONTENT_LENGTH") or 0) > settings.MAX_UPLOAD_BYTES + FORM_SLACK:
+        _drain(request)
+        return _too_large(request, study)
+    return _upload(request, study)
+
+
+@csrf_protect
+def _upload(request: HttpRequest, study: Study) -> HttpResponse:
+    form = UploadForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _list_page(request, study, form, status=422)
+    upload = form.cleaned_data["file"]
+    try:
+        import_file = importing.store_upload(
+            study=study,
+            kind=form.cleaned_data["kind"],
+            name=upload.name,
+            chunks=upload.chunks(),
+            actor=request.user,
+            options={"campaign": form.cleaned_data["campaign"]},
+        )
+    except importing.TooLarge:
+        return _too_large(request, study)
+    if import_file.kind == ImportFile.Kind.TABLE:
+        return redirect("import_mapping", study.public_id, import_file.public_id)
+    importing.request_check(import_file=import_file, actor=request.user)
+    return redirect("import_file", study.public_id, import_file.public_id)
+
+
+def _list_page(
+    request: HttpRequest, study: Study, form: UploadForm, status: int = 200
+) -> HttpResponse:
+    files = study.import_files.select_related("created_by", "campaign")
+    context = {
+        "study": study,
+        "section": "imports",
+        "form": form,
+        "page": Paginator(files, PER_PAGE).get_page(request.GET.get("page")),
+        "kinds": ImportFile.Kind,
+    }
+    return render(request, "annotation/imports.html", context, status=status)
+
+
+def _too_large(request: HttpRequest, study: Study) -> HttpResponse:
+    context = {
+        "study": study,
+        "section": "imports",
+        "limit": filesizeformat(settings.MAX_UPLOAD_BYTES),
+    }
+    return render(request, "annotation/import_too_large.html", context, status=413)
+
+
+def _drain(request: HttpRequest) -> None:
+    """Read the body away, within bounds, so that the browser shows the answer."""
+    left = MOST_DRAINED
+    while left > 0 and (piece := request.read(65_536)):
+        left -= len(piece)
+
+
+@study_page(*RESEARCHERS)
+def import_mapping(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+    """Show the first rows of a table and ask which column is what."""
+    import_file = get_object_or_404(
+        study.import_files, public_id=file_id, kind=ImportFile.Kind.TABLE
+    )
+    seen = {name: request.GET.get(name, "") for name in ("sheet", "encoding")}
+    try:
+        shown = _preview(import_file, seen)
+    except UnreadableFile as error:
+        return _unreadable(request, study, import_file, seen, str(error))
+    form = MappingForm(
+        request.POST or None,
+        columns=shown.columns,
+        initial=_guess(import_file, shown),
+    )
+    if request.method == "POST" and form.is_valid():
+        return _keep_mapping(request, study, import_file, form, seen)
+    context = {
+        "study": study,
+        "section": "imports",
+        "file": import_file,
+        "form": form,
+        "sheet_form": SheetForm(initial=seen, sheets=shown.sheets),
+        "preview": shown,
+        "rows": [(row.number, [row.values[name] for name in shown.columns]) for row in shown.rows],
+        "is_own_export": is_own_export(shown.columns),
+    }
+    status = 422 if form.errors else 200
+    return render(request, "annotation/import_mapping.html", context, status=status)
+
+
+def _preview(import_file: ImportFile, seen: dict[str, str]) -> Preview:
+    return preview(
+        importing.stored_path(import_file),
+        name=import_file.name,
+        sheet=seen["sheet"] or None,
+        encoding=seen["encoding"] or None,
+    )
+
+
+def _guess(import_file: ImportFile, shown: Preview) -> dict[str, object]:
+    """What was chosen before, else a guess from the headers."""
+    options = import_file.options
+    mapping = options.get("mapping") or guess_mapping(shown.columns)
+    is_safe_csv = is_own_export(shown.columns) and shown.kind == "csv" and _has_mark(import_file)
+    return {
+        "campaign": options.get("campaign", ""),
+        "rater_kind": options.get("rater_kind", "person"),
+        "undo_spreadsheet_marks": options.get("undo_spreadsheet_marks", is_safe_csv),
+        **{f"map_{field}": column for field, column in mapping.items()},
+    }
+
+
+def _has_mark(import_file: ImportFile) -> bool:
+    """Only the spreadsheet-safe kind of our CSV files begins with a byte order mark."""
+    with importing.stored_path(import_file).open("rb") as file:
+        return file.read(3) == b"\xef\xbb\xbf"
+
+
+def _unreadable(
+    request: HttpRequest, study: Study, import_file: ImportFile, seen: dict, reason: str
+) -> HttpResponse:
+    context = {
+        "study": study,
+        "section": "imports",
+        "file": import_file,
+        "reason": reason,
+        "sheet_form": SheetForm(initial=seen, sheets=[]),
+    }
+    return render(request, "annotation/import_unreadable.html", context, status=422)
+
+
+def _keep_mapping(
+    request: HttpRequest, study: Study, import_file: ImportFile, form: MappingForm, seen: dict
+) -> HttpResponse:
+    wanted = ("campaign", "rater_kind", "undo_spreadsheet_marks", "mapping")
+    options = {name: form.cleaned_data[name] for name in wanted} | seen
+    try:
+        importing.choose_mapping(import_file=import_file, options=options, actor=request.user)
+    except importing.NotInThisState:
+        messages.error(request, _("This file is being worked on or was imported already."))
+    return redirect("import_file", study.public_id, import_file.public_id)
+
+
+@study_page(*RESEARCHERS)
+def import_file(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+    """Show what the dry run found, or what was imported, row by row where needed."""
+    file = get_object_or_404(
+        study.import_files.select_related("job", "campaign", "created_by"), public_id=file_id
+    )
+    problems = file.problems.all()
+    rejected = problems.filter(is_rejection=True).count()
+    remarks = problems.filter(is_rejection=False).count()
+    shown = request.GET.get("show", "")
+    if shown in ("rejected", "remarks"):
+        problems = problems.filter(is_rejection=shown == "rejected")
+    context = {
+        "study": study,
+        "section": "imports",
+        "file": file,
+        "counts": _counts(file),
+        "rejected": rejected,
+        "remarks": remarks,
+        "changed": sum(row["changed"] for row in file.counts.values()),
+        "added": sum(row["new"] for row in file.counts.values()),
+        "shown": shown,
+        "page": Paginator(problems, PER_PAGE).get_page(request.GET.get("page")),
+        "is_stranded": importing.is_stranded(file),
+        "form": ApplyForm(),
+    }
+    return render(request, "annotation/import_file.html", context)
+
+
+def _counts(file: ImportFile) -> list[tuple[str, list[int]]]:
+    """Rows of the counts table; kinds of objects the file has nothing of are left out."""
+    names = {
+        "comparisons": _("Comparisons"),
+        "arguments": _("Arguments"),
+        "campaigns": _("Campaigns"),
+        "items": _("Items"),
+        "raters": _("Raters"),
+        "votes": _("Votes"),
+    }
+    rows = [(names[name], file.counts.get(name, {})) for name in importing.OBJECTS]
+    return [
+        (name, [row[result] for result in importing.RESULTS])
+        for name, row in rows
+        if any(row.values())
+    ]
+
+
+@study_page(*RESEARCHERS)
+def import_problems(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+    """Every rejected or flagged row as a CSV file."""
+    file = get_object_or_404(study.import_files, public_id=file_id)
+    body = io.BytesIO()
+    columns = ["file", "row", "column", "kind", "reason"]
+    write_csv(body, columns, (_problem_row(file, problem) for problem in file.problems.all()))
+    response = HttpResponse(body.getvalue(), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="problems-{file.public_id}.csv"'
+    return response
+
+
+def _problem_row(file: ImportFile, problem: ImportProblem) -> tuple:
+    kind = "rejected" if problem.is_rejection else "remark"
+    return (file.name, problem.row, problem.column, kind, problem.reason)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def import_check(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+    """Run the dry run again."""
+    file = get_object_or_404(study.import_files.select_related("job"), public_id=file_id)
+    try:
+        importing.request_check(import_file=file, actor=request.user)
+    except importing.NotInThisState:
+        messages.error(request, _("This file is being worked on or was imported already."))
+    return redirect("import_file", study.public_id, file.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def import_apply(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+    """Import the file as the dry run described it."""
+    file = get_object_or_404(study.import_files, public_id=file_id)
+    form = ApplyForm(request.POST)
+    form.is_valid()  # two boxes, each ticked or not
+    try:
+        importing.request_apply(import_file=file, actor=request.user, **form.cleaned_data)
+    except importing.NotInThisState:
+        messages.error(request, _("This file is being worked on or was imported already."))
+    return redirect("import_file", study.public_id, file.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def import_discard(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+    """Forget a file that was not imported."""
+    file = get_object_or_404(study.import_files, public_id=file_id)
+    try:
+        importing.discard_import(import_file=file, actor=request.user)
+    except importing.NotInThisState:
+        messages.error(request, _("This file is being worked on or was imported already."))
+        return redirect("import_file", study.public_id, file.public_id)
+    messages.success(request, _("“%s” was discarded; nothing of it was imported.") % file.name)
+    return redirect("imports", study.public_id)
+
+
+urlpatterns = [
+    path("imports/", imports, name="imports"),
+    path("imports/upload/", import_upload, name="import_upload"),
+    path("imports/<uuid:file_id>/", import_file, name="import_file"),
+    path("imports/<uuid:file_id>/mapping/", import_mapping, name="import_mapping"),
+    path("imports/<uuid:file_id>/problems.csv", import_problems, name="import_problems"),
+    path("imports/<uuid:file_id>/check/", import_check, name="import_check"),
+    path("imports/<uuid:file_id>/apply/", import_apply, name="import_apply"),
+    path("imports/<uuid:file_id>/discard/", import_discard, name="import_discard"),
+]

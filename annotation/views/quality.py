@@ -1,0 +1,254 @@
+"""Quality pages: annotators, one annotator, control items."""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Page, Paginator
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_POST
+
+from annotation.actions import quality as actions
+from annotation.forms.quality import ControlChangeForm, ReasonForm
+from annotation.methods.highlight import split_sentence
+from annotation.models import Argument, Assignment, Campaign, FinalLabel, Rater
+from annotation.reports import quality as reports
+from annotation.reports.votes import vote_table
+from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.models import AuditEvent, Study
+
+PER_PAGE = 50
+Key = Callable[[reports.Annotator], Any]
+
+SORTS: dict[str, Key] = {
+    "votes": lambda each: each.votes,
+    "accuracy": lambda each: each.controls.accuracy,
+    "seconds": lambda each: each.median_seconds,
+    "agreement": lambda each: each.agreement,
+    "name": lambda each: each.rater.pseudonym,
+}
+HEADS = {
+    "name": gettext_lazy("Annotator"),
+    "votes": gettext_lazy("Labels"),
+    "accuracy": gettext_lazy("Control accuracy"),
+    "seconds": gettext_lazy("Median time"),
+    "agreement": gettext_lazy("Agrees with others"),
+}
+FILTERS: dict[str, tuple[Any, Key]] = {
+    "": (gettext_lazy("All"), lambda each: True),
+    "low": (gettext_lazy("Surely below the mark"), lambda each: each.is_low),
+    "one_value": (gettext_lazy("One label only"), lambda each: each.is_one_value),
+    "hasty": (gettext_lazy("Very fast"), lambda each: each.is_hasty),
+    "stopped": (gettext_lazy("Paused"), lambda each: each.is_stopped),
+    "excluded": (gettext_lazy("Excluded"), lambda each: each.is_excluded),
+}
+
+
+@study_page(*RESEARCHERS)
+def quality(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """List the annotators with their control accuracy, and the contested control items."""
+    campaign = _campaign(study, campaign_id)
+    votes = vote_table(campaign, exclude=False)
+    people = reports.annotators(campaign, votes)
+    controls = reports.controls(campaign, votes)
+    show = request.GET.get("show", "")
+    show = show if show in FILTERS else ""
+    sort = request.GET.get("sort", "accuracy")
+    shown = _sorted([each for each in people if FILTERS[show][1](each)], sort)
+    context = _context(study, campaign) | {
+        "totals": _totals(people),
+        "mark_percent": campaign.min_control_accuracy * 100,
+        "heads": _heads(sort),
+        "filters": _filters(people, show),
+        "show": show,
+        "page": Paginator(shown, PER_PAGE).get_page(request.GET.get("page")),
+        "controls": controls,
+        "contested": [each for each in controls if each.is_contested],
+        "low_left": sum(each.is_low and not each.is_excluded for each in people),
+        "form": ReasonForm(),
+    }
+    return render(request, "annotation/quality.html", context)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def quality_exclude_low(
+    request: HttpRequest, study: Study, campaign_id: uuid.UUID
+) -> HttpResponse:
+    """Exclude everybody whose accuracy is surely below the mark."""
+    campaign = _campaign(study, campaign_id)
+    form = ReasonForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("Nobody was excluded: give a reason."))
+        return redirect("quality", study.public_id, campaign.public_id)
+    count = actions.exclude_surely_low(
+        campaign=campaign, reason=form.cleaned_data["reason"], actor=request.user
+    )
+    text = ngettext("%d annotator excluded.", "%d annotators excluded.", count) % count
+    messages.success(request, text)
+    return redirect("quality", study.public_id, campaign.public_id)
+
+
+@study_page(*RESEARCHERS)
+def annotator(
+    request: HttpRequest, study: Study, campaign_id: uuid.UUID, rater_id: uuid.UUID
+) -> HttpResponse:
+    """Show one annotator's labels, controls and times; exclude or reinstate them."""
+    campaign = _campaign(study, campaign_id)
+    rater = get_object_or_404(study.raters, public_id=rater_id)
+    form = ReasonForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        return _decide(request, campaign, rater, form.cleaned_data["reason"])
+    detail = reports.annotator_detail(campaign, rater)
+    if detail is None:
+        raise Http404
+    context = _context(study, campaign) | {
+        "rater": rater,
+        "detail": detail,
+        "one": detail.annotator,
+        "form": form,
+        "page": _labels_page(request, campaign, rater),
+        "history": _history(study, f"{campaign.name}: {rater.pseudonym}"),
+    }
+    status = 422 if form.errors else 200
+    return render(request, "annotation/annotator.html", context, status=status)
+
+
+@study_page(*RESEARCHERS)
+def control(
+    request: HttpRequest, study: Study, campaign_id: uuid.UUID, argument_id: uuid.UUID
+) -> HttpResponse:
+    """Show how crowd and experts see one control item; change or retire its known label."""
+    campaign = _campaign(study, campaign_id)
+    argument = get_object_or_404(
+        study.arguments.select_related("comparison"), public_id=argument_id
+    )
+    form = ControlChangeForm(request.POST or None, campaign=campaign)
+    if request.method == "POST" and form.is_valid():
+        _change_controls(request, campaign, argument, form)
+        return redirect("control", study.public_id, campaign.public_id, argument.public_id)
+    detail = reports.control_detail(campaign, argument.pk)
+    if not detail.controls:
+        raise Http404
+    context = _context(study, campaign) | {
+        "argument": argument,
+        "segments": split_sentence(
+            argument.text, argument.comparison.object1, argument.comparison.object2
+        ),
+        "detail": detail,
+        "form": form,
+        "history": _history(
+            study, *(f"{campaign.name}: {each.item.external_id}" for each in detail.controls)
+        ),
+    }
+    status = 422 if form.errors else 200
+    return render(request, "annotation/control.html", context, status=status)
+
+
+def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
+    return get_object_or_404(study.campaigns.select_related("guideline"), public_id=campaign_id)
+
+
+def _context(study: Study, campaign: Campaign) -> dict[str, Any]:
+    return {"study": study, "section": "campaigns", "campaign": campaign}
+
+
+def _sorted(people: list[reports.Annotator], sort: str) -> list[reports.Annotator]:
+    """Sort by a column, "-" for descending; undefined values last either way."""
+    key = SORTS.get(sort.removeprefix("-"), SORTS["accuracy"])
+    known = [each for each in people if key(each) is not None]
+    known.sort(key=lambda each: (key(each), each.rater.pk), reverse=sort.startswith("-"))
+    return known + [each for each in people if key(each) is None]
+
+
+def _heads(sort: str) -> list[dict[str, Any]]:
+    """Columns with the order they are in and the one a click gives."""
+    column, is_descending = sort.removeprefix("-"), sort.startswith("-")
+    return [
+        {
+            "title": title,
+            "order": ("descending" if is_descending else "ascending") if name == column else "",
+            "next": f"-{name}" if name == column and not is_descending else name,
+            "is_number": name != "name",
+        }
+        for name, title in HEADS.items()
+    ]
+
+
+def _filters(people: list[reports.Annotator], show: str) -> list[dict[str, Any]]:
+    counts = {name: sum(map(test, people)) for name, (_title, test) in FILTERS.items()}
+    return [
+        {"name": name, "title": title, "count": counts[name], "is_current": name == show}
+        for name, (title, _test) in FILTERS.items()
+        if counts[name] or name in ("", show)
+    ]
+
+
+def _totals(people: list[reports.Annotator]) -> dict[str, int]:
+    return {
+        "people": len(people),
+        "labels": sum(each.votes for each in people),
+        "right": sum(each.controls.right for each in people),
+        "controls": sum(each.controls.n for each in people),
+        "low": sum(each.is_low for each in people),
+        "excluded": sum(each.is_excluded for each in people),
+    }
+
+
+def _decide(request: HttpRequest, campaign: Campaign, rater: Rater, reason: str) -> HttpResponse:
+    is_back = request.POST.get("act") == "reinstate"
+    act = actions.reinstate_rater if is_back else actions.exclude_rater
+    act(campaign=campaign, rater=rater, reason=reason, actor=request.user)
+    done = _("Reinstated: the labels count again.") if is_back else _("Excluded. You can undo it.")
+    messages.success(request, done)
+    return redirect("annotator", campaign.study.public_id, campaign.public_id, rater.public_id)
+
+
+def _change_controls(
+    request: HttpRequest, campaign: Campaign, argument: Argument, form: ControlChangeForm
+) -> None:
+    for item in campaign.items.filter(argument=argument, control_label__isnull=False):
+        actions.replace_control_label(
+            campaign=campaign,
+            item=item,
+            label=form.new_label,
+            reason=form.cleaned_data["reason"],
+            actor=request.user,
+        )
+    messages.success(request, _("Changed. Control accuracies already follow the new key."))
+
+
+def _labels_page(request: HttpRequest, campaign: Campaign, rater: Rater) -> Page:
+    """The annotator's labels, newest first, each with the majority of its argument."""
+    majority = FinalLabel.objects.filter(
+        campaign=campaign, argument=OuterRef("item__argument")
+    ).values("majority_label")
+    labels = (
+        campaign.assignments.filter(rater=rater, state=Assignment.State.ANSWERED)
+        .select_related("item__argument__comparison")
+        .annotate(majority=Subquery(majority))
+        .order_by("-answered_at", "-pk")
+    )
+    return Paginator(labels, PER_PAGE).get_page(request.GET.get("page"))
+
+
+def _history(study: Study, *subjects: str) -> QuerySet[AuditEvent]:
+    return study.audit_events.filter(subject__in=subjects).select_related("actor")[:20]
+
+
+urlpatterns = [
+    path("campaigns/<uuid:campaign_id>/quality/", quality, name="quality"),
+    path(
+        "campaigns/<uuid:campaign_id>/quality/exclude-low/",
+        quality_exclude_low,
+        name="quality_exclude_low",
+    ),
+    path("campaigns/<uuid:campaign_id>/annotators/<uuid:rater_id>/", annotator, name="annotator"),
+    path("campaigns/<uuid:campaign_id>/controls/<uuid:argument_id>/", control, name="control"),
+]

@@ -1,0 +1,162 @@
+// Keys, dialogs and active time of the label page, and its start. Loaded after label.js.
+"use strict";
+
+// -- time in use: visible, and no more than half a minute per pause ---------------------------
+
+const IDLE_MS = 30000;
+let spent = 0;
+let lastSign = performance.now();
+
+function tick(counts = true) {
+  const now = performance.now();
+  if (counts) spent += Math.min(now - lastSign, IDLE_MS);
+  lastSign = now;
+}
+
+function activeTime() {
+  tick();
+  return Math.round(spent);
+}
+
+function restartClock() {
+  tick(false);
+  spent = 0;
+}
+
+for (const sign of ["keydown", "pointerdown", "pointermove", "wheel", "scroll"]) {
+  document.addEventListener(sign, () => tick(), { passive: true, capture: true });
+}
+document.addEventListener("visibilitychange", () => tick(document.hidden));
+
+// -- dialogs ----------------------------------------------------------------------------------
+
+function toggle(name) {
+  const dialog = byId(`${name}-dialog`);
+  if (dialog.open) return dialog.close();
+  if (document.querySelector("dialog[open]") || !shown()) return undefined;
+  if (name === "skip") byId("skip-comment").value = draft().comment;
+  if (name === "flag") byId("flag-comment").value = draft().comment;
+  dialog.showModal();
+  if (name === "flag") byId("flag-comment").focus();
+  return undefined;
+}
+
+function skip(reason) {
+  byId("skip-dialog").close();
+  give({ skip_reason: reason, comment: byId("skip-comment").value.trim() });
+}
+
+function keepFlag(flag) {
+  const comment = flag ? byId("flag-comment").value.trim() : "";
+  byId("flag-dialog").close();
+  // An earlier answer is sent again with its flag; a new one takes the flag along.
+  if (reviewed) return give({ ...reviewed.answer, comment, flag });
+  drafts.set(queue[0].id, { comment, flag });
+  return showFlag();
+}
+
+// -- keys -------------------------------------------------------------------------------------
+
+const LETTERS = { u: back, backspace: back, s: () => toggle("skip"), f: () => toggle("flag"), g: () => toggle("guideline"), "?": () => toggle("keys") };
+
+function digitOf(event) {
+  // By place on the keyboard, so that digits need no shift on AZERTY; a numpad only with its lock.
+  const match = /^(Digit|Numpad)(\d)$/.exec(event.code);
+  if (!match) return /^\d$/.test(event.key) ? event.key : null;
+  return match[1] === "Digit" || event.key === match[2] ? match[2] : null;
+}
+
+function isField(element) {
+  return element.matches?.("input, textarea, select, [contenteditable]");
+}
+
+function pressDigit(digit) {
+  const dialog = document.querySelector("dialog[open]");
+  if (dialog?.id === "skip-dialog") return dialog.querySelectorAll("[data-reason]")[digit - 1]?.click();
+  if (dialog) return undefined;
+  const level = [...form.querySelectorAll(".level")].find((button) => button.value === digit);
+  return level && give({ label: Number(digit) });
+}
+
+function pressKey(event) {
+  if (isField(event.target) || event.isComposing) return;
+  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  // A key held down is one press, on a focused button too.
+  if (event.repeat) {
+    if (event.key === "Enter") event.preventDefault();
+    return;
+  }
+  const dialog = document.querySelector("dialog[open]");
+  if (event.key === "Escape" && reviewed && !dialog) return forward(event);
+  const act = LETTERS[event.key.toLowerCase()];
+  const digit = act ? null : digitOf(event);
+  if (act === back && dialog) return;
+  if (act) act();
+  if (digit !== null) pressDigit(digit);
+  if (act || digit !== null) event.preventDefault();
+}
+
+function forward(event) {
+  event.preventDefault();
+  goOn("");
+  leaveOrRefresh();
+}
+
+// -- start ------------------------------------------------------------------------------------
+
+function startForm() {
+  document.querySelector(".with-script").hidden = false;
+  document.querySelector("#guideline-dialog .drawer-body").append(byId("guideline-text"));
+  byId("guideline").hidden = true;
+  document.addEventListener("keydown", pressKey);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (event.submitter?.name === "label") give({ label: Number(event.submitter.value) });
+  });
+  // The second click of a double click would label the sentence that has just appeared.
+  form.addEventListener("click", (event) => {
+    if (event.detail > 1 && event.target.closest(".level")) event.preventDefault();
+  });
+  byId("undo").addEventListener("click", (event) => {
+    if (!past.length || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    back();
+  });
+  byId("forward").addEventListener("click", forward);
+  document.querySelectorAll("[data-open]").forEach((button) => button.addEventListener("click", () => toggle(button.dataset.open)));
+  document.querySelectorAll("[data-reason]").forEach((button) => button.addEventListener("click", () => skip(button.dataset.reason)));
+  document.querySelector("[data-keep]").addEventListener("click", () => keepFlag(true));
+  document.querySelector("[data-unflag]").addEventListener("click", () => keepFlag(false));
+  document.querySelectorAll("dialog").forEach((dialog) => dialog.addEventListener("click", (event) => {
+    if (event.target === dialog || event.target.closest("[data-close]")) dialog.close();
+  }));
+  if (otherTabs) otherTabs.addEventListener("message", takeNews);
+  setInterval(stayAlive, page.beat * 1000);
+  startQueue();
+}
+
+// Answers of an earlier visit may still be on their way: they are not asked for again.
+function startQueue() {
+  const before = shown();
+  for (const entry of outbox.waiting()) remember(entry.item, entry.answer);
+  if (shown() !== before) show(words.next);
+  showFlag();
+}
+
+// Prolong the reservation while somebody is there; finished work is taken in any case.
+function stayAlive() {
+  if (document.hidden || performance.now() - lastSign > 10 * 60 * 1000) return;
+  fetch(place.alive, { method: "POST", headers: { "X-CSRFToken": csrf }, redirect: "manual" })
+    .then((response) => { if (response.type === "opaqueredirect") showOutbox("signed_out"); })
+    .catch(() => undefined);
+}
+
+async function lookAgain() {
+  const reply = document.hidden ? null : await ask(place.next);
+  if (reply && reply.state !== "held") location.reload();
+}
+
+if (form) startForm();
+if (place.reason === "held") setInterval(lookAgain, 20000);
+window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+sender.flush();

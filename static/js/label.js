@@ -1,0 +1,245 @@
+// The label page: what is shown, answering, going back. Sending is in label-outbox.js, keys and
+// dialogs in label-keys.js. Without script the page is a plain form; this only makes it quicker.
+"use strict";
+
+const page = JSON.parse(document.getElementById("label-page").textContent);
+const form = document.getElementById("answer");
+const place = (form || document.getElementById("state")).dataset;
+const prefix = `counterpoint:${page.user}:${page.campaign}`;
+const words = Object.fromEntries(
+  [...document.getElementById("words").content.querySelectorAll("[data-word]")]
+    .map((element) => [element.dataset.word, element.textContent]));
+const csrf = document.querySelector("[name=csrfmiddlewaretoken]").value;
+const byId = (id) => document.getElementById(id);
+const say = (text) => { byId("announce").textContent = text; };
+
+const outbox = new Outbox(prefix);
+const sender = new Sender({
+  outbox, csrf, url: form ? form.action : place.answer, onReply: takeSaved, onTrouble: showOutbox,
+});
+const otherTabs = "BroadcastChannel" in window ? new BroadcastChannel(prefix) : null;
+
+// Items not answered yet, the shown one first; own answers of late, newest last.
+let queue = page.items;
+const past = page.earlier;
+let reviewed = page.change;
+let progress = page.progress;
+let state = page.state;
+// Comment and flag of an item that has no label yet.
+const drafts = new Map();
+
+// -- what is on the screen --------------------------------------------------------------------
+
+function shown() { return reviewed ? reviewed.item : queue[0]; }
+
+function sentence(item) { return item.segments.map((part) => part.text).join("") || words.no_sentence; }
+
+function show(prelude) {
+  const item = shown();
+  form.setAttribute("aria-busy", String(!item));
+  byId("review").hidden = !reviewed;
+  for (const button of form.querySelectorAll(".level")) {
+    const isGiven = reviewed && String(reviewed.answer.label) === button.value;
+    if (isGiven) button.setAttribute("aria-pressed", "true");
+    else button.removeAttribute("aria-pressed");
+  }
+  if (reviewed) byId("review").querySelector("[data-given]").textContent = given(reviewed.answer);
+  showFlag();
+  if (!item) return fillSentence([{ text: words.out_of_items, mark: null }], false);
+  form.elements.item.value = item.id;
+  byId("item").querySelector("[data-object='1']").textContent = item.object1;
+  byId("item").querySelector("[data-object='2']").textContent = item.object2;
+  fillSentence(item.blank ? [{ text: words.no_sentence, mark: null }] : item.segments, item.blank);
+  say(`${prelude} ${item.object1} ${words.and} ${item.object2}. ${sentence(item)}`);
+  restartClock();
+}
+
+function fillSentence(segments, isBlank) {
+  const parts = segments.map(({ text, mark }) => {
+    if (!mark) return document.createTextNode(text);
+    const element = document.createElement("mark");
+    element.className = `object-${mark}`;
+    element.textContent = text;
+    return element;
+  });
+  byId("item").querySelector("[data-sentence]").replaceChildren(...parts);
+  byId("item").querySelector("[data-blank]").hidden = !isBlank;
+}
+
+function given(answer) { return answer.label === null ? words.skipped : String(answer.label); }
+
+function draft() {
+  if (reviewed) return { comment: reviewed.answer.comment, flag: reviewed.answer.flag };
+  return (queue[0] && drafts.get(queue[0].id)) || { comment: "", flag: false };
+}
+
+function showFlag() {
+  const { comment, flag } = draft();
+  byId("flagged").hidden = !flag;
+  byId("flagged").querySelector("[data-comment]").textContent = comment;
+}
+
+function showProgress() {
+  const unsent = outbox.waiting().filter((entry) => entry.isFirst).length;
+  document.querySelector("[data-answered]").textContent = progress.answered + unsent;
+  if (byId("bar")) byId("bar").value = progress.answered + unsent;
+}
+
+// -- answering --------------------------------------------------------------------------------
+
+let order = 0;
+
+function newKey() {
+  // Not randomUUID: it is missing where a lab serves the site without TLS.
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((n) => n.toString(16).padStart(2, "0")).join("");
+}
+
+function give({ label = null, skip_reason = "", comment, flag }) {
+  const item = shown();
+  if (!item) return;
+  const answer = { ...draft(), label, skip_reason };
+  if (comment !== undefined) answer.comment = comment;
+  if (flag !== undefined) answer.flag = flag;
+  const isFirst = !reviewed;
+  const fields = { item: item.id, client_key: newKey(), comment: answer.comment, active_ms: activeTime() };
+  if (label !== null) fields.label = label;
+  if (label === null) fields.skip_reason = skip_reason;
+  if (answer.flag) fields.flag = "on";
+  // Stored before it is sent, so that nothing can be lost in between.
+  outbox.put({ fields, isFirst, item, answer, at: Date.now(), order: order++ });
+  remember(item, answer);
+  drafts.delete(item.id);
+  if (otherTabs) otherTabs.postMessage({ item, answer });
+  goOn(`${given(answer)}.`);
+  sender.flush();
+}
+
+function remember(item, answer) {
+  queue = queue.filter((other) => other.id !== item.id);
+  const known = past.find((entry) => entry.item.id === item.id);
+  if (known) known.answer = answer;
+  if (!known) past.push({ item, answer });
+}
+
+function goOn(prelude) {
+  reviewed = null;
+  if (location.search) window.history.replaceState(null, "", place.page);
+  show(`${prelude} ${words.next}`);
+  showProgress();
+}
+
+function back() {
+  const at = reviewed ? past.findIndex((entry) => entry.item.id === reviewed.item.id) : past.length;
+  // A change opened from the list may be older than everything here.
+  const before = past[(at < 0 ? past.length : at) - 1];
+  if (!before) return say(words.no_earlier);
+  reviewed = before;
+  show(`${words.earlier} ${given(before.answer)}.`);
+}
+
+function takeReply(reply) {
+  progress = reply.progress;
+  state = reply.state;
+  if (!form) return;
+  const unsent = new Set(outbox.all().map((entry) => entry.fields.item));
+  const kept = queue.slice(0, 1);
+  const fresh = reply.next.filter((item) => !unsent.has(item.id) && !kept.some((other) => other.id === item.id));
+  const wasEmpty = !shown();
+  queue = [...kept, ...fresh];
+  if (wasEmpty && shown()) show(words.next);
+  showProgress();
+}
+
+function takeSaved(reply) {
+  takeReply(reply);
+  if (otherTabs) otherTabs.postMessage({ progress });
+}
+
+// Another tab of the same person answered, or had an answer acknowledged.
+function takeNews({ data }) {
+  if (!form) return;
+  const before = shown();
+  if (data.item) remember(data.item, data.answer);
+  if (data.progress) progress = data.progress;
+  if (shown() !== before) show(words.next);
+  showProgress();
+  if (data.progress && queue.length < 2) refresh();
+}
+
+async function refresh() {
+  const reply = await ask(place.next);
+  if (!reply) return;
+  takeReply(reply);
+  leaveWhenDone();
+}
+
+async function ask(url) {
+  try {
+    const response = await fetch(url, { headers: { Accept: "application/json" }, redirect: "manual" });
+    if (response.type === "opaqueredirect") showOutbox("signed_out");
+    return response.ok ? await response.json() : null;
+  } catch {
+    return null;
+  }
+}
+
+// The server has nothing more and everything is saved: its page says why.
+function leaveWhenDone() {
+  if (form && !shown() && state && !outbox.waiting().length) location.replace(place.page);
+}
+
+// -- what is not saved ------------------------------------------------------------------------
+
+function showOutbox(trouble) {
+  const count = outbox.waiting().length;
+  const box = byId("trouble");
+  const link = box.querySelector("[data-link]");
+  let text = "";
+  link.hidden = true;
+  if (trouble === "again" && count) text = count === 1 ? words.unsaved_one : words.unsaved_many;
+  if (trouble === "signed_out" || trouble === "forbidden") text = words[trouble];
+  if (text && outbox.isVolatile) text += ` ${words.no_storage}`;
+  if (trouble === "signed_out") Object.assign(link, { hidden: false, textContent: words.sign_in, href: `${place.signIn}?next=${encodeURIComponent(place.page)}` });
+  if (trouble === "forbidden") Object.assign(link, { hidden: false, textContent: words.reload, href: place.page });
+  box.querySelector("[data-text]").textContent = text.replace("#", count);
+  box.hidden = !text;
+  showRefused();
+  if (!form) return;
+  byId("saved").textContent = savedText(count, trouble);
+  showProgress();
+  if (!trouble && !count && queue.length < 2 && !sender.isSending) leaveOrRefresh();
+}
+
+function savedText(count, trouble) {
+  if (count) return trouble ? words.waiting.replace("#", count) : words.saving;
+  return past.length ? words.saved : "";
+}
+
+function leaveOrRefresh() {
+  if (!shown() && !state) refresh();
+  leaveWhenDone();
+}
+
+function showRefused() {
+  const entries = outbox.refused();
+  byId("refused").hidden = !entries.length;
+  byId("refused").querySelector("[data-list]").replaceChildren(...entries.map((entry) => {
+    const line = document.createElement("li");
+    const comment = entry.answer.comment && ` (${entry.answer.comment})`;
+    line.textContent = `${sentence(entry.item)} → ${given(entry.answer)}${comment}. ${entry.refused}`;
+    return line;
+  }));
+}
+
+byId("refused").querySelector("[data-drop]").addEventListener("click", () => {
+  outbox.refused().forEach((entry) => outbox.drop(entry));
+  showRefused();
+});
+byId("refused").querySelector("[data-copy]").addEventListener("click", (event) => {
+  const lines = [...byId("refused").querySelectorAll("li")].map((line) => line.textContent).join("\n");
+  navigator.clipboard?.writeText(lines).then(() => { event.target.textContent = words.copied; });
+});
+
+window.addEventListener("beforeunload", (event) => {
+  if (outbox.waiting().length && sender.trouble !== "signed_out" && sender.trouble !== "forbidden") event.preventDefault();
+});

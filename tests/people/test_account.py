@@ -1,0 +1,137 @@
+"""The account page: name, tokens, memberships."""
+
+import pytest
+from django.db import connection
+from django.urls import reverse
+from rest_framework.test import APIRequestFactory
+
+from cqa_site.people.models import ApiToken, AuditEvent, Role, User, hash_secret
+from cqa_site.people.tokens import TokenAuthentication, create_token
+from tests import cast
+
+
+@pytest.fixture
+def person(people):
+    return people["researcher"]
+
+
+@pytest.fixture
+def client(person):
+    return cast.sign_in(person)
+
+
+def make_token(client, **fields):
+    return client.post("/account/tokens/", {"name": "notebook", "scope": "read"} | fields)
+
+
+def test_name_can_be_changed_and_nothing_else(client, person):
+    client.post(
+        "/account/",
+        {
+            "name": "Another name",
+            "email": "new@site.example",
+            "is_staff": "on",
+            "is_superuser": "on",
+            "is_active": "",
+            "public_id": "0" * 32,
+            "password": "x",
+        },
+    )
+    changed = User.objects.get(pk=person.pk)
+    assert changed.name == "Another name"
+    same = ("email", "is_staff", "is_superuser", "is_active", "public_id", "password")
+    assert [getattr(changed, field) for field in same] == [
+        getattr(person, field) for field in same
+    ]
+
+
+def test_empty_name_is_refused(client, person):
+    response = client.post("/account/", {"name": " "})
+    assert response.status_code == 422
+    person.refresh_from_db()
+    assert person.name == "The researcher"
+
+
+def test_page_lists_own_memberships_only(client, other_study):
+    page = client.get("/account/").content.decode()
+    assert "Study A" in page
+    assert "Study B" not in page
+
+
+def test_token_is_shown_once_and_kept_as_a_hash(client, person):
+    page = make_token(client).content.decode()
+    token = ApiToken.objects.get(user=person)
+    secret = page.split('id="secret" value="')[1].split('"')[0]
+    assert page.count(secret) == 1
+    assert secret.startswith(ApiToken.PREFIX)
+    assert len(secret) >= 22 + len(ApiToken.PREFIX)
+    assert token.secret_hash == hash_secret(secret)
+    assert secret not in client.get("/account/").content.decode()
+    assert secret not in whole_database()
+
+
+def whole_database() -> str:
+    """Every value of every table, as text."""
+    with connection.cursor() as cursor:
+        tables = connection.introspection.table_names(cursor)
+        texts = []
+        for table in tables:
+            cursor.execute(f'SELECT * FROM "{table}"')
+            texts.append(repr(cursor.fetchall()))
+    return "\n".join(texts)
+
+
+@pytest.mark.parametrize("fields", [{"scope": "admin"}, {"name": ""}, {"scope": ""}])
+def test_bad_token_form_makes_nothing(client, fields):
+    assert make_token(client, **fields).status_code == 422
+    assert not ApiToken.objects.exists()
+
+
+def test_token_belongs_to_whoever_asked(client, person, people):
+    make_token(client, user=people["admin"].pk, expires_at="2999-01-01", secret_hash="x")
+    token = ApiToken.objects.get()
+    assert token.user == person
+    assert token.expires_at.year < 2999
+    assert len(token.secret_hash) == 64
+
+
+def test_revoked_token_stops_working(client, person):
+    token, secret = create_token(user=person, name="notebook", scope="read")
+    request = APIRequestFactory().get("/", headers={"Authorization": f"Bearer {secret}"})
+    assert TokenAuthentication().authenticate(request)[0] == person
+    client.post(reverse("token_revoke", args=[token.public_id]))
+    with pytest.raises(Exception, match="not valid"):
+        TokenAuthentication().authenticate(request)
+    assert "Revoked" in client.get("/account/").content.decode()
+
+
+def test_nobody_revokes_the_token_of_another(client, people):
+    token, _secret = create_token(user=people["admin"], name="notebook", scope="write")
+    assert client.post(reverse("token_revoke", args=[token.public_id])).status_code == 404
+    token.refresh_from_db()
+    assert token.is_open
+
+
+def test_token_changes_are_in_the_log_without_the_secret(client, person):
+    make_token(client)
+    client.post(reverse("token_revoke", args=[ApiToken.objects.get().public_id]))
+    events = AuditEvent.objects.filter(actor=person).order_by("pk")
+    assert [event.verb for event in events] == ["token_created", "token_revoked"]
+
+
+def test_crowd_participant_gets_no_token_and_no_password(study):
+    person = User.objects.create_user(None)
+    study.memberships.create(user=person, role=Role.ANNOTATOR)
+    client = cast.sign_in(person)
+    assert make_token(client).status_code == 403
+    assert client.get("/accounts/password/").url == "/account/"
+    page = client.get("/account/").content.decode()
+    assert "API" not in page
+    assert "Change password" not in page
+
+
+def test_page_costs_few_queries(client, person, django_assert_max_num_queries):
+    for n in range(20):
+        create_token(user=person, name=f"token {n}", scope="read")
+    with django_assert_max_num_queries(5):
+        client.get("/account/")

@@ -1,0 +1,335 @@
+"""Invitations: made by admins, used once, never a way to another role."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import OperationalError, connection
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from cqa_site.people.actions.invitations import (
+    InvitationSpent,
+    accept_as_new_person,
+    create_invitation,
+    find_invitation,
+)
+from cqa_site.people.models import AuditEvent, Invitation, Membership, Role, User, hash_secret
+from tests import cast
+
+NEW = {"name": "New reader", "email": "New@Reader.example", "password": "four unrelated dull words"}
+HERE = "/invitations/"
+
+
+def invite(study, people, role=Role.EXPERT, days=14):
+    return create_invitation(
+        study=study, role=role, note="a colleague", days=days, actor=people["admin"]
+    )
+
+
+@pytest.fixture
+def invitation(study, people):
+    return invite(study, people)
+
+
+def follow(client, secret):
+    """Open the link, as far as the clean address."""
+    response = client.get(reverse("invitation", kwargs={"secret": secret}))
+    assert response.status_code == 302
+    assert response.url == HERE
+    return client.get(HERE)
+
+
+def make(client, study, **fields):
+    return client.post(
+        reverse("invitation_new", args=[study.public_id]),
+        {"role": "annotator", "note": "a colleague", "days": "7"} | fields,
+    )
+
+
+def test_admin_makes_a_link_that_is_shown_once(admin, study, people):
+    text = make(admin, study).content.decode()
+    link = text.split('id="new-link" value="')[1].split('"')[0]
+    secret = link.rstrip("/").rsplit("/", 1)[1]
+    assert text.count(secret) == 1
+    assert len(secret) >= 22  # 128 bits in base 64
+    kept = Invitation.objects.get()
+    assert kept.secret_hash == hash_secret(secret)
+    assert (kept.role, kept.note, kept.created_by) == ("annotator", "a colleague", people["admin"])
+    assert 6 < (kept.expires_at - timezone.now()).total_seconds() / 86400 < 7.01
+    page = admin.get(reverse("members", args=[study.public_id])).content.decode()
+    assert secret not in page
+    assert "Open until" in page
+    event = AuditEvent.objects.get()
+    assert event.verb == "invitation_created"
+    assert secret not in str(event.details)
+
+
+@pytest.mark.parametrize(
+    "fields", [{"role": "owner"}, {"role": ""}, {"days": "0"}, {"days": "91"}, {"note": ""}]
+)
+def test_bad_form_makes_no_link(admin, study, fields):
+    assert make(admin, study, **fields).status_code == 422
+    assert not Invitation.objects.exists()
+
+
+def test_form_sets_declared_fields_only(admin, study, other_study, people):
+    make(
+        admin,
+        study,
+        study=other_study.pk,
+        secret_hash="x",
+        used_by=people["expert"].pk,
+        expires_at="2999-01-01",
+        created_by=people["expert"].pk,
+    )
+    kept = Invitation.objects.get()
+    assert (kept.study, kept.used_by, kept.created_by) == (study, None, people["admin"])
+    assert len(kept.secret_hash) == 64
+    assert kept.expires_at.year < 2999
+
+
+def test_new_person_gets_account_membership_and_session(invitation, study):
+    found, secret = invitation
+    client = Client()
+    assert "Expert" in follow(client, secret).content.decode()
+    before = client.session.session_key
+    response = client.post(HERE, NEW)
+    assert response.url == reverse("study", args=[study.public_id])
+    assert client.session.session_key != before
+    assert "invitation" not in client.session
+    person = User.objects.get(email="new@reader.example")
+    assert person.check_password(NEW["password"])
+    assert not (person.is_staff or person.is_superuser)
+    assert Membership.objects.get(user=person).role == "expert"
+    found.refresh_from_db()
+    assert found.used_by == person
+    assert AuditEvent.objects.filter(verb="member_joined", actor=person).count() == 1
+
+
+def test_new_person_cannot_choose_role_or_rights(invitation, other_study):
+    client = Client()
+    follow(client, invitation[1])
+    client.post(
+        HERE,
+        NEW | {"role": "admin", "is_staff": "on", "is_superuser": "on", "study": other_study.pk},
+    )
+    person = User.objects.get(email="new@reader.example")
+    assert not (person.is_staff or person.is_superuser)
+    assert list(person.memberships.values_list("role", flat=True)) == ["expert"]
+    assert not other_study.memberships.exists()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"password": "short"},
+        {"password": "password1234"},
+        {"password": "new reader"},
+        {"email": "no address"},
+        {"email": ""},
+        {"name": ""},
+        {"name": "a\x00b"},
+    ],
+)
+def test_bad_account_uses_nothing_up(invitation, fields):
+    client = Client()
+    follow(client, invitation[1])
+    assert client.post(HERE, NEW | fields).status_code == 422
+    assert find_invitation(invitation[1]).is_open
+    assert not User.objects.filter(name=NEW["name"]).exists()
+
+
+def test_address_of_another_account_cannot_be_taken(invitation, people):
+    client = Client()
+    follow(client, invitation[1])
+    response = client.post(HERE, NEW | {"email": people["expert"].email.upper()})
+    assert response.status_code == 422
+    assert find_invitation(invitation[1]).is_open
+    people["expert"].refresh_from_db()
+    assert people["expert"].check_password("a long password")
+
+
+def test_addresses_cannot_be_tried_out_for_ever(invitation, people):
+    client = Client()
+    follow(client, invitation[1])
+    answers = [
+        client.post(HERE, NEW | {"email": people["expert"].email}).status_code for _ in range(21)
+    ]
+    assert answers == [422] * 20 + [429]
+
+
+def test_person_with_an_account_accepts_with_one_button(invitation, study, other_study):
+    person = cast.make_member(other_study, Role.ADMIN)
+    client = cast.sign_in(person)
+    page = follow(client, invitation[1]).content.decode()
+    assert 'name="password"' not in page
+    assert not study.memberships.filter(user=person).exists()
+    before = client.session.session_key
+    assert client.post(HERE).url == reverse("study", args=[study.public_id])
+    assert client.session.session_key != before
+    assert study.memberships.get(user=person).role == "expert"
+    assert other_study.memberships.get(user=person).role == "admin"
+
+
+def test_signing_in_on_the_way_keeps_the_invitation(invitation, study, other_study):
+    person = cast.make_member(other_study, Role.ADMIN)
+    client = Client()
+    follow(client, invitation[1])
+    response = client.post(
+        "/accounts/login/",
+        {"login": person.email, "password": "a long password", "next": HERE},
+    )
+    assert response.url == HERE
+    client.post(HERE)
+    assert study.memberships.get(user=person).role == "expert"
+
+
+@pytest.mark.parametrize("role", list(Role.values))
+def test_invitation_never_changes_a_members_role(study, people, role):
+    found, secret = invite(study, people, role=Role.ADMIN)
+    client = cast.sign_in(people[role])
+    assert "already" in follow(client, secret).content.decode()
+    client.post(HERE)
+    assert study.memberships.get(user=people[role]).role == role
+    found.refresh_from_db()
+    assert found.is_open
+
+
+def test_invitation_does_not_bring_a_removed_member_back(invitation, study, people):
+    study.memberships.filter(user=people["annotator"]).update(is_active=False)
+    client = cast.sign_in(people["annotator"])
+    assert follow(client, invitation[1]).status_code == 403
+    client.post(HERE)
+    assert not study.memberships.get(user=people["annotator"]).is_active
+
+
+def test_crowd_participant_is_asked_to_sign_out(invitation, other_study):
+    person = User.objects.create_user(None)
+    other_study.memberships.create(user=person, role=Role.ANNOTATOR)
+    client = cast.sign_in(person)
+    page = follow(client, invitation[1])
+    assert page.status_code == 409
+    assert b"Sign out" in page.content
+    assert client.post(HERE).status_code == 409
+
+
+def test_used_link_says_so(invitation):
+    first, second = Client(), Client()
+    follow(first, invitation[1])
+    first.post(HERE, NEW)
+    page = follow(second, invitation[1])
+    assert page.status_code == 410
+    assert b"used before" in page.content
+    assert second.post(HERE, NEW | {"email": "b@reader.example"}).status_code == 410
+    assert not User.objects.filter(email="b@reader.example").exists()
+
+
+def test_link_that_ran_out_says_so(invitation):
+    Invitation.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    client = Client()
+    assert b"not used in time" in follow(client, invitation[1]).content
+    assert client.post(HERE, NEW).status_code == 410
+
+
+def test_revoked_link_says_so(admin, invitation, study):
+    found, secret = invitation
+    client = Client()
+    follow(client, secret)
+    path = reverse("invitation_revoke", args=[study.public_id, found.public_id])
+    admin.post(path)
+    assert client.post(HERE, NEW).status_code == 410
+    admin.post(path)
+    assert AuditEvent.objects.filter(verb="invitation_revoked").count() == 1
+
+
+def test_link_that_ran_out_between_page_and_button_lets_nobody_in(invitation):
+    found = invitation[0]
+    Invitation.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    with pytest.raises(InvitationSpent):
+        accept_as_new_person(invitation=found, name="x", email="x@y.example", password="p")
+    assert not User.objects.filter(email="x@y.example").exists()
+
+
+@pytest.mark.parametrize("secret", ["nonsense", "a" * 500, "é", "%00"])
+def test_unknown_link_says_so(db, secret):
+    client = Client()
+    response = client.get(f"/invitations/{secret}/", follow=True)
+    assert response.status_code == 404
+    assert b"does not exist" in response.content
+
+
+def test_clean_address_without_a_link_says_so(db):
+    assert Client().get(HERE).status_code == 404
+    assert Client().post(HERE, NEW).status_code == 404
+
+
+def test_page_never_repeats_the_secret(invitation):
+    client = Client()
+    assert invitation[1] not in follow(client, invitation[1]).content.decode()
+
+
+def test_list_says_what_became_of_each(admin, study, people):
+    used, _ = invite(study, people)
+    Invitation.objects.filter(pk=used.pk).update(used_at=timezone.now(), used_by=people["expert"])
+    old, _ = invite(study, people)
+    Invitation.objects.filter(pk=old.pk).update(expires_at=timezone.now())
+    gone, _ = invite(study, people)
+    Invitation.objects.filter(pk=gone.pk).update(revoked_at=timezone.now())
+    invite(study, people)
+    text = admin.get(reverse("members", args=[study.public_id])).content.decode()
+    for words in ("Used by The expert", "Ran out", "Revoked", "Open until"):
+        assert words in text
+    assert text.count(">Revoke<") == 1
+
+
+def test_invitation_of_another_study_cannot_be_revoked_from_here(admin, study, stranger, other_study):
+    foreign, _ = create_invitation(
+        study=other_study,
+        role="expert",
+        note="",
+        days=1,
+        actor=other_study.memberships.get().user,
+    )
+    path = reverse("invitation_revoke", args=[study.public_id, foreign.public_id])
+    assert admin.post(path).status_code == 404
+    foreign.refresh_from_db()
+    assert foreign.is_open
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_twenty_people_with_one_link_one_gets_in(study, people):
+    found, _secret = invite(study, people)
+    start = threading.Barrier(20)
+    outcomes = []
+
+    def accept(number):
+        start.wait()
+        outcomes.append(_try_until_served(found, number))
+        connection.close()
+
+    threads = [threading.Thread(target=accept, args=[number]) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["in"] + ["spent"] * 19
+    assert Membership.objects.filter(study=study).count() == 5
+    assert User.objects.filter(name="racer").count() == 1
+
+
+def _try_until_served(invitation, number):
+    while True:
+        try:
+            accept_as_new_person(
+                invitation=invitation,
+                name="racer",
+                email=f"racer-{number}@reader.example",
+                password="four unrelated dull words",
+            )
+        except InvitationSpent:
+            return "spent"
+        except OperationalError:  # the in-memory database of the suite does not wait
+            continue
+        return "in"

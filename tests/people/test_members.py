@@ -1,0 +1,173 @@
+"""The people page: members and their roles."""
+
+import re
+import threading
+
+import pytest
+from django.db import OperationalError, connection
+from django.urls import reverse
+
+from cqa_site.people.actions.members import LastAdmin, change_role, deactivate_member
+from cqa_site.people.models import AuditEvent, Membership, Role, User
+from tests import cast
+
+
+def page(client, study):
+    return client.get(reverse("members", args=[study.public_id]))
+
+
+def set_role(client, study, person, role):
+    return client.post(
+        reverse("member_role", args=[study.public_id, person.public_id]), {"role": role}
+    )
+
+
+def set_active(client, study, person, active):
+    return client.post(
+        reverse("member_active", args=[study.public_id, person.public_id]), {"active": active}
+    )
+
+
+def role_of(study, person):
+    return Membership.objects.get(study=study, user=person).role
+
+
+def test_researcher_sees_people_without_controls(researcher, study):
+    text = page(researcher, study).content.decode()
+    assert "The annotator" in text
+    assert "Deactivate" not in text
+    assert "Invite somebody" not in text
+
+
+def test_admin_changes_a_role(admin, study, people):
+    set_role(admin, study, people["annotator"], "expert")
+    assert role_of(study, people["annotator"]) == "expert"
+    event = AuditEvent.objects.get(verb="member_role_changed")
+    assert (event.study, event.actor) == (study, people["admin"])
+    assert event.details == {"before": "annotator", "after": "expert"}
+
+
+@pytest.mark.parametrize("role", ["", "owner", "ADMIN", "annotator "])
+def test_unknown_role_changes_nothing(admin, study, people, role):
+    set_role(admin, study, people["expert"], role)
+    assert role_of(study, people["expert"]) == "expert"
+
+
+def test_only_the_role_can_be_changed(admin, study, people, other_study):
+    before = Membership.objects.values().get(user=people["expert"])
+    admin.post(
+        reverse("member_role", args=[study.public_id, people["expert"].public_id]),
+        {
+            "role": "researcher",
+            "user": people["admin"].pk,
+            "study": other_study.pk,
+            "is_active": "",
+            "is_staff": "on",
+        },
+    )
+    after = Membership.objects.values().get(user=people["expert"])
+    assert after == before | {"role": "researcher"}
+    people["expert"].refresh_from_db()
+    assert not people["expert"].is_staff
+
+
+def test_same_role_again_is_not_logged(admin, study, people):
+    set_role(admin, study, people["expert"], "expert")
+    assert not AuditEvent.objects.exists()
+
+
+def test_last_admin_keeps_role_and_access(admin, study, people):
+    set_role(admin, study, people["admin"], "researcher")
+    set_active(admin, study, people["admin"], "no")
+    membership = Membership.objects.get(user=people["admin"])
+    assert (membership.role, membership.is_active) == ("admin", True)
+    assert "needs an active admin" in page(admin, study).content.decode()
+
+
+def test_an_inactive_second_admin_does_not_count(study, people):
+    second = cast.make_member(study, Role.ADMIN)
+    Membership.objects.filter(user=second).update(is_active=False)
+    mine = Membership.objects.get(user=people["admin"])
+    with pytest.raises(LastAdmin):
+        deactivate_member(membership=mine, actor=people["admin"])
+    Membership.objects.filter(user=second).update(is_active=True)
+    User.objects.filter(pk=second.pk).update(is_active=False)
+    with pytest.raises(LastAdmin):
+        change_role(membership=mine, role=Role.EXPERT, actor=people["admin"])
+
+
+def test_admin_may_go_when_another_is_there(admin, study, people):
+    cast.make_member(study, Role.ADMIN)
+    response = set_role(admin, study, people["admin"], "annotator")
+    assert response.url == "/"
+    assert page(admin, study).status_code == 403
+
+
+def test_deactivated_member_is_out_at_once_and_comes_back_with_the_role(admin, study, people):
+    expert = cast.sign_in(people["expert"])
+    overview = reverse("study", args=[study.public_id])
+    assert expert.get(overview).status_code == 200
+    set_active(admin, study, people["expert"], "no")
+    assert expert.get(overview).status_code == 404
+    assert "Study A" not in expert.get("/").content.decode()
+    set_active(admin, study, people["expert"], "yes")
+    assert expert.get(overview).status_code == 200
+    assert role_of(study, people["expert"]) == "expert"
+    verbs = list(AuditEvent.objects.order_by("pk").values_list("verb", flat=True))
+    assert verbs == ["member_deactivated", "member_reactivated"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_admins_cannot_remove_each_other_at_the_same_time(study, people):
+    second = cast.make_member(study, Role.ADMIN)
+    admins = [people["admin"], second]
+    memberships = [Membership.objects.get(user=person) for person in admins]
+    start = threading.Barrier(2)
+
+    def step_down(mine):
+        start.wait()
+        for _try in range(200):
+            try:
+                change_role(membership=mine, role=Role.ANNOTATOR, actor=mine.user)
+            except LastAdmin:
+                break
+            except OperationalError:  # the in-memory database of the suite does not wait
+                continue
+            else:
+                break
+        connection.close()
+
+    threads = [threading.Thread(target=step_down, args=[mine]) for mine in memberships]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert study.memberships.filter(role=Role.ADMIN, is_active=True).count() == 1
+
+
+def test_member_of_another_study_cannot_be_changed_from_here(admin, study, other_study):
+    foreign = cast.make_member(other_study, Role.ANNOTATOR)
+    assert set_role(admin, study, foreign, "admin").status_code == 404
+    assert set_active(admin, study, foreign, "no").status_code == 404
+    assert role_of(other_study, foreign) == "annotator"
+
+
+def test_names_are_shown_as_text(admin, study, people):
+    User.objects.filter(pk=people["expert"].pk).update(name="<img src=x onerror=alert(1)>")
+    assert "<img" not in page(admin, study).content.decode()
+
+
+def test_primary_keys_are_not_on_the_page(admin, study, people):
+    addresses = re.findall(r'(?:action|href)="([^"]+)"', page(admin, study).content.decode())
+    assert not [address for address in addresses if re.search(r"/\d+/", address)]
+
+
+def test_page_costs_the_same_for_many_people(
+    admin, study, people, django_assert_max_num_queries
+):
+    for _ in range(60):
+        cast.make_member(study, Role.ANNOTATOR)
+    with django_assert_max_num_queries(8):
+        assert "1–50 of 64" in page(admin, study).content.decode()
+    second = admin.get(reverse("members", args=[study.public_id]) + "?page=2")
+    assert "51–64 of 64" in second.content.decode()
