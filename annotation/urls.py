@@ -4,6 +4,8 @@ from annotation.views import (
     adjudication,
     campaigns,
     crowd,
+    exports,
+    figures,
     final_labels,
     guidelines,
     imports,
@@ -11,6 +13,7 @@ from annotation.views import (
     overview,
     quality,
     questions,
+    snapshots,
 )
 
 urlpatterns = [
@@ -23,5 +26,8 @@ urlpatterns = [
     *adjudication.urlpatterns,
     *final_labels.urlpatterns,
     *imports.urlpatterns,
+    *exports.urlpatterns,
     *questions.urlpatterns,
+    *figures.urlpatterns,
+    *snapshots.urlpatterns,
 ]

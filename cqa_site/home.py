@@ -16,9 +16,7 @@ def home(request: HttpRequest) -> HttpResponse:
     may_open = request.user.is_staff or request.user.is_superuser
     if len(memberships) == 1 and not may_open:
         return redirect("study", study_id=memberships[0].study.public_id)
-    return render(
-        request, "home.html", {"memberships": memberships, "may_open_studies": may_open}
-    )
+    return render(request, "home.html", {"memberships": memberships, "may_open_studies": may_open})
 
 
 def health(request: HttpRequest) -> JsonResponse:
@@ -41,8 +39,6 @@ class DesignForm(forms.Form):
     role = forms.ChoiceField(
         label="Role", choices=[("annotator", "Annotator"), ("expert", "Expert")], required=False
     )
-    text = forms.CharField(
-        label="Text", widget=forms.Textarea(attrs={"rows": 3}), required=False
-    )
+    text = forms.CharField(label="Text", widget=forms.Textarea(attrs={"rows": 3}), required=False)
     file = forms.FileField(label="File", required=False)
     blind = forms.BooleanField(label="Hide the source from annotators", required=False)

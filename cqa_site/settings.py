@@ -276,6 +276,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Studies, campaigns, votes, final labels, agreement and exports.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/api/v1",
     "ENUM_NAME_OVERRIDES": {
         "CampaignState": "annotation.models.Campaign.State",
         "ExportContent": "annotation.models.ExportFile.Content",

@@ -16,7 +16,7 @@ from cqa_site.runs.models import Job
 
 JOB = "final_labels"
 COMPARED = ("dawid_skene", "mace")
-CHUNK = 2_000
+CHUNK = 1_000
 LABELS = (
     "label",
     "majority_label",
@@ -89,16 +89,19 @@ def recompute_final_labels(campaign: Campaign, *, work: Work | None = None) -> i
     """Bring the final labels in line with what they derive from; return how many rows changed.
 
     Votes, expert labels and adjudications are only read, so repeating changes
-    nothing. The long computation holds no lock; only the changed rows are
-    written in the one short transaction at the end.
+    nothing. The long computation holds no lock, and only rows that changed are
+    written, a thousand per transaction: annotators never wait for long. A run
+    killed half way leaves rows that are each right, and its job starts again.
     """
     rows = _derive(campaign, work)
-    with transaction.atomic():
-        Campaign.objects.select_for_update(of=("self",), no_key=True).get(pk=campaign.pk)
-        changed = 0 if work and _is_overtaken(work) else _store(campaign, rows)
-        if work:
-            work.finish()
-    return changed
+    changed, gone = _compare(campaign, rows)
+    for start in range(0, len(changed), CHUNK):
+        if not _write(campaign, work, changed[start : start + CHUNK]):
+            return start
+        _say(work, 2, _("Storing labels"))
+    for start in range(0, len(gone), CHUNK):
+        FinalLabel.objects.filter(pk__in=gone[start : start + CHUNK]).delete()
+    return len(changed) + len(gone)
 
 
 @transaction.atomic
@@ -148,38 +151,47 @@ def _derive(campaign: Campaign, work: Work | None) -> dict[int, tuple]:
     return dict(zip(table.index, zip(*columns, strict=True), strict=True))
 
 
-def _is_overtaken(work: Work) -> bool:
-    """Whether a later request, with later votes, has already been written."""
-    later = Job.objects.filter(
-        kind=JOB, payload=work.payload, pk__gt=work.job.pk, state=Job.State.DONE
-    )
-    return later.exists()
+def _compare(campaign: Campaign, rows: dict[int, tuple]) -> tuple[list[FinalLabel], list[int]]:
+    """Rows to write, and keys of stored rows whose argument left the campaign.
 
-
-def _store(campaign: Campaign, rows: dict[int, tuple]) -> int:
-    present = {
-        argument: values
-        for argument, *values in FinalLabel.objects.filter(campaign=campaign).values_list(
-            "argument_id", *FIELDS
-        )
-    }
-    gone = list(present.keys() - rows.keys())
+    Reads under the lock, so that no older run is still writing: see ``_write``.
+    """
+    with transaction.atomic():
+        _lock(campaign)
+        columns = ("pk", "argument_id", *FIELDS)
+        present = list(campaign.final_labels.values_list(*columns))
+    stored = {argument: tuple(values) for _pk, argument, *values in present}
     changed = [
         FinalLabel(campaign=campaign, argument_id=argument, **dict(zip(FIELDS, row, strict=True)))
         for argument, row in rows.items()
-        if tuple(present.get(argument, ())) != row
+        if stored.get(argument) != row
     ]
+    return changed, [pk for pk, argument, *_values in present if argument not in rows]
+
+
+@transaction.atomic
+def _write(campaign: Campaign, work: Work | None, rows: list[FinalLabel]) -> bool:
+    """Store some rows; False if a later request, with later votes, has been taken up."""
+    _lock(campaign)
+    if work and _is_overtaken(work):
+        return False
     FinalLabel.objects.bulk_create(
-        changed,
-        batch_size=CHUNK,
+        rows,
         update_conflicts=True,
         unique_fields=["campaign", "argument"],
         update_fields=FIELDS,
     )
-    for start in range(0, len(gone), CHUNK):
-        leaving = FinalLabel.objects.filter(campaign=campaign)
-        leaving.filter(argument__in=gone[start : start + CHUNK]).delete()
-    return len(changed) + len(gone)
+    return True
+
+
+def _lock(campaign: Campaign) -> None:
+    """Let one run at a time read or write; a lock that inserts of votes do not wait for."""
+    Campaign.objects.select_for_update(of=("self",), no_key=True).get(pk=campaign.pk)
+
+
+def _is_overtaken(work: Work) -> bool:
+    later = Job.objects.filter(kind=JOB, payload=work.payload, pk__gt=work.job.pk)
+    return later.filter(state__in=[Job.State.LEASED, Job.State.DONE]).exists()
 
 
 def _say(work: Work | None, done: int, note: str) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -119,7 +119,7 @@ def request_exports(
 
 @transaction.atomic
 def current_snapshot(*, campaign: Campaign) -> Snapshot:
-    """The newest snapshot unless it is frozen and outdated; then an empty one, yet to be computed."""
+    """The newest snapshot unless it is frozen and outdated; then an empty one."""
     Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     newest = campaign.snapshots.defer("votes", "figures").first()
     if newest and (not newest.is_frozen or newest.marker == marker(campaign)):
@@ -275,9 +275,7 @@ def _manifest(
 
 @transaction.atomic
 def _store(files: list[ExportFile], work: Work) -> None:
-    ExportFile.objects.bulk_update(
-        files, ["stored_as", "rows", "size", "sha256", "finished_at"]
-    )
+    ExportFile.objects.bulk_update(files, ["stored_as", "rows", "size", "sha256", "finished_at"])
     work.finish()
 
 

@@ -47,10 +47,10 @@ def request_snapshot(*, campaign: Campaign, actor: User | None = None) -> Job:
     )
 
 
-def active_job(campaign: Campaign) -> Job | None:
-    """The job that is computing this campaign's figures, or waits to."""
-    key = f"{JOB}:{campaign.public_id}"
-    return Job.objects.filter(key=key, state__in=[Job.State.READY, Job.State.LEASED]).first()
+def latest_job(campaign: Campaign) -> Job | None:
+    """The newest job that computes, or computed, this campaign's figures."""
+    jobs = Job.objects.filter(study_id=campaign.study_id, key=f"{JOB}:{campaign.public_id}")
+    return jobs.order_by("-created_at", "-pk").first()
 
 
 def make_snapshot(work: Work) -> None:

@@ -17,7 +17,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.viewsets import GenericViewSet
 
 from annotation.models import Campaign
-from cqa_site.people.access import RESEARCHERS, membership_or_404
+from cqa_site.people.access import membership_or_404
 from cqa_site.people.models import Membership, Study
 
 

@@ -46,9 +46,7 @@ class CampaignFilter(filters.FilterSet):
 class ItemFilter(filters.FilterSet):
     """Items that are control items or not, of one argument or one comparison."""
 
-    is_control = TrueFalseFilter(
-        field_name="control_label", lookup_expr="isnull", exclude=True
-    )
+    is_control = TrueFalseFilter(field_name="control_label", lookup_expr="isnull", exclude=True)
     argument = filters.UUIDFilter(field_name="argument__public_id")
     comparison = filters.UUIDFilter(field_name="argument__comparison__public_id")
 

@@ -16,7 +16,6 @@ from annotation.actions import adjudication, consensus, quality
 from annotation.actions.serving import rater_for
 from annotation.models import Adjudication, Assignment, FinalLabel, Rater
 from annotation.reports.votes import counted_votes
-
 from cqa_site.web.problems import invalid_on
 
 from . import filters, inputs, serializers
@@ -51,9 +50,7 @@ class RaterViews(CampaignViews):
         mine = self.campaign.assignments.filter(rater=OuterRef("pk"))
         place = self.campaign.participations.filter(rater=OuterRef("pk"))
         answered = mine.filter(state=Assignment.State.ANSWERED)
-        controls = answered.filter(
-            item__control_label__isnull=False, item__is_retired=False
-        )
+        controls = answered.filter(item__control_label__isnull=False, item__is_retired=False)
         return (
             self.study.raters.filter(Exists(mine) | Exists(place))
             .annotate(
@@ -81,9 +78,7 @@ class RaterViews(CampaignViews):
     def _decide(self, decision: Callable[..., None], public_id: uuid.UUID) -> Response:
         rater = get_object_or_404(self.get_queryset(), public_id=public_id)
         reason = self.read(inputs.ReasonInput)["reason"]
-        decision(
-            campaign=self.campaign, rater=rater, reason=reason, actor=self.request.user
-        )
+        decision(campaign=self.campaign, rater=rater, reason=reason, actor=self.request.user)
         return self.shown(self.get_queryset().get(pk=rater.pk))
 
 

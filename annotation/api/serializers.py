@@ -185,7 +185,13 @@ class ItemSerializer(SentenceSerializer):
 
     class Meta:
         model = Item
-        fields = ["item_id", *SentenceSerializer.Meta.fields, "rank", "control_label", "is_retired"]
+        fields = [
+            "item_id",
+            *SentenceSerializer.Meta.fields,
+            "rank",
+            "control_label",
+            "is_retired",
+        ]
         read_only_fields = fields
 
 

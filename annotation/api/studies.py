@@ -106,9 +106,7 @@ class GuidelineViews(StudyViews):
         """Newest version first."""
         return self.study.guidelines.all()
 
-    @extend_schema(
-        request=inputs.GuidelineInput, responses={201: serializers.GuidelineSerializer}
-    )
+    @extend_schema(request=inputs.GuidelineInput, responses={201: serializers.GuidelineSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Write the next version."""
         given = self.read(inputs.GuidelineInput)

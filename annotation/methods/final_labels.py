@@ -76,7 +76,7 @@ def read_final_labels(
     """
     shown_name = name or Path(path).name
     position = 0
-    with open_table(path, name=shown_name, limits=limits) as table:
+    with open_table(path, name=shown_name, kind="json", limits=limits) as table:
         for comparison in table.rows:
             objects = [comparison.values.get(key) for key in ("obj1", "obj2")]
             entries = comparison.values.get("arguments")

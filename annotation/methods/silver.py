@@ -51,7 +51,7 @@ def read_silver(
         At the first step, if the file is not such JSON.
     """
     shown_name = name or Path(path).name
-    with open_table(path, name=shown_name, limits=limits) as table:
+    with open_table(path, name=shown_name, kind="json", limits=limits) as table:
         for row in table.rows:
             try:
                 yield _read_comparison(row)

@@ -14,7 +14,7 @@ MARKS = (0.667, 0.8)
 UNITS = {
     "hour": "yearmonthdatehours",
     "day": "yearmonthdate",
-    "week": "yearmonthdate",
+    "week": "yearweek",
     "month": "yearmonth",
 }
 
@@ -38,9 +38,7 @@ def _labels(figures: Figures, size: str) -> charts.Spec:
         if kind == "ordinary" or figures["progress"]["control_votes"]
     ]
     titles = (_("Label"), _("Counted votes"))
-    return charts.stacked_bars(
-        rows, x="label", y="votes", series="kind", titles=titles, size=size
-    )
+    return charts.stacked_bars(rows, x="label", y="votes", series="kind", titles=titles, size=size)
 
 
 def _labels_alt(figures: Figures) -> str:
@@ -121,9 +119,10 @@ def _time_alt(figures: Figures) -> str:
     every = figures["time"]["all"]
     if not every["n"]:
         return str(figures["time"]["reason"])
-    return _(
-        "Seconds per label: median %(median).1f, middle half %(q1).1f to %(q3).1f, %(n)d votes."
-    ) % every
+    return (
+        _("Seconds per label: median %(median).1f, middle half %(q1).1f to %(q3).1f, %(n)d votes.")
+        % every
+    )
 
 
 def _votes_over_time(figures: Figures, size: str) -> charts.Spec:
@@ -148,7 +147,7 @@ def _votes_over_time_alt(figures: Figures) -> str:
     first, last = over["bins"][0], over["bins"][-1]
     most = max(over["bins"], key=lambda row: row["votes"])
     return _(
-        "Counted votes from %(first)s to %(last)s, %(total)d in all; most, %(most)d, from %(peak)s."
+        "%(total)d counted votes from %(first)s to %(last)s; most, %(most)d, from %(peak)s."
     ) % {
         "first": first["start"],
         "last": last["start"],

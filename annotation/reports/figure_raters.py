@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cqa_site.stats.agreement import pairwise_agreement, pairwise_matrix, per_item_disagreement
 from cqa_site.stats.aggregation import majority
+from cqa_site.stats.agreement import pairwise_agreement, pairwise_matrix, per_item_disagreement
 from cqa_site.stats.ratings import Ratings
 
 MATRIX_RATERS = 15
@@ -86,9 +86,7 @@ def hardest_items(used: pd.DataFrame, ratings: Ratings) -> list[dict[str, Any]]:
     ]
 
 
-def annotators(
-    votes: pd.DataFrame, used: pd.DataFrame, ratings: Ratings
-) -> list[dict[str, Any]]:
+def annotators(votes: pd.DataFrame, used: pd.DataFrame, ratings: Ratings) -> list[dict[str, Any]]:
     """One row for each rater, most counted votes first; excluded ones are listed, too."""
     table = votes.groupby("rater_id").agg(
         kind=("rater_kind", "first"), is_excluded=("is_excluded", "max")
@@ -103,7 +101,8 @@ def annotators(
     compared = _agrees_with_others(ratings)
     table["compared"] = compared.groupby("rater").size()
     table["agreeing"] = compared.groupby("rater")["agrees"].sum()
-    table["seconds"] = used["active_ms"].astype("Float64").groupby(used["rater_id"]).median() / 1000
+    seconds = used["active_ms"].astype("Float64") / 1000
+    table["seconds"] = seconds.groupby(used["rater_id"]).median()
     counts = [name for name in table.columns if name not in ("kind", "is_excluded", "seconds")]
     table[counts] = table[counts].fillna(0).astype(int)
     table = table.reset_index().sort_values(["votes", "rater_id"], ascending=[False, True])

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.models import Snapshot
 from cqa_site.web.tables import TableData
+from cqa_site.web.templatetags.figures import pseudonym
 
 Rows = list[list[Any]]
 Figures = dict[str, Any]
@@ -23,11 +24,6 @@ class Entry:
     title: Any
     recipe: Any
     build: Build
-
-
-def pseudonym(rater_id: str) -> str:
-    """The short name of a rater's public id that `Rater.pseudonym` gives."""
-    return f"R-{rater_id.replace('-', '')[:6]}"
 
 
 def figure_table(snapshot: Snapshot, slug: str) -> TableData:
@@ -139,11 +135,11 @@ def _confusion(figures: Figures) -> tuple[list[str], Rows]:
 
 def _pairs(figures: Figures) -> tuple[list[str], Rows]:
     pairs = figures["pairs"]
-    raters = pairs["raters"]
+    names = [pseudonym(rater) for rater in pairs["raters"]]
     rows: Rows = [
-        [pseudonym(raters[a]), pseudonym(raters[b]), pairs["values"][a][b], pairs["n_shared"][a][b]]
-        for a in range(len(raters))
-        for b in range(a + 1, len(raters))
+        [names[a], names[b], pairs["values"][a][b], pairs["n_shared"][a][b]]
+        for a in range(len(names))
+        for b in range(a + 1, len(names))
     ]
     return [_("Annotator"), _("Annotator 2"), _("Ordinal alpha"), _("Shared items")], rows
 
@@ -218,7 +214,7 @@ def _annotators(figures: Figures) -> tuple[list[str], Rows]:
 def _time(figures: Figures) -> tuple[list[str], Rows]:
     time = figures["time"]
     rows = [(_("all"), time["all"]), *((str(row["label"]), row) for row in time["labels"])]
-    columns = [_("Label"), _("Votes"), _("Lower quartile, s"), _("Median, s"), _("Upper quartile, s")]
+    columns = [_("Label"), _("Votes"), _("Quartile 1, s"), _("Median, s"), _("Quartile 3, s")]
     return columns, [[name, row["n"], row["q1"], row["median"], row["q3"]] for name, row in rows]
 
 
@@ -263,14 +259,6 @@ TABLES: dict[str, Entry] = {
         ),
         _confusion,
     ),
-    "pairs": Entry(
-        gettext_lazy("Pairs of annotators"),
-        gettext_lazy(
-            "Ordinal alpha over the items both labelled; no value below 5 shared items. "
-            "At most the 15 annotators with most counted votes."
-        ),
-        _pairs,
-    ),
     "per-label": Entry(
         gettext_lazy("Agreement by label"),
         gettext_lazy(
@@ -278,6 +266,14 @@ TABLES: dict[str, Entry] = {
             "the same if the votes were dealt at random."
         ),
         _per_label,
+    ),
+    "pairs": Entry(
+        gettext_lazy("Pairs of annotators"),
+        gettext_lazy(
+            "Ordinal alpha over the items both labelled; no value below 5 shared items. "
+            "At most the 15 annotators with most counted votes."
+        ),
+        _pairs,
     ),
     "hardest": Entry(
         gettext_lazy("Most disputed items"),

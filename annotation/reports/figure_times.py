@@ -7,7 +7,7 @@ import pandas as pd
 
 WIDTHS = (0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300)
 MOST_BINS = 24
-STEPS = (("hour", "h", 60), ("day", "D", 62), ("week", "7D", 104), ("month", "MS", 10_000))
+STEPS = (("hour", "h", 60), ("day", "D", 62), ("week", "W-SUN", 104), ("month", "MS", 10_000))
 
 
 def time_per_label(used: pd.DataFrame, values: list[int]) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def votes_over_time(used: pd.DataFrame) -> dict[str, Any]:
     hours = (times.max() - times.min()).total_seconds() / 3600
     lengths = {"hour": 1, "day": 24, "week": 168, "month": 730}
     step, rule = next((name, rule) for name, rule, most in STEPS if hours / lengths[name] <= most)
-    counts = pd.Series(1, index=times).resample(rule).sum()
+    counts = pd.Series(1, index=times).resample(rule, closed="left", label="left").sum()
     form = "%Y-%m-%d %H:00" if step == "hour" else "%Y-%m-%d"
     bins = [
         {"start": start.strftime(form), "votes": int(count), "total": int(total)}

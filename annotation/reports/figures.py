@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from cqa_site.stats.aggregation import majority
 from cqa_site.stats.agreement import (
     Level,
     coincidences,
@@ -17,7 +18,6 @@ from cqa_site.stats.agreement import (
     per_label_agreement,
     percent_agreement,
 )
-from cqa_site.stats.aggregation import majority
 from cqa_site.stats.ratings import Ratings
 
 from .figure_raters import annotators, hardest_items, pair_matrix, weighted_kappa

@@ -57,6 +57,26 @@ class Annotator:
     agreement: float | None
 
     @property
+    def accuracy_percent(self) -> float | None:
+        """Share of right answers on control items, in percent."""
+        return _percent(self.controls.accuracy)
+
+    @property
+    def low_percent(self) -> float | None:
+        """Lower bound of the accuracy, in percent."""
+        return _percent(self.controls.interval and self.controls.interval[0])
+
+    @property
+    def high_percent(self) -> float | None:
+        """Upper bound of the accuracy, in percent."""
+        return _percent(self.controls.interval and self.controls.interval[1])
+
+    @property
+    def agreement_percent(self) -> float | None:
+        """Agreement with the others, in percent."""
+        return _percent(self.agreement)
+
+    @property
     def is_excluded(self) -> bool:
         """Whether the labels are left out of every figure."""
         return self.place is not None and self.place.is_excluded
@@ -101,13 +121,13 @@ class Control:
 
 @dataclass(frozen=True)
 class LabelCounts:
-    """How often one label was given by a first and by a second group, also as shares."""
+    """How often one label was given by a first and by a second group, also in percent."""
 
     label: int
     first: int
-    first_share: float
+    first_percent: float
     second: int
-    second_share: float
+    second_percent: float
 
 
 @dataclass(frozen=True)
@@ -225,13 +245,13 @@ def label_counts(values: pd.Series) -> dict[int, int]:
 
 
 def time_histogram(active_ms: pd.Series) -> list[tuple[str, int, float]]:
-    """Active seconds in bins of growing width: (bin, count, share of those measured)."""
+    """Active seconds in bins of growing width: (bin, count, percent of those measured)."""
     seconds = active_ms.dropna().astype(float) / 1_000
     bins = pd.cut(seconds, TIME_BINS, right=False, include_lowest=True)
     counts = bins.value_counts(sort=False).to_list()
     names = [f"{low}–{high} s" for low, high in pairwise(TIME_BINS)]
     total = max(len(seconds), 1)
-    return [(name, count, count / total) for name, count in zip(names, counts, strict=True)]
+    return [(name, count, 100 * count / total) for name, count in zip(names, counts, strict=True)]
 
 
 @lru_cache(maxsize=4_096)
@@ -298,12 +318,16 @@ def _beside(first: dict[int, int], second: dict[int, int], scale: list[int]) -> 
         LabelCounts(
             label,
             first.get(label, 0),
-            first.get(label, 0) / totals[0],
+            100 * first.get(label, 0) / totals[0],
             second.get(label, 0),
-            second.get(label, 0) / totals[1],
+            100 * second.get(label, 0) / totals[1],
         )
         for label in scale
     ]
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
 
 
 def _whole(label: Any) -> int | None:

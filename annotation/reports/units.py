@@ -6,10 +6,14 @@ A figure is named by a short text: ``alpha``, ``alpha-ordinary``, ``cell:2:3``, 
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 
 from cqa_site.stats.aggregation import majority
+from cqa_site.stats.agreement import krippendorff_alpha
+from cqa_site.stats.estimate import Estimate
+from cqa_site.web.tables import TableData
 
 from .figures import in_scope, ratings_of
 from .snapshots import counted
@@ -91,3 +95,37 @@ _ROWS: dict[str, Callable[[pd.DataFrame, str], pd.DataFrame]] = {
     "item": _item,
     "time": _time,
 }
+
+
+def recomputed(rows: pd.DataFrame, figure: str) -> Estimate | None:
+    """Ordinal alpha of the rows, where the figure is one: the page proves itself."""
+    if figure.partition(":")[0] not in ("alpha", "alpha-ordinary", "pair"):
+        return None
+    return krippendorff_alpha(ratings_of(rows), "ordinal")
+
+
+def unit_rows(rows: pd.DataFrame) -> TableData:
+    """The rows as a table with the snapshot's columns, for a file."""
+    plain = rows.astype(object).where(rows.notna(), None)
+    plain["answered_at"] = [at and at.isoformat() for at in plain["answered_at"]]
+    return TableData(list(plain.columns), plain.to_numpy().tolist(), name="votes")
+
+
+def page_rows(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """Some rows for a page: whole numbers as text, times that templates can format."""
+    plain = rows.astype(object).where(rows.notna(), None)
+    return [
+        {
+            **row,
+            "label_text": _digit(row["label"]),
+            "control_text": _digit(row["control_label"]),
+            "seconds": None if row["active_ms"] is None else row["active_ms"] / 1000,
+            "item_key": f"item:{row['item_id']}",
+            "rater_key": f"rater:{row['rater_id']}",
+        }
+        for row in plain.to_dict("records")
+    ]
+
+
+def _digit(label: int | None) -> str:
+    return "" if label is None else str(int(label))

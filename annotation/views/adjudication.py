@@ -117,7 +117,7 @@ def _segments(argument: Argument | None) -> list[Any]:
 
 
 def _own_decisions(campaign: Campaign, rater: Rater | None) -> QuerySet[Adjudication]:
-    """This person's decisions in the queue, newest first; superseded ones included."""
+    """The person's decisions in the queue, newest first; superseded ones included."""
     return Adjudication.objects.filter(
         campaign=campaign, rater=rater, source=Adjudication.Source.QUEUE
     ).order_by("-pk")

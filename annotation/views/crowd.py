@@ -66,9 +66,7 @@ def crowd_link_close(
     request: HttpRequest, study: Study, campaign_id: uuid.UUID, link_id: uuid.UUID
 ) -> HttpResponse:
     """Let nobody new in by this link."""
-    link = get_object_or_404(
-        study.participant_links, public_id=link_id, campaign_ref=campaign_id
-    )
+    link = get_object_or_404(study.participant_links, public_id=link_id, campaign_ref=campaign_id)
     close_link(link=link, actor=request.user)
     messages.success(request, _("Link closed. People who are in may finish."))
     return redirect("crowd_links", study_id=study.public_id, campaign_id=campaign_id)
@@ -110,9 +108,7 @@ def _participant(request: HttpRequest) -> Participant:
     return participant
 
 
-def _running_page(
-    request: HttpRequest, participant: Participant, form: FaultForm
-) -> HttpResponse:
+def _running_page(request: HttpRequest, participant: Participant, form: FaultForm) -> HttpResponse:
     context = {
         "campaign": actions.campaign_of(participant),
         "participant": participant,

@@ -13,15 +13,13 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from annotation.actions.adjudication import queue
 from annotation.models import Assignment, Campaign, FinalLabel, ImportFile, Slot
 from cqa_site.people.access import EVERYONE, study_page
 from cqa_site.people.models import Membership, Role, Study
 
 SHOWN = 6
 LISTED = 50
-OPEN_DISPUTE = Q(adjudicated_label__isnull=True) & (
-    Q(is_tied=True) | Q(methods_differ=True) | Q(spread__gte=2)
-)
 
 
 @dataclass(frozen=True)
@@ -51,10 +49,9 @@ def _annotator_page(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _expert_page(request: HttpRequest, study: Study) -> HttpResponse:
-    disputed = _count(FinalLabel.objects.filter(OPEN_DISPUTE, campaign=OuterRef("pk")))
     context = {
         "study": study,
-        "queues": study.campaigns.annotate(disputes=disputed).filter(disputes__gt=0)[:LISTED],
+        "queues": _disputed_campaigns(study),
         "campaigns": _own_work(request.membership),
     }
     return render(request, "annotation/overview_expert.html", context)
@@ -69,10 +66,22 @@ def _researcher_page(request: HttpRequest, study: Study) -> HttpResponse:
         "campaigns": campaigns,
         "steps": steps,
         "next_step": next((step for step in steps if not step.is_done), None),
-        "disputes": FinalLabel.objects.filter(OPEN_DISPUTE, campaign__study=study).count(),
+        "queues": _disputed_campaigns(study),
         "waiting_imports": study.import_files.filter(state=ImportFile.State.CHECKED).count(),
     }
     return render(request, "annotation/overview_researcher.html", context)
+
+
+def _disputed_campaigns(study: Study) -> list[Campaign]:
+    """The newest campaigns with undecided labels in dispute; each gets ``disputes``."""
+    settled = FinalLabel.objects.filter(campaign=OuterRef("pk"))
+    campaigns = study.campaigns.filter(Exists(settled)).select_related("guideline")[:SHOWN]
+    found = []
+    for campaign in campaigns:
+        campaign.disputes = queue(campaign, rater=None).count()
+        if campaign.disputes:
+            found.append(campaign)
+    return found
 
 
 def _own_work(membership: Membership) -> QuerySet[Campaign]:
@@ -98,7 +107,7 @@ def _count(rows: QuerySet) -> Coalesce:
 
 
 def _add_progress(campaigns: list[Campaign]) -> None:
-    """Give each campaign ``done``, ``wanted`` and ``has_votes``, in two queries for all of them."""
+    """Give each campaign ``done``, ``wanted`` and ``has_votes``: two queries for all of them."""
     ids = [campaign.pk for campaign in campaigns]
     rows = (
         Slot.objects.filter(campaign__in=ids)
@@ -108,9 +117,7 @@ def _add_progress(campaigns: list[Campaign]) -> None:
     )
     slots = {row["campaign"]: (row["wanted"], row["done"]) for row in rows}
     votes = Assignment.objects.filter(campaign=OuterRef("pk"), state=Assignment.State.ANSWERED)
-    voted = set(
-        Campaign.objects.filter(Exists(votes), pk__in=ids).values_list("pk", flat=True)
-    )
+    voted = set(Campaign.objects.filter(Exists(votes), pk__in=ids).values_list("pk", flat=True))
     for campaign in campaigns:
         campaign.wanted, campaign.done = slots.get(campaign.pk, (0, 0))
         campaign.has_votes = campaign.pk in voted
@@ -134,7 +141,9 @@ def _import_step(study: Study) -> Step:
         title=_("Import arguments"),
         text=found % {"count": f"{count:,}"}
         if count
-        else _("Upload a table, JSON or workbook; you see what is in it before anything is stored."),
+        else _(
+            "Upload a table, JSON or workbook; you see what is in it before anything is stored."
+        ),
         button=_("Import more") if count else _("Import arguments"),
         url=reverse("imports", args=[study.public_id]),
         is_done=count > 0,
@@ -165,14 +174,14 @@ def _people_step(study: Study, *, is_imported: bool) -> Step:
     people = study.memberships.filter(
         role__in=(Role.ANNOTATOR, Role.EXPERT), is_active=True
     ).count()
-    found = ngettext(
-        "%(count)s person can label.", "%(count)s people can label.", people
-    )
+    found = ngettext("%(count)s person can label.", "%(count)s people can label.", people)
     return Step(
         title=_("Bring in annotators"),
         text=found % {"count": f"{people:,}"}
         if people
-        else _("Invite people you know, or make a link for a crowd platform on the campaign's page."),
+        else _(
+            "Invite people you know, or make a link for a crowd platform on the campaign's page."
+        ),
         button=_("People"),
         url=reverse("members", args=[study.public_id]),
         is_done=people > 0 or is_imported,

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
@@ -63,7 +63,6 @@ def quality(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpR
     shown = _sorted([each for each in people if FILTERS[show][1](each)], sort)
     context = _context(study, campaign) | {
         "totals": _totals(people),
-        "mark_percent": campaign.min_control_accuracy * 100,
         "heads": _heads(sort),
         "filters": _filters(people, show),
         "show": show,
@@ -156,7 +155,12 @@ def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
 
 
 def _context(study: Study, campaign: Campaign) -> dict[str, Any]:
-    return {"study": study, "section": "campaigns", "campaign": campaign}
+    return {
+        "study": study,
+        "section": "campaigns",
+        "campaign": campaign,
+        "mark_percent": campaign.min_control_accuracy * 100,
+    }
 
 
 def _sorted(people: list[reports.Annotator], sort: str) -> list[reports.Annotator]:
@@ -232,7 +236,7 @@ def _labels_page(request: HttpRequest, campaign: Campaign, rater: Rater) -> Page
     labels = (
         campaign.assignments.filter(rater=rater, state=Assignment.State.ANSWERED)
         .select_related("item__argument__comparison")
-        .annotate(majority=Subquery(majority))
+        .annotate(majority=Subquery(majority), active_seconds=F("active_ms") / 1_000.0)
         .order_by("-answered_at", "-pk")
     )
     return Paginator(labels, PER_PAGE).get_page(request.GET.get("page"))

@@ -52,11 +52,12 @@ def _add_votes(rows: list[Argument]) -> None:
     counts = (
         Item.objects.filter(argument__in=rows)
         .order_by()
-        .values_list("argument")
+        .values("argument")
         .annotate(
-            Count("campaign", distinct=True),
-            Count("assignments", filter=Q(assignments__state=Assignment.State.ANSWERED)),
+            campaigns=Count("campaign", distinct=True),
+            votes=Count("assignments", filter=Q(assignments__state=Assignment.State.ANSWERED)),
         )
+        .values_list("argument", "campaigns", "votes")
     )
     found = {argument: (campaigns, votes) for argument, campaigns, votes in counts}
     for row in rows:

@@ -66,7 +66,13 @@ def study_page(*roles: Role) -> Callable:
 
 
 def record(
-    *, study: Study | None, actor: User | None, verb: str, subject: str, reason: str = "", **details
+    *,
+    study: Study | None,
+    actor: User | None,
+    verb: str,
+    subject: str,
+    reason: str = "",
+    **details,
 ) -> AuditEvent:
     """Write one line of the study's audit log."""
     return AuditEvent.objects.create(

@@ -41,17 +41,13 @@ urlpatterns = [
     path("join/<str:secret>/", participants.join, name="join"),
     path("s/<uuid:study_id>/settings/", studies.study_settings, name="study_settings"),
     path("s/<uuid:study_id>/people/", members.members, name="members"),
-    path(
-        "s/<uuid:study_id>/people/<uuid:user_id>/role/", members.member_role, name="member_role"
-    ),
+    path("s/<uuid:study_id>/people/<uuid:user_id>/role/", members.member_role, name="member_role"),
     path(
         "s/<uuid:study_id>/people/<uuid:user_id>/active/",
         members.member_active,
         name="member_active",
     ),
-    path(
-        "s/<uuid:study_id>/people/invitations/", members.invitation_new, name="invitation_new"
-    ),
+    path("s/<uuid:study_id>/people/invitations/", members.invitation_new, name="invitation_new"),
     path(
         "s/<uuid:study_id>/people/invitations/<uuid:invitation_id>/revoke/",
         members.invitation_revoke,

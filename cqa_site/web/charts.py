@@ -90,10 +90,14 @@ def histogram(
     """Touching bars from ``start`` to ``end``, both numbers."""
     import altair as alt
 
-    bars = _chart(rows).mark_bar(binSpacing=1).encode(
-        x=alt.X(start, type="quantitative", title=titles[0], bin="binned"),
-        x2=end,
-        y=alt.Y(y, type="quantitative", title=titles[1], axis=alt.Axis(tickCount=5)),
+    bars = (
+        _chart(rows)
+        .mark_bar(binSpacing=1)
+        .encode(
+            x=alt.X(start, type="quantitative", title=titles[0], bin="binned"),
+            x2=end,
+            y=alt.Y(y, type="quantitative", title=titles[1], axis=alt.Axis(tickCount=5)),
+        )
     )
     return _spec(bars, size, 220)
 
@@ -104,16 +108,24 @@ def columns_over_time(
     """One bar for each time step; ``x`` is an ISO date or time, ``unit`` a Vega-Lite time unit."""
     import altair as alt
 
-    most = 6 if size == "wide" else 4
-    bars = _chart(rows).mark_bar(cornerRadiusEnd=2).encode(
-        x=alt.X(
-            x,
-            type="temporal",
-            timeUnit=unit,
-            title=titles[0],
-            axis=alt.Axis(tickCount=most, labelOverlap=True, format=_TIME_FORMATS.get(unit, "%d %b")),
-        ),
-        y=alt.Y(y, type="quantitative", title=titles[1], axis=alt.Axis(tickCount=5)),
+    look = alt.Axis(
+        tickCount=6 if size == "wide" else 4,
+        labelOverlap=True,
+        format=_TIME_FORMATS.get(unit, "%d %b"),
+    )
+    bars = (
+        _chart(rows)
+        .mark_bar(cornerRadiusEnd=2)
+        .encode(
+            x=alt.X(
+                x,
+                type="temporal",
+                timeUnit=unit,
+                title=titles[0],
+                axis=look,
+            ),
+            y=alt.Y(y, type="quantitative", title=titles[1], axis=alt.Axis(tickCount=5)),
+        )
     )
     return _spec(bars, size, 180)
 
@@ -136,8 +148,9 @@ def intervals(
     names = list(dict.fromkeys(row[series] for row in rows))
     kinds = list(dict.fromkeys(row[y] for row in rows))
     known = [row for row in rows if row["value"] is not None]
-    lowest = min((row["low"] if row["low"] is not None else row["value"] for row in known), default=0)
-    scale = alt.Scale(domain=[min(0.0, lowest), 1])
+    spans = [row for row in known if row["low"] is not None]
+    lowest = min([0.0, *(row["value"] for row in known), *(row["low"] for row in spans)])
+    scale = alt.Scale(domain=[lowest, 1])
     shared = {
         "y": alt.Y(y, type="nominal", sort=kinds, title=None),
         "yOffset": alt.YOffset(series, type="nominal", sort=names),
@@ -149,25 +162,43 @@ def intervals(
         legend=alt.Legend(orient="top", title=None) if len(names) > 1 else None,
     )
     x = alt.X("value", type="quantitative", title=title, scale=scale)
-    lines = _chart([{"at": mark} for mark in marks]).mark_rule(style="guide").encode(
-        x=alt.X("at", type="quantitative", scale=scale, title=title)
+    lines = (
+        _chart([{"at": mark} for mark in marks])
+        .mark_rule(style="guide")
+        .encode(x=alt.X("at", type="quantitative", scale=scale, title=title))
     )
-    spans = [row for row in known if row["low"] is not None]
-    bars = _chart(spans).mark_rule(strokeWidth=2.5).encode(
-        x=alt.X("low", type="quantitative", scale=scale, title=title), x2="high",
-        color=colour, **shared,
+    bars = (
+        _chart(spans)
+        .mark_rule(strokeWidth=2.5)
+        .encode(
+            x=alt.X("low", type="quantitative", scale=scale, title=title),
+            x2="high",
+            color=colour,
+            **shared,
+        )
     )
-    dots = _chart(known).mark_point(filled=True, size=80, opacity=1).encode(
-        x=x, color=colour, **shared
+    dots = (
+        _chart(known)
+        .mark_point(filled=True, size=80, opacity=1)
+        .encode(x=x, color=colour, **shared)
     )
-    texts = _chart(known).mark_text(dy=-9, style="value").encode(
-        x=x, text=alt.Text("value:Q", format=".3f"), **shared
+    texts = (
+        _chart(known)
+        .mark_text(dy=-9, style="value")
+        .encode(x=x, text=alt.Text("value:Q", format=".3f"), **shared)
     )
     return _spec(alt.layer(lines, bars, dots, texts), size, 40 + 42 * len(kinds) * len(names))
 
 
 def heatmap(
-    rows: Rows, *, x: str, y: str, share: str, text: str, titles: tuple[str, str], size: str = "wide"
+    rows: Rows,
+    *,
+    x: str,
+    y: str,
+    share: str,
+    text: str,
+    titles: tuple[str, str],
+    size: str = "wide",
 ) -> Spec:
     """Cells shaded by ``share`` (0 to 1, or missing) with ``text`` in them."""
     import altair as alt

@@ -69,14 +69,20 @@ def booktabs(
 
     Parameters
     ----------
+    columns, rows
+        Headings, and cells in their order.
     numeric
         For each column whether it is set flush right.
+    caption
+        Set above the table.
     label
         Used in ``\\label{tab:…}``; only letters, digits and hyphens are kept.
+    note
+        Set small below the table.
     """
     align = "".join("r" if is_number else "l" for is_number in numeric)
     lines = [
-        "% needs \\usepackage{booktabs}, and \\usepackage[T1]{fontenc} without XeLaTeX or LuaLaTeX",
+        "% needs \\usepackage{booktabs}; with pdfLaTeX also \\usepackage[T1]{fontenc}",
         "\\begin{table}",
         "\\centering",
         f"\\caption{{{escape(caption)}}}",

@@ -9,9 +9,7 @@ def log(client, study, page=1):
     return client.get(reverse("audit", args=[study.public_id]) + f"?page={page}")
 
 
-def test_log_is_paginated_newest_first(
-    researcher, study, people, django_assert_max_num_queries
-):
+def test_log_is_paginated_newest_first(researcher, study, people, django_assert_max_num_queries):
     for number in range(120):
         record(study=study, actor=people["admin"], verb="thing_done", subject=f"thing {number}")
     with django_assert_max_num_queries(5):

@@ -18,7 +18,11 @@ from cqa_site.people.actions.invitations import (
 from cqa_site.people.models import AuditEvent, Invitation, Membership, Role, User, hash_secret
 from tests import cast
 
-NEW = {"name": "New reader", "email": "New@Reader.example", "password": "four unrelated dull words"}
+NEW = {
+    "name": "New reader",
+    "email": "New@Reader.example",
+    "password": "four unrelated dull words",
+}
 HERE = "/invitations/"
 
 
@@ -41,7 +45,7 @@ def follow(client, secret):
     return client.get(HERE)
 
 
-def make(client, study, **fields):
+def make(client, study, /, **fields):
     return client.post(
         reverse("invitation_new", args=[study.public_id]),
         {"role": "annotator", "note": "a colleague", "days": "7"} | fields,
@@ -101,7 +105,7 @@ def test_new_person_gets_account_membership_and_session(invitation, study):
     assert "invitation" not in client.session
     person = User.objects.get(email="new@reader.example")
     assert person.check_password(NEW["password"])
-    assert not (person.is_staff or person.is_superuser)
+    assert (person.is_staff, person.is_superuser) == (False, False)
     assert Membership.objects.get(user=person).role == "expert"
     found.refresh_from_db()
     assert found.used_by == person
@@ -116,7 +120,7 @@ def test_new_person_cannot_choose_role_or_rights(invitation, other_study):
         NEW | {"role": "admin", "is_staff": "on", "is_superuser": "on", "study": other_study.pk},
     )
     person = User.objects.get(email="new@reader.example")
-    assert not (person.is_staff or person.is_superuser)
+    assert (person.is_staff, person.is_superuser) == (False, False)
     assert list(person.memberships.values_list("role", flat=True)) == ["expert"]
     assert not other_study.memberships.exists()
 
@@ -284,7 +288,9 @@ def test_list_says_what_became_of_each(admin, study, people):
     assert text.count(">Revoke<") == 1
 
 
-def test_invitation_of_another_study_cannot_be_revoked_from_here(admin, study, stranger, other_study):
+def test_invitation_of_another_study_cannot_be_revoked_from_here(
+    admin, study, stranger, other_study
+):
     foreign, _ = create_invitation(
         study=other_study,
         role="expert",

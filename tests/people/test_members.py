@@ -162,9 +162,7 @@ def test_primary_keys_are_not_on_the_page(admin, study, people):
     assert not [address for address in addresses if re.search(r"/\d+/", address)]
 
 
-def test_page_costs_the_same_for_many_people(
-    admin, study, people, django_assert_max_num_queries
-):
+def test_page_costs_the_same_for_many_people(admin, study, people, django_assert_max_num_queries):
     for _ in range(60):
         cast.make_member(study, Role.ANNOTATOR)
     with django_assert_max_num_queries(8):

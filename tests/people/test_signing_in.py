@@ -163,7 +163,14 @@ def test_next_inside_the_site_is_followed(client, people):
 def test_there_is_no_public_sign_up(client, db):
     names = {name for name in get_resolver().reverse_dict if isinstance(name, str)}
     assert not {name for name in names if "signup" in name or "social" in name}
-    for path in ("signup/", "email/", "confirm-email/", "social/signup/", "3rdparty/", "login/code/"):
+    for path in (
+        "signup/",
+        "email/",
+        "confirm-email/",
+        "social/signup/",
+        "3rdparty/",
+        "login/code/",
+    ):
         for method in (client.get, client.post):
             answer = method(f"/accounts/{path}", {"email": "x@y.example", "password1": "l" * 20})
             assert answer.status_code == 404

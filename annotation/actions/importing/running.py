@@ -6,6 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotation.actions.consensus import request_everywhere
 from annotation.models import Campaign, ImportFile, ImportProblem
 from cqa_site.people.access import record
 from cqa_site.people.models import User
@@ -138,13 +139,15 @@ def _notes(import_file: ImportFile, outcome: Outcome) -> list[str]:
 def _close(
     import_file: ImportFile, outcome: Outcome, actor: User | None, chosen: dict[str, bool]
 ) -> None:
-    campaigns = Campaign.objects.filter(pk__in=outcome.campaign_ids[:1])
+    campaigns = Campaign.objects.select_related("study").in_bulk(outcome.campaign_ids)
+    for campaign in campaigns.values():
+        request_everywhere(campaign=campaign, actor=actor)
     _save(
         import_file,
         state=State.APPLIED,
         refusal="",
         applied_at=timezone.now(),
-        campaign=campaigns.first(),
+        campaign=next(iter(campaigns.values()), None),
     )
     record(
         study=import_file.study,

@@ -48,18 +48,16 @@ def create_invitation(
         created_by=actor,
         expires_at=timezone.now() + timedelta(days=days),
     )
-    record(
-        study=study, actor=actor, verb="invitation_created", subject=note, role=role, days=days
-    )
+    record(study=study, actor=actor, verb="invitation_created", subject=note, role=role, days=days)
     return invitation, secret
 
 
 @transaction.atomic
 def revoke_invitation(*, invitation: Invitation, actor: User) -> bool:
     """Make an unused link useless; False when it was used or revoked before."""
-    changed = Invitation.objects.filter(
-        pk=invitation.pk, used_at=None, revoked_at=None
-    ).update(revoked_at=timezone.now())
+    changed = Invitation.objects.filter(pk=invitation.pk, used_at=None, revoked_at=None).update(
+        revoked_at=timezone.now()
+    )
     if changed:
         record(
             study=invitation.study,
@@ -85,9 +83,7 @@ def accept_invitation(*, invitation: Invitation, user: User) -> Membership:
     if Membership.objects.filter(study=invitation.study, user=user).exists():
         raise AlreadyMember
     _use_up(invitation, user)
-    membership = Membership.objects.create(
-        study=invitation.study, user=user, role=invitation.role
-    )
+    membership = Membership.objects.create(study=invitation.study, user=user, role=invitation.role)
     record(
         study=invitation.study,
         actor=user,

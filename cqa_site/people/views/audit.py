@@ -15,6 +15,4 @@ def audit(request: HttpRequest, study: Study) -> HttpResponse:
     """List who changed what, newest first."""
     events = study.audit_events.select_related("actor")
     page = Paginator(events, PAGE_SIZE).get_page(request.GET.get("page"))
-    return render(
-        request, "people/audit.html", {"study": study, "section": "audit", "page": page}
-    )
+    return render(request, "people/audit.html", {"study": study, "section": "audit", "page": page})

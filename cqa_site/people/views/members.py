@@ -102,9 +102,7 @@ def _members(study: Study) -> QuerySet[Membership]:
 
 
 def _refuse_last_admin(request: HttpRequest, study: Study) -> HttpResponse:
-    messages.error(
-        request, _("A study needs an active admin. Make somebody else admin first.")
-    )
+    messages.error(request, _("A study needs an active admin. Make somebody else admin first."))
     return redirect("members", study_id=study.public_id)
 
 

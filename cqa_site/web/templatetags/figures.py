@@ -1,0 +1,68 @@
+"""How numbers look on pages; what is not defined says so."""
+
+import math
+from typing import Any
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from cqa_site.web.tables import text_of
+
+register = template.Library()
+HEATS = 5
+
+
+@register.filter
+def decimals(value: float | None, places: int = 3) -> str:
+    """A number rounded to some places, with a real minus sign."""
+    return _("not defined") if value is None else text_of(float(value), places)
+
+
+@register.filter
+def percent(share: float | None, places: int = 0) -> str:
+    """A share as percent."""
+    return "–" if share is None else f"{100 * share:.{places}f} %"
+
+
+@register.filter
+def interval(entry: dict[str, Any]) -> str:
+    """Both bounds of an estimate in brackets, or nothing."""
+    if entry["low"] is None:
+        return ""
+    return f"[{text_of(float(entry['low']))}, {text_of(float(entry['high']))}]"
+
+
+@register.filter
+def cell(value: Any) -> SafeString | str:
+    """One cell of a table."""
+    if value is None:
+        return format_html('<span class="soft">{}</span>', _("not defined"))
+    return text_of(value)
+
+
+@register.filter
+def heat(share: float | None) -> int:
+    """Shade 0 to 5 of a share; anything above nothing has a shade."""
+    if share is None or share <= 0:
+        return 0
+    return min(HEATS, math.ceil(share * HEATS))
+
+
+@register.filter
+def at(row: list[Any], place: int) -> Any:
+    """The element at a place."""
+    return row[place]
+
+
+@register.filter
+def lookup(table: dict[str, Any], key: str) -> Any:
+    """The value under a key, or None."""
+    return table.get(key)
+
+
+@register.filter
+def pseudonym(rater_id: str) -> str:
+    """The short name that `Rater.pseudonym` gives, from the rater's public id as text."""
+    return f"R-{rater_id.replace('-', '')[:6]}"

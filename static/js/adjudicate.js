@@ -1,0 +1,21 @@
+// Digit keys choose the level with that digit, "s" skips; nothing fires while typing.
+"use strict";
+
+const decision = document.getElementById("adjudicate");
+
+document.addEventListener("keydown", (event) => {
+  const isTyping = event.target.closest("input, textarea, select, [contenteditable]");
+  if (!decision || isTyping || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+  const button = /^[0-9]$/.test(event.key)
+    ? decision.querySelector(`button[name="label"][value="${event.key}"]`)
+    : event.key === "s" && decision.querySelector("button[formaction]");
+  if (!button) return;
+  event.preventDefault();
+  button.click();
+});
+
+// A second press while the first is on its way must not decide the next sentence.
+decision?.addEventListener("submit", (event) => {
+  if (decision.getAttribute("aria-busy") === "true") event.preventDefault();
+  decision.setAttribute("aria-busy", "true");
+});

@@ -1,0 +1,79 @@
+"""Campaigns with votes, for tests about what becomes of them."""
+
+import itertools
+
+from annotation.actions import answering, campaigns, serving
+from annotation.models import Assignment, Campaign, Participation, Rater
+from cqa_site.people.models import Study
+from tests.cast import make_campaign, make_member
+
+KEYS = itertools.count()
+
+
+def make_raters(study: Study, count: int, kind: str = "person") -> list[Rater]:
+    """Raters without an account."""
+    return [
+        Rater.objects.create(study=study, kind=kind, external_id=f"{kind}-{next(KEYS)}")
+        for _ in range(count)
+    ]
+
+
+def vote(item, rater: Rater, label: int, **fields) -> Assignment:
+    """One answered assignment, written directly."""
+    return Assignment.objects.create(
+        campaign=item.campaign, item=item, rater=rater, label=label, state="answered", **fields
+    )
+
+
+def imported(study: Study, crowd: list[Rater], *, votes, controls=(), name="Crowd", **fields):
+    """An imported campaign; a row of ``votes`` per item, ``controls`` are (its place, key)."""
+    campaign = make_campaign(
+        study, ordinary=len(votes), controls=0, name=name, origin="imported", **fields
+    )
+    keys = dict(controls)
+    for place, (item, values) in enumerate(zip(campaign.items.order_by("pk"), votes, strict=True)):
+        if place in keys:
+            item.control_label = item.imported_control_label = keys[place]
+            item.save()
+        for rater, value in zip(crowd, values, strict=False):
+            if value is not None:
+                vote(item, rater, value, active_ms=4_000)
+    return campaign
+
+
+def opened(study: Study, **fields) -> Campaign:
+    """A live campaign that serves."""
+    campaign = make_campaign(study, **fields)
+    campaigns.open_campaign(campaign=campaign, actor=make_member(study, "researcher"))
+    campaign.refresh_from_db()
+    return campaign
+
+
+def newcomer(campaign: Campaign) -> Participation:
+    """The place of a new rater."""
+    (rater,) = make_raters(campaign.study, 1)
+    place = serving.participation_for(campaign=campaign, rater=rater)
+    place.campaign = campaign
+    return place
+
+
+def work(place: Participation) -> serving.Work:
+    """What the rater may do now."""
+    place.refresh_from_db()
+    return serving.next_work(campaign=place.campaign, participation=place)
+
+
+def label(place: Participation, assignment: Assignment, value: int = 2) -> Assignment:
+    """Answer one assignment."""
+    given = answering.Answer(client_key=f"key-{next(KEYS)}", label=value, active_ms=3_000)
+    return answering.answer(rater=place.rater, assignment=assignment, given=given)
+
+
+def label_all(place: Participation, value: int = 2, at_most: int = 1_000) -> int:
+    """Label whatever comes, up to a number of items; return how many there were."""
+    for count in range(at_most):
+        todo = work(place).assignments
+        if not todo:
+            return count
+        label(place, todo[0], value)
+    return at_most

@@ -1,0 +1,161 @@
+"""One study with everything in it, a foreign one, and a client for every kind of caller."""
+
+import copy
+from types import SimpleNamespace
+
+import pytest
+from django.db import transaction
+from django.test import override_settings
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from annotation.actions import adjudication, answering, campaigns, consensus, exports, serving
+from annotation.actions.snapshots import refresh_live_snapshot
+from annotation.models import ImportFile, ImportProblem
+from cqa_site.people.models import Role
+from cqa_site.people.tokens import create_token
+from cqa_site.runs import jobs
+from cqa_site.web.throttle import CourtesyThrottle
+from tests.cast import make_campaign, make_member, make_study
+
+
+@pytest.fixture(autouse=True)
+def _no_throttle(monkeypatch):
+    monkeypatch.setattr(CourtesyThrottle, "rate", None)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("files")
+
+
+@pytest.fixture(autouse=True)
+def _own_files(settings, folder):
+    settings.MEDIA_ROOT = folder
+
+
+def client_of(user, scope="write"):
+    token, secret = create_token(user=user, name="test", scope=scope)
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
+    client.token, client.secret = token, secret
+    return client
+
+
+def label_some(campaign, people, per_person=6):
+    for number, user in enumerate(people):
+        membership = campaign.study.memberships.get(user=user)
+        place = serving.member_participation(campaign=campaign, membership=membership)
+        place.campaign = campaign
+        for turn in range(per_person):
+            todo = serving.next_work(campaign=campaign, participation=place).assignments
+            if not todo:
+                break
+            given = answering.Answer(
+                client_key=f"{number}-{turn}", label=(number + turn) % 4, active_ms=900 + turn
+            )
+            answering.answer(rater=place.rater, assignment=todo[0], given=given)
+
+
+def fill(study):
+    """An open campaign with votes, labels, a decision, figures, an export and an import."""
+    people = SimpleNamespace(
+        **{role: make_member(study, role) for role in Role.values},
+        crowd=[make_member(study, Role.ANNOTATOR) for _ in range(3)],
+    )
+    campaign = make_campaign(study, ordinary=8, controls=2)
+    campaigns.open_campaign(campaign=campaign, actor=people.researcher)
+    campaign.refresh_from_db()
+    label_some(campaign, people.crowd)
+    consensus.recompute_final_labels(campaign)
+    argument = campaign.items.filter(control_label=None).first().argument
+    membership = study.memberships.get(user=people.expert)
+    rater = serving.rater_for(membership=membership)
+    adjudication.adjudicate(campaign=campaign, argument=argument, rater=rater, label=2)
+    snapshot = refresh_live_snapshot(campaign=campaign)
+    (export,) = exports.request_exports(
+        campaign=campaign,
+        snapshot=snapshot,
+        contents=["votes"],
+        format="csv",
+        options=exports.Options(),
+        actor=people.researcher,
+    )
+    imported = ImportFile.objects.create(
+        study=study,
+        kind="table",
+        name="t.csv",
+        sha256="0" * 64,
+        size=1,
+        stored_as="x",
+        state=ImportFile.State.CHECKED,
+    )
+    ImportProblem.objects.create(import_file=imported, row=2, column="label", reason="no label")
+    draft = make_campaign(study, name="Draft", ordinary=3, controls=1)
+    jobs.drain()
+    export.refresh_from_db()
+    return SimpleNamespace(
+        study=study,
+        people=people,
+        campaign=campaign,
+        draft=draft,
+        argument=argument,
+        rater=campaign.assignments.filter(state="answered").first().rater,
+        vote=campaign.assignments.filter(state="answered").first(),
+        snapshot=snapshot,
+        export=export,
+        imported=imported,
+        job=study.jobs.first(),
+    )
+
+
+@pytest.fixture(scope="module")
+def both(django_db_setup, django_db_blocker, folder):
+    """Two filled studies, made once a module in a transaction that is rolled back after it."""
+    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=folder), transaction.atomic():
+        yield fill(make_study("Study A")), fill(make_study("Study B"))
+        transaction.set_rollback(True)
+
+
+@pytest.fixture
+def world(both, db):
+    """Study A; a copy of the rows in memory, so that no test sees another one's changes."""
+    return copy.deepcopy(both[0])
+
+
+@pytest.fixture
+def foreign(both, db):
+    return copy.deepcopy(both[1])
+
+
+@pytest.fixture
+def researcher(world):
+    return client_of(world.people.researcher)
+
+
+@pytest.fixture
+def clients(world, foreign):
+    """Everybody who may knock at study A."""
+    closed = {name: client_of(world.people.researcher) for name in ("revoked", "expired")}
+    closed["revoked"].token.revoked_at = timezone.now()
+    closed["expired"].token.expires_at = timezone.now()
+    for client in closed.values():
+        client.token.save()
+    left = make_member(world.study, Role.RESEARCHER)
+    deactivated = client_of(left)
+    left.is_active = False
+    left.save()
+    gone = make_member(world.study, Role.RESEARCHER)
+    gone.memberships.update(is_active=False)
+    return {
+        "anonymous": APIClient(),
+        "annotator": client_of(world.people.annotator),
+        "expert": client_of(world.people.expert),
+        "researcher": client_of(world.people.researcher),
+        "admin": client_of(world.people.admin),
+        "read_token": client_of(world.people.researcher, "read"),
+        "foreign": client_of(foreign.people.researcher),
+        "former_member": client_of(gone),
+        "deactivated": deactivated,
+        **closed,
+    }

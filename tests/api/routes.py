@@ -1,0 +1,164 @@
+"""Every address of the API with a request that works, as the tests' one list."""
+
+import uuid
+from dataclasses import dataclass
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from annotation.api_urls import urlpatterns
+
+LEVELS = [{"value": 0, "name": "No"}, {"value": 1, "name": "Yes"}]
+
+
+@dataclass(frozen=True)
+class Route:
+    """One address and method; ``ids`` names what its ids come from, ``body`` builds the body."""
+
+    name: str
+    method: str
+    status: int
+    ids: tuple[str, ...] = ("study",)
+    body: object = None
+    is_list: bool = False
+    campaign: str = "campaign"
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.name}"
+
+    @property
+    def is_write(self) -> bool:
+        return self.method != "get"
+
+    def kwargs(self, world) -> dict:
+        source = {
+            "study": ("study_id", world.study),
+            "campaign": ("campaign_id", getattr(world, self.campaign)),
+            "import_of": ("import_id", world.imported),
+            "own_campaign": ("public_id", getattr(world, self.campaign)),
+            **{
+                name: ("public_id", getattr(world, name))
+                for name in ("rater", "vote", "snapshot", "export", "imported", "job", "argument")
+            },
+            "comparison": ("public_id", world.argument.comparison),
+            "guideline": ("public_id", world.campaign.guideline),
+        }
+        return {key: row.public_id for key, row in (source[name] for name in self.ids)}
+
+    def url(self, world, **replaced) -> str:
+        return reverse(f"api_{self.name}", kwargs=self.kwargs(world) | replaced)
+
+    def send(self, client, world, *, query="", **replaced):
+        url = self.url(world, **replaced) + query
+        if not self.is_write:
+            return client.get(url)
+        given = self.body(world) if callable(self.body) else (self.body or {})
+        is_upload = isinstance(given, dict) and "file" in given
+        return getattr(client, self.method)(
+            url, given, format="multipart" if is_upload else "json"
+        )
+
+
+def upload(world) -> dict:
+    content = b"object1,object2,text\ntea,coffee,Tea is green.\n"
+    return {
+        "file": SimpleUploadedFile("new.csv", content, "text/csv"),
+        "kind": "table",
+        "mapping": '{"object1": "object1", "object2": "object2", "text": "text"}',
+    }
+
+
+def free_argument(world) -> str:
+    return str(world.study.arguments.exclude(items__campaign=world.draft).first().public_id)
+
+
+S, C = ("study",), ("study", "campaign")
+ROUTES = [
+    Route("study", "get", 200),
+    Route("members", "get", 200, is_list=True),
+    Route("comparisons", "get", 200, is_list=True),
+    Route("comparison", "get", 200, (*S, "comparison")),
+    Route("arguments", "get", 200, is_list=True),
+    Route("argument", "get", 200, (*S, "argument")),
+    Route("guidelines", "get", 200, is_list=True),
+    Route(
+        "guidelines", "post", 201, body={"title": "New", "body": "Read.", "levels": LEVELS}
+    ),
+    Route("guideline", "get", 200, (*S, "guideline")),
+    Route("jobs", "get", 200, is_list=True),
+    Route("job", "get", 200, (*S, "job")),
+    Route("imports", "get", 200, is_list=True),
+    Route("imports", "post", 202, body=upload),
+    Route("import", "get", 200, (*S, "imported")),
+    Route("import", "delete", 204, (*S, "imported")),
+    Route("import_check", "post", 202, (*S, "imported")),
+    Route("import_apply", "post", 202, (*S, "imported")),
+    Route("import_problems", "get", 200, (*S, "import_of"), is_list=True),
+    Route("campaigns", "get", 200, is_list=True),
+    Route("campaigns", "post", 201, body={"name": "Made by a program"}),
+    Route("campaign", "get", 200, (*S, "own_campaign")),
+    Route(
+        "campaign", "patch", 200, (*S, "own_campaign"), {"votes_per_item": 5}, campaign="draft"
+    ),
+    Route("campaign_open", "post", 200, C, campaign="draft"),
+    Route("campaign_pause", "post", 200, C),
+    Route("campaign_close", "post", 200, C),
+    Route("items", "get", 200, C, is_list=True),
+    Route(
+        "items",
+        "post",
+        201,
+        C,
+        lambda world: {"arguments": [free_argument(world)]},
+        campaign="draft",
+    ),
+    Route(
+        "item_control",
+        "post",
+        200,
+        C,
+        lambda world: {"item_id": world.draft.items.last().external_id, "label": 1},
+        campaign="draft",
+    ),
+    Route("votes", "get", 200, C, is_list=True),
+    Route("vote", "get", 200, (*C, "vote")),
+    Route("raters", "get", 200, C, is_list=True),
+    Route("rater", "get", 200, (*C, "rater")),
+    Route("rater_exclude", "post", 200, (*C, "rater"), {"reason": "Always the same label."}),
+    Route("rater_reinstate", "post", 200, (*C, "rater"), {"reason": "A mistake."}),
+    Route("final_labels", "get", 200, C, is_list=True),
+    Route("final_labels_recompute", "post", 202, C),
+    Route("adjudications", "get", 200, C, is_list=True),
+    Route(
+        "adjudications",
+        "post",
+        201,
+        C,
+        lambda world: {"argument": str(world.argument.public_id), "label": 3},
+    ),
+    Route("snapshots", "get", 200, C, is_list=True),
+    Route("snapshots_refresh", "post", 202, C),
+    Route("snapshot", "get", 200, (*C, "snapshot")),
+    Route("snapshot_freeze", "post", 200, (*C, "snapshot"), {"note": "For the paper."}),
+    Route("exports", "get", 200, C, is_list=True),
+    Route(
+        "exports", "post", 202, C, {"contents": ["annotators", "crowdkit"], "format": "jsonl"}
+    ),
+    Route("export", "get", 200, (*C, "export")),
+    Route("export_file", "get", 200, (*C, "export")),
+    Route("export_manifest", "get", 200, (*C, "export")),
+]
+OUTSIDE = [Route("me", "get", 200, ()), Route("studies", "get", 200, (), is_list=True)]
+LISTS = [route for route in (*OUTSIDE, *ROUTES) if route.is_list]
+WRITES = [route for route in ROUTES if route.is_write]
+NOWHERE = uuid.UUID(int=7)
+
+
+def declared() -> set[tuple[str, str]]:
+    """Name and method of everything the address file knows."""
+    found = set()
+    for pattern in urlpatterns:
+        name = pattern.name.removeprefix("api_")
+        actions = getattr(pattern.callback, "actions", None) or {"get": "get"}
+        found |= {(name, method) for method in actions}
+    return found - {("unknown", "get")}

@@ -1,0 +1,97 @@
+"""Who gets what at every address: the table of routes × callers."""
+
+import pytest
+
+from .routes import NOWHERE, OUTSIDE, ROUTES, WRITES, declared
+
+pytestmark = pytest.mark.django_db
+STATUS = {
+    "anonymous": 401,
+    "revoked": 401,
+    "expired": 401,
+    "deactivated": 401,
+    "annotator": 403,
+    "expert": 403,
+    "foreign": 404,
+    "former_member": 404,
+}
+
+
+def test_every_address_and_method_is_in_the_table():
+    assert {(route.name, route.method) for route in (*OUTSIDE, *ROUTES)} == declared()
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=str)
+def test_everybody_but_researchers_is_refused(route, world, clients):
+    for name, status in STATUS.items():
+        response = route.send(clients[name], world)
+        assert response.status_code == status, name
+        assert response["Content-Type"] == "application/problem+json"
+        assert set(response.json()) == {"type", "title", "status", "detail"}
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=str)
+def test_a_researcher_gets_it(route, world, clients):
+    response = route.send(clients["researcher"], world)
+    assert response.status_code == route.status, getattr(response, "data", response)
+
+
+@pytest.mark.parametrize("route", [each for each in ROUTES if not each.is_write], ids=str)
+def test_admins_and_read_tokens_may_read(route, world, clients):
+    for name in ("admin", "read_token"):
+        assert route.send(clients[name], world).status_code == route.status
+
+
+@pytest.mark.parametrize("route", WRITES, ids=str)
+def test_a_read_token_changes_nothing(route, world, clients):
+    assert route.send(clients["read_token"], world).status_code == 403
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=str)
+def test_ids_of_another_study_look_like_ids_of_nothing(route, world, foreign, researcher):
+    for key, theirs in route.kwargs(foreign).items():
+        to_theirs = route.send(researcher, world, **{key: theirs})
+        to_nothing = route.send(researcher, world, **{key: NOWHERE})
+        assert to_theirs.status_code == to_nothing.status_code == 404
+        assert to_theirs.content == to_nothing.content
+
+
+def test_annotators_and_experts_learn_only_who_they_are_and_where(world, clients):
+    for name in ("annotator", "expert"):
+        user = getattr(world.people, name)
+        me = clients[name].get("/api/v1/me/").json()
+        assert (me["id"], me["email"]) == (str(user.public_id), user.email)
+        studies = clients[name].get("/api/v1/studies/").json()["results"]
+        assert studies == [{"id": str(world.study.public_id), "name": "Study A", "role": name}]
+
+
+def test_the_list_of_studies_holds_only_own_ones(foreign, researcher):
+    names = [row["name"] for row in researcher.get("/api/v1/studies/").json()["results"]]
+    assert names == ["Study A"]
+
+
+@pytest.mark.parametrize("route", [each for each in ROUTES if each.is_list], ids=str)
+def test_lists_show_nothing_of_another_study(route, world, foreign, researcher):
+    text = route.send(researcher, world).content.decode()
+    rows = (foreign.campaign, foreign.draft, foreign.rater, foreign.argument, foreign.export)
+    assert not [row for row in rows if str(row.public_id) in text]
+
+
+def test_unknown_addresses_answer_as_the_api(researcher):
+    for path in ("nothing/", "studies/1/", "studies/x/votes/", "studies"):
+        response = researcher.get(f"/api/v1/{path}")
+        assert (response.status_code, response.json()["status"]) == (404, 404)
+
+
+def test_methods_that_do_not_exist_are_405(world, researcher):
+    for method in ("put", "delete", "options"):
+        response = getattr(researcher, method)(f"/api/v1/studies/{world.study.public_id}/")
+        assert response.status_code == 405
+
+
+def test_the_session_cookie_is_worth_nothing_here(world, client):
+    client.force_login(
+        world.people.researcher,
+        backend="allauth.account.auth_backends.AuthenticationBackend",
+    )
+    assert client.get(f"/api/v1/studies/{world.study.public_id}/").status_code == 401

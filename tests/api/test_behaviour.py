@@ -1,0 +1,227 @@
+"""What the addresses do, from a draft to the file with its labels."""
+
+import json
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.models import Assignment, Item
+from cqa_site.people.models import ApiToken, AuditEvent
+from cqa_site.runs import jobs
+from cqa_site.web.throttle import CourtesyThrottle
+from tests.cast import make_arguments
+
+from .conftest import client_of
+from .routes import LISTS
+
+pytestmark = pytest.mark.django_db
+
+
+def base(world):
+    return f"/api/v1/studies/{world.study.public_id}/"
+
+
+def of_campaign(world, campaign=None):
+    return f"{base(world)}campaigns/{(campaign or world.campaign).public_id}/"
+
+
+def post(client, url, status, **body):
+    response = client.post(url, body, format="json")
+    assert response.status_code == status, response.content
+    return response.json()
+
+
+@pytest.mark.parametrize("route", LISTS, ids=str)
+def test_lists_cost_few_queries_however_long_the_page(route, world, researcher):
+    make_arguments(world.study, 60, pair=("chess", "draughts"))
+    argument = world.argument
+    items = Item.objects.bulk_create(
+        Item(campaign=world.campaign, argument=argument, external_id=f"more-{n}")
+        for n in range(60)
+    )
+    Assignment.objects.bulk_create(
+        Assignment(campaign=world.campaign, item=item, rater=world.rater, state="answered", label=1)
+        for item in items
+    )
+    costs = []
+    for size in (1, 2, 200):
+        with CaptureQueriesContext(connection, ) as queries:
+            assert route.send(researcher, world, query=f"?page_size={size}").status_code == 200
+        costs.append(len([q for q in queries if "last_used_at" not in q["sql"].split("WHERE")[0] or q["sql"].startswith("SELECT")]))
+    assert len(set(costs)) == 1, costs
+    assert costs[0] <= 6
+
+
+def test_the_database_holds_no_token(world, researcher):
+    secret = researcher.secret
+    row = ApiToken.objects.filter(pk=researcher.token.pk).values().get()
+    assert secret not in str(row)
+    assert row["secret_hash"] != secret
+    assert secret not in str(list(AuditEvent.objects.values()))
+    shown = researcher.get("/api/v1/me/").content.decode()
+    assert secret not in shown
+    assert row["secret_hash"] not in shown
+
+
+def test_bad_authorization_headers_are_401(world):
+    client = client_of(world.people.researcher)
+    for header in ("Bearer", "Bearer a b", "Bearer \xff", "Bearer cqa_x", "Token x", "Basic eDp4"):
+        client.credentials(HTTP_AUTHORIZATION=header)
+        response = client.get("/api/v1/me/")
+        assert response.status_code == 401, header
+        assert response["WWW-Authenticate"].startswith("Bearer")
+
+
+def test_too_many_requests_are_429(world, researcher, monkeypatch):
+    monkeypatch.setattr(CourtesyThrottle, "rate", "3/min")
+    CourtesyThrottle.cache.clear()
+    codes = [researcher.get("/api/v1/me/").status_code for _ in range(4)]
+    CourtesyThrottle.cache.clear()
+    assert codes == [200, 200, 200, 429]
+
+
+def test_a_campaign_from_draft_to_closed(world, researcher):
+    made = post(
+        researcher, f"{base(world)}campaigns/", 201, name="Round 2", votes_per_item=1, block_size=2
+    )
+    here = f"{base(world)}campaigns/{made['id']}/"
+    arguments = [str(row.public_id) for row in make_arguments(world.study, 4)]
+    assert post(researcher, f"{here}items/", 201, arguments=arguments) == {"added": 4}
+    assert post(researcher, f"{here}items/", 201, arguments=arguments) == {"added": 0}
+    assert post(researcher, f"{here}open/", 409)["detail"].startswith("Mark at least one item")
+    item = post(researcher, f"{here}items/control/", 200, item_id=arguments[0], label=3)
+    assert item["control_label"] == 3
+    assert post(researcher, f"{here}open/", 200)["state"] == "open"
+    assert post(researcher, f"{here}open/", 409)["title"] == "Conflict"
+    assert post(researcher, f"{here}items/", 409, arguments=arguments)["status"] == 409
+    post(researcher, f"{here}items/control/", 409, item_id=arguments[1], label=1)
+    refused = researcher.patch(here, {"votes_per_item": 9}, format="json")
+    assert refused.status_code == 409
+    assert post(researcher, f"{here}pause/", 200)["state"] == "paused"
+    closed = post(researcher, f"{here}close/", 200)
+    assert closed["state"] == "closed"
+    assert closed["closed_at"]
+    assert closed["votes_per_item"] == 1
+
+
+def test_changing_a_draft_keeps_what_is_left_out(world, researcher):
+    url = of_campaign(world, world.draft)
+    before = researcher.get(url).json()
+    after = researcher.patch(url, {"lease_minutes": 20}, format="json").json()
+    assert after == before | {"lease_minutes": 20}
+    for wrong in ({"block_size": 2, "controls_per_block": 5}, {"name": "Round 1"}, {"seed": -1}):
+        response = researcher.patch(url, wrong, format="json")
+        assert response.status_code == 400
+        assert set(response.json()["errors"]) <= set(wrong)
+    assert researcher.get(url).json() == after
+
+
+def test_control_labels_off_the_scale_are_refused(world, researcher):
+    item = world.draft.items.last().external_id
+    url = f"{of_campaign(world, world.draft)}items/control/"
+    post(researcher, url, 409, item_id=item, label=9)
+    post(researcher, url, 400, item_id=item, label=10)
+    post(researcher, url, 400, item_id="elsewhere", label=1)
+
+
+def test_guidelines_need_a_scale(world, researcher):
+    url = f"{base(world)}guidelines/"
+    level = {"value": 0, "name": "No"}
+    for levels in ([level], [level, level], [{"value": 1, "name": "b"}, level], []):
+        answer = post(researcher, url, 400, title="T", body="B", levels=levels)
+        assert list(answer["errors"]) == ["levels"]
+
+
+def test_excluding_and_reinstating_is_logged_with_its_reason(world, researcher):
+    url = f"{of_campaign(world)}raters/{world.rater.public_id}/"
+    out = post(researcher, f"{url}exclude/", 200, reason="Always the same label.")
+    assert (out["is_excluded"], out["exclusion_reason"]) == (True, "Always the same label.")
+    back = post(researcher, f"{url}reinstate/", 200, reason="Looked again.")
+    assert (back["is_excluded"], back["exclusion_reason"]) == (False, "")
+    assert back["votes"] == world.rater.assignments.filter(state="answered").count() > 0
+    verbs = world.study.audit_events.values_list("verb", "reason")
+    assert ("rater_excluded", "Always the same label.") in verbs
+    post(researcher, f"{url}exclude/", 400)
+
+
+def test_deciding_supersedes_an_earlier_decision(world, researcher):
+    url = f"{of_campaign(world)}adjudications/"
+    argument = str(world.argument.public_id)
+    assert post(researcher, url, 201, argument=argument, label=1)["label"] == 1
+    assert post(researcher, url, 201, argument=argument, label=0)["label"] == 0
+    mine = world.study.raters.get(user=world.people.researcher)
+    rows = researcher.get(f"{url}?in_force=true").json()["results"]
+    assert [row["label"] for row in rows if row["rater"] == str(mine.public_id)] == [0]
+    post(researcher, url, 400, argument=argument, label=7)
+    elsewhere = make_arguments(world.study, 1)[0]
+    post(researcher, url, 400, argument=str(elsewhere.public_id), label=1)
+
+
+def test_raters_are_shown_without_name_and_person(world, researcher):
+    world.rater.name = "A name to keep"
+    world.rater.save()
+    text = researcher.get(f"{of_campaign(world)}raters/").content.decode()
+    text += researcher.get(f"{of_campaign(world)}votes/").content.decode()
+    assert "A name to keep" not in text
+    assert world.rater.user.email not in text
+    assert str(world.rater.user.public_id) not in text
+
+
+def test_freezing_twice_is_a_conflict(world, researcher):
+    url = f"{of_campaign(world)}snapshots/{world.snapshot.public_id}/"
+    frozen = post(researcher, f"{url}freeze/", 200, note="Camera ready")
+    assert frozen["is_frozen"]
+    assert frozen["figures"]
+    assert frozen["note"] == "Camera ready"
+    post(researcher, f"{url}freeze/", 409)
+    listed = researcher.get(f"{of_campaign(world)}snapshots/?is_frozen=true").json()["results"]
+    assert [row["number"] for row in listed] == [world.snapshot.number]
+    assert "figures" not in listed[0]
+
+
+def test_an_export_from_wish_to_file(world, researcher):
+    url = f"{of_campaign(world)}exports/"
+    wish = {"contents": ["crowdkit", "votes"], "format": "jsonl"}
+    made = post(researcher, url, 202, **wish)
+    assert [row["finished_at"] for row in made] == [None, None]
+    assert researcher.get(f"{url}{made[0]['id']}/file/").status_code == 409
+    assert [row["id"] for row in post(researcher, url, 202, **wish)] == [r["id"] for r in made]
+    jobs.drain()
+    job = researcher.get(f"{base(world)}jobs/{made[0]['job']}/").json()
+    assert (job["kind"], job["state"], job["error"]) == ("export", "done", "")
+    for row in made:
+        told = researcher.get(f"{url}{row['id']}/").json()
+        response = researcher.get(f"{url}{row['id']}/file/")
+        lines = b"".join(response.streaming_content).splitlines()
+        assert len(lines) == told["rows"] > 0
+        assert response["Content-Disposition"].startswith('attachment; filename="round-1-snap')
+        manifest = researcher.get(f"{url}{row['id']}/manifest/")
+        described = json.loads(b"".join(manifest.streaming_content))
+        assert described["sha256"] == told["sha256"]
+
+
+def test_an_import_from_upload_to_arguments(world, researcher):
+    from django.core.files.uploadedfile import SimpleUploadedFile
+
+    lines = b"a,b,sentence\nsun,rain,Sun is warmer than rain.\nsun,rain,Rain is wet.\n"
+    body = {
+        "file": SimpleUploadedFile("../../weather.csv", lines),
+        "kind": "table",
+        "mapping": '{"object1": "a", "object2": "b", "text": "sentence"}',
+    }
+    url = f"{base(world)}imports/"
+    stored = researcher.post(url, body, format="multipart").json()
+    assert stored["name"] == "weather.csv"
+    here = f"{url}{stored['id']}/"
+    post(researcher, f"{here}apply/", 409)
+    jobs.drain()
+    checked = researcher.get(here).json()
+    assert checked["state"] == "checked", checked
+    assert checked["counts"]["arguments"]["new"] == 2
+    assert not world.study.comparisons.filter(object1="sun").exists()
+    post(researcher, f"{here}apply/", 202)
+    jobs.drain()
+    assert researcher.get(here).json()["state"] == "applied"
+    assert world.study.arguments.filter(comparison__object1="sun").count() == 2
+    assert researcher.delete(here).status_code == 409

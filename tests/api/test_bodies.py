@@ -1,0 +1,154 @@
+"""Bodies nobody should send: refused with a 400, and nothing is worse afterwards."""
+
+import json
+
+import pytest
+from django.apps import apps
+
+from .routes import LISTS, NOWHERE, WRITES
+
+pytestmark = pytest.mark.django_db
+MEGABYTE = 1_048_576
+SEEDS = {
+    "lone surrogate in a value": rb'{"name": "\ud800"}',
+    "lone surrogate in a key": rb'{"\udfff": 1}',
+    "lone surrogate deep inside": rb'{"levels": [{"name": "\ud83c"}]}',
+    "100,000 lists deep": b"[" * 100_000 + b"]" * 100_000,
+    "33 lists deep": b'{"name": ' + b"[" * 32 + b"]" * 32 + b"}",
+    "NUL in a value": rb'{"name": "a\u0000b"}',
+    "NUL in a key": rb'{"a\u0000": 1}',
+    "raw NUL byte": b'{"name": "a\x00b"}',
+    "NaN": b'{"seed": NaN}',
+    "infinity": b'{"seed": -Infinity}',
+    "1e999": b'{"seed": 1e999}',
+    "5,000 digits": b'{"seed": ' + b"9" * 5_000 + b"}",
+    "2 to the 70": b'{"seed": %d}' % 2**70,
+    "bytes that are no UTF-8": b'{"name": "\xff\xfe"}',
+    "a key twice": b'{"name": "a", "name": "b"}',
+    "null": b"null",
+    "a list": b"[1, 2]",
+    "a text": b'"name"',
+    "3 MB": b'{"name": "' + b"x" * (3 * MEGABYTE) + b'"}',
+    "30 MB": b'{"name": "' + b"x" * (30 * MEGABYTE) + b'"}',
+    "two values": b"{} {}",
+    "nothing but white space": b"  ",
+    "cut short": b'{"name": "a',
+}
+JSON_WRITES = [
+    each for each in WRITES if each.method != "delete" and each.name != "imports"
+]
+
+
+def raw(client, route, world, body, content_type="application/json"):
+    send = getattr(client, route.method)
+    return send(route.url(world), body, content_type=content_type)
+
+
+@pytest.mark.parametrize("route", JSON_WRITES, ids=str)
+def test_hostile_bodies_are_400_and_the_lists_still_answer(route, world, researcher):
+    # Nothing may raise out of the view either: the test client would pass that on.
+    for name, body in SEEDS.items():
+        if name == "30 MB" and route.name != "campaigns":
+            continue
+        response = raw(researcher, route, world, body)
+        assert response.status_code == 400, name
+        assert response.json()["status"] == 400
+        assert b"Traceback" not in response.content
+    for each in LISTS:
+        assert each.send(researcher, world).status_code == 200
+
+
+def test_hostile_uploads_are_400(world, researcher):
+    route = next(each for each in WRITES if each.name == "imports")
+    for mapping in (r'{"a": "\ud800"}', "[1]", "NaN", '{"a": {"b": 1}}', "[" * 9_000, "{"):
+        body = route.body(world) | {"mapping": mapping}
+        response = researcher.post(route.url(world), body, format="multipart")
+        assert response.status_code == 400, mapping
+    for change in ({"kind": "exe"}, {"file": "text"}, {"rater_kind": "boss"}, {"campaign": "\0"}):
+        body = route.body(world) | change
+        assert researcher.post(route.url(world), body, format="multipart").status_code == 400
+    assert raw(researcher, route, world, b"{}").status_code == 415
+    broken = "multipart/form-data; boundary=x"
+    assert raw(researcher, route, world, b"--y", broken).status_code == 400
+
+
+def test_other_content_types_are_415(world, researcher):
+    route = next(each for each in JSON_WRITES if each.name == "campaigns")
+    for content_type in ("text/plain", "application/xml", "application/x-www-form-urlencoded"):
+        assert raw(researcher, route, world, b"name=x", content_type).status_code == 415
+
+
+def every_field() -> set[str]:
+    """Names of the fields of every model, as somebody who guesses would send them."""
+    models = (*apps.get_app_config("annotation").get_models(), *apps.get_app_config("people").get_models())
+    return {field.name for model in models for field in model._meta.get_fields()} | {"pk", "id"}
+
+
+@pytest.mark.parametrize("route", WRITES, ids=str)
+def test_fields_that_are_not_declared_are_refused(route, world, researcher):
+    if route.method == "delete":
+        return
+    good = route.body(world) if callable(route.body) else (route.body or {})
+    extra = every_field() - set(good) - DECLARED.get(route.name, set())
+    body = good | {name: "1" for name in extra}
+    is_upload = "file" in good
+    response = getattr(researcher, route.method)(
+        route.url(world), body, format="multipart" if is_upload else "json"
+    )
+    assert response.status_code == 400
+    unknown = {name for name, words in response.json()["errors"].items() if "Unknown field." in words}
+    assert unknown == extra
+
+
+DECLARED = {
+    "campaigns": {
+        "guideline",
+        "votes_per_item",
+        "block_size",
+        "controls_per_block",
+        "min_control_accuracy",
+        "low_accuracy",
+        "share_cap",
+        "expected_seconds",
+        "lease_minutes",
+        "seed",
+    },
+    "adjudications": {"comment"},
+    "exports": {"snapshot"},
+    "imports": {"campaign"},
+    "import_check": {"campaign"},
+}
+DECLARED["campaign"] = DECLARED["campaigns"] | {"name"}
+
+
+def test_the_actor_is_the_token_and_the_study_is_the_address(world, foreign, researcher):
+    made = researcher.post(
+        f"/api/v1/studies/{world.study.public_id}/campaigns/", {"name": "Mine"}, format="json"
+    ).json()
+    campaign = world.study.campaigns.get(public_id=made["id"])
+    assert campaign.created_by == world.people.researcher
+    assert (campaign.state, campaign.origin) == ("draft", "live")
+
+
+def test_a_guideline_or_argument_of_another_study_is_no_value(world, foreign, researcher):
+    base = f"/api/v1/studies/{world.study.public_id}/campaigns/"
+    theirs = {"name": "Borrowed", "guideline": str(foreign.campaign.guideline.public_id)}
+    nothing = {"name": "Borrowed", "guideline": str(NOWHERE)}
+    answers = [researcher.post(base, body, format="json") for body in (theirs, nothing)]
+    assert answers[0].status_code == 400
+    assert answers[0].content == answers[1].content
+    items = f"{base}{world.draft.public_id}/items/"
+    answers = [
+        researcher.post(items, {"arguments": [str(each)]}, format="json")
+        for each in (foreign.argument.public_id, NOWHERE)
+    ]
+    assert answers[0].status_code == 400
+    assert answers[0].content == answers[1].content
+
+
+def test_integers_of_64_bits_and_32_levels_are_still_json(world, researcher):
+    url = f"/api/v1/studies/{world.study.public_id}/campaigns/"
+    body = json.dumps({"name": "Large seed", "seed": 2**63 - 1})
+    response = researcher.post(url, body, content_type="application/json")
+    assert response.status_code == 201
+    assert response.json()["seed"] == 2**63 - 1

@@ -1,0 +1,145 @@
+"""Lists know a few query parameters; no path through the tables is one of them."""
+
+import pytest
+from rest_framework.serializers import ModelSerializer
+
+from annotation.api import serializers
+from annotation.api_urls import urlpatterns
+
+from .routes import LISTS
+
+pytestmark = pytest.mark.django_db
+LOOKUPS = ("", "__exact", "__startswith", "__gt", "__in", "__isnull", "__regex")
+SECRETS = (
+    "user__password__startswith",
+    "created_by__email__contains",
+    "study__memberships__user__password",
+    "user__api_tokens__secret_hash__startswith",
+    "rater__user__email",
+    "item__control_label",
+    "ordering",
+    "order_by",
+    "search__regex",
+    "fields",
+    "limit",
+)
+
+
+def view_of(route):
+    return next(each for each in urlpatterns if each.name == f"api_{route.name}").callback.cls
+
+
+def relation_paths(model, depth):
+    """Every path of field names from a model, through relations in both directions."""
+    for field in model._meta.get_fields():
+        yield field.name
+        related = field.related_model
+        if depth > 1 and related:
+            for rest in relation_paths(related, depth - 1):
+                yield f"{field.name}__{rest}"
+
+
+def paths_of(route):
+    """Paths to depth 3 for this list; of the deepest, which are thousands, some hundred."""
+    paths = list(dict.fromkeys(relation_paths(view_of(route).queryset.model, 3)))
+    near = [path for path in paths if path.count("__") < 2]
+    far = [path for path in paths if path.count("__") == 2]
+    return near + far[:: max(1, len(far) // 150)]
+
+
+@pytest.mark.parametrize("route", LISTS, ids=str)
+def test_undeclared_parameters_are_400_whatever_they_lead_to(route, world, researcher):
+    filterset = getattr(view_of(route), "filterset_class", None)
+    declared = set(filterset.base_filters) if filterset else set()
+    paths = paths_of(route)
+    assert len(paths) > 50
+    wanted = [f"{path}{LOOKUPS[n % len(LOOKUPS)]}" for n, path in enumerate(paths)]
+    every_lookup = [path + lookup for path in paths[:25] for lookup in LOOKUPS]
+    answers = set()
+    for name in {*wanted, *every_lookup, *SECRETS} - declared:
+        response = route.send(researcher, world, query=f"?{name}=3")
+        assert response.status_code == 400, name
+        assert response.json()["errors"] == {name: ["Unknown parameter."]}
+        answers.add(response.json()["detail"])
+    assert len(answers) == 1
+
+
+@pytest.mark.parametrize("route", LISTS, ids=str)
+def test_paging_is_bounded(route, world, researcher):
+    for query in ("page=0", "page=-1", "page=x", "page=1e3", "page_size=0", "page_size=201"):
+        assert route.send(researcher, world, query=f"?{query}").status_code == 400
+    for query in ("page=", "page_size=", "page=1&page=2", "page=%00", "page=" + "9" * 400):
+        assert route.send(researcher, world, query=f"?{query}").status_code == 400
+    assert route.send(researcher, world, query="?page=9999").status_code == 404
+    first = route.send(researcher, world, query="?page=1&page_size=1").json()
+    assert first["count"] >= len(first["results"]) == 1
+
+
+@pytest.mark.parametrize("route", LISTS, ids=str)
+def test_declared_filters_refuse_garbage(route, world, researcher):
+    filterset = getattr(view_of(route), "filterset_class", None)
+    for name, field in (filterset.base_filters if filterset else {}).items():
+        is_text = type(field).__name__ == "CharFilter"
+        for value in ("%00", "x" * 2_000, *([] if is_text else ["[]", "NaN", "1.5", "-1"])):
+            response = route.send(researcher, world, query=f"?{name}={value}")
+            assert response.status_code == 400, (name, value)
+        for value in ("'; --", "%F0%9F%8D%B5", "%ED%A0%80"):
+            response = route.send(researcher, world, query=f"?{name}={value}")
+            assert response.status_code == (200 if is_text else 400), (name, value)
+
+
+def ids_of(researcher, world, name, query):
+    route = next(each for each in LISTS if each.name == name)
+    response = route.send(researcher, world, query=query)
+    assert response.status_code == 200, response.content
+    return response.json()["results"]
+
+
+def test_filters_filter(world, researcher):
+    votes = ids_of(researcher, world, "votes", "")
+    for state in ("answered", "served"):
+        found = ids_of(researcher, world, "votes", f"?state={state}")
+        assert found == [vote for vote in votes if vote["state"] == state]
+    rater = str(world.rater.public_id)
+    mine = ids_of(researcher, world, "votes", f"?rater={rater}")
+    assert mine == [vote for vote in votes if vote["rater"] == rater]
+    assert mine
+    zeros = ids_of(researcher, world, "votes", "?label=0")
+    assert zeros == [vote for vote in votes if vote["label"] == 0]
+    controls = ids_of(researcher, world, "items", "?is_control=true")
+    assert [item["control_label"] for item in controls] == [3, 3]
+    assert len(ids_of(researcher, world, "items", "?is_control=false")) == 8
+
+
+def test_counted_votes_are_those_of_the_figures(world, researcher):
+    counted = ids_of(researcher, world, "votes", "?counted=true")
+    others = ids_of(researcher, world, "votes", "?counted=false")
+    assert {vote["state"] for vote in counted} == {"answered"}
+    assert {vote["is_counted"] for vote in others} == {False}
+    assert len(counted) == world.campaign.assignments.filter(state="answered").count()
+    place = world.campaign.participations.get(rater=world.rater)
+    place.excluded_at = place.started_at
+    place.save()
+    left = ids_of(researcher, world, "votes", "?counted=true")
+    assert left == [vote for vote in counted if vote["rater"] != str(world.rater.public_id)]
+
+
+def test_no_view_searches_or_orders_by_request():
+    for pattern in urlpatterns:
+        view = pattern.callback.cls
+        assert not getattr(view, "search_fields", None)
+        assert not getattr(view, "ordering_fields", None)
+
+
+def test_serializers_name_every_field():
+    found = [
+        each
+        for each in vars(serializers).values()
+        if isinstance(each, type) and issubclass(each, ModelSerializer) and hasattr(each, "Meta")
+    ]
+    assert len(found) > 15
+    for serializer in found:
+        assert isinstance(serializer.Meta.fields, list)
+        assert not hasattr(serializer.Meta, "depth")
+        if getattr(serializer.Meta, "model", None):
+            assert all(field.read_only for field in serializer().fields.values())

@@ -1,0 +1,134 @@
+"""Chromium in front of a server of its own, on a database file of its own.
+
+The suite's usual database lives in memory on one connection, which several
+requests at a time cannot share; here every test gets a copy of an empty file.
+"""
+
+import os
+import shutil
+from urllib.parse import urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.core.management import call_command
+from django.db import connections
+from django.urls import reverse
+from pytest_django.live_server_helper import LiveServer
+
+from tests.cast import sign_in
+from tests.find_chromium import ADVICE, find
+
+# Playwright's own event loop makes Django think that the ORM is called from async code.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
+AXE_RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args):
+    chromium = find()
+    if chromium is None:
+        pytest.skip(ADVICE)
+    return {**browser_type_launch_args, "executable_path": chromium, "args": QUIET}
+
+
+class OwnFile:
+    """Points the default connection, here and in server threads, at one SQLite file."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def __enter__(self):
+        self.usual = connections["default"]
+        self.usual_name = connections.settings["default"]["NAME"]
+        connections.settings["default"]["NAME"] = self.path
+        connections["default"] = connections.create_connection("default")
+
+    def __exit__(self, *_error):
+        connections["default"].close()
+        connections.settings["default"]["NAME"] = self.usual_name
+        connections["default"] = self.usual
+
+
+@pytest.fixture(scope="session")
+def empty_file(tmp_path_factory, django_db_setup, django_db_blocker):
+    path = tmp_path_factory.mktemp("browser") / "empty.sqlite3"
+    with django_db_blocker.unblock(), OwnFile(path):
+        call_command("migrate", run_syncdb=True, verbosity=0)
+    return path
+
+
+@pytest.fixture
+def server(empty_file, tmp_path, django_db_blocker):
+    """Address of a running site; the ORM of the test sees the same rows."""
+    path = tmp_path / "site.sqlite3"
+    shutil.copy(empty_file, path)
+    with django_db_blocker.unblock(), OwnFile(path):
+        live = LiveServer("127.0.0.1")
+        yield live.url
+        live.stop()
+
+
+class Visitor:
+    """A signed-in person in a browser of their own."""
+
+    def __init__(self, browser, server, user, **settings):
+        self.server = server
+        self.context = browser.new_context(
+            **{"viewport": {"width": 1280, "height": 900}} | settings
+        )
+        session = sign_in(user).cookies["sessionid"].value
+        self.context.add_cookies([{"name": "sessionid", "value": session, "url": server}])
+        self.console, self.foreign = [], []
+        self.context.on("console", lambda message: self.console.append(message.text))
+        self.context.on("weberror", lambda error: self.console.append(str(error.error)))
+        self.context.on("request", self._note)
+        self.page = self.context.new_page()
+
+    def _note(self, request):
+        if urlsplit(request.url).netloc != urlsplit(self.server).netloc:
+            self.foreign.append(request.url)
+
+    def go(self, name, *args, query=""):
+        self.page.goto(self.server + reverse(name, args=args) + query)
+        return self.page
+
+    def has_no_sideways_scroll(self):
+        width = self.page.evaluate("document.documentElement.scrollWidth")
+        return width <= self.page.viewport_size["width"]
+
+    def axe(self):
+        """Violations in words; empty means none."""
+        # The page forbids foreign script, so the checker comes in through the test's own channel.
+        found = Axe().run(self.page, options=AXE_RULES)
+        return [
+            f"{fault['id']}: {node['target']} {' '.join(node['failureSummary'].split())}"
+            for fault in found.response["violations"]
+            for node in fault["nodes"]
+        ]
+
+
+@pytest.fixture
+def visit(browser, server):
+    """Open a browser for a user; at the end no other host was asked and nothing was logged."""
+    visitors = []
+
+    def open_for(user, **settings):
+        visitors.append(Visitor(browser, server, user, **settings))
+        return visitors[-1]
+
+    yield open_for
+    for visitor in visitors:
+        visitor.context.close()
+        assert visitor.foreign == []
+        assert visitor.console == []

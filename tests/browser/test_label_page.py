@@ -1,0 +1,471 @@
+"""The label page as people use it: keys, undo, no connection, two tabs, no script."""
+
+import gzip
+import re
+from collections import Counter
+
+import brotli
+import pytest
+from playwright.sync_api import expect
+
+from annotation.actions import campaigns, guidelines
+from annotation.models import Assignment, Slot, VoteEvent
+from tests.cast import make_campaign, make_member, make_study
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def campaign(server):
+    study = make_study()
+    campaign = make_campaign(study, ordinary=30, controls=8)
+    campaign.guideline = guidelines.default_guideline(study)
+    campaign.guideline.levels = guidelines.default_levels()
+    campaign.guideline.body = guidelines.default_body()
+    campaign.guideline.save()
+    campaigns.open_campaign(campaign=campaign, actor=make_member(study, "researcher"))
+    campaign.refresh_from_db()
+    return campaign
+
+
+@pytest.fixture
+def person(campaign):
+    return make_member(campaign.study, "annotator")
+
+
+@pytest.fixture
+def desk(visit, person, campaign):
+    visitor = visit(person)
+    visitor.go("label", campaign.study.public_id, campaign.public_id)
+    return visitor
+
+
+def sentence(page):
+    return page.locator("[data-sentence]").inner_text()
+
+
+def press(page, key):
+    """Press a key and wait until another sentence is there."""
+    before = sentence(page)
+    page.keyboard.press(key)
+    expect(page.locator("[data-sentence]")).not_to_have_text(before)
+    return before
+
+
+def expect_saved(page):
+    expect(page.locator("#saved")).to_have_text("All answers saved")
+
+
+def stored():
+    rows = Assignment.objects.filter(state="answered").select_related("item__argument")
+    return {row.item.argument.text: row.label for row in rows}
+
+
+# -- the usual way --------------------------------------------------------------------------------
+
+
+def test_ten_labels_by_keyboard(desk):
+    given = {press(desk.page, key): int(key) for key in "2103321012"}
+    expect_saved(desk.page)
+    assert stored() == given
+    assert len(given) == 10
+    expect(desk.page.locator("[data-answered]")).to_have_text("10")
+    assert all(row.active_ms is not None for row in Assignment.objects.filter(state="answered"))
+
+
+def test_digits_of_the_number_pad_and_of_other_layouts(desk):
+    first = press(desk.page, "Numpad3")
+    second = sentence(desk.page)
+    french = "{key: 'é', code: 'Digit2', bubbles: true}"
+    desk.page.evaluate(f"document.dispatchEvent(new KeyboardEvent('keydown', {french}))")
+    expect(desk.page.locator("[data-sentence]")).not_to_have_text(second)
+    expect_saved(desk.page)
+    assert stored() == {first: 3, second: 2}
+
+
+def test_the_next_sentence_is_there_before_the_server_answers(desk, campaign):
+    desk.context.route(re.compile("/label/answer/"), lambda route: None)
+    first = sentence(desk.page)
+    press(desk.page, "2")
+    assert sentence(desk.page) != first
+    assert stored() == {}
+
+
+def test_going_back_changing_and_returning(desk):
+    first = press(desk.page, "2")
+    second = press(desk.page, "1")
+    here = sentence(desk.page)
+    press(desk.page, "Backspace")
+    assert sentence(desk.page) == second
+    press(desk.page, "u")
+    assert sentence(desk.page) == first
+    expect(desk.page.locator(".level[aria-pressed=true]")).to_have_attribute("value", "2")
+    press(desk.page, "3")
+    assert sentence(desk.page) == here
+    expect_saved(desk.page)
+    assert stored() == {first: 3, second: 1}
+    press(desk.page, "u")
+    press(desk.page, "Escape")
+    assert sentence(desk.page) == here
+    assert VoteEvent.objects.count() == 3
+
+
+def test_skipping_with_reason_and_flagging_with_comment(desk):
+    page = desk.page
+    first = sentence(page)
+    page.keyboard.press("s")
+    page.locator("#skip-comment").fill("which 2 are meant?")
+    page.locator("#skip-title").click()
+    press(page, "1")
+    second = sentence(page)
+    page.keyboard.press("f")
+    page.keyboard.type("odd 1 s u g ?")
+    page.locator("[data-keep]").click()
+    expect(page.locator("#flagged")).to_contain_text("odd 1 s u g ?")
+    press(page, "1")
+    expect_saved(page)
+    skipped = Assignment.objects.get(item__argument__text=first)
+    flagged = Assignment.objects.get(item__argument__text=second)
+    assert (skipped.skip_reason, skipped.comment) == ("unclear", "which 2 are meant?")
+    assert (flagged.label, flagged.is_flagged, flagged.comment) == (1, True, "odd 1 s u g ?")
+
+
+def test_a_double_click_is_one_answer(desk):
+    first = sentence(desk.page)
+    desk.page.locator(".level").nth(2).dblclick()
+    expect(desk.page.locator("[data-sentence]")).not_to_have_text(first)
+    expect_saved(desk.page)
+    assert stored() == {first: 2}
+
+
+def test_a_held_key_and_keys_with_modifiers_do_nothing(desk):
+    first = sentence(desk.page)
+    for modifier in ("Control", "Alt", "Meta"):
+        desk.page.keyboard.press(f"{modifier}+2")
+    assert sentence(desk.page) == first
+    desk.page.keyboard.down("2")
+    desk.page.keyboard.down("2")
+    desk.page.keyboard.down("2")
+    desk.page.keyboard.up("2")
+    expect_saved(desk.page)
+    assert stored() == {first: 2}
+
+
+def test_reloading_in_the_middle_goes_on_where_it_was(desk):
+    press(desk.page, "2")
+    here = sentence(desk.page)
+    expect_saved(desk.page)
+    desk.page.reload()
+    assert sentence(desk.page) == here
+    press(desk.page, "u")
+    expect(desk.page.locator(".level[aria-pressed=true]")).to_have_attribute("value", "2")
+
+
+def test_the_answers_page_leads_back_to_each_answer(desk, campaign):
+    first = press(desk.page, "2")
+    press(desk.page, "1")
+    expect_saved(desk.page)
+    page = desk.go("label_answers", campaign.study.public_id, campaign.public_id)
+    page.locator(".answers .card", has_text=first).get_by_role("link", name="Change").click()
+    assert sentence(page) == first
+    press(page, "0")
+    expect_saved(page)
+    assert "?item=" not in page.url
+    assert stored()[first] == 0
+
+
+# -- connections and tabs -------------------------------------------------------------------------
+
+
+def test_answers_given_offline_arrive_once(desk):
+    page = desk.page
+    desk.context.set_offline(True)
+    given = {press(page, key): int(key) for key in "321"}
+    expect(page.locator("#trouble")).to_contain_text("Not saved yet: 3 answers")
+    assert stored() == {}
+    desk.context.set_offline(False)
+    expect_saved(page)
+    expect(page.locator("#trouble")).to_be_hidden()
+    assert stored() == given
+    assert VoteEvent.objects.count() == 3
+    desk.console.clear()  # the browser itself logs each failed request
+
+
+def test_a_lost_reply_is_asked_for_again_with_the_same_key(desk):
+    """The server stored the answer, the reply was lost on the way."""
+    cut = []
+
+    def lose_first(route):
+        reply = route.fetch()
+        if cut:
+            return route.fulfill(response=reply)
+        cut.append(reply.status)
+        return route.abort()
+
+    desk.context.route(re.compile("/label/answer/"), lose_first)
+    first = press(desk.page, "2")
+    expect_saved(desk.page)
+    assert cut == [200]
+    assert stored() == {first: 2}
+    assert VoteEvent.objects.count() == 1
+    desk.console.clear()
+
+
+def test_what_was_not_sent_survives_the_page(desk, visit, person, campaign):
+    page = desk.page
+    desk.context.route(re.compile("/label/answer/"), lambda route: route.abort())
+    first = press(page, "3")
+    here = sentence(page)
+    expect(page.locator("#trouble")).to_contain_text("1 answer")
+    page.once("dialog", lambda dialog: dialog.accept())
+    desk.context.unroute_all()
+    desk.go("label", campaign.study.public_id, campaign.public_id)
+    expect_saved(page)
+    assert sentence(page) == here
+    assert stored() == {first: 3}
+    desk.console.clear()
+
+
+def test_leaving_with_unsent_answers_asks_first(desk, campaign):
+    desk.context.route(re.compile("/label/answer/"), lambda route: route.abort())
+    press(desk.page, "3")
+    asked = []
+    desk.page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    desk.go("label_answers", campaign.study.public_id, campaign.public_id)
+    assert asked == ["beforeunload"]
+    desk.console.clear()
+
+
+def test_two_tabs_end_the_same(desk, campaign):
+    one = desk.page
+    two = desk.context.new_page()
+    two.goto(one.url)
+    first = sentence(one)
+    assert sentence(two) == first
+    press(one, "1")
+    expect(two.locator("[data-sentence]")).not_to_have_text(first)
+    assert sentence(two) == sentence(one)
+    second = press(two, "2")
+    expect(one.locator("[data-sentence]")).not_to_have_text(second)
+    expect_saved(one)
+    expect_saved(two)
+    for _ in range(6):
+        press(one, "3")
+        press(two, "0")
+    expect_saved(one)
+    expect_saved(two)
+    events = Counter(VoteEvent.objects.values_list("assignment", flat=True))
+    assert set(events.values()) == {1}
+    assert len(events) == 14
+
+
+def test_refused_answers_are_shown_and_kept(desk, campaign):
+    first = press(desk.page, "2")
+    expect_saved(desk.page)
+    press(desk.page, "u")
+    campaigns.close_campaign(campaign=campaign, actor=make_member(campaign.study, "researcher"))
+    desk.page.keyboard.press("0")
+    refused = desk.page.locator("#refused")
+    expect(refused).to_contain_text(first)
+    expect(refused).to_contain_text("closed")
+    desk.page.reload()
+    expect(refused).to_contain_text(first)
+    refused.get_by_role("button", name="Remove them").click()
+    expect(refused).to_be_hidden()
+    assert stored() == {first: 2}
+    desk.console.clear()
+
+
+def test_signed_out_says_so_and_keeps_the_answer(desk, visit, person, campaign):
+    cookies = desk.context.cookies()
+    desk.context.clear_cookies(name="sessionid")
+    first = press(desk.page, "2")
+    trouble = desk.page.locator("#trouble")
+    expect(trouble).to_contain_text("You are signed out")
+    expect(trouble.get_by_role("link", name="Sign in")).to_have_attribute(
+        "href", re.compile("login.*next=")
+    )
+    desk.context.add_cookies(cookies)
+    desk.page.goto(desk.page.url)
+    expect_saved(desk.page)
+    assert stored() == {first: 2}
+    desk.console.clear()
+
+
+def test_a_token_gone_stale_says_so_and_keeps_the_answer(desk):
+    desk.context.clear_cookies(name="csrftoken")
+    first = press(desk.page, "2")
+    trouble = desk.page.locator("#trouble")
+    expect(trouble).to_contain_text("no longer accepts this page")
+    trouble.get_by_role("link", name="Reload").click()
+    expect_saved(desk.page)
+    assert stored() == {first: 2}
+    desk.console.clear()
+
+
+def test_a_busy_server_gets_the_answer_later(desk):
+    replies = []
+
+    def busy_twice(route):
+        replies.append(1)
+        return route.fulfill(status=503) if len(replies) < 3 else route.continue_()
+
+    desk.context.route(re.compile("/label/answer/"), busy_twice)
+    first = press(desk.page, "2")
+    expect(desk.page.locator("#trouble")).to_contain_text("Not saved yet: 1 answer")
+    expect(desk.page.locator("#saved")).to_have_text("All answers saved", timeout=15_000)
+    assert stored() == {first: 2}
+    desk.console.clear()
+
+
+def test_a_page_that_found_nothing_free_looks_again(visit, campaign, person):
+    slots = Slot.objects.filter(campaign=campaign)
+    slots.update(state="leased", lease_until="2999-01-01T00:00Z")
+    visitor = visit(person)
+    visitor.context.new_page().close()
+    visitor.page.clock.install()
+    visitor.go("label", campaign.study.public_id, campaign.public_id)
+    expect(visitor.page.get_by_role("heading")).to_have_text("Nothing free at the moment")
+    slots.update(state="open", lease_until=None)
+    visitor.page.clock.run_for(21_000)
+    expect(visitor.page.locator("[data-sentence]")).to_be_visible()
+
+
+# -- whole jobs -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def short(campaign):
+    """A round of six items, five in a block."""
+    round_2 = make_campaign(
+        campaign.study, name="Round 2", ordinary=5, controls=1, votes_per_item=1
+    )
+    campaigns.open_campaign(campaign=round_2, actor=make_member(campaign.study, "researcher"))
+    return round_2
+
+
+def test_the_whole_job_by_keyboard_alone(visit, person, short):
+    """From the study's page to the end, without a pointer."""
+    visitor = visit(person)
+    page = visitor.go("label", short.study.public_id, short.public_id)
+    page.keyboard.press("g")
+    expect(page.locator("#guideline-dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(page.locator("#keys-dialog")).to_be_visible()
+    page.keyboard.press("?")
+    expect(page.locator("#keys-dialog")).to_be_hidden()
+    page.keyboard.press("s")
+    press(page, "2")
+    reached = set()
+    for _ in range(25):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.textContent.trim().split(/\\s+/)[0]"))
+    assert {"Skip", "0", "1", "2", "3", "Undo", "Flag", "Guideline", "Keys", "Your"} <= reached
+    page.locator(".level").nth(1).focus()
+    before = sentence(page)
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-sentence]")).not_to_have_text(before)
+    for _ in range(3):
+        press(page, "3")
+    page.keyboard.press("3")
+    expect(page.get_by_role("heading")).to_have_text("That was everything. Thank you!")
+    assert Assignment.objects.filter(campaign=short, state="answered").count() == 5
+    assert Assignment.objects.filter(campaign=short, state="skipped").count() == 1
+
+
+def test_the_whole_job_without_script(visit, person, short):
+    visitor = visit(person, java_script_enabled=False, viewport={"width": 360, "height": 740})
+    page = visitor.go("label", short.study.public_id, short.public_id)
+    page.get_by_text("Skip, flag or comment").click()
+    page.get_by_label("I do not know the objects").check()
+    page.get_by_role("button", name="Skip this sentence").click()
+    page.get_by_text("Skip, flag or comment").click()
+    page.get_by_label("Comment").fill("odd")
+    page.get_by_label("Flag this sentence").check()
+    page.locator(".level").nth(3).click()
+    page.get_by_role("link", name="Undo").click()
+    expect(page.get_by_text("Your earlier answer:")).to_be_visible()
+    expect(page.get_by_label("Comment")).to_have_value("odd")
+    page.locator(".level").nth(2).click()
+    assert visitor.has_no_sideways_scroll()
+    page.locator("summary", has_text="Guideline").click()
+    for _ in range(4):
+        page.locator(".level").nth(1).click()
+    expect(page.get_by_role("heading")).to_have_text("That was everything. Thank you!")
+    labels = Counter(Assignment.objects.filter(campaign=short).values_list("label", flat=True))
+    assert labels == {None: 1, 2: 1, 1: 4}
+    flagged = Assignment.objects.get(label=2)
+    assert (flagged.is_flagged, flagged.comment) == (True, "odd")
+
+
+def test_enter_in_a_field_never_labels_without_script(visit, person, short):
+    visitor = visit(person, java_script_enabled=False)
+    page = visitor.go("label", short.study.public_id, short.public_id)
+    page.get_by_text("Skip, flag or comment").click()
+    page.get_by_label("Flag this sentence").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("Another reason").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(300)
+    assert not VoteEvent.objects.exists()
+
+
+# -- how it looks and what it weighs --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_accessible_and_narrow(visit, person, campaign, scheme, width):
+    visitor = visit(person, color_scheme=scheme, viewport={"width": width, "height": 800})
+    page = visitor.go("label", campaign.study.public_id, campaign.public_id)
+    assert visitor.axe() == []
+    for key in ("s", "f", "?", "g"):
+        page.keyboard.press(key)
+        expect(page.locator("dialog[open]")).to_have_count(1)
+        page.evaluate("Promise.all(document.getAnimations().map((each) => each.finished))")
+        assert visitor.axe() == [], key
+        assert visitor.has_no_sideways_scroll()
+        page.keyboard.press("Escape")
+    press(page, "2")
+    press(page, "u")
+    assert visitor.axe() == []
+    assert visitor.has_no_sideways_scroll()
+    page.keyboard.press("Escape")
+    expect_saved(page)
+    visitor.go("label_answers", campaign.study.public_id, campaign.public_id)
+    assert visitor.axe() == []
+    assert visitor.has_no_sideways_scroll()
+
+
+def test_a_screen_reader_hears_the_next_sentence(desk):
+    press(desk.page, "2")
+    heard = desk.page.locator("#announce[aria-live=polite]").inner_text()
+    assert heard.startswith("2. Next sentence. tea and coffee.")
+    assert heard.endswith(sentence(desk.page))
+
+
+def test_a_long_word_does_not_widen_the_page(visit, person, campaign):
+    argument = campaign.items.first().argument
+    argument.comparison.object1 = "Donaudampfschifffahrtsgesellschaft" * 3
+    argument.comparison.save()
+    visitor = visit(person, viewport={"width": 360, "height": 740})
+    visitor.go("label", campaign.study.public_id, campaign.public_id)
+    assert visitor.has_no_sideways_scroll()
+
+
+def test_everything_together_is_under_80_kilobytes(visit, person, campaign):
+    visitor = visit(person)
+    bodies = {}
+    visitor.context.on("response", lambda reply: bodies.setdefault(reply.url, reply))
+    visitor.go("label", campaign.study.public_id, campaign.public_id)
+    visitor.page.wait_for_load_state("networkidle")
+    kinds = {url.rsplit(".", 1)[-1] for url in bodies}
+    assert {"css", "js"} <= kinds
+    bytes_of = [reply.body() for reply in bodies.values() if reply.ok]
+    weighed = {
+        "gzip": sum(len(gzip.compress(body)) for body in bytes_of),
+        "brotli": sum(len(brotli.compress(body)) for body in bytes_of),
+    }
+    assert weighed["brotli"] > 5_000, "something was not counted"
+    assert max(weighed.values()) < 80_000

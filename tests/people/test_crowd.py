@@ -1,0 +1,539 @@
+"""Crowd links: making them, coming in by them, and the code at the end."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import OperationalError, connection
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.actions.answering import Answer, answer
+from annotation.actions.campaigns import open_campaign
+from annotation.actions.serving import member_participation, next_work
+from annotation.models import Assignment, Participation
+from cqa_site.people.actions.participants import LinkFull, PlatformIds, create_link, take_part
+from cqa_site.people.models import AuditEvent, Membership, Participant, ParticipantLink, User
+from tests import cast
+
+CODES = {
+    "completed_code": "CODE-COMPLETED",
+    "screened_out_code": "CODE-SCREENED",
+    "no_work_code": "CODE-NOWORK",
+    "fault_code": "CODE-FAULT",
+}
+IDS = {"PROLIFIC_PID": "PID-5f1", "STUDY_ID": "STUDY-1", "SESSION_ID": "SESSION-1"}
+DONE = "/join/done/"
+
+
+@pytest.fixture
+def campaign(study, people):
+    made = cast.make_campaign(study, ordinary=8, controls=2)
+    open_campaign(campaign=made, actor=people["admin"])
+    return made
+
+
+def make_link(campaign, people, **fields):
+    defaults = {
+        "platform": "Prolific",
+        "required_items": 4,
+        "max_participants": 3,
+        "expires_at": timezone.now() + timedelta(days=1),
+    }
+    return create_link(
+        study=campaign.study,
+        campaign_ref=campaign.public_id,
+        campaign_name=campaign.name,
+        actor=people["researcher"],
+        **(CODES | defaults | fields),
+    )
+
+
+@pytest.fixture
+def secret(campaign, people):
+    return make_link(campaign, people)[1]
+
+
+def open_link(client, secret, ids=IDS):
+    return client.get(reverse("join", kwargs={"secret": secret}), ids)
+
+
+def come_in(secret, ids=IDS):
+    """A browser that opened the link and pressed the button."""
+    client = Client()
+    assert open_link(client, secret, ids).url == "/join/start/"
+    return client, client.post("/join/start/")
+
+
+def label_items(participant, count):
+    """Answer as many items as wanted, the way the labelling page does it."""
+    membership = Membership.objects.get(user=participant.user)
+    campaign = participant.study.campaigns.get(public_id=participant.link.campaign_ref)
+    place = member_participation(campaign=campaign, membership=membership)
+    for number in range(count):
+        row = next_work(campaign=campaign, participation=place).assignments[0]
+        answer_item(row, f"key-{participant.pk}-{number}")
+
+
+def answer_item(row, key):
+    answer(rater=row.rater, assignment=row, given=Answer(client_key=key, label=1))
+
+
+# -- making links ---------------------------------------------------------------------------
+
+
+def post_link(client, campaign, **fields):
+    data = CODES | {
+        "platform": "Prolific",
+        "required_items": "4",
+        "max_participants": "3",
+        "days": "30",
+        "participant_param": "PROLIFIC_PID",
+        "study_param": "STUDY_ID",
+        "session_param": "SESSION_ID",
+    }
+    path = reverse("crowd_links", args=[campaign.study.public_id, campaign.public_id])
+    return client.post(path, data | fields)
+
+
+def test_researcher_makes_a_link_that_is_shown_once(researcher, campaign, people):
+    text = post_link(researcher, campaign).content.decode()
+    address = text.split('id="new-link" value="')[1].split('"')[0]
+    assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in address
+    secret = address.split("/join/")[1].split("/")[0]
+    assert text.count(secret) == 1
+    link = ParticipantLink.objects.get()
+    assert link.campaign_ref == campaign.public_id
+    assert secret not in (link.secret_hash, str(link.public_id))
+    path = reverse("crowd_links", args=[campaign.study.public_id, campaign.public_id])
+    page = researcher.get(path).content.decode()
+    assert secret not in page
+    assert AuditEvent.objects.filter(verb="participant_link_created").count() == 1
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"completed_code": ""},
+        {"completed_code": "CODE-FAULT"},
+        {"required_items": "0"},
+        {"max_participants": "0"},
+        {"max_participants": "-1"},
+        {"days": "0"},
+        {"study_param": "PROLIFIC_PID"},
+        {"participant_param": ""},
+    ],
+)
+def test_bad_form_makes_no_link(researcher, campaign, fields):
+    assert post_link(researcher, campaign, **fields).status_code == 422
+    assert not ParticipantLink.objects.exists()
+
+
+def test_link_form_sets_declared_fields_only(researcher, campaign, other_study, people):
+    post_link(researcher, campaign, study=other_study.pk, secret_hash="x", closed_at="2020-01-01")
+    link = ParticipantLink.objects.get()
+    assert (link.study, link.created_by) == (campaign.study, people["researcher"])
+    assert link.closed_at is None
+    assert len(link.secret_hash) == 64
+
+
+def test_link_of_another_study_cannot_be_closed(stranger, other_study, campaign, people):
+    link, _secret = make_link(campaign, people)
+    path = reverse(
+        "crowd_link_close", args=[other_study.public_id, campaign.public_id, link.public_id]
+    )
+    assert stranger.post(path).status_code == 404
+    link.refresh_from_db()
+    assert link.is_open
+
+
+# -- coming in ------------------------------------------------------------------------------
+
+
+def test_opening_the_link_makes_nobody_yet(secret):
+    client = Client()
+    assert open_link(client, secret).url == "/join/start/"
+    assert client.get("/join/start/").status_code == 200
+    assert not Participant.objects.exists()
+    assert not User.objects.filter(email=None).exists()
+
+
+def test_button_makes_an_annotator_without_a_password(secret, campaign, study):
+    client = Client()
+    open_link(client, secret)
+    before = client.session.session_key
+    response = client.post("/join/start/")
+    assert response.url == reverse("label", args=[study.public_id, campaign.public_id])
+    assert client.session.session_key != before
+    assert "crowd_entry" not in client.session
+    person = Participant.objects.select_related("user").get()
+    assert (person.participant_id, person.platform_study_id, person.session_id) == (
+        "PID-5f1",
+        "STUDY-1",
+        "SESSION-1",
+    )
+    assert not person.is_verified
+    assert not person.user.has_usable_password()
+    assert person.user.email is None
+    assert Membership.objects.get(user=person.user).role == "annotator"
+    assert client.get(response.url).status_code == 200
+
+
+def test_addresses_after_the_link_carry_no_ids(secret):
+    client, response = come_in(secret)
+    for word in (secret, *IDS.values()):
+        assert word not in response.url
+        assert word not in client.get("/join/start/", follow=True).content.decode()
+
+
+def test_coming_back_is_the_same_person(secret):
+    come_in(secret)
+    client, response = come_in(secret)
+    assert "/label/" in response.url
+    assert Participant.objects.count() == 1
+    assert User.objects.filter(email=None).count() == 1
+    assert open_link(client, secret).url == response.url
+
+
+def test_another_session_of_the_same_id_is_noted(secret):
+    come_in(secret)
+    come_in(secret, IDS | {"SESSION_ID": "SESSION-2"})
+    assert Participant.objects.get().session_id == "SESSION-1"
+    assert AuditEvent.objects.filter(verb="participant_came_with_another_session").count() == 1
+
+
+BAD_IDS = [
+    {},
+    {"PROLIFIC_PID": "x"},
+    IDS | {"PROLIFIC_PID": ""},
+    IDS | {"PROLIFIC_PID": "a" * 129},
+    IDS | {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}"},
+    IDS | {"PROLIFIC_PID": "<script>"},
+    IDS | {"PROLIFIC_PID": "a b"},
+    IDS | {"PROLIFIC_PID": "a\x00b"},
+    IDS | {"PROLIFIC_PID": "a\n"},
+    IDS | {"PROLIFIC_PID": "é"},
+    IDS | {"PROLIFIC_PID": ["one", "two"]},
+    IDS | {"STUDY_ID": "../.."},
+    IDS | {"SESSION_ID": "a" * 5_000},
+]
+
+
+@pytest.mark.parametrize("ids", BAD_IDS)
+def test_odd_ids_are_refused_with_a_page(secret, ids):
+    client = Client()
+    response = open_link(client, secret, ids)
+    assert response.status_code == 400
+    assert b"lacks your participant data" in response.content
+    assert b"script>" not in response.content.split(b"<main")[1]
+    assert client.post("/join/start/").status_code == 404
+    assert not Participant.objects.exists()
+
+
+def test_parameter_names_belong_to_the_link(campaign, people):
+    _link, secret = make_link(
+        campaign, people, participant_param="worker", study_param="", session_param=""
+    )
+    assert open_link(Client(), secret).status_code == 400
+    _client, response = come_in(secret, {"worker": "W1"})
+    assert "/label/" in response.url
+
+
+def test_unknown_link_says_so(db):
+    response = open_link(Client(), "nonsense")
+    assert response.status_code == 404
+    assert b"does not exist" in response.content
+
+
+def test_somebody_else_is_not_signed_out_silently(secret, people):
+    client = cast.sign_in(people["researcher"])
+    response = open_link(client, secret)
+    assert response.status_code == 409
+    assert b"Sign out" in response.content
+    assert client.post("/join/start/").status_code == 404
+    assert client.session["_auth_user_id"] == str(people["researcher"].pk)
+    assert not Participant.objects.exists()
+
+
+def test_one_participant_does_not_become_another(secret):
+    client, _ = come_in(secret)
+    assert open_link(client, secret, IDS | {"PROLIFIC_PID": "PID-2"}).status_code == 409
+    assert Participant.objects.count() == 1
+
+
+def refusal(secret, ids=IDS):
+    client = Client()
+    open_link(client, secret, ids)
+    page = client.get("/join/start/")
+    assert page.status_code == client.post("/join/start/").status_code
+    return page
+
+
+def test_closed_link_lets_back_in_but_nobody_new(researcher, campaign, people):
+    link, secret = make_link(campaign, people)
+    come_in(secret)
+    researcher.post(
+        reverse(
+            "crowd_link_close",
+            args=[campaign.study.public_id, campaign.public_id, link.public_id],
+        )
+    )
+    come_in(secret)
+    page = refusal(secret, IDS | {"PROLIFIC_PID": "PID-2"})
+    assert page.status_code == 410
+    assert b"no longer takes new participants" in page.content
+    assert Participant.objects.count() == 1
+
+
+def test_link_that_ran_out_lets_nobody_new_in(secret):
+    ParticipantLink.objects.update(expires_at=timezone.now())
+    assert refusal(secret).status_code == 410
+
+
+def test_full_link_lets_nobody_new_in(campaign, people):
+    _link, secret = make_link(campaign, people, max_participants=1)
+    come_in(secret)
+    come_in(secret)
+    page = refusal(secret, IDS | {"PROLIFIC_PID": "PID-2"})
+    assert page.status_code == 410
+    assert b"All places" in page.content
+
+
+def test_same_id_by_a_second_link_of_the_campaign_is_refused(campaign, people, secret):
+    come_in(secret)
+    _link, second = make_link(campaign, people)
+    assert b"took part in this study before" in refusal(second).content
+    assert Participant.objects.count() == 1
+
+
+def test_removed_participant_stays_out(secret):
+    client, response = come_in(secret)
+    Membership.objects.filter(user__email=None).update(is_active=False)
+    assert client.get(response.url).status_code == 404
+    assert client.get(DONE).status_code == 404
+    assert refusal(secret).status_code == 410
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_twenty_people_at_once_no_more_come_in_than_there_are_places(campaign, people):
+    link, _secret = make_link(campaign, people, max_participants=3)
+    start = threading.Barrier(20)
+    outcomes = []
+
+    def enter(number):
+        start.wait()
+        outcomes.append(_try_until_served(link.pk, number))
+        connection.close()
+
+    threads = [threading.Thread(target=enter, args=[number]) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["full"] * 17 + ["in"] * 3
+    assert Participant.objects.count() == 3
+    assert User.objects.filter(email=None).count() == 3
+
+
+def _try_until_served(link_pk, number):
+    while True:
+        try:
+            link = ParticipantLink.objects.select_related("study").get(pk=link_pk)
+            take_part(link=link, ids=PlatformIds(f"PID-{number}", "S", "T"))
+        except LinkFull:
+            return "full"
+        except OperationalError:  # the in-memory database of the suite does not wait
+            continue
+        return "in"
+
+
+# -- what a participant may see ----------------------------------------------------------------
+
+
+def test_participant_sees_own_campaign_only(secret, study, people):
+    other = cast.make_campaign(study, name="Round 2")
+    open_campaign(campaign=other, actor=people["admin"])
+    client, _ = come_in(secret)
+    text = client.get(reverse("study", args=[study.public_id])).content.decode()
+    assert "Round 1" in text
+    assert "Round 2" not in text
+
+
+def test_platform_ids_are_for_researchers_only(secret, campaign, researcher, people, study):
+    client, _ = come_in(secret)
+    path = reverse("crowd_links", args=[study.public_id, campaign.public_id])
+    text = researcher.get(path).content.decode()
+    for word in IDS.values():
+        assert word in text
+    for role in ("annotator", "expert"):
+        assert cast.sign_in(people[role]).get(path).status_code == 403
+    assert client.get(path).status_code == 403
+    for other in (
+        reverse("members", args=[study.public_id]),
+        reverse("audit", args=[study.public_id]),
+    ):
+        text = researcher.get(other).content.decode()
+        for word in IDS.values():
+            assert word not in text
+    for own in ("/account/", reverse("study", args=[study.public_id]), DONE):
+        assert IDS["PROLIFIC_PID"] not in client.get(own, follow=True).content.decode()
+
+
+def test_participants_page_costs_the_same_for_many(
+    researcher, campaign, people, django_assert_max_num_queries
+):
+    link, _secret = make_link(campaign, people, max_participants=100)
+    for number in range(60):
+        take_part(link=link, ids=PlatformIds(f"PID-{number}", "S", "T"))
+    path = reverse("crowd_links", args=[campaign.study.public_id, campaign.public_id])
+    with django_assert_max_num_queries(8):
+        assert "1–50 of 60" in researcher.get(path).content.decode()
+
+
+# -- the end -----------------------------------------------------------------------------------
+
+
+def finish(client):
+    return client.post(DONE, follow=True).content.decode()
+
+
+def codes_in(text):
+    return [code for code in CODES.values() if code in text]
+
+
+def test_no_page_before_the_end_holds_a_code(secret, study, campaign):
+    client = Client()
+    pages = [
+        open_link(client, secret),
+        client.get("/join/start/"),
+        client.post("/join/start/", follow=True),
+        client.get(reverse("study", args=[study.public_id])),
+        client.get(reverse("label", args=[study.public_id, campaign.public_id])),
+        client.get("/account/"),
+        client.get(DONE),
+    ]
+    person = Participant.objects.get()
+    label_items(person, 3)
+    pages += [client.get(DONE), client.post(DONE)]
+    for page in pages:
+        assert not codes_in(page.content.decode())
+    person.refresh_from_db()
+    assert person.outcome == "running"
+
+
+def test_finished_work_shows_the_completed_code(secret):
+    client, _ = come_in(secret)
+    label_items(Participant.objects.get(), 4)
+    assert not codes_in(client.get(DONE).content.decode())
+    assert codes_in(finish(client)) == ["CODE-COMPLETED"]
+    assert codes_in(client.get(DONE).content.decode()) == ["CODE-COMPLETED"]
+    person = Participant.objects.get()
+    assert person.outcome == "completed"
+    assert person.ended_at is not None
+    assert AuditEvent.objects.filter(verb="participant_ended").count() == 1
+
+
+def test_page_says_how_much_is_left(secret):
+    client, _ = come_in(secret)
+    label_items(Participant.objects.get(), 1)
+    assert "3 items to go" in client.get(DONE).content.decode()
+    assert "There are items left" in client.post(DONE).content.decode()
+
+
+def test_answers_in_another_campaign_do_not_count(secret, study, people):
+    other = cast.make_campaign(study, name="Round 2")
+    open_campaign(campaign=other, actor=people["admin"])
+    client, _ = come_in(secret)
+    person = Participant.objects.get()
+    place = member_participation(
+        campaign=other, membership=Membership.objects.get(user=person.user)
+    )
+    for row in next_work(campaign=other, participation=place).assignments[:4]:
+        answer_item(row, f"other-{row.pk}")
+    assert not codes_in(finish(client))
+
+
+def test_stopped_participant_gets_the_screened_out_code(secret):
+    client, _ = come_in(secret)
+    label_items(Participant.objects.get(), 1)
+    Participation.objects.update(is_stopped=True)
+    assert codes_in(finish(client)) == ["CODE-SCREENED"]
+
+
+def test_excluded_participant_gets_the_screened_out_code(secret):
+    client, _ = come_in(secret)
+    label_items(Participant.objects.get(), 1)
+    Participation.objects.update(excluded_at=timezone.now())
+    assert codes_in(finish(client)) == ["CODE-SCREENED"]
+
+
+def test_work_that_was_done_is_completed_even_when_excluded_later(secret):
+    client, _ = come_in(secret)
+    label_items(Participant.objects.get(), 4)
+    Participation.objects.update(excluded_at=timezone.now())
+    assert codes_in(finish(client)) == ["CODE-COMPLETED"]
+
+
+def test_nothing_left_gives_the_no_work_code(campaign, people):
+    _link, secret = make_link(campaign, people, required_items=50)
+    client, _ = come_in(secret)
+    label_items(Participant.objects.get(), 10)
+    assert codes_in(finish(client)) == ["CODE-NOWORK"]
+
+
+@pytest.mark.parametrize("state", ["paused", "closed"])
+def test_campaign_that_stopped_gives_the_no_work_code(secret, campaign, state):
+    client, _ = come_in(secret)
+    type(campaign).objects.filter(pk=campaign.pk).update(state=state)
+    assert codes_in(finish(client)) == ["CODE-NOWORK"]
+
+
+def test_fault_needs_words_and_gives_the_fault_code(secret):
+    client, _ = come_in(secret)
+    assert client.post("/join/fault/", {"comment": " "}).status_code == 422
+    assert not codes_in(client.get(DONE).content.decode())
+    text = client.post("/join/fault/", {"comment": "The keys do nothing"}, follow=True)
+    assert codes_in(text.content.decode()) == ["CODE-FAULT"]
+    event = AuditEvent.objects.get(verb="participant_ended")
+    assert event.reason == "The keys do nothing"
+
+
+def test_outcome_is_fixed_once(secret):
+    client, _ = come_in(secret)
+    label_items(Participant.objects.get(), 4)
+    finish(client)
+    client.post("/join/fault/", {"comment": "Another code, please"})
+    assert codes_in(client.get(DONE).content.decode()) == ["CODE-COMPLETED"]
+
+
+def test_outcome_cannot_be_posted(secret):
+    client, _ = come_in(secret)
+    client.post(DONE, {"outcome": "completed", "is_verified": "on", "answered": "99"})
+    person = Participant.objects.get()
+    assert (person.outcome, person.is_verified) == ("running", False)
+
+
+def test_link_leads_back_to_the_code_after_the_end(secret):
+    client, _ = come_in(secret)
+    label_items(Participant.objects.get(), 4)
+    finish(client)
+    assert open_link(client, secret).url == DONE
+    _again, response = come_in(secret)
+    assert response.url == DONE
+
+
+@pytest.mark.parametrize("role", ["annotator", "researcher", "admin"])
+def test_end_page_is_for_participants(secret, people, role):
+    client = cast.sign_in(people[role])
+    assert client.get(DONE).status_code == 404
+    assert client.post(DONE).status_code == 404
+    assert client.post("/join/fault/", {"comment": "x"}).status_code == 404
+
+
+def test_skipped_items_count_as_work(secret):
+    client, _ = come_in(secret)
+    label_items(Participant.objects.get(), 3)
+    row = Assignment.objects.filter(state="served").first()
+    Assignment.objects.filter(pk=row.pk).update(state="skipped")
+    assert codes_in(finish(client)) == ["CODE-COMPLETED"]

@@ -1,0 +1,164 @@
+"""The first page of a study says to each role what to do next, and no more than that."""
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.actions.campaigns import open_campaign
+from annotation.models import Assignment, Campaign, FinalLabel, ImportFile, Rater
+from cqa_site.people.models import Role
+from tests import cast
+
+
+def overview(client, study):
+    return client.get(reverse("study", args=[study.public_id])).content.decode()
+
+
+def opened(study, people, **fields):
+    campaign = cast.make_campaign(study, **fields)
+    open_campaign(campaign=campaign, actor=people["admin"])
+    return campaign
+
+
+def vote(campaign, person, count):
+    rater, _ = Rater.objects.get_or_create(study=campaign.study, user=person)
+    Assignment.objects.bulk_create(
+        Assignment(campaign=campaign, item=item, rater=rater, state="answered", label=1)
+        for item in campaign.items.order_by("pk")[:count]
+    )
+
+
+def dispute(campaign, **fields):
+    argument = campaign.items.first().argument
+    defaults = {"provenance": "votes", "is_tied": True, "votes": 2}
+    campaign.slots.update(state="done")
+    return FinalLabel.objects.create(campaign=campaign, argument=argument, **(defaults | fields))
+
+
+def next_card(text):
+    """The words of the card marked as the next step."""
+    return text.split('aria-current="step"')[1].split("</li>")[0]
+
+
+def test_empty_study_begins_with_an_import(researcher, study):
+    card = next_card(overview(researcher, study))
+    assert "Import arguments" in card
+    assert reverse("imports", args=[study.public_id]) in card
+
+
+def test_then_comes_a_campaign(researcher, study):
+    cast.make_arguments(study, 3)
+    text = overview(researcher, study)
+    assert "3 arguments are here" in text
+    assert reverse("campaign_new", args=[study.public_id]) in next_card(text)
+
+
+def test_a_draft_is_finished_first(researcher, study):
+    campaign = cast.make_campaign(study, name="Draft one")
+    card = next_card(overview(researcher, study))
+    assert "Draft one" in card
+    assert reverse("campaign", args=[study.public_id, campaign.public_id]) in card
+
+
+def test_then_come_annotators(db, study):
+    admin = cast.make_member(study, Role.ADMIN)
+    open_campaign(campaign=cast.make_campaign(study), actor=admin)
+    card = next_card(overview(cast.sign_in(admin), study))
+    assert "Bring in annotators" in card
+    assert reverse("members", args=[study.public_id]) in card
+
+
+def test_with_votes_the_way_leads_to_the_figures(researcher, study, people):
+    campaign = opened(study, people)
+    vote(campaign, people["annotator"], 1)
+    text = overview(researcher, study)
+    assert 'aria-current="step"' not in text
+    assert reverse("figures", args=[study.public_id, campaign.public_id]) in text
+
+
+def test_imported_votes_need_no_annotators(db, study):
+    admin = cast.make_member(study, Role.ADMIN)
+    campaign = cast.make_campaign(study, origin=Campaign.Origin.IMPORTED, state="closed")
+    vote(campaign, admin, 2)
+    assert 'aria-current="step"' not in overview(cast.sign_in(admin), study)
+
+
+def test_waiting_import_comes_first(researcher, study):
+    ImportFile.objects.create(
+        study=study, kind="table", name="x.csv", sha256="0", size=1, stored_as="x", state="checked"
+    )
+    assert "1 file waits for your yes" in overview(researcher, study)
+
+
+def test_researcher_sees_progress_and_disputes(researcher, study, people):
+    campaign = opened(study, people, ordinary=8, controls=2)
+    dispute(campaign)
+    text = overview(researcher, study)
+    assert "1 label in dispute" in text
+    assert "24 / 24" in text
+    assert reverse("adjudication", args=[study.public_id, campaign.public_id]) in text
+
+
+def test_expert_is_led_to_the_queue_then_to_labelling(study, people):
+    campaign = opened(study, people)
+    client = cast.sign_in(people["expert"])
+    assert "Start labelling" in overview(client, study)
+    dispute(campaign)
+    text = overview(client, study)
+    assert "1 open" in text
+    queue = reverse("adjudication", args=[study.public_id, campaign.public_id])
+    assert text.index(queue) < text.index("Start labelling")
+
+
+def test_expert_without_work_is_told_so(study, people):
+    assert "Nothing waits for you" in overview(cast.sign_in(people["expert"]), study)
+
+
+def test_annotator_continues_where_they_stopped(study, people):
+    campaign = opened(study, people)
+    client = cast.sign_in(people["annotator"])
+    assert "Start labelling" in overview(client, study)
+    vote(campaign, people["annotator"], 2)
+    text = overview(client, study)
+    assert "Continue labelling" in text
+    assert "2 done by you" in text
+    assert reverse("label", args=[study.public_id, campaign.public_id]) in text
+
+
+def test_annotator_sees_nothing_of_others(study, people):
+    campaign = opened(study, people, ordinary=31, controls=7)
+    client = cast.sign_in(people["annotator"])
+    before = overview(client, study)
+    vote(campaign, people["expert"], 17)
+    dispute(campaign)
+    after = overview(client, study)
+    assert without_token(before) == without_token(after)
+    for word in ("The expert", "17", "31", "38", "93", "control", "dispute"):
+        assert word not in after.split("<main")[1].split("</main>")[0]
+
+
+def without_token(text):
+    return "".join(
+        part.split('"', 1)[1] for part in text.split('csrfmiddlewaretoken" value="')[1:]
+    )
+
+
+@pytest.mark.parametrize("state", ["draft", "paused", "closed"])
+def test_annotator_is_not_led_to_a_campaign_that_is_not_open(study, people, state):
+    campaign = opened(study, people)
+    Campaign.objects.filter(pk=campaign.pk).update(state=state, closed_at=timezone.now())
+    text = overview(cast.sign_in(people["annotator"]), study)
+    assert "Nothing to label now" in text
+    assert "Round 1" not in text
+
+
+@pytest.mark.parametrize(("role", "limit"), [("annotator", 5), ("expert", 24), ("researcher", 24)])
+def test_page_costs_the_same_for_many_campaigns(
+    study, people, role, limit, django_assert_max_num_queries
+):
+    for number in range(10):
+        campaign = opened(study, people, ordinary=2, controls=1, name=f"Round {number}")
+        dispute(campaign)
+    client = cast.sign_in(people[role])
+    with django_assert_max_num_queries(limit):
+        overview(client, study)

@@ -1,0 +1,72 @@
+"""A production site refuses to start unsafe, and is clean when everything is set."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SAFE = {
+    "PRODUCTION": "true",
+    "SECRET_KEY": "kJ8-sX2_wQ5.rT7zLmN0pVbC3dFgHy6uEaI9oRiK1jWqS4xZ-tBnM_lP8vYcD2fG",
+    "ALLOWED_HOSTS": "counterpoint.example",
+    "CSRF_TRUSTED_ORIGINS": "https://counterpoint.example",
+    "SECURE_HSTS_PRELOAD": "true",
+}
+
+
+def manage(tmp_path, *arguments, **environment):
+    kept = {key: os.environ[key] for key in ("PATH", "HOME", "LANG") if key in os.environ}
+    return subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env=kept | {"DATA_DIR": str(tmp_path)} | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def safe_but(**changed):
+    return {key: value for key, value in (SAFE | changed).items() if value is not None}
+
+
+def test_with_everything_set_the_deployment_check_is_clean(tmp_path):
+    result = manage(tmp_path, "check", "--deploy", "--fail-level", "WARNING", **SAFE)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "no issues" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"SECRET_KEY": None}, "PRODUCTION needs SECRET_KEY with at least 50 characters"),
+        ({"SECRET_KEY": "short"}, "PRODUCTION needs SECRET_KEY with at least 50 characters"),
+        ({"SECRET_KEY": "ab" * 40}, "cqa.E003"),
+        ({"ALLOWED_HOSTS": None}, "PRODUCTION needs ALLOWED_HOSTS"),
+        ({"ALLOWED_HOSTS": "*"}, "PRODUCTION needs ALLOWED_HOSTS"),
+        ({"DEBUG": "true"}, "PRODUCTION and DEBUG cannot both be true"),
+        ({"CACHE_URL": "locmem://"}, "cqa.E001"),
+        ({"CACHE_URL": "dummy://"}, "cqa.E001"),
+        ({"JOBS_INLINE": "true"}, "cqa.E006"),
+        ({"CSRF_TRUSTED_ORIGINS": "http://counterpoint.example"}, "cqa.E007"),
+    ],
+)
+def test_unsafe_production_is_refused_in_plain_words(tmp_path, changed, words):
+    result = manage(tmp_path, "check", **safe_but(**changed))
+    assert result.returncode != 0
+    assert words in result.stderr
+
+
+def test_embedded_site_makes_its_own_key_for_its_owner_only(tmp_path):
+    result = manage(tmp_path, "check")
+    assert result.returncode == 0, result.stderr
+    key = tmp_path / "secret_key"
+    assert key.stat().st_mode & 0o777 == 0o600
+    assert len(key.read_text()) >= 50
+
+
+def test_embedded_site_may_count_in_its_own_process(tmp_path):
+    assert manage(tmp_path, "check", CACHE_URL="locmem://").returncode == 0

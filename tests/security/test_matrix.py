@@ -1,0 +1,240 @@
+"""Every address × every role × own and foreign study, generated from the URL table.
+
+The table of expected access is tests/security/matrix.py. Ids of two studies
+are mixed in every address that has two: the answer must equal that of an id
+which does not exist.
+"""
+
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import URLPattern, get_resolver, reverse
+from django.utils import timezone
+
+from annotation.actions import answering, campaigns, consensus, serving, snapshots
+from annotation.models import ExportFile, ImportFile
+from cqa_site.people.models import Invitation, ParticipantLink, hash_secret
+from cqa_site.runs.models import Job
+from tests.cast import make_campaign, make_guideline, make_member, make_study, sign_in
+
+from .matrix import SITE_ROUTES, STUDY_ROUTES
+
+pytestmark = pytest.mark.django_db
+
+ROLES = {"a": "annotator", "e": "expert", "r": "researcher", "d": "admin"}
+NOT_IDS = {"study_id", "number", "format", "name", "figure"}
+# An export that is not written yet has no file, and an empty POST names no sentence to skip.
+LACKING = {"export_download", "export_manifest", "adjudication_skip"}
+# Formats and names are not ids; one valid value each.
+FIXED = {"chart": {"name": "labels", "format": "svg"}, "figure_table": {"figure": "labels", "format": "csv"}}
+
+
+def walk(patterns=None, known=frozenset()):
+    """Yield (name, parameters) of every address."""
+    for entry in get_resolver().url_patterns if patterns is None else patterns:
+        params = known | set(entry.pattern.converters)
+        if isinstance(entry, URLPattern):
+            yield entry.name, params
+        else:
+            yield from walk(entry.url_patterns, params)
+
+
+def parameters(name):
+    return next(params for known, params in walk() if known == name)
+
+
+class World:
+    """One study with one of everything, and a member per role."""
+
+    def __init__(self, name):
+        self.study = make_study(name)
+        self.people = {letter: make_member(self.study, role) for letter, role in ROLES.items()}
+        boss = self.people["d"]
+        self.open = make_campaign(self.study, name=f"Open {name}")
+        campaigns.open_campaign(campaign=self.open, actor=boss)
+        self.open.refresh_from_db()
+        self.draft = make_campaign(self.study, name=f"Draft {name}")
+        self.rater = self.label_something()
+        self.snapshot = snapshots.refresh_live_snapshot(campaign=self.open)
+        consensus.recompute_final_labels(self.open)
+        item = self.open.items.filter(control_label__isnull=False).first()
+        job = Job.objects.create(study=self.study, kind="none", key=name, state="done")
+        file = ImportFile.objects.create(
+            study=self.study, kind="table", name="x.csv", sha256="0" * 64, size=1, stored_as="none"
+        )
+        export = ExportFile.objects.create(
+            campaign=self.open, snapshot=self.snapshot, content="votes", format="csv"
+        )
+        soon = timezone.now() + timedelta(days=1)
+        invitation = Invitation.objects.create(
+            study=self.study, role="expert", secret_hash=hash_secret(name), created_by=boss,
+            expires_at=soon,
+        )  # fmt: skip
+        link = ParticipantLink.objects.create(
+            study=self.study, campaign_ref=self.open.public_id, secret_hash=hash_secret("l" + name),
+            created_by=boss, expires_at=soon,
+        )  # fmt: skip
+        self.ids = {
+            "study_id": self.study.public_id,
+            "campaign_id": self.open.public_id,
+            "argument_id": item.argument.public_id,
+            "rater_id": self.rater.public_id,
+            "user_id": self.people["a"].public_id,
+            "job_id": job.public_id,
+            "file_id": file.public_id,
+            "export_id": export.public_id,
+            "invitation_id": invitation.public_id,
+            "link_id": link.public_id,
+        }
+        self.numbers = {"guideline": self.open.guideline.number}
+
+    def label_something(self):
+        place = serving.member_participation(
+            campaign=self.open, membership=self.people["a"].memberships.get()
+        )
+        for row in serving.next_work(campaign=self.open, participation=place).assignments:
+            given = answering.Answer(client_key=uuid.uuid4().hex, label=2)
+            answering.answer(rater=place.rater, assignment=row, given=given)
+        return place.rater
+
+    def kwargs(self, name):
+        values = self.ids | {"number": self.numbers.get(name, self.snapshot.number)}
+        if name in ("campaign_edit", "campaign_items", "campaign_control"):
+            values["campaign_id"] = self.draft.public_id
+            first = self.draft.items.order_by("pk").first()
+            values["argument_id"] = first.argument.public_id
+        values |= FIXED.get(name, {})
+        return {key: values[key] for key in parameters(name)}
+
+
+@pytest.fixture(scope="module")
+def worlds(django_db_setup, django_db_blocker):
+    """Two studies for the whole module; each test's own changes are rolled back on top."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield World("Own"), World("Foreign")
+        transaction.set_rollback(True)
+
+
+@pytest.fixture
+def own(worlds):
+    return worlds[0]
+
+
+@pytest.fixture
+def foreign(worlds):
+    return worlds[1]
+
+
+def ask(client, route, url):
+    return client.post(url) if route.post else client.get(url)
+
+
+def test_every_address_is_in_the_table():
+    from tests.api.routes import ROUTES as api_routes
+
+    names = {name for name, _params in walk()} - {"schema", "api_unknown"}
+    api = {name for name in names if name.startswith("api_")}
+    assert names - api == set(STUDY_ROUTES) | set(SITE_ROUTES)
+    assert api == {f"api_{route.name}" for route in api_routes} | {"api_me", "api_studies"}
+
+
+@pytest.mark.parametrize("name", STUDY_ROUTES)
+def test_roles_in_the_own_study(own, name):
+    route = STUDY_ROUTES[name]
+    url = reverse(name, kwargs=own.kwargs(name))
+    for letter, person in own.people.items():
+        with transaction.atomic():
+            status = ask(sign_in(person), route, url).status_code
+            transaction.set_rollback(True)
+        if letter not in route.roles:
+            assert status == 403, f"{ROLES[letter]} got {status}"
+        else:
+            assert status < 500, f"{ROLES[letter]} got {status}"
+            assert status != 403, f"{ROLES[letter]} was refused"
+            assert status != 404 or name in LACKING, f"{ROLES[letter]} got 404"
+
+
+@pytest.mark.parametrize("name", STUDY_ROUTES)
+def test_anonymous_visitors_are_asked_to_sign_in(own, name):
+    response = ask(Client(), STUDY_ROUTES[name], reverse(name, kwargs=own.kwargs(name)))
+    assert response.status_code == 302
+    assert response["Location"].startswith("/accounts/login/")
+
+
+@pytest.mark.parametrize("name", STUDY_ROUTES)
+def test_a_foreign_study_does_not_exist(own, foreign, name):
+    route = STUDY_ROUTES[name]
+    url = reverse(name, kwargs=foreign.kwargs(name))
+    nowhere = reverse(name, kwargs=foreign.kwargs(name) | {"study_id": uuid.uuid4()})
+    for person in own.people.values():
+        client = sign_in(person)
+        theirs, nothing = ask(client, route, url), ask(client, route, nowhere)
+        assert theirs.status_code == nothing.status_code == 404
+        assert without_tokens(theirs) == without_tokens(nothing)
+
+
+def without_tokens(response):
+    import re
+
+    return re.sub(rb'(value|X-CSRFToken)[^>]{0,12}"[A-Za-z0-9]{32,64}"', b"", response.content)
+
+
+MIXED = sorted(
+    (name, param)
+    for name in STUDY_ROUTES
+    for param in parameters(name) - NOT_IDS
+)
+
+
+@pytest.mark.parametrize(("name", "param"), MIXED)
+def test_ids_of_another_study_do_not_exist(own, foreign, name, param):
+    route = STUDY_ROUTES[name]
+    kwargs = own.kwargs(name)
+    mixed = reverse(name, kwargs=kwargs | {param: foreign.kwargs(name)[param]})
+    nowhere = reverse(name, kwargs=kwargs | {param: uuid.uuid4()})
+    for letter in route.roles:
+        client = sign_in(own.people[letter])
+        theirs, nothing = ask(client, route, mixed), ask(client, route, nowhere)
+        assert theirs.status_code == nothing.status_code, f"{ROLES[letter]}"
+        assert theirs.status_code in (404, 422 if name == "label_answer" else 404)
+
+
+@pytest.mark.parametrize("name", STUDY_ROUTES)
+def test_unsafe_requests_need_the_form_token(own, name):
+    for letter in STUDY_ROUTES[name].roles:
+        client = Client(enforce_csrf_checks=True)
+        client.force_login(
+            own.people[letter], backend="allauth.account.auth_backends.AuthenticationBackend"
+        )
+        response = client.post(reverse(name, kwargs=own.kwargs(name)))
+        assert response.status_code in (403, 405)
+
+
+@pytest.mark.parametrize("name", SITE_ROUTES)
+def test_anonymous_visitors_outside_studies(name):
+    values = {
+        "token_id": uuid.uuid4(), "secret": "no-such-secret", "uidb36": "1", "key": "no-key",
+    }  # fmt: skip
+    params = parameters(name) or ({"uidb36", "key"} if name.endswith("from_key") else set())
+    response = Client().get(reverse(name, kwargs={key: values[key] for key in params}))
+    expected = SITE_ROUTES[name]
+    if expected == "in":
+        assert response.status_code in (302, 405)
+        assert response.status_code == 405 or "/accounts/login/" in response["Location"]
+    else:
+        assert response.status_code == int(expected)
+
+
+@pytest.mark.parametrize("name", [n for n, r in STUDY_ROUTES.items() if not r.post])
+def test_every_page_carries_the_security_headers(own, name):
+    response = sign_in(own.people[STUDY_ROUTES[name].roles[0]]).get(
+        reverse(name, kwargs=own.kwargs(name))
+    )
+    policy = response["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert "no-store" in response["Cache-Control"] or name == "chart"
