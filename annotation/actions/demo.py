@@ -17,8 +17,10 @@ from annotation.models.questions import text_key
 from cqa_site.people.models import Membership, Role, Study, User
 
 from . import answering, campaigns, serving
+from .consensus import recompute_final_labels
 from .demo_texts import PAIRS
 from .guidelines import default_guideline
+from .snapshots import refresh_live_snapshot
 
 PEOPLE = [
     ("admin@counterpoint.example", Role.ADMIN, "Admin"),
@@ -56,6 +58,9 @@ def build_demo() -> str:
     campaigns.close_campaign(campaign=pilot, actor=users[Role.RESEARCHER])
     running = _campaign(study, guideline, _("Main round"), labels, ids[::-1], controls=10)
     _simulate(running, labels, users[Role.RESEARCHER], rounds=4)
+    for campaign in (pilot, running):
+        recompute_final_labels(campaign)
+        refresh_live_snapshot(campaign=campaign)
     return password
 
 

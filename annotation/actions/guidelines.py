@@ -85,17 +85,20 @@ If you cannot read the sentence at all, skip it and say why; do not guess."""
     )
 
 
+def default_draft(study: Study) -> Guideline:
+    """What the next version starts from: the newest one, or our default (not saved)."""
+    return study.guidelines.first() or Guideline(
+        study=study, title=_("Argument relevance"), body=default_body(), levels=default_levels()
+    )
+
+
 def default_guideline(study: Study, *, actor: User | None = None) -> Guideline:
-    """The study's newest guideline, or version 1 with our default text."""
-    newest = study.guidelines.first()
-    if newest is not None:
-        return newest
+    """The study's newest guideline; writes version 1 from our default if there is none."""
+    draft = default_draft(study)
+    if draft.pk is not None:
+        return draft
     return save_version(
-        study=study,
-        title=_("Argument relevance"),
-        body=default_body(),
-        levels=default_levels(),
-        actor=actor,
+        study=study, title=draft.title, body=draft.body, levels=draft.levels, actor=actor
     )
 
 

@@ -170,9 +170,7 @@ def _locked_place(campaign: Campaign, rater: Rater) -> Participation:
 def _free_slots(campaign: Campaign, rater: Rater) -> int:
     """Open the slots the rater holds; return how many."""
     held = Assignment.objects.filter(campaign=campaign, rater=rater, slot__isnull=False)
-    slots = list(
-        held.select_for_update(of=("self",)).order_by("pk").values_list("slot", flat=True)
-    )
+    slots = list(held.select_for_update().order_by("pk").values_list("slot", flat=True))
     held.filter(state=Assignment.State.ANSWERED).update(slot=None, is_extra=True)
     held.update(slot=None, state=Assignment.State.EXPIRED)
     for start in range(0, len(slots), CHUNK):

@@ -67,6 +67,7 @@ class ExportViews(CampaignViews):
     queryset = ExportFile.objects.none()
     serializer_class = serializers.ExportSerializer
     filterset_class = filters.ExportFilter
+    reads_that_wait = ("file", "manifest")
 
     def rows(self) -> QuerySet:
         """Newest first."""

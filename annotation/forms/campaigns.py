@@ -45,7 +45,11 @@ class CampaignForm(forms.ModelForm):
     def __init__(self, *args, study, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.instance.study = study
-        self.fields["guideline"].queryset = study.guidelines.all()
+        guidelines = self.fields["guideline"]
+        guidelines.queryset = study.guidelines.all()
+        if not guidelines.queryset.exists():
+            guidelines.required = False
+            guidelines.empty_label = _("Our default for 0–3 relevance (becomes version 1)")
 
     def clean(self) -> dict:
         """Keep room for ordinary items, and names apart within the study."""

@@ -100,10 +100,13 @@ class MappingForm(forms.Form):
     def __init__(self, *args, columns: Sequence[str], **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.columns = list(columns)
-        choices = [("", _("—")), *((name, name) for name in columns)]
+        choices = [("", "—"), *((name, name) for name in columns)]
         for field in FIELDS:
             self.fields[f"map_{field}"] = forms.ChoiceField(
-                label=FIELD_LABELS[field], choices=choices, required=field in REQUIRED_FIELDS
+                label=FIELD_LABELS[field],
+                choices=choices,
+                required=field in REQUIRED_FIELDS,
+                help_text=_("needed") if field in REQUIRED_FIELDS else "",
             )
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
@@ -129,7 +132,12 @@ class MappingForm(forms.Form):
 class ApplyForm(forms.Form):
     """What to do with rows that are rejected or differ."""
 
-    leave_out_rejected = forms.BooleanField(label=_("Leave the rejected rows out"), required=False)
+    leave_out_rejected = forms.BooleanField(
+        label=_("Leave the rejected rows out"),
+        required=False,
+        # Only the browser insists; without the box the import itself refuses, with the reason.
+        widget=forms.CheckboxInput(attrs={"required": True}),
+    )
     update_changed = forms.BooleanField(
         label=_("Replace what differs by the file's content"), required=False
     )

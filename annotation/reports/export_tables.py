@@ -20,80 +20,20 @@ from django.db.models import QuerySet
 
 from annotation.models import ExportFile, Snapshot
 
+from .export_columns import (
+    ANNOTATOR_TYPES,
+    CROWDKIT_TYPES,
+    FIGURE_TYPES,
+    FINAL_PATHS,
+    FINAL_TYPES,
+    VOTE_TYPES,
+)
+
 Row = tuple[Any, ...]
 Record = dict[str, str]
 Content = ExportFile.Content
 
-VOTE_TYPES: dict[str, type] = {
-    "item_id": str,
-    "object1": str,
-    "object2": str,
-    "text": str,
-    "source_url": str,
-    "control_label": int,
-    "rater_id": str,
-    "rater_kind": str,
-    "label": int,
-    "state": str,
-    "is_extra": bool,
-    "is_excluded": bool,
-    "answered_at": datetime,
-    "active_ms": int,
-    "skip_reason": str,
-    "is_flagged": bool,
-    "comment": str,
-    "block": int,
-    "position": int,
-}
-ANNOTATOR_TYPES: dict[str, type] = {
-    "rater_id": str,
-    "rater_kind": str,
-    "votes": int,
-    "extra_votes": int,
-    "skipped": int,
-    "flagged": int,
-    "control_votes": int,
-    "control_correct": int,
-    "control_accuracy": float,
-    "median_active_ms": float,
-    "is_excluded": bool,
-}
-FINAL_TYPES: dict[str, type] = {
-    "object1": str,
-    "object2": str,
-    "text": str,
-    "label": int,
-    "provenance": str,
-    "majority": int,
-    "dawid_skene": int,
-    "mace": int,
-    "expert": int,
-    "adjudicated": int,
-    "votes": int,
-    "pattern": str,
-    "is_tied": bool,
-    "spread": int,
-}
-FINAL_PATHS = (
-    "argument__comparison__object1",
-    "argument__comparison__object2",
-    "argument__text",
-    "label",
-    "provenance",
-    "majority_label",
-    "dawid_skene_label",
-    "mace_label",
-    "expert_label",
-    "adjudicated_label",
-    "votes",
-    "pattern",
-    "is_tied",
-    "spread",
-)
 PIECE = 2_000
-FIGURE_TYPES: dict[str, type] = {"figure": str, "number": float, "text": str}
-CROWDKIT_TYPES: dict[str, type] = {"task": str, "worker": str, "label": int}
-
 # The reader of Python's csv refuses longer cells by default; imports allow 100,000 characters.
 csv.field_size_limit(1_000_000)
 
@@ -222,19 +162,24 @@ def _in_pieces(rows: QuerySet) -> Iterator[Row]:
 
 def figures(source: Source) -> ExportTable:
     """Every figure of the snapshot under its path, as a number or as text."""
-    return ExportTable(FIGURE_TYPES, (_figure(*pair) for pair in _leaves(source.snapshot.figures)))
+    raters = {record["rater_id"] for record in source.records()}
+    named = {rater: source.pseudonym(rater) for rater in raters}
+    leaves = _leaves(source.snapshot.figures, named)
+    return ExportTable(FIGURE_TYPES, (_figure(path, value) for path, value in leaves))
 
 
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+def _leaves(value: Any, named: dict[str, str], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every single value with its path; raters renamed wherever they occur."""
     if isinstance(value, dict):
         pairs = list(value.items())
     elif isinstance(value, list):
         pairs = [(str(place), child) for place, child in enumerate(value)]
     else:
-        yield path, value
+        yield path, named.get(value, value) if isinstance(value, str) else value
         return
     for name, child in pairs:
-        yield from _leaves(child, f"{path}.{name}" if path else name)
+        shown = named.get(name, name)
+        yield from _leaves(child, named, f"{path}.{shown}" if path else shown)
 
 
 def _figure(path: str, value: Any) -> Row:

@@ -57,11 +57,12 @@ def campaigns(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(*RESEARCHERS)
 def campaign_new(request: HttpRequest, study: Study) -> HttpResponse:
     """Create a draft campaign."""
-    guideline = default_guideline(study, actor=request.user)
-    initial = {"guideline": guideline, "seed": random.randrange(10**9)}  # noqa: S311
+    initial = {"guideline": study.guidelines.first(), "seed": random.randrange(10**9)}  # noqa: S311
     form = CampaignForm(request.POST or None, study=study, initial=initial)
     if request.method == "POST" and form.is_valid():
         form.instance.created_by = request.user
+        if form.cleaned_data["guideline"] is None:
+            form.instance.guideline = default_guideline(study, actor=request.user)
         campaign = form.save()
         return redirect("campaign_items", study.public_id, campaign.public_id)
     context = {"study": study, "section": "campaigns", "form": form}

@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 
-from annotation.actions.guidelines import default_guideline, save_version
+from annotation.actions.guidelines import default_draft, save_version
 from annotation.forms.campaigns import GuidelineForm
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
@@ -32,7 +32,7 @@ def guideline(request: HttpRequest, study: Study, number: int) -> HttpResponse:
 @study_page(*RESEARCHERS)
 def guideline_new(request: HttpRequest, study: Study) -> HttpResponse:
     """Write the next version, starting from the newest."""
-    newest = default_guideline(study, actor=request.user)
+    newest = default_draft(study)
     form = GuidelineForm(
         request.POST or None,
         levels=newest.levels,

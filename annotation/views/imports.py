@@ -203,6 +203,7 @@ def import_file(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpR
         "remarks": remarks,
         "changed": sum(row["changed"] for row in file.counts.values()),
         "added": sum(row["new"] for row in file.counts.values()),
+        "counted": {name: row["new"] for name, row in file.counts.items()},
         "shown": shown,
         "page": Paginator(problems, PER_PAGE).get_page(request.GET.get("page")),
         "is_stranded": importing.is_stranded(file),

@@ -26,19 +26,23 @@ from cqa_site.people.models import AuditEvent, Study
 PER_PAGE = 50
 Key = Callable[[reports.Annotator], Any]
 
+# By upper bound: whoever is surely bad comes before whoever had bad luck.
+DEFAULT_SORT = "interval"
 SORTS: dict[str, Key] = {
+    "name": lambda each: each.rater.pseudonym,
     "votes": lambda each: each.votes,
     "accuracy": lambda each: each.controls.accuracy,
-    "seconds": lambda each: each.median_seconds,
+    "interval": lambda each: each.high_percent,
     "agreement": lambda each: each.agreement,
-    "name": lambda each: each.rater.pseudonym,
+    "seconds": lambda each: each.median_seconds,
 }
 HEADS = {
     "name": gettext_lazy("Annotator"),
     "votes": gettext_lazy("Labels"),
     "accuracy": gettext_lazy("Control accuracy"),
-    "seconds": gettext_lazy("Median time"),
+    "interval": gettext_lazy("95 % interval"),
     "agreement": gettext_lazy("Agrees with others"),
+    "seconds": gettext_lazy("Median time"),
 }
 FILTERS: dict[str, tuple[Any, Key]] = {
     "": (gettext_lazy("All"), lambda each: True),
@@ -59,7 +63,7 @@ def quality(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpR
     controls = reports.controls(campaign, votes)
     show = request.GET.get("show", "")
     show = show if show in FILTERS else ""
-    sort = request.GET.get("sort", "accuracy")
+    sort = request.GET.get("sort", DEFAULT_SORT)
     shown = _sorted([each for each in people if FILTERS[show][1](each)], sort)
     context = _context(study, campaign) | {
         "totals": _totals(people),
@@ -165,7 +169,7 @@ def _context(study: Study, campaign: Campaign) -> dict[str, Any]:
 
 def _sorted(people: list[reports.Annotator], sort: str) -> list[reports.Annotator]:
     """Sort by a column, "-" for descending; undefined values last either way."""
-    key = SORTS.get(sort.removeprefix("-"), SORTS["accuracy"])
+    key = SORTS.get(sort.removeprefix("-"), SORTS[DEFAULT_SORT])
     known = [each for each in people if key(each) is not None]
     known.sort(key=lambda each: (key(each), each.rater.pk), reverse=sort.startswith("-"))
     return known + [each for each in people if key(each) is None]
@@ -179,7 +183,7 @@ def _heads(sort: str) -> list[dict[str, Any]]:
             "title": title,
             "order": ("descending" if is_descending else "ascending") if name == column else "",
             "next": f"-{name}" if name == column and not is_descending else name,
-            "is_number": name != "name",
+            "is_number": name not in ("name", "interval"),
         }
         for name, title in HEADS.items()
     ]

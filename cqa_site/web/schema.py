@@ -47,6 +47,7 @@ class ProblemSchema(AutoSchema):
 
     def _error_codes(self) -> list[str]:
         codes = {"400", "401", "403", "404", "429"}
-        if self.method != "GET" or getattr(self.view, "may_conflict", False):
+        reads_that_wait = getattr(self.view, "reads_that_wait", ())
+        if self.method != "GET" or getattr(self.view, "action", "") in reads_that_wait:
             codes.add("409")
         return sorted(codes)

@@ -19,3 +19,6 @@ decision?.addEventListener("submit", (event) => {
   if (decision.getAttribute("aria-busy") === "true") event.preventDefault();
   decision.setAttribute("aria-busy", "true");
 });
+
+// Coming back with the browser's button shows the old page; it must work again.
+window.addEventListener("pageshow", () => decision?.removeAttribute("aria-busy"));

@@ -106,6 +106,7 @@ function forward(event) {
 
 function startForm() {
   document.querySelector(".with-script").hidden = false;
+  document.querySelector(".without-script").hidden = true;
   document.querySelector("#guideline-dialog .drawer-body").append(byId("guideline-text"));
   byId("guideline").hidden = true;
   document.addEventListener("keydown", pressKey);

@@ -45,7 +45,7 @@ function show(prelude) {
   }
   if (reviewed) byId("review").querySelector("[data-given]").textContent = given(reviewed.answer);
   showFlag();
-  if (!item) return fillSentence([{ text: words.out_of_items, mark: null }], false);
+  if (!item) return fillSentence([{ text: words.coming, mark: null }], false);
   form.elements.item.value = item.id;
   byId("item").querySelector("[data-object='1']").textContent = item.object1;
   byId("item").querySelector("[data-object='2']").textContent = item.object2;

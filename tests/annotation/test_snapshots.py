@@ -73,7 +73,7 @@ def refresh(campaign):
 def test_the_table_holds_every_submitted_or_void_row_and_nothing_served(campaign):
     first, second = raters_of(campaign, 2)
     items = list(campaign.items.all())
-    vote(items[1], first, 2, active_ms=1500, is_flagged=True, comment="odd, \"quoted\"\nline")
+    vote(items[1], first, 2, active_ms=1500, is_flagged=True, comment='odd, "quoted"\nline')
     for state in ("skipped", "expired", "void", "served"):
         item = items[("skipped", "expired", "void", "served").index(state)]
         Assignment.objects.create(campaign=campaign, item=item, rater=second, state=state)
@@ -93,7 +93,9 @@ def test_the_table_holds_every_submitted_or_void_row_and_nothing_served(campaign
     assert skipped["control_label"] == 3
 
 
-@pytest.mark.parametrize("text", ["NA", "", "null", "a\rb\r\nc\n", '"', " x ", "=1+1", "\ufeffé\u2028", "1"])
+@pytest.mark.parametrize(
+    "text", ["NA", "", "null", "a\rb\r\nc\n", "a\x00b", '"', " x ", "=1+1", "\ufeffé\u2028", "1"]
+)
 def test_texts_come_back_exactly(campaign, text):
     item = campaign.items.last()
     item.argument.text = text

@@ -81,9 +81,7 @@ ROUTES = [
     Route("arguments", "get", 200, is_list=True),
     Route("argument", "get", 200, (*S, "argument")),
     Route("guidelines", "get", 200, is_list=True),
-    Route(
-        "guidelines", "post", 201, body={"title": "New", "body": "Read.", "levels": LEVELS}
-    ),
+    Route("guidelines", "post", 201, body={"title": "New", "body": "Read.", "levels": LEVELS}),
     Route("guideline", "get", 200, (*S, "guideline")),
     Route("jobs", "get", 200, is_list=True),
     Route("job", "get", 200, (*S, "job")),
@@ -97,9 +95,7 @@ ROUTES = [
     Route("campaigns", "get", 200, is_list=True),
     Route("campaigns", "post", 201, body={"name": "Made by a program"}),
     Route("campaign", "get", 200, (*S, "own_campaign")),
-    Route(
-        "campaign", "patch", 200, (*S, "own_campaign"), {"votes_per_item": 5}, campaign="draft"
-    ),
+    Route("campaign", "patch", 200, (*S, "own_campaign"), {"votes_per_item": 5}, campaign="draft"),
     Route("campaign_open", "post", 200, C, campaign="draft"),
     Route("campaign_pause", "post", 200, C),
     Route("campaign_close", "post", 200, C),
@@ -141,9 +137,7 @@ ROUTES = [
     Route("snapshot", "get", 200, (*C, "snapshot")),
     Route("snapshot_freeze", "post", 200, (*C, "snapshot"), {"note": "For the paper."}),
     Route("exports", "get", 200, C, is_list=True),
-    Route(
-        "exports", "post", 202, C, {"contents": ["annotators", "crowdkit"], "format": "jsonl"}
-    ),
+    Route("exports", "post", 202, C, {"contents": ["annotators", "crowdkit"], "format": "jsonl"}),
     Route("export", "get", 200, (*C, "export")),
     Route("export_file", "get", 200, (*C, "export")),
     Route("export_manifest", "get", 200, (*C, "export")),

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -41,16 +42,19 @@ def test_lists_cost_few_queries_however_long_the_page(route, world, researcher):
         for n in range(60)
     )
     Assignment.objects.bulk_create(
-        Assignment(campaign=world.campaign, item=item, rater=world.rater, state="answered", label=1)
+        Assignment(
+            campaign=world.campaign, item=item, rater=world.rater, state="answered", label=1
+        )
         for item in items
     )
+    route.send(researcher, world)  # the first request of a minute also notes the token's use
     costs = []
     for size in (1, 2, 200):
-        with CaptureQueriesContext(connection, ) as queries:
+        with CaptureQueriesContext(connection) as queries:
             assert route.send(researcher, world, query=f"?page_size={size}").status_code == 200
-        costs.append(len([q for q in queries if "last_used_at" not in q["sql"].split("WHERE")[0] or q["sql"].startswith("SELECT")]))
+        costs.append(len(queries))
     assert len(set(costs)) == 1, costs
-    assert costs[0] <= 6
+    assert costs[0] <= 5
 
 
 def test_the_database_holds_no_token(world, researcher):
@@ -202,8 +206,6 @@ def test_an_export_from_wish_to_file(world, researcher):
 
 
 def test_an_import_from_upload_to_arguments(world, researcher):
-    from django.core.files.uploadedfile import SimpleUploadedFile
-
     lines = b"a,b,sentence\nsun,rain,Sun is warmer than rain.\nsun,rain,Rain is wet.\n"
     body = {
         "file": SimpleUploadedFile("../../weather.csv", lines),

@@ -1,0 +1,120 @@
+"""Seconds, file size and growth of memory of each export of 100,000 votes.
+
+    python benchmarks/exports.py
+    python benchmarks/exports.py --votes 20000
+
+The votes are invented; their packed table goes straight into a snapshot, in a database made
+for the run. Each format runs in a process of its own; growth is that process's peak resident
+memory above what it held before the export began.
+"""
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FORMATS = ("csv", "jsonl", "xlsx", "parquet")
+CONTENTS = ("votes", "annotators", "crowdkit")
+
+
+def start(folder: str) -> None:
+    """Load the site with its data in ``folder``."""
+    os.environ |= {"DATA_DIR": folder, "DJANGO_SETTINGS_MODULE": "cqa_site.settings"}
+    os.environ |= {"LOG_LEVEL": "ERROR", "JOBS_INLINE": "true"}
+    sys.path.insert(0, str(ROOT))
+    import django
+
+    django.setup()
+
+
+def lines_of(votes: int, items: int):
+    """Rows of a snapshot's table with sentences of about 120 characters."""
+    from annotation.reports.snapshots import COLUMNS
+
+    yield ",".join(COLUMNS) + "\r\n"
+    sentence = "Invented sentence {0}: tea keeps longer than coffee, and in point {0} it is cheaper."
+    for n in range(votes):
+        item, rater = n % items, n // items * 37 + n % 211
+        yield (
+            f'item-{item},tea,coffee,"{sentence.format(item)} It says so twice, {item}.",,,'
+            f"rater-{rater % 400:032d},person,{n % 4},answered,false,false,"
+            f"2024-02-03T04:{n // 60 % 60:02d}:{n % 60:02d}.000123Z,{1000 + n % 5000},,false,,"
+            f"{n // 5 % 9},{n % 5}\r\n"
+        )
+
+
+def prepare(folder: str, votes: int) -> None:
+    start(folder)
+    from django.core.management import call_command
+
+    call_command("migrate", verbosity=0, run_syncdb=True)
+    from annotation.actions.guidelines import default_guideline
+    from annotation.models import Campaign, Snapshot
+    from annotation.reports.snapshots import pack
+    from cqa_site.people.models import Study
+
+    study = Study.objects.create(name="Benchmark")
+    campaign = Campaign.objects.create(
+        study=study, name="Benchmark", guideline=default_guideline(study)
+    )
+    packed, sha256 = pack(line.encode() for line in lines_of(votes, max(1, votes // 3)))
+    from django.utils import timezone
+
+    now = timezone.now()
+    Snapshot.objects.create(
+        campaign=campaign, number=1, votes=packed, sha256=sha256, computed_at=now, frozen_at=now
+    )
+
+
+def measure(folder: str, content: str, format: str) -> None:
+    start(folder)
+    from annotation.actions.exports import Options, request_exports
+    from annotation.models import ExportFile, Snapshot
+    from cqa_site.people.models import User
+
+    snapshot = Snapshot.objects.defer("votes").select_related("campaign__study").get()
+    actor, _created = User.objects.get_or_create(email="benchmark@example.org")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    started = time.perf_counter()
+    request_exports(
+        campaign=snapshot.campaign,
+        snapshot=snapshot,
+        contents=[content],
+        format=format,
+        options=Options(with_comments=True),
+        actor=actor,
+    )
+    seconds = time.perf_counter() - started
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    file = ExportFile.objects.latest("pk")
+    print(
+        f"{content:<11}{format:<9}{file.rows:>9,}{seconds:>9.1f}"
+        f"{file.size / 2**20:>9.1f}{grown:>9.0f}",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--votes", type=int, default=100_000)
+    parser.add_argument("--one", nargs=3, metavar=("FOLDER", "CONTENT", "FORMAT"))
+    asked = parser.parse_args()
+    if asked.one:
+        measure(*asked.one)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        prepare(folder, asked.votes)
+        print(f"{'content':<11}{'format':<9}{'rows':>9}{'seconds':>9}{'MB':>9}{'grown MB':>9}")
+        for content in CONTENTS:
+            for format in FORMATS:
+                command = [sys.executable, __file__, "--one", folder, content, format]
+                subprocess.run(command, check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,218 @@
+"""Charts, and the three forms a small table leaves in."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+from django.core.cache import cache
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cqa_site.web import charts
+from cqa_site.web.latex import booktabs, escape
+from cqa_site.web.tables import TableData, text_of
+from cqa_site.web.templatetags.figures import heat, percent
+
+ROWS = [
+    {"label": "0", "votes": 3, "kind": "A", "part": 0},
+    {"label": "1", "votes": 4, "kind": "A", "part": 0},
+]
+BARS = {"x": "label", "y": "votes", "series": "kind", "titles": ("Label", "Votes")}
+
+
+def specs(size="wide"):
+    ranges = [{"level": "ordinal", "scope": "All", "value": -0.2, "low": -0.4, "high": 0.1}]
+    ranges.append({"level": "nominal", "scope": "All", "value": 0.5, "low": None, "high": None})
+    cells = [{"a": "0", "b": "1", "share": None, "text": "–"}]
+    return {
+        "bars": charts.stacked_bars(ROWS, **BARS, size=size),
+        "intervals": charts.intervals(
+            ranges, y="level", series="scope", title="alpha", marks=(0.8,), size=size
+        ),
+        "heatmap": charts.heatmap(
+            cells, x="a", y="b", share="share", text="text", titles=("x", "y"), size=size
+        ),
+        "histogram": charts.histogram(
+            [{"from": 0, "to": 2, "votes": 5}],
+            start="from",
+            end="to",
+            y="votes",
+            titles=("s", "n"),
+            size=size,
+        ),
+        "time": charts.columns_over_time(
+            [{"start": "2026-01-01T00:00", "votes": 5}],
+            x="start",
+            y="votes",
+            unit="yearmonthdate",
+            titles=("", "n"),
+            size=size,
+        ),
+    }
+
+
+@pytest.mark.parametrize("theme", charts.THEMES)
+@pytest.mark.parametrize("size", charts.WIDTHS)
+@pytest.mark.parametrize("name", specs())
+def test_every_chart_is_drawn_in_every_look(name, size, theme):
+    cache.clear()
+    spec = specs(size)[name]
+    json.dumps(spec, allow_nan=False)
+    svg = charts.picture(spec, format="svg", theme=theme).decode()
+    assert svg.startswith("<svg")
+    assert "NaN" not in svg
+    width = int(re.search(r'width="(\d+)', svg).group(1))
+    assert width <= charts.WIDTHS[size] + 1
+    assert "http" not in svg.replace("http://www.w3.org/", "")
+
+
+def test_bars_are_drawn_with_their_size_and_the_theme_colours():
+    cache.clear()
+    light = charts.picture(specs()["histogram"], format="svg", theme="light").decode()
+    dark = charts.picture(specs()["histogram"], format="svg", theme="dark").decode()
+    bar = re.search(r'aria-roledescription="bar" d="M[\d.]+,[\d.]+h([\d.]+)v', light)
+    assert float(bar.group(1)) > 100
+    assert charts.THEMES["light"]["first"] in light
+    assert charts.THEMES["dark"]["first"] in dark
+    assert charts.THEMES["light"]["first"] not in dark
+
+
+def test_a_png_is_a_png():
+    assert charts.picture(specs()["bars"], format="png", theme="light").startswith(b"\x89PNG")
+
+
+def test_a_picture_is_drawn_once_for_the_same_data_and_anew_for_others(monkeypatch):
+    cache.clear()
+    drawn = []
+    monkeypatch.setattr(charts, "_draw", lambda *args: drawn.append(args) or b"picture")
+    for _ in range(2):
+        charts.picture(specs()["bars"], format="svg", theme="light")
+    assert len(drawn) == 1
+    charts.picture(specs()["bars"], format="svg", theme="dark")
+    charts.picture(specs()["bars"], format="png", theme="light")
+    charts.picture(specs()["heatmap"], format="svg", theme="light")
+    assert len(drawn) == 4
+
+
+def test_empty_data_still_gives_a_picture():
+    spec = charts.histogram([], start="a", end="b", y="n", titles=("", ""))
+    assert charts.picture(spec, format="svg", theme="light").startswith(b"<svg")
+
+
+# -- LaTeX -------------------------------------------------------------------------------------
+
+COMMAND = re.compile(r"\\[A-Za-z]+(?:\{\})?|\\[&%$#_{}]|\{[\[\]*]\}|-\{\}|'\{\}|\\ensuremath")
+
+
+@given(st.text())
+def test_escaped_text_has_no_special_character_left(text):
+    escaped = escape(text)
+    assert "\n" not in escaped
+    assert "\r" not in escaped
+    bare = re.sub(r"\\ensuremath\{[^{}]*\}", "", escaped)
+    bare = COMMAND.sub("", bare)
+    assert not set(bare) & set('\\{}$&#%_^~<>|"')
+
+
+@given(st.text())
+def test_escaped_braces_balance(text):
+    plain = escape(text).replace("\\{", "").replace("\\}", "")
+    depth = 0
+    for char in plain:
+        depth += {"{": 1, "}": -1}.get(char, 0)
+        assert depth >= 0
+    assert depth == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("50 % of a_b", r"50 \% of a\_b"),
+        ("a--b", "a-{}-b"),
+        ("2026-01-02", "2026-01-02"),
+        ("\\section{x}", r"\textbackslash{}section\{x\}"),
+        ("[x] *", "{[}x{]} {*}"),
+        ("α ≥ 0", r"\ensuremath{\alpha} \ensuremath{\geq} 0"),
+        ("one\ntwo\x00", "one two "),
+    ],
+)
+def test_known_escapes(text, expected):
+    assert escape(text) == expected
+
+
+@given(st.lists(st.lists(st.text(), min_size=2, max_size=2), max_size=5), st.text())
+def test_rows_of_a_latex_table_keep_their_cells(rows, caption):
+    table = booktabs(["A & B", "C"], rows, numeric=[False, True], caption=caption, label="x_{y}")
+    lines = table.splitlines()
+    start, end = lines.index(r"\midrule"), lines.index(r"\bottomrule")
+    assert end - start - 1 == len(rows)
+    for line in lines[start + 1 : end]:
+        assert len(re.findall(r"(?<!\\)&", line)) == 1
+        assert line.endswith(r" \\")
+    assert r"\begin{tabular}{lr}" in lines
+    assert r"\label{tab:x--y-}" in lines
+
+
+# -- tables ------------------------------------------------------------------------------------
+
+TABLE = TableData(
+    ["Name", "Share", "n"],
+    [["=1+1", 0.123456, 12345], ["a|b", None, 2]],
+    caption="Two *rows*",
+    note="A note.",
+)
+
+
+def test_csv_keeps_precision_and_defuses_formulas():
+    rows = list(csv.reader(io.StringIO(TABLE.to_csv().decode("utf-8-sig"))))
+    assert rows == [["Name", "Share", "n"], ["'=1+1", "0.123456", "12345"], ["a|b", "", "2"]]
+
+
+def test_markdown_rounds_and_escapes():
+    assert TABLE.to_markdown().splitlines() == [
+        r"Two \*rows\*",
+        "",
+        "| Name | Share | n |",
+        "| --- | ---: | ---: |",
+        "| =1+1 | 0.123 | 12,345 |",
+        r"| a\|b | n/a | 2 |",
+        "",
+        "A note.",
+    ]
+
+
+def test_latex_holds_caption_note_and_alignment():
+    latex = TABLE.to_latex()
+    assert r"\caption{Two {*}rows{*}}" in latex
+    assert r"\begin{tabular}{lrr}" in latex
+    assert r"a\textbar{}b & n/a & 2 \\" in latex
+    assert "A note." in latex
+
+
+def test_a_ragged_table_is_refused():
+    with pytest.raises(ValueError, match="one cell for each column"):
+        TableData(["a", "b"], [["only one"]])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "n/a"), (-0.5, "−0.500"), (1234, "1,234"), ("x", "x"), (1234.5, "1,234.500")],
+)
+def test_numbers_as_people_read_them(value, text):
+    assert text_of(value) == text
+
+
+def test_shades_and_percent():
+    assert [heat(share) for share in (None, -0.5, 0, 0.01, 0.2, 0.21, 0.99, 1)] == [
+        0,
+        0,
+        0,
+        1,
+        1,
+        2,
+        5,
+        5,
+    ]
+    assert (percent(None), percent(0.256), percent(0.256, 1)) == ("–", "26 %", "25.6 %")
