@@ -5,6 +5,7 @@ from annotation.views import (
     campaigns,
     crowd,
     exports,
+    figure_files,
     figures,
     final_labels,
     guidelines,
@@ -29,5 +30,6 @@ urlpatterns = [
     *exports.urlpatterns,
     *questions.urlpatterns,
     *figures.urlpatterns,
+    *figure_files.urlpatterns,
     *snapshots.urlpatterns,
 ]

@@ -138,12 +138,12 @@ class CampaignServer:
             self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def python(self, *arguments: str) -> str:
+    def python(self, *arguments: str, **variables: str) -> str:
         """Run Python with the settings of the throw-away site; return what it printed."""
         done = subprocess.run(
             [sys.executable, *arguments],
             cwd=ROOT,
-            env=self.environment,
+            env=self.environment | variables,
             capture_output=True,
             text=True,
             check=False,

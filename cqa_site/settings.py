@@ -313,7 +313,7 @@ elif CELERY_BROKER_URL.startswith("redis"):
     CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600, "socket_timeout": 10}
 # Work runs inside the caller's process, right after its commit: for tests and one-shot commands.
 JOBS_INLINE = env.bool("JOBS_INLINE", False)
-JOB_LEASE = timedelta(seconds=30)
+JOB_LEASE = timedelta(seconds=env.int("JOB_LEASE_SECONDS", 30))
 
 LOGGING = {
     "version": 1,

@@ -21,7 +21,6 @@ from cqa_site.people.models import User
 
 from .consensus import request_final_labels
 
-
 CHUNK = 500
 
 

@@ -41,6 +41,7 @@ class SourceNotValid(Exception):
     """A campaign cannot be overruled by itself or by another study's campaign."""
 
 
+@transaction.atomic
 def request_final_labels(*, campaign: Campaign, actor: User | None = None) -> Job:
     """Have the final labels recomputed after this transaction; waiting requests are shared.
 

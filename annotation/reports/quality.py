@@ -1,4 +1,4 @@
-"""How reliable the annotators and the control items of a campaign are."""
+"""How reliable the annotators of a campaign are."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,10 +9,10 @@ import pandas as pd
 from django.db.models import Count
 
 from annotation.methods.consensus import label_votes, majority_of_others
-from annotation.models import Assignment, Campaign, Item, Participation, Rater
+from annotation.models import Assignment, Campaign, Participation, Rater
 from cqa_site.stats.intervals import clopper_pearson_interval
 
-from .votes import counted_votes, expert_table, vote_table
+from .votes import counted_votes, vote_table
 
 ONE_VALUE_MIN = 5  # fewer equal labels say nothing about a habit
 HASTY_SHARE = 0.2  # of the expected seconds
@@ -88,38 +88,6 @@ class Annotator:
 
 
 @dataclass(frozen=True)
-class Control:
-    """A control item with what the crowd and the experts say about its key."""
-
-    item: Item
-    votes: int
-    right: int
-    crowd_label: int | None
-    expert_label: int | None
-    experts: int
-
-    @property
-    def share(self) -> float | None:
-        """Share of the votes that equal the key."""
-        return self.right / self.votes if self.votes else None
-
-    @property
-    def crowd_objects(self) -> bool:
-        """Whether the crowd's majority is another label."""
-        return self.crowd_label is not None and self.crowd_label != self.item.control_label
-
-    @property
-    def experts_object(self) -> bool:
-        """Whether the experts' majority is another label."""
-        return self.expert_label is not None and self.expert_label != self.item.control_label
-
-    @property
-    def is_contested(self) -> bool:
-        """Whether the crowd or the experts contradict the key."""
-        return self.crowd_objects or self.experts_object
-
-
-@dataclass(frozen=True)
 class LabelCounts:
     """How often one label was given by a first and by a second group, also in percent."""
 
@@ -138,15 +106,6 @@ class AnnotatorDetail:
     labels: list[LabelCounts]
     times: list[tuple[str, int, float]]
     timed: int
-
-
-@dataclass(frozen=True)
-class ControlDetail:
-    """The control items on one argument; labels of the crowd beside those of the experts."""
-
-    controls: list[Control]
-    labels: list[LabelCounts]
-    excluded: int
 
 
 def control_record(campaign: Campaign, rater_id: int) -> ControlRecord:
@@ -175,34 +134,6 @@ def annotators(campaign: Campaign, votes: pd.DataFrame) -> list[Annotator]:
     ]
 
 
-def controls(campaign: Campaign, votes: pd.DataFrame, **where: object) -> list[Control]:
-    """Control items with the verdict of crowd and experts, lowest share of right votes first.
-
-    ``votes`` holds at least all votes on them; ``where`` narrows the items.
-    """
-    counted = votes[votes["is_control"] & ~votes["excluded"] & ~votes["is_extra"]]
-    by_item = counted.assign(unit=counted["item"])
-    crowd = label_votes(by_item, "majority")
-    given = by_item.groupby("item").size()
-    right = by_item[by_item["value"] == by_item["control_label"]].groupby("item").size()
-    experts = expert_table(campaign)
-    expert = label_votes(experts, "majority")
-    heads = experts.groupby("unit")["rater"].nunique()
-    items = campaign.items.filter(control_label__isnull=False, **where)
-    found = [
-        Control(
-            item=item,
-            votes=int(given.get(item.pk, 0)),
-            right=int(right.get(item.pk, 0)),
-            crowd_label=_whole(crowd.get(item.pk)),
-            expert_label=_whole(expert.get(item.argument_id)),
-            experts=int(heads.get(item.argument_id, 0)),
-        )
-        for item in items.select_related("argument__comparison")
-    ]
-    return sorted(found, key=lambda each: (each.share is None, each.share, each.item.pk))
-
-
 def annotator_detail(campaign: Campaign, rater: Rater) -> AnnotatorDetail | None:
     """One annotator beside everybody else; None if they labelled nothing here."""
     mine = campaign.assignments.filter(rater=rater, state=Assignment.State.ANSWERED)
@@ -216,32 +147,30 @@ def annotator_detail(campaign: Campaign, rater: Rater) -> AnnotatorDetail | None
     scale = campaign.guideline.values
     return AnnotatorDetail(
         annotator=found[0],
-        labels=_beside(label_counts(own["value"]), dict(everybody), scale),
+        labels=beside(label_counts(own["value"]), dict(everybody), scale),
         times=time_histogram(own["active_ms"]),
         timed=int(own["active_ms"].notna().sum()),
-    )
-
-
-def control_detail(campaign: Campaign, argument_id: int) -> ControlDetail:
-    """What the crowd and each expert say about the control items on one argument."""
-    where = {"item__argument": argument_id}
-    votes = vote_table(campaign, exclude=False, **where)
-    found = controls(campaign, votes, argument=argument_id)
-    counted = votes[~votes["excluded"] & ~votes["is_extra"]]
-    experts = expert_table(campaign)
-    experts = experts[experts["unit"] == argument_id]
-    scale = campaign.guideline.values
-    crowd = label_counts(counted["value"])
-    return ControlDetail(
-        controls=found,
-        labels=_beside(crowd, label_counts(experts["value"]), scale),
-        excluded=int(votes["excluded"].sum()),
     )
 
 
 def label_counts(values: pd.Series) -> dict[int, int]:
     """How often each label occurs."""
     return {int(label): int(count) for label, count in values.value_counts().items()}
+
+
+def beside(first: dict[int, int], second: dict[int, int], scale: list[int]) -> list[LabelCounts]:
+    """Each label of the scale with its counts in two groups."""
+    totals = (max(sum(first.values()), 1), max(sum(second.values()), 1))
+    return [
+        LabelCounts(
+            label,
+            first.get(label, 0),
+            100 * first.get(label, 0) / totals[0],
+            second.get(label, 0),
+            100 * second.get(label, 0) / totals[1],
+        )
+        for label in scale
+    ]
 
 
 def time_histogram(active_ms: pd.Series) -> list[tuple[str, int, float]]:
@@ -312,23 +241,5 @@ def _annotator(
     )
 
 
-def _beside(first: dict[int, int], second: dict[int, int], scale: list[int]) -> list[LabelCounts]:
-    totals = (max(sum(first.values()), 1), max(sum(second.values()), 1))
-    return [
-        LabelCounts(
-            label,
-            first.get(label, 0),
-            100 * first.get(label, 0) / totals[0],
-            second.get(label, 0),
-            100 * second.get(label, 0) / totals[1],
-        )
-        for label in scale
-    ]
-
-
 def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
-
-
-def _whole(label: Any) -> int | None:
-    return None if label is None or pd.isna(label) else int(label)

@@ -51,6 +51,8 @@ COLUMNS = (
 )
 RECIPE_VERSION = 1
 FETCH = 2_000
+_FLAGS = tuple(COLUMNS.index(name) for name in ("is_extra", "is_excluded", "is_flagged"))
+_TIME = COLUMNS.index("answered_at")
 
 
 def build_votes_csv(campaign: Campaign) -> Iterator[bytes]:
@@ -60,7 +62,7 @@ def build_votes_csv(campaign: Campaign) -> Iterator[bytes]:
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow(COLUMNS)
     for number, row in enumerate(_rows(campaign).iterator(FETCH), start=1):
-        writer.writerow([_cell(value) for value in row])
+        writer.writerow(_cells(row))
         if number % FETCH == 0:
             yield _emptied(buffer)
     yield _emptied(buffer)
@@ -91,7 +93,6 @@ def read_votes(packed: bytes) -> pd.DataFrame:
     from pyarrow import int64, string
 
     whole = dict.fromkeys(("control_label", "label", "active_ms", "block", "position"), int64())
-    flags = ("is_extra", "is_excluded", "is_flagged")
     table = arrow.read_csv(
         io.BytesIO(gzip.decompress(packed)),
         parse_options=arrow.ParseOptions(newlines_in_values=True),
@@ -102,7 +103,7 @@ def read_votes(packed: bytes) -> pd.DataFrame:
         ),
     )
     frame = table.to_pandas(types_mapper={int64(): pd.Int64Dtype()}.get)
-    for flag in flags:
+    for flag in (COLUMNS[place] for place in _FLAGS):
         frame[flag] = frame[flag] == "true"
     frame["answered_at"] = pd.to_datetime(
         frame["answered_at"].replace("", None), format="ISO8601", utc=True
@@ -206,12 +207,14 @@ def _rows(campaign: Campaign) -> QuerySet:
     )
 
 
-def _cell(value: object) -> object:
-    if value is True or value is False:
-        return "true" if value else "false"
-    if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    return value
+def _cells(row: tuple[Any, ...]) -> list[Any]:
+    cells = list(row)
+    for place in _FLAGS:
+        cells[place] = "true" if cells[place] else "false"
+    at: datetime | None = cells[_TIME]
+    if at is not None:
+        cells[_TIME] = at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return cells
 
 
 def _emptied(buffer: io.StringIO) -> bytes:

@@ -106,14 +106,14 @@ def recomputed(rows: pd.DataFrame, figure: str) -> Estimate | None:
 
 def unit_rows(rows: pd.DataFrame) -> TableData:
     """The rows as a table with the snapshot's columns, for a file."""
-    plain = rows.astype(object).where(rows.notna(), None)
-    plain["answered_at"] = [at and at.isoformat() for at in plain["answered_at"]]
-    return TableData(list(plain.columns), plain.to_numpy().tolist(), name="votes")
+    columns = [_plain(rows[name]) for name in rows.columns]
+    return TableData(list(rows.columns), list(zip(*columns, strict=True)), name="votes")
 
 
 def page_rows(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """Some rows for a page: whole numbers as text, times that templates can format."""
-    plain = rows.astype(object).where(rows.notna(), None)
+    columns = [_plain(rows[name]) for name in rows.columns]
+    records = (dict(zip(rows.columns, cells, strict=True)) for cells in zip(*columns, strict=True))
     return [
         {
             **row,
@@ -123,7 +123,15 @@ def page_rows(rows: pd.DataFrame) -> list[dict[str, Any]]:
             "item_key": f"item:{row['item_id']}",
             "rater_key": f"rater:{row['rater_id']}",
         }
-        for row in plain.to_dict("records")
+        for row in records
+    ]
+
+
+def _plain(column: pd.Series) -> list[Any]:
+    """Python values, None where one is missing."""
+    return [
+        None if is_missing else value
+        for value, is_missing in zip(column.tolist(), column.isna(), strict=True)
     ]
 
 

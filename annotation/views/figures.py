@@ -1,33 +1,30 @@
-"""The agreement dashboard of a campaign: figures, their tables, charts and votes."""
+"""The agreement dashboard of a campaign: stored figures, renewed in the background."""
 
 import uuid
 from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
 
-from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 from django.utils import timezone
-from django.utils.cache import get_conditional_response
-from django.utils.translation import gettext as _
 
 from annotation.actions.snapshots import latest_job, request_snapshot
 from annotation.models import Campaign, Snapshot
-from annotation.reports.figure_charts import CHARTS, chart_alt, chart_spec
+from annotation.reports.figure_charts import CHARTS, chart_alt
 from annotation.reports.figure_tables import TABLES, figure_table
-from annotation.reports.snapshots import marker, snapshot_votes
-from annotation.reports.units import NoSuchFigure, page_rows, recomputed, unit_rows, units
+from annotation.reports.snapshots import marker
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.runs.models import Job
-from cqa_site.web import charts
 from cqa_site.web.tables import TableData
 
-PER_PAGE = 50
+# On SQLite reading the votes keeps writers waiting, so large campaigns rest longer:
+# a second for every thousand votes.
 REST = timedelta(seconds=15)
+REST_PER_VOTE = timedelta(milliseconds=1)
 REST_AFTER_FAILURE = timedelta(minutes=5)
 BODIES = {
     "progress": "annotation/_figure_progress.html",
@@ -40,11 +37,6 @@ BODIES = {
 PLAIN = "annotation/_figure_plain.html"
 UNITS = {"progress": "rows", "agreement": "alpha", "confusion": "alpha", "pairs": "alpha"}
 UNITS |= {"per-label": "alpha", "hardest": "alpha", "annotators": "rows", "time": "time"}
-FORMS = {
-    "csv": ("text/csv; charset=utf-8", TableData.to_csv),
-    "tex": ("application/x-tex; charset=utf-8", TableData.to_latex),
-    "md": ("text/markdown; charset=utf-8", TableData.to_markdown),
-}
 
 
 @dataclass(frozen=True)
@@ -102,88 +94,6 @@ def figures_fragment(request: HttpRequest, study: Study, campaign_id: uuid.UUID)
     if seen.startswith("none") and shown.snapshot:
         response["HX-Refresh"] = "true"
     return response
-
-
-@study_page(*RESEARCHERS)
-def figure_table_file(
-    request: HttpRequest,
-    study: Study,
-    campaign_id: uuid.UUID,
-    number: int,
-    figure: str,
-    format: str,
-) -> HttpResponse:
-    """Send one figure as CSV, LaTeX or Markdown."""
-    snapshot = snapshot_or_404(study, campaign_id, number)
-    if figure not in TABLES or format not in FORMS:
-        raise Http404
-    table = figure_table(snapshot, figure)
-    content_type, write = FORMS[format]
-    response = HttpResponse(write(table), content_type=content_type)
-    response["Content-Disposition"] = f'attachment; filename="{table.name}.{format}"'
-    return response
-
-
-@study_page(*RESEARCHERS)
-def chart(
-    request: HttpRequest,
-    study: Study,
-    campaign_id: uuid.UUID,
-    number: int,
-    name: str,
-    format: str,
-) -> HttpResponse:
-    """Draw one chart; the address names the figures' version, so browsers may keep it."""
-    snapshot = snapshot_or_404(study, campaign_id, number)
-    theme, size = request.GET.get("theme", "light"), request.GET.get("size", "wide")
-    is_known = name in CHARTS and format in charts.CONTENT_TYPES
-    if not is_known or theme not in charts.THEMES or size not in charts.WIDTHS:
-        raise Http404
-    tag = f'"{version_of(snapshot)}-{charts.VERSION}-{name}-{theme}-{size}-{format}"'
-    response = get_conditional_response(request, etag=tag)
-    if response is None:
-        spec = chart_spec(snapshot.figures, name, size)
-        content = charts.picture(spec, format=format, theme=theme)
-        response = HttpResponse(content, content_type=charts.CONTENT_TYPES[format])
-        response["ETag"] = tag
-    is_exact = request.GET.get("v") == version_of(snapshot)
-    keep = "private, max-age=31536000, immutable" if is_exact else "private, no-cache"
-    response["Cache-Control"] = keep
-    response["Content-Disposition"] = f'inline; filename="{name}-snapshot-{number}.{format}"'
-    return response
-
-
-@study_page(*RESEARCHERS)
-def units_page(
-    request: HttpRequest, study: Study, campaign_id: uuid.UUID, number: int
-) -> HttpResponse:
-    """List the votes behind one figure, from the snapshot's own table."""
-    snapshot = snapshot_or_404(study, campaign_id, number, with_votes=True)
-    figure = request.GET.get("figure", "votes")
-    try:
-        rows = units(snapshot_votes(snapshot), figure)
-    except NoSuchFigure:
-        raise Http404 from None
-    if request.GET.get("format") == "csv":
-        return _units_file(snapshot, unit_rows(rows))
-    page = Paginator(range(len(rows)), PER_PAGE).get_page(request.GET.get("page"))
-    start = page.start_index() - 1 if len(rows) else 0
-    choices = _unit_choices(snapshot)
-    context = {
-        "study": study,
-        "section": "campaigns",
-        "campaign": snapshot.campaign,
-        "snapshot": snapshot,
-        "figure": figure,
-        "choices": choices,
-        "is_other": figure not in dict(choices),
-        "page": page,
-        "rows": page_rows(rows.iloc[start : start + PER_PAGE]),
-        "n_items": rows["item_id"].nunique(),
-        "n_raters": rows["rater_id"].nunique(),
-        "estimate": recomputed(rows, figure),
-    }
-    return render(request, "annotation/units.html", context)
 
 
 def snapshot_or_404(
@@ -250,17 +160,20 @@ def _current(campaign: Campaign, request: HttpRequest) -> Shown:
         snapshot.campaign = campaign
     is_stale = snapshot is None or snapshot.marker != marker(campaign)
     job = latest_job(campaign) if is_stale else None
-    if is_stale and _is_due(job):
+    if is_stale and _is_due(job, snapshot):
         job = request_snapshot(campaign=campaign, actor=request.user)
     is_open = campaign.state == Campaign.State.OPEN
     is_failed = job is not None and job.state == Job.State.FAILED
     return Shown(snapshot, job, is_stale, is_polling=(is_open or is_stale) and not is_failed)
 
 
-def _is_due(job: Job | None) -> bool:
+def _is_due(job: Job | None, snapshot: Snapshot | None) -> bool:
     if job is None:
         return True
-    rest = REST_AFTER_FAILURE if job.state == Job.State.FAILED else REST
+    votes = snapshot.figures["progress"]["votes"] if snapshot else 0
+    rest = max(REST, votes * REST_PER_VOTE)
+    if job.state == Job.State.FAILED:
+        rest = REST_AFTER_FAILURE
     return not job.is_active and job.finished_at < timezone.now() - rest
 
 
@@ -273,39 +186,8 @@ def _context(study: Study, campaign: Campaign, shown: Shown) -> dict:
     return context
 
 
-def _unit_choices(snapshot: Snapshot) -> list[tuple[str, str]]:
-    labels = snapshot.figures["values"]
-    return [
-        ("votes", _("Counted votes")),
-        ("rows", _("Every row of the snapshot")),
-        ("alpha", _("Agreement, all items")),
-        ("alpha-ordinary", _("Agreement, ordinary items")),
-        *((f"label:{value}", _("Votes with label %d") % value) for value in labels),
-        *((f"majority:{value}", _("Items with majority label %d") % value) for value in labels),
-        ("time", _("Votes with a time")),
-    ]
-
-
-def _units_file(snapshot: Snapshot, table: TableData) -> HttpResponse:
-    response = HttpResponse(table.to_csv(), content_type="text/csv; charset=utf-8")
-    name = f"votes-snapshot-{snapshot.number}.csv"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
-
-
 BASE = "campaigns/<uuid:campaign_id>"
 urlpatterns = [
     path(f"{BASE}/figures/", figures, name="figures"),
     path(f"{BASE}/figures/fragment/", figures_fragment, name="figures_fragment"),
-    path(f"{BASE}/snapshots/<int:number>/units/", units_page, name="units"),
-    path(
-        f"{BASE}/snapshots/<int:number>/charts/<slug:name>.<str:format>",
-        chart,
-        name="chart",
-    ),
-    path(
-        f"{BASE}/snapshots/<int:number>/<slug:figure>.<str:format>",
-        figure_table_file,
-        name="figure_table",
-    ),
 ]

@@ -9,9 +9,8 @@ import uuid
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
 from django.db.models.functions import Now
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
@@ -19,31 +18,31 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.actions.answering import AnswerNotValid, KeyReused, RoundClosed, answer
 from annotation.actions.quality import check_rater
-from annotation.actions.serving import answered_count, member_participation, next_work, renew
+from annotation.actions.serving import answered_count, next_work, renew
 from annotation.forms.answers import AnswerForm
 from annotation.models import Assignment, Campaign, Participation
 from cqa_site.people.access import study_page
-from cqa_site.people.models import Participant, Role, Study
+from cqa_site.people.models import Role, Study
 
 from .label_payload import earlier_payload, item_payload, segments_of
+from .label_place import DONE, answers_of, own_row, participant_of, place_in, place_of_row
 
 RATERS = (Role.ANNOTATOR, Role.EXPERT)
 PREFETCH = 5
 EARLIER = 5
 PAGE_SIZE = 25
-DONE = (Assignment.State.ANSWERED, Assignment.State.SKIPPED)
 
 
 @study_page(*RATERS)
 @require_safe
 def label(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Show the next item, or with ?item= an own earlier answer to change it."""
-    place = _place(request, study, campaign_id)
+    place = place_in(request, study, campaign_id)
     if "item" not in request.GET:
         return _page(request, place)
     if place.campaign.state == Campaign.State.CLOSED:
         return redirect("label_answers", study.public_id, campaign_id)
-    return _page(request, place, shown=_own(place, request.GET["item"]))
+    return _page(request, place, shown=own_row(place, request.GET["item"]))
 
 
 @study_page(*RATERS)
@@ -52,7 +51,7 @@ def label_answer(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> 
     """Store one answer; return what comes next, or where the page with it is."""
     form = AnswerForm(request.POST)
     if not form.is_valid():
-        return _refuse(request, _place(request, study, campaign_id), "not_valid", 422)
+        return _refuse(request, place_in(request, study, campaign_id), "not_valid", 422)
     row = get_object_or_404(
         Assignment.objects.select_related("campaign", "rater"),
         public_id=form.cleaned_data["item"],
@@ -60,7 +59,7 @@ def label_answer(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> 
         campaign__study=study,
         rater__user=request.user,
     )
-    place = _place_of(request, row)
+    place = place_of_row(request, row)
     try:
         row = answer(rater=row.rater, assignment=row, given=form.answer())
     except AnswerNotValid:
@@ -80,7 +79,7 @@ def label_answer(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> 
 @require_safe
 def label_next(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Return the items reserved for the rater, for a page that was away."""
-    return JsonResponse(_next(request, _place(request, study, campaign_id)))
+    return JsonResponse(_next(request, place_in(request, study, campaign_id)))
 
 
 @study_page(*RATERS)
@@ -90,7 +89,7 @@ def label_alive(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> H
 
     Answers nothing: the number of slots would tell how many items are controls.
     """
-    renew(participation=_place(request, study, campaign_id))
+    renew(participation=place_in(request, study, campaign_id))
     return HttpResponse(status=204)
 
 
@@ -98,8 +97,8 @@ def label_alive(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> H
 @require_safe
 def label_answers(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """List the rater's own answers, newest first; changeable while the round is open."""
-    place = _place(request, study, campaign_id)
-    page = Paginator(_answers(place), PAGE_SIZE).get_page(request.GET.get("page"))
+    place = place_in(request, study, campaign_id)
+    page = Paginator(answers_of(place), PAGE_SIZE).get_page(request.GET.get("page"))
     names = {level["value"]: level["name"] for level in place.campaign.guideline.levels}
     for row in page:
         row.segments, row.label_name = segments_of(row), names.get(row.label, "")
@@ -123,7 +122,7 @@ def _page(
     if current is not None and not is_change:
         waiting = [current, *(row for row in waiting if row.pk != current.pk)]
         _remember_shown(current)
-    earlier = list(_answers(place)[:EARLIER])
+    earlier = list(answers_of(place)[:EARLIER])
     progress = _progress(request, place)
     page = {
         "user": str(request.user.public_id),
@@ -148,7 +147,7 @@ def _page(
         "reasons": Assignment.SkipReason.choices,
         "reason": work.reason,
         "notice": notice,
-        "is_participant": _participant(request) is not None,
+        "is_participant": participant_of(request) is not None,
     }
     template = "annotation/label.html" if current else "annotation/label_state.html"
     return render(request, template, context, status=status)
@@ -169,7 +168,7 @@ def _refuse(
     }
     if _wants_json(request):
         return JsonResponse({"error": error, "detail": texts[error]}, status=status)
-    shown = _own(place, str(row.public_id)) if row else None
+    shown = own_row(place, str(row.public_id)) if row else None
     return _page(request, place, shown=shown, notice=texts[error], status=status)
 
 
@@ -192,29 +191,9 @@ def _remember_shown(row: Assignment) -> None:
 
 def _progress(request: HttpRequest, place: Participation) -> dict[str, int | None]:
     """Own work only: how far the campaign is would tell what others do."""
-    participant = _participant(request)
+    participant = participant_of(request)
     total = participant.link.required_items if participant else None
     return {"answered": answered_count(place), "total": total}
-
-
-def _place(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> Participation:
-    """The member's place in a live campaign; participants have one, that of their link."""
-    campaigns = study.campaigns.select_related("guideline").filter(origin=Campaign.Origin.LIVE)
-    campaign = get_object_or_404(campaigns, public_id=campaign_id)
-    participant = _participant(request)
-    if participant and participant.link.campaign_ref != campaign_id:
-        raise Http404
-    return member_participation(campaign=campaign, membership=request.membership)
-
-
-def _place_of(request: HttpRequest, row: Assignment) -> Participation:
-    """Participation and crowd link behind an assignment, in one query."""
-    place = Participation.objects.select_related("rater__user__participant__link").get(
-        campaign_id=row.campaign_id, rater_id=row.rater_id
-    )
-    place.campaign = row.campaign
-    request.participant = getattr(place.rater.user, "participant", None)
-    return place
 
 
 def _check_block(place: Participation, row: Assignment) -> None:
@@ -228,35 +207,6 @@ def _check_block(place: Participation, row: Assignment) -> None:
     if not rest.exists():
         check_rater(campaign=place.campaign, participation=place)
         place.refresh_from_db(fields=["is_stopped", "excluded_at"])
-
-
-def _participant(request: HttpRequest) -> Participant | None:
-    """How the person came by a crowd link, looked up once a request."""
-    if not hasattr(request, "participant"):
-        people = Participant.objects.select_related("link").filter(user=request.user)
-        request.participant = people.first()
-    return request.participant
-
-
-def _answers(place: Participation) -> QuerySet[Assignment]:
-    rows = Assignment.objects.filter(
-        rater_id=place.rater_id, campaign_id=place.campaign_id, state__in=DONE
-    )
-    return rows.select_related("item__argument__comparison").order_by("-answered_at", "-pk")
-
-
-def _own(place: Participation, public_id: str) -> Assignment:
-    """An item the rater was served, by the id in an address; raises Http404."""
-    try:
-        wanted = uuid.UUID(public_id)
-    except ValueError as error:
-        raise Http404 from error
-    rows = Assignment.objects.exclude(state=Assignment.State.VOID).select_related(
-        "item__argument__comparison"
-    )
-    return get_object_or_404(
-        rows, public_id=wanted, rater_id=place.rater_id, campaign_id=place.campaign_id
-    )
 
 
 def _wants_json(request: HttpRequest) -> bool:

@@ -1,7 +1,6 @@
 """Quality pages: annotators, one annotator, control items."""
 
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -11,47 +10,23 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from annotation.actions import quality as actions
 from annotation.forms.quality import ControlChangeForm, ReasonForm
 from annotation.methods.highlight import split_sentence
 from annotation.models import Argument, Assignment, Campaign, FinalLabel, Rater
-from annotation.reports import quality as reports
+from annotation.reports.controls import control_detail
+from annotation.reports.controls import controls as control_items
+from annotation.reports.quality import annotator_detail, annotators
 from annotation.reports.votes import vote_table
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import AuditEvent, Study
 
-PER_PAGE = 50
-Key = Callable[[reports.Annotator], Any]
+from .quality_table import DEFAULT_SORT, FILTERS, filters, heads, sort_people, totals
 
-# By upper bound: whoever is surely bad comes before whoever had bad luck.
-DEFAULT_SORT = "interval"
-SORTS: dict[str, Key] = {
-    "name": lambda each: each.rater.pseudonym,
-    "votes": lambda each: each.votes,
-    "accuracy": lambda each: each.controls.accuracy,
-    "interval": lambda each: each.high_percent,
-    "agreement": lambda each: each.agreement,
-    "seconds": lambda each: each.median_seconds,
-}
-HEADS = {
-    "name": gettext_lazy("Annotator"),
-    "votes": gettext_lazy("Labels"),
-    "accuracy": gettext_lazy("Control accuracy"),
-    "interval": gettext_lazy("95 % interval"),
-    "agreement": gettext_lazy("Agrees with others"),
-    "seconds": gettext_lazy("Median time"),
-}
-FILTERS: dict[str, tuple[Any, Key]] = {
-    "": (gettext_lazy("All"), lambda each: True),
-    "low": (gettext_lazy("Surely below the mark"), lambda each: each.is_low),
-    "one_value": (gettext_lazy("One label only"), lambda each: each.is_one_value),
-    "hasty": (gettext_lazy("Very fast"), lambda each: each.is_hasty),
-    "stopped": (gettext_lazy("Paused"), lambda each: each.is_stopped),
-    "excluded": (gettext_lazy("Excluded"), lambda each: each.is_excluded),
-}
+PER_PAGE = 50
 
 
 @study_page(*RESEARCHERS)
@@ -59,16 +34,16 @@ def quality(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpR
     """List the annotators with their control accuracy, and the contested control items."""
     campaign = _campaign(study, campaign_id)
     votes = vote_table(campaign, exclude=False)
-    people = reports.annotators(campaign, votes)
-    controls = reports.controls(campaign, votes)
+    people = annotators(campaign, votes)
+    controls = control_items(campaign, votes)
     show = request.GET.get("show", "")
     show = show if show in FILTERS else ""
     sort = request.GET.get("sort", DEFAULT_SORT)
-    shown = _sorted([each for each in people if FILTERS[show][1](each)], sort)
+    shown = sort_people([each for each in people if FILTERS[show][1](each)], sort)
     context = _context(study, campaign) | {
-        "totals": _totals(people),
-        "heads": _heads(sort),
-        "filters": _filters(people, show),
+        "totals": totals(people),
+        "heads": heads(sort),
+        "filters": filters(people, show),
         "show": show,
         "page": Paginator(shown, PER_PAGE).get_page(request.GET.get("page")),
         "controls": controls,
@@ -108,7 +83,7 @@ def annotator(
     form = ReasonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         return _decide(request, campaign, rater, form.cleaned_data["reason"])
-    detail = reports.annotator_detail(campaign, rater)
+    detail = annotator_detail(campaign, rater)
     if detail is None:
         raise Http404
     context = _context(study, campaign) | {
@@ -136,7 +111,7 @@ def control(
     if request.method == "POST" and form.is_valid():
         _change_controls(request, campaign, argument, form)
         return redirect("control", study.public_id, campaign.public_id, argument.public_id)
-    detail = reports.control_detail(campaign, argument.pk)
+    detail = control_detail(campaign, argument.pk)
     if not detail.controls:
         raise Http404
     context = _context(study, campaign) | {
@@ -164,48 +139,6 @@ def _context(study: Study, campaign: Campaign) -> dict[str, Any]:
         "section": "campaigns",
         "campaign": campaign,
         "mark_percent": campaign.min_control_accuracy * 100,
-    }
-
-
-def _sorted(people: list[reports.Annotator], sort: str) -> list[reports.Annotator]:
-    """Sort by a column, "-" for descending; undefined values last either way."""
-    key = SORTS.get(sort.removeprefix("-"), SORTS[DEFAULT_SORT])
-    known = [each for each in people if key(each) is not None]
-    known.sort(key=lambda each: (key(each), each.rater.pk), reverse=sort.startswith("-"))
-    return known + [each for each in people if key(each) is None]
-
-
-def _heads(sort: str) -> list[dict[str, Any]]:
-    """Columns with the order they are in and the one a click gives."""
-    column, is_descending = sort.removeprefix("-"), sort.startswith("-")
-    return [
-        {
-            "title": title,
-            "order": ("descending" if is_descending else "ascending") if name == column else "",
-            "next": f"-{name}" if name == column and not is_descending else name,
-            "is_number": name not in ("name", "interval"),
-        }
-        for name, title in HEADS.items()
-    ]
-
-
-def _filters(people: list[reports.Annotator], show: str) -> list[dict[str, Any]]:
-    counts = {name: sum(map(test, people)) for name, (_title, test) in FILTERS.items()}
-    return [
-        {"name": name, "title": title, "count": counts[name], "is_current": name == show}
-        for name, (title, _test) in FILTERS.items()
-        if counts[name] or name in ("", show)
-    ]
-
-
-def _totals(people: list[reports.Annotator]) -> dict[str, int]:
-    return {
-        "people": len(people),
-        "labels": sum(each.votes for each in people),
-        "right": sum(each.controls.right for each in people),
-        "controls": sum(each.controls.n for each in people),
-        "low": sum(each.is_low for each in people),
-        "excluded": sum(each.is_excluded for each in people),
     }
 
 

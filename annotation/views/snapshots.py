@@ -16,6 +16,7 @@ from annotation.models import Campaign, Snapshot
 from annotation.reports.snapshot_compare import compare
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
+from cqa_site.web.tables import TableData
 
 from .figures import figure_context, snapshot_or_404
 
@@ -69,7 +70,7 @@ def snapshot_freeze(
     return redirect("snapshot", study.public_id, campaign.public_id, number)
 
 
-def _compared(campaign: Campaign, a: str | None, b: str | None):
+def _compared(campaign: Campaign, a: str | None, b: str | None) -> TableData | None:
     if not a and not b:
         return None
     known: QuerySet[Snapshot] = campaign.snapshots.filter(computed_at__isnull=False)

@@ -15,6 +15,7 @@ from datetime import date, datetime
 from typing import Any, BinaryIO
 
 from .sheet_text import spreadsheet_safe, to_sheet_text
+from .sheet_xml import Cell, write_sheet
 
 # Excel's own bound, in UTF-16 units; openpyxl would cut longer text silently.
 _LONGEST_CELL = 32_767
@@ -108,42 +109,29 @@ def write_xlsx(
     ValueError
         For text longer than a cell, and more rows than a sheet, can hold.
     """
-    from openpyxl import Workbook
-
-    book = Workbook(write_only=True)
-    page = book.create_sheet(sheet)
-    try:
-        for number, row in enumerate(itertools.chain([columns], _checked(columns, rows))):
-            page.append(_sheet_row(page, columns, row, number))
-    except BaseException:
-        page.close()
-        raise
-    book.save(file)
+    lines = enumerate(itertools.chain([columns], _checked(columns, rows)))
+    write_sheet(file, (_sheet_row(columns, row, number) for number, row in lines), sheet=sheet)
 
 
-def _sheet_row(page: Any, columns: Sequence[str], row: Cells, number: int) -> list[Any]:
+def _sheet_row(columns: Sequence[str], row: Cells, number: int) -> list[Cell]:
     if number >= _MOST_SHEET_ROWS:
         raise ValueError(f"a sheet holds no more than {_MOST_SHEET_ROWS:,} rows")
     pairs = zip(columns, row, strict=True)
-    return [_sheet_cell(page, cell, number, column) for column, cell in pairs]
+    return [_sheet_cell(cell, number, column) for column, cell in pairs]
 
 
-def _sheet_cell(page: Any, cell: Any, number: int, column: str) -> Any:
-    from openpyxl.cell import WriteOnlyCell
-
+def _sheet_cell(cell: Any, number: int, column: str) -> Cell:
     value = _plain(cell)
     if value is None or isinstance(value, (int, float)):
         return value
     if value == "":
         return None
     text = to_sheet_text(str(value))
-    if len(text.encode("utf-16-le")) > 2 * _LONGEST_CELL:
+    # A character takes one or two units, so only long text needs counting.
+    if 2 * len(text) > _LONGEST_CELL and len(text.encode("utf-16-le")) > 2 * _LONGEST_CELL:
         most = f"{_LONGEST_CELL:,}"
         raise ValueError(f"row {number}, column {column}: longer than {most} characters")
-    result = WriteOnlyCell(page, value=text)
-    # openpyxl takes text with a leading "=" for a formula and "#N/A" for an error.
-    result.data_type = "s"
-    return result
+    return text
 
 
 def write_parquet(

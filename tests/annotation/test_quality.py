@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from annotation.actions import campaigns, quality
 from annotation.models import Assignment, Campaign, FinalLabel, Item, Participation, Slot
-from annotation.reports.quality import annotators, control_record, controls
+from annotation.reports.controls import controls
+from annotation.reports.quality import annotators, control_record
 from annotation.reports.votes import counted_votes, vote_table
 from cqa_site.people.models import AuditEvent
 from tests.annotation.voting import (
@@ -154,10 +155,22 @@ def test_items_only_reserved_go_back_when_a_rater_is_excluded(study, researcher)
     block = work(place).assignments
     quality.exclude_rater(campaign=campaign, rater=place.rater, reason="noise", actor=researcher)
     assert not campaign.slots.filter(state="leased").exists()
+    assert not place.rater.assignments.filter(slot__isnull=False).exists()
     assert work(place).reason == "stopped"
     quality.reinstate_rater(campaign=campaign, rater=place.rater, reason="ok", actor=researcher)
     assert work(place).assignments
     assert Assignment.objects.filter(pk__in=[row.pk for row in block]).count() == 5
+
+
+def test_in_a_closed_round_exclusion_opens_no_place(study, researcher):
+    campaign = opened(study, ordinary=4, controls=0, controls_per_block=0, votes_per_item=1)
+    place = newcomer(campaign)
+    label_all(place)
+    campaigns.close_campaign(campaign=campaign, actor=researcher)
+    campaign.refresh_from_db()
+    quality.exclude_rater(campaign=campaign, rater=place.rater, reason="x", actor=researcher)
+    assert campaign.slots.filter(state="done").count() == 4
+    assert vote_table(campaign).empty
 
 
 @settings(

@@ -89,9 +89,7 @@ def check(server: CampaignServer, people: list[Annotator], ends: list[str]) -> N
     for person in people:
         confirmed |= person.acknowledged.labels
     lost = {
-        key: label
-        for key, label in confirmed.items()
-        if stored.get(key.replace("-", "")) != label
+        key: label for key, label in confirmed.items() if stored.get(key.replace("-", "")) != label
     }
     assert lost == {}, "acknowledged labels are missing or differ"
     assert set(dict(query(server, EVENTS)).values()) == {1}, "an answer was stored twice"

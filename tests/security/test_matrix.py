@@ -29,7 +29,10 @@ NOT_IDS = {"study_id", "number", "format", "name", "figure"}
 # An export that is not written yet has no file, and an empty POST names no sentence to skip.
 LACKING = {"export_download", "export_manifest", "adjudication_skip"}
 # Formats and names are not ids; one valid value each.
-FIXED = {"chart": {"name": "labels", "format": "svg"}, "figure_table": {"figure": "labels", "format": "csv"}}
+FIXED = {
+    "chart": {"name": "labels", "format": "svg"},
+    "figure_table": {"figure": "labels", "format": "csv"},
+}
 
 
 def walk(patterns=None, known=frozenset()):
@@ -182,11 +185,7 @@ def without_tokens(response):
     return re.sub(rb'(value|X-CSRFToken)[^>]{0,12}"[A-Za-z0-9]{32,64}"', b"", response.content)
 
 
-MIXED = sorted(
-    (name, param)
-    for name in STUDY_ROUTES
-    for param in parameters(name) - NOT_IDS
-)
+MIXED = sorted((name, param) for name in STUDY_ROUTES for param in parameters(name) - NOT_IDS)
 
 
 @pytest.mark.parametrize(("name", "param"), MIXED)

@@ -1,0 +1,63 @@
+"""Whose label page it is, and which rows are theirs."""
+
+import uuid
+
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+
+from annotation.actions.serving import member_participation
+from annotation.models import Assignment, Campaign, Participation
+from cqa_site.people.models import Participant, Study
+
+DONE = (Assignment.State.ANSWERED, Assignment.State.SKIPPED)
+
+
+def place_in(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> Participation:
+    """The member's place in a live campaign; participants have one, that of their link."""
+    campaigns = study.campaigns.select_related("guideline").filter(origin=Campaign.Origin.LIVE)
+    campaign = get_object_or_404(campaigns, public_id=campaign_id)
+    participant = participant_of(request)
+    if participant and participant.link.campaign_ref != campaign_id:
+        raise Http404
+    return member_participation(campaign=campaign, membership=request.membership)
+
+
+def place_of_row(request: HttpRequest, row: Assignment) -> Participation:
+    """Participation and crowd link behind an assignment, in one query."""
+    place = Participation.objects.select_related("rater__user__participant__link").get(
+        campaign_id=row.campaign_id, rater_id=row.rater_id
+    )
+    place.campaign = row.campaign
+    request.participant = getattr(place.rater.user, "participant", None)
+    return place
+
+
+def participant_of(request: HttpRequest) -> Participant | None:
+    """How the person came by a crowd link, looked up once a request."""
+    if not hasattr(request, "participant"):
+        people = Participant.objects.select_related("link").filter(user=request.user)
+        request.participant = people.first()
+    return request.participant
+
+
+def answers_of(place: Participation) -> QuerySet[Assignment]:
+    """The rater's answers in the campaign, newest first."""
+    rows = Assignment.objects.filter(
+        rater_id=place.rater_id, campaign_id=place.campaign_id, state__in=DONE
+    )
+    return rows.select_related("item__argument__comparison").order_by("-answered_at", "-pk")
+
+
+def own_row(place: Participation, public_id: str) -> Assignment:
+    """An item the rater was served, by the id in an address; raises Http404."""
+    try:
+        wanted = uuid.UUID(public_id)
+    except ValueError as error:
+        raise Http404 from error
+    rows = Assignment.objects.exclude(state=Assignment.State.VOID).select_related(
+        "item__argument__comparison"
+    )
+    return get_object_or_404(
+        rows, public_id=wanted, rater_id=place.rater_id, campaign_id=place.campaign_id
+    )

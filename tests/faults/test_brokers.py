@@ -1,0 +1,127 @@
+"""Background work over every broker the settings offer, and with none that answers."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import uuid
+
+import pytest
+
+from benchmarks.campaign_server import ROOT, CampaignServer
+from benchmarks.databases import postgres_answers, postgres_database
+
+pytestmark = [pytest.mark.xdist_group("load"), pytest.mark.slow]
+ASK = """
+import django; django.setup()
+from annotation.actions.consensus import request_final_labels
+from annotation.models import Campaign
+print(request_final_labels(campaign=Campaign.objects.get()).public_id)
+"""
+STATE = """
+import sys, django; django.setup()
+from cqa_site.runs.models import Job
+print(Job.objects.get(public_id=sys.argv[1]).state)
+"""
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def site(request):
+    if request.param == "sqlite":
+        yield from prepared("")
+        return
+    if not postgres_answers():
+        pytest.skip("PostgreSQL does not answer on 127.0.0.1:5432")
+    with postgres_database() as url:
+        yield from prepared(url)
+
+
+def prepared(url):
+    server = CampaignServer(database_url=url, people=1, items=20, controls=5)
+    try:
+        server.prepare()
+        yield server
+    finally:
+        server.remove()
+
+
+def worker(site, broker, *extra):
+    command = [
+        sys.executable, "-m", "celery", "-A", "cqa_site", "worker", "--pool", "threads",
+        "--concurrency", "1", "--loglevel", "ERROR", "--without-mingle", "--without-gossip",
+        "--hostname", f"{uuid.uuid4().hex}@test", *extra,
+    ]  # fmt: skip
+    environment = site.environment | {"CELERY_BROKER_URL": broker, "JOB_LEASE_SECONDS": "6"}
+    return subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
+
+
+def ask(site, broker):
+    environment = site.environment | {"CELERY_BROKER_URL": broker, "JOB_LEASE_SECONDS": "6"}
+    command = [sys.executable, "-c", ASK]
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout.split()[-1]
+
+
+def wait_until_done(site, job, seconds=60):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        state = site.python("-c", STATE, job).split()[-1]
+        if state == "done":
+            return
+        assert state in ("ready", "leased"), state
+        time.sleep(0.5)
+    pytest.fail("the job was not done in time")
+
+
+@pytest.mark.parametrize(
+    ("broker", "port"),
+    [
+        ("filesystem://", 0),
+        (os.environ.get("TEST_REDIS_URL", "redis://127.0.0.1:6379/5"), 6379),
+        (os.environ.get("TEST_AMQP_URL", "amqp://guest:guest@127.0.0.1:5672//"), 5672),
+    ],
+)
+def test_a_worker_hears_the_bell(site, broker, port):
+    if port and not listens(port):
+        pytest.skip(f"no broker listens on 127.0.0.1:{port}")
+    process = worker(site, broker)
+    try:
+        wait_until_done(site, ask(site, broker))
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(30)
+
+
+def test_work_is_found_without_any_message(site):
+    """The request went to a broker that does not answer; the sweeper of a worker finds the row."""
+    job = ask(site, "redis://127.0.0.1:9/0")
+    process = worker(site, "filesystem://", "--beat", "--schedule", str(site.folder / "beat"))
+    try:
+        wait_until_done(site, job)
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(30)
+
+
+def test_a_killed_worker_loses_nothing(site):
+    """SIGKILL while the job is leased: after the lease another worker does it."""
+    job = ask(site, "redis://127.0.0.1:9/0")
+    take = "import sys, django; django.setup()\nfrom cqa_site.runs.jobs import claim\nassert str(claim().public_id) == sys.argv[1]"
+    site.python("-c", take, job, JOB_LEASE_SECONDS="6")  # a process that claims the job and dies with it
+    assert site.python("-c", STATE, job).split()[-1] == "leased"
+    process = worker(site, "filesystem://", "--beat", "--schedule", str(site.folder / "beat"))
+    try:
+        wait_until_done(site, job, seconds=90)
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(30)
