@@ -103,8 +103,11 @@ def _label(row: Assignment, given: Answer) -> None:
 
 
 def _free_slot(row: Assignment) -> Slot | None:
-    """A late answer takes a slot of its item if one is free, else it stays an extra."""
-    if row.campaign.state == Campaign.State.CLOSED:
+    """A late answer takes a slot of its item if one is free, else it stays an extra.
+
+    In a closed round, or from an excluded rater, it stays an extra in any case.
+    """
+    if row.campaign.state == Campaign.State.CLOSED or _is_excluded(row):
         return None
     slot = (
         Slot.objects.filter(FREE, Q(item_id=row.item_id))
@@ -115,6 +118,12 @@ def _free_slot(row: Assignment) -> Slot | None:
     if slot is not None:
         Assignment.objects.filter(slot=slot).update(slot=None, state=Assignment.State.EXPIRED)
     return slot
+
+
+def _is_excluded(row: Assignment) -> bool:
+    return row.rater.participations.filter(
+        campaign_id=row.campaign_id, excluded_at__isnull=False
+    ).exists()
 
 
 def _skip(row: Assignment, given: Answer) -> None:

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from annotation.actions import answering, campaigns, serving
+from annotation.actions import answering, campaigns, quality, serving
 from annotation.models import Assignment, Rater, Slot, VoteEvent
 from tests.cast import make_campaign, make_member, make_study
 
@@ -220,3 +220,16 @@ def test_serving_costs_the_same_queries_whatever_comes_next(study, django_assert
         with django_assert_num_queries(1):
             work(place)
         label(place, todo[0])
+
+
+def test_late_answer_of_an_excluded_rater_leaves_the_slot_to_others(study):
+    campaign = opened(study, ordinary=4, controls=1, votes_per_item=1)
+    place = newcomer(campaign)
+    late = next(row for row in work(place).assignments if not row.item.is_control)
+    expire_everything()
+    Slot.objects.filter(state="leased").update(state="open", lease_until=None)
+    Assignment.objects.filter(pk=late.pk).update(slot=None, state="expired")
+    quality.exclude_rater(
+        campaign=campaign, rater=place.rater, reason="guessing", actor=make_member(study, "admin")
+    )
+    assert label(place, late).is_extra

@@ -72,7 +72,7 @@ def ask(site, broker):
     return done.stdout.split()[-1]
 
 
-def wait_until_done(site, job, seconds=60):
+def wait_until_done(site, job, seconds=180):
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         state = site.python("-c", STATE, job).split()[-1]
@@ -121,7 +121,7 @@ def test_a_killed_worker_loses_nothing(site):
     assert site.python("-c", STATE, job).split()[-1] == "leased"
     process = worker(site, "filesystem://", "--beat", "--schedule", str(site.folder / "beat"))
     try:
-        wait_until_done(site, job, seconds=90)
+        wait_until_done(site, job, seconds=240)
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait(30)

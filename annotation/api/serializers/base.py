@@ -1,0 +1,33 @@
+"""How every serializer of the API shows a row: explicit fields, read only, no depth."""
+
+from rest_framework import serializers
+
+
+class ReadSerializer(serializers.ModelSerializer):
+    """A serializer that never writes; ``id`` is the public id."""
+
+    id = serializers.UUIDField(source="public_id", read_only=True)
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        """Mark every field as read only."""
+        fields = super().get_fields()
+        for field in fields.values():
+            field.read_only = True
+        return fields
+
+
+def public_id(source: str, **kwargs) -> serializers.UUIDField:
+    """The public id of a related row."""
+    return serializers.UUIDField(source=f"{source}.public_id", read_only=True, **kwargs)
+
+
+class SentenceSerializer(serializers.ModelSerializer):
+    """A row about one argument: which one, and what it says."""
+
+    argument = public_id("argument")
+    object1 = serializers.CharField(source="argument.comparison.object1", read_only=True)
+    object2 = serializers.CharField(source="argument.comparison.object2", read_only=True)
+    text = serializers.CharField(source="argument.text", read_only=True)
+
+    class Meta:
+        fields = ["argument", "object1", "object2", "text"]
