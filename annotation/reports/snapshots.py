@@ -15,7 +15,17 @@ from typing import Any
 
 import pandas as pd
 from django.db import connection
-from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery
+from django.db.models import (
+    BooleanField,
+    Count,
+    Exists,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+)
 from django.db.models.functions import Collate
 
 from annotation.models import (
@@ -50,6 +60,10 @@ COLUMNS = (
     "position",
 )
 RECIPE_VERSION = 1
+# ``is_extra``: kept, but outside the count, because it came late or its control was retired.
+OUTSIDE_THE_COUNT = ExpressionWrapper(
+    Q(is_extra=True) | Q(item__is_retired=True), output_field=BooleanField()
+)
 FETCH = 2_000
 _FLAGS = tuple(COLUMNS.index(name) for name in ("is_extra", "is_excluded", "is_flagged"))
 _TIME = COLUMNS.index("answered_at")
@@ -157,7 +171,7 @@ def marker(campaign: Campaign) -> str:
         list(states),
         newest.get(),
         list(excluded.order_by("rater").values_list("rater", flat=True)),
-        list(controls.order_by("pk").values_list("pk", "control_label")),
+        list(controls.order_by("pk").values_list("pk", "control_label", "is_retired")),
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
@@ -194,7 +208,7 @@ def _rows(campaign: Campaign) -> QuerySet:
             "rater__kind",
             "label",
             "state",
-            "is_extra",
+            OUTSIDE_THE_COUNT,
             Exists(excluded),
             "answered_at",
             "active_ms",

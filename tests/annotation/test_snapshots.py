@@ -335,3 +335,33 @@ def test_snapshots_keep_json_that_every_reader_takes(campaign):
         vote(item, second, (place + 1) % 4, answered_at=DAY + timedelta(hours=place))
     content = json.dumps(refresh(campaign).figures, allow_nan=False)
     assert "NaN" not in content
+
+
+def test_votes_on_a_retired_control_are_outside_every_count(db):
+    from annotation.actions import answering, campaigns, quality, serving
+    from annotation.reports.snapshots import build_votes_csv, counted, marker, pack, read_votes
+    from annotation.reports.votes import counted_votes
+    from tests.cast import make_campaign, make_member, make_study
+
+    study = make_study()
+    boss = make_member(study, "researcher")
+    campaign = make_campaign(study, ordinary=8, controls=1)
+    campaigns.open_campaign(campaign=campaign, actor=boss)
+    campaign.refresh_from_db()
+    place = serving.member_participation(
+        campaign=campaign, membership=make_member(study, "annotator").memberships.get()
+    )
+    for number, row in enumerate(
+        serving.next_work(campaign=campaign, participation=place).assignments
+    ):
+        given = answering.Answer(client_key=str(number), label=2)
+        answering.answer(rater=place.rater, assignment=row, given=given)
+    before = marker(campaign)
+    control = campaign.items.get(control_label__isnull=False)
+    quality.replace_control_label(
+        campaign=campaign, item=control, label=None, reason="wrong key", actor=boss
+    )
+    assert marker(campaign) != before
+    kept = counted(read_votes(pack(build_votes_csv(campaign))[0]))
+    assert len(kept) == 4
+    assert len(kept) == len(counted_votes(campaign))
