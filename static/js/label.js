@@ -141,9 +141,10 @@ function takeReply(reply) {
   progress = reply.progress;
   state = reply.state;
   if (!form) return;
-  const unsent = new Set(outbox.all().map((entry) => entry.fields.item));
   const kept = queue.slice(0, 1);
-  const fresh = reply.next.filter((item) => !unsent.has(item.id) && !kept.some((other) => other.id === item.id));
+  // A reply may be older than an answer given meanwhile, here or in another tab.
+  const known = new Set([...outbox.all(), ...past, { item: kept[0] }].map((entry) => entry.item?.id));
+  const fresh = reply.next.filter((item) => !known.has(item.id));
   const wasEmpty = !shown();
   queue = [...kept, ...fresh];
   if (wasEmpty && shown()) show(words.next);
