@@ -34,13 +34,38 @@ study = Study.objects.create(name="Benchmark")
 boss = User.objects.create_user("boss@bench.example", password)
 Membership.objects.create(study=study, user=boss, role="researcher")
 hashed = make_password(password)
-users = User.objects.bulk_create(User(email=f"a{n}@bench.example", password=hashed) for n in range(people))
-Membership.objects.bulk_create(Membership(study=study, user=user, role="annotator") for user in users)
-pairs = Comparison.objects.bulk_create(Comparison(study=study, object1=f"thing {n}", object2=f"other {n}") for n in range(max(1, items // 15)))
-texts = [f"The thing {n % len(pairs)} is somewhat lighter than the other {n % len(pairs)} in case {n}." for n in range(items + controls)]
-rows = Argument.objects.bulk_create((Argument(study=study, comparison=pairs[n % len(pairs)], text=t, text_sha256=text_key(t)) for n, t in enumerate(texts)), batch_size=5000)
-campaign = Campaign.objects.create(study=study, name="Benchmark", guideline=default_guideline(study), votes_per_item=votes)
-Item.objects.bulk_create((Item(campaign=campaign, argument=row, external_id=str(row.public_id), control_label=2 if n < controls else None) for n, row in enumerate(rows)), batch_size=5000)
+users = User.objects.bulk_create(
+    User(email=f"a{n}@bench.example", password=hashed) for n in range(people)
+)
+Membership.objects.bulk_create(
+    Membership(study=study, user=user, role="annotator") for user in users
+)
+pairs = Comparison.objects.bulk_create(
+    Comparison(study=study, object1=f"thing {n}", object2=f"other {n}")
+    for n in range(max(1, items // 15))
+)
+def argument(n):
+    pair = pairs[n % len(pairs)]
+    text = f"The {pair.object1} is somewhat lighter than the {pair.object2} in case {n}."
+    return Argument(study=study, comparison=pair, text=text, text_sha256=text_key(text))
+rows = Argument.objects.bulk_create(
+    (argument(n) for n in range(items + controls)), batch_size=5000
+)
+campaign = Campaign.objects.create(
+    study=study, name="Benchmark", guideline=default_guideline(study), votes_per_item=votes
+)
+Item.objects.bulk_create(
+    (
+        Item(
+            campaign=campaign,
+            argument=row,
+            external_id=str(row.public_id),
+            control_label=2 if n < controls else None,
+        )
+        for n, row in enumerate(rows)
+    ),
+    batch_size=5000,
+)
 campaigns.open_campaign(campaign=campaign, actor=boss)
 print(json.dumps([str(study.public_id), str(campaign.public_id)]))
 """

@@ -139,5 +139,3 @@ def _asked(choices: Choices) -> dict[str, str]:
         why = f"{len(choices.control_labels)} control labels changed"
         reasons |= {each.key: why for each in (*CONTROLS, *KEPT)}
     return reasons
-
-

@@ -50,9 +50,7 @@ def crowd_values(crowd: Campaign, min_accuracy: float) -> Values:
 
 
 def _sizes(crowd: Campaign) -> Values:
-    states = dict(
-        crowd.assignments.order_by().values_list("state").annotate(Count("pk"))
-    )
+    states = dict(crowd.assignments.order_by().values_list("state").annotate(Count("pk")))
     items = crowd.items.select_related("argument__comparison")
     comparison = "argument__comparison"
     pairs = set(items.values_list(f"{comparison}__object1", f"{comparison}__object2"))

@@ -133,7 +133,11 @@ def clopper_pearson_interval(successes: int, n: int, confidence: float = 0.95) -
     _check_binomial(successes, n, confidence)
     tail = (1 - confidence) / 2
     low = 0.0 if successes == 0 else float(special.betaincinv(successes, n - successes + 1, tail))
-    high = 1.0 if successes == n else float(special.betaincinv(successes + 1, n - successes, 1 - tail))
+    high = (
+        1.0
+        if successes == n
+        else float(special.betaincinv(successes + 1, n - successes, 1 - tail))
+    )
     return Interval(low, high)
 
 

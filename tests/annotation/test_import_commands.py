@@ -143,9 +143,12 @@ def test_figures_match_differ_or_are_absent():
     near = {figure.key: figure for figure in compare(values | {"kept_alpha": 0.4050, "rows": 1})}
     assert near["kept_alpha"].status == "within tolerance"
     assert near["rows"].status == "differs"
-    assert compare(values | {"kept_alpha": None})[
-        [each.key for each in PUBLISHED].index("kept_alpha")
-    ].status == "differs"
+    assert (
+        compare(values | {"kept_alpha": None})[
+            [each.key for each in PUBLISHED].index("kept_alpha")
+        ].status
+        == "differs"
+    )
 
 
 def test_a_figure_an_option_changed_says_so():

@@ -262,7 +262,7 @@ def test_a_files_name_is_only_ever_shown(client, study, settings, name):
 
 def test_script_in_a_cell_is_text_on_every_page(client, study, inline):
     attack = "<img src=x onerror=alert(1)>"
-    content = f'object1,object2,text,label,who\n{attack},b,{attack},{attack},w\n'.encode()
+    content = f"object1,object2,text,label,who\n{attack},b,{attack},{attack},w\n".encode()
     file = uploaded(client, study, content, name="x.csv")
     mapping = address("import_mapping", study, file)
     assert attack not in client.get(mapping).content.decode()
@@ -391,7 +391,7 @@ def test_the_list_of_arguments_asks_a_bounded_number_of_questions(client, study,
 
 
 def test_one_argument_with_all_that_was_said_about_it(client, study, tmp_path):
-    rows = [crowd_row("t1", f"w{n}", n, golden=3) for n in range(4)]
+    rows = [crowd_row("t1", f"worker{n}", n, golden=3) for n in range(4)]
     take(study, "toloka", crowd_file(tmp_path, *rows), campaign="Crowd")
     argument = study.arguments.get()
     page = client.get(reverse("argument", args=[study.public_id, argument.public_id]))
@@ -400,7 +400,7 @@ def test_one_argument_with_all_that_was_said_about_it(client, study, tmp_path):
     assert text.count("<td>Person</td>") == 4
     assert "control item, known label 3" in text
     assert '<mark class="object-1">Tea</mark>' in text
-    assert "w1" not in text  # workers appear under pseudonyms
+    assert "worker1" not in text  # workers appear under pseudonyms
 
 
 def test_imported_tables_stream_from_disk(client, study):

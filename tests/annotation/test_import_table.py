@@ -64,9 +64,7 @@ def test_the_kind_of_rater_is_chosen_for_all(study, tmp_path):
     row = {"a": "tea", "b": "coffee", "text": "S.", "label": 1, "who": "judge-1"}
     options = {"mapping": MAPPING | {"label": "label", "rater": "who"}, "rater_kind": "model"}
     path = table_file(tmp_path, row)
-    import_path(
-        study=study, kind="table", path=path, name=path.name, options=options, write=True
-    )
+    import_path(study=study, kind="table", path=path, name=path.name, options=options, write=True)
     assert Rater.objects.get().kind == "model"
 
 
@@ -96,7 +94,7 @@ def test_our_own_export_needs_no_guessing():
 @pytest.fixture
 def crowd(study, tmp_path):
     """Ordinary and control items, void and blank ones, formulas, line ends, an excluded rater."""
-    texts = ["=1+1 is better.", "'tis tea.", "", "Two\nlines, one \"quote\"", "Tea, surely."]
+    texts = ["=1+1 is better.", "'tis tea.", "", 'Two\nlines, one "quote"', "Tea, surely."]
     rows = [
         crowd_row(
             f"t{n}", f"w{w}", (n * w) % 4, suite=f"s{w}", text=text, golden=2 if n == 4 else ""

@@ -46,10 +46,10 @@ def sentence(page):
 
 def press(page, key):
     """Press a key at a sentence and wait until another one is there."""
-    expect(page.locator("#answer")).not_to_have_attribute("aria-busy", "true")
     before = sentence(page)
     page.keyboard.press(key)
     expect(page.locator("[data-sentence]")).not_to_have_text(before)
+    expect(page.locator("#answer")).not_to_have_attribute("aria-busy", "true")
     return before
 
 
@@ -357,6 +357,7 @@ def test_the_whole_job_by_keyboard_alone(visit, person, short):
     page.keyboard.press("g")
     expect(page.locator("#guideline-dialog")).to_be_visible()
     page.keyboard.press("Escape")
+    expect(page.locator("#guideline-dialog")).to_be_hidden()
     page.keyboard.press("?")
     expect(page.locator("#keys-dialog")).to_be_visible()
     page.keyboard.press("?")
@@ -374,7 +375,6 @@ def test_the_whole_job_by_keyboard_alone(visit, person, short):
     expect(page.locator("[data-sentence]")).not_to_have_text(before)
     for _ in range(3):
         press(page, "3")
-    expect(page.locator("#answer")).not_to_have_attribute("aria-busy", "true")
     page.keyboard.press("3")
     expect(page.get_by_role("heading")).to_have_text("That was everything. Thank you!")
     assert Assignment.objects.filter(campaign=short, state="answered").count() == 5
@@ -434,6 +434,7 @@ def test_accessible_and_narrow(visit, person, campaign, scheme, width):
         assert visitor.axe() == [], key
         assert visitor.has_no_sideways_scroll()
         page.keyboard.press("Escape")
+        expect(page.locator("dialog[open]")).to_have_count(0)
     press(page, "2")
     press(page, "u")
     assert visitor.axe() == []

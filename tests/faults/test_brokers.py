@@ -117,7 +117,9 @@ def test_a_killed_worker_loses_nothing(site):
     """SIGKILL while the job is leased: after the lease another worker does it."""
     job = ask(site, "redis://127.0.0.1:9/0")
     take = "import sys, django; django.setup()\nfrom cqa_site.runs.jobs import claim\nassert str(claim().public_id) == sys.argv[1]"
-    site.python("-c", take, job, JOB_LEASE_SECONDS="6")  # a process that claims the job and dies with it
+    site.python(
+        "-c", take, job, JOB_LEASE_SECONDS="6"
+    )  # a process that claims the job and dies with it
     assert site.python("-c", STATE, job).split()[-1] == "leased"
     process = worker(site, "filesystem://", "--beat", "--schedule", str(site.folder / "beat"))
     try:

@@ -70,9 +70,7 @@ EXPECTED = {
 @pytest.fixture(scope="module")
 def figures(django_db_setup, django_db_blocker):
     with django_db_blocker.unblock(), throwaway_database():
-        return {
-            figure.key: figure for figure in reproduce_relevance(FOLDER.parent, Choices())
-        }
+        return {figure.key: figure for figure in reproduce_relevance(FOLDER.parent, Choices())}
 
 
 @pytest.mark.parametrize("key", EXPECTED)

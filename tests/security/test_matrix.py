@@ -18,7 +18,7 @@ from annotation.actions import answering, campaigns, consensus, serving, snapsho
 from annotation.models import ExportFile, ImportFile
 from cqa_site.people.models import Invitation, ParticipantLink, hash_secret
 from cqa_site.runs.models import Job
-from tests.cast import make_campaign, make_guideline, make_member, make_study, sign_in
+from tests.cast import make_campaign, make_member, make_study, sign_in
 
 from .matrix import SITE_ROUTES, STUDY_ROUTES
 

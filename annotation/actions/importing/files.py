@@ -152,7 +152,5 @@ def discard_import(*, import_file: ImportFile, actor: User | None) -> None:
     if not deleted:
         raise NotInThisState
     path = stored_path(import_file)
-    record(
-        study=import_file.study, actor=actor, verb="import_discarded", subject=import_file.name
-    )
+    record(study=import_file.study, actor=actor, verb="import_discarded", subject=import_file.name)
     transaction.on_commit(lambda: path.unlink(missing_ok=True))

@@ -88,9 +88,7 @@ def _lines(study: Study, kind: str, source: Source) -> Iterator[Line]:
 
 def _refuse_rejected(outcome: Outcome, leave_out_rejected: bool) -> None:
     if outcome.rejected and not leave_out_rejected:
-        raise ImportRefused(
-            _("%s rows are rejected, so nothing was imported.") % outcome.rejected
-        )
+        raise ImportRefused(_("%s rows are rejected, so nothing was imported.") % outcome.rejected)
 
 
 def timed(progress, seconds: float = 0.5):

@@ -61,9 +61,7 @@ class ImportCommand(BaseCommand):
         if looked.rejected and not options["leave_out_rejected"]:
             self.report(looked)
             raise CommandError(f"{looked.rejected} rows are rejected, so nothing was imported.")
-        record = importing.store_upload(
-            name=path.name, chunks=_pieces(path), actor=None, **asked
-        )
+        record = importing.store_upload(name=path.name, chunks=_pieces(path), actor=None, **asked)
         outcome = importing.apply_import(
             import_file=record,
             leave_out_rejected=options["leave_out_rejected"],
