@@ -26,6 +26,12 @@ from cqa_site.runs.models import Job
 print(Job.objects.get(public_id=sys.argv[1]).state)
 """
 
+TAKE = """
+import sys, django; django.setup()
+from cqa_site.runs.jobs import claim
+assert str(claim().public_id) == sys.argv[1]
+"""
+
 
 def listens(port: int) -> bool:
     with socket.socket() as probe:
@@ -116,10 +122,8 @@ def test_work_is_found_without_any_message(site):
 def test_a_killed_worker_loses_nothing(site):
     """SIGKILL while the job is leased: after the lease another worker does it."""
     job = ask(site, "redis://127.0.0.1:9/0")
-    take = "import sys, django; django.setup()\nfrom cqa_site.runs.jobs import claim\nassert str(claim().public_id) == sys.argv[1]"
-    site.python(
-        "-c", take, job, JOB_LEASE_SECONDS="6"
-    )  # a process that claims the job and dies with it
+    # A process that claims the job and ends without a word:
+    site.python("-c", TAKE, job, JOB_LEASE_SECONDS="6")
     assert site.python("-c", STATE, job).split()[-1] == "leased"
     process = worker(site, "filesystem://", "--beat", "--schedule", str(site.folder / "beat"))
     try:

@@ -77,8 +77,8 @@ class World:
             expires_at=soon,
         )  # fmt: skip
         link = ParticipantLink.objects.create(
-            study=self.study, campaign_ref=self.open.public_id, secret_hash=hash_secret("l" + name),
-            created_by=boss, expires_at=soon,
+            study=self.study, campaign_ref=self.open.public_id, created_by=boss,
+            secret_hash=hash_secret("l" + name), expires_at=soon,
         )  # fmt: skip
         self.ids = {
             "study_id": self.study.public_id,
