@@ -49,13 +49,16 @@ class Annotator:
         if status != 302:
             raise RuntimeError(f"signing in as {email} answered {status}")
 
-    def label_until_done(self, deadline: float, most: int | None = None) -> str:
-        """Label whatever is served; return the state that ended it (or "deadline")."""
+    def label_until_done(self, deadline: float, think: float = 0.0) -> str:
+        """Label whatever is served; return the state that ended it (or "deadline").
+
+        ``think`` is the mean number of seconds a person looks at a sentence;
+        each pause is drawn evenly between half and one and a half of it.
+        """
         waiting, state = self._open_page(deadline)
         while time.monotonic() < deadline:
-            if most is not None and len(self.acknowledged.labels) >= most:
-                return "most"
             if waiting:
+                time.sleep(think * self.random.uniform(0.5, 1.5))
                 waiting, state = self._label(waiting[0]["id"], deadline)
             elif state in ("finished", "stopped", "share_cap", "not_open"):
                 return state

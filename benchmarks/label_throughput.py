@@ -1,11 +1,14 @@
 """Labels per second over real HTTP: login, page, submit-and-next rounds.
 
-    python -m benchmarks.label_throughput [--seconds 15] [--small]
+    python -m benchmarks.label_throughput [--seconds 15] [--items 3000 100000]
 
-Each row starts a fresh site with the production web server and N annotators,
-each with a session of its own, in one client process. A round is the POST
-that stores a label and returns the next items. The client shares the
-machine's cores with the server, so the figures are a lower bound.
+Each block of rows starts a fresh site with the production web server; N
+annotators, each with a session of its own, label from one client process. A
+round is the POST that stores a label and returns the next items. ``think`` is
+the mean pause of a person before each label; 0 asks how much the site can take
+(then p95 is about N divided by labels/s), the paced rows ask how long a person
+waits. Client, server and database share the machine's cores, so the figures
+are a lower bound.
 """
 
 import argparse
@@ -17,10 +20,11 @@ from benchmarks.campaign_server import PASSWORD, CampaignServer
 from benchmarks.databases import postgres_answers, postgres_database
 from benchmarks.http_annotator import Annotator
 
-HEAD = "database    items  annotators  labels  labels/s  p50 ms  p95 ms  server MiB"
+HEAD = "database    items  annotators  think s  labels  labels/s  p50 ms  p95 ms  server MiB"
+THINK_SECONDS = 0.7
 
 
-def measure(server: CampaignServer, annotators: int, seconds: float) -> str:
+def measure(server: CampaignServer, annotators: int, seconds: float, think: float) -> str:
     """Let the annotators label for a while; return one row of the table."""
     people = [
         Annotator(server.port, server.study, server.campaign, seed=n) for n in range(annotators)
@@ -30,7 +34,8 @@ def measure(server: CampaignServer, annotators: int, seconds: float) -> str:
         person.request("GET", person.base)
     deadline = time.monotonic() + seconds
     threads = [
-        threading.Thread(target=person.label_until_done, args=(deadline,)) for person in people
+        threading.Thread(target=person.label_until_done, args=(deadline, think))
+        for person in people
     ]
     started = time.monotonic()
     for thread in threads:
@@ -42,7 +47,7 @@ def measure(server: CampaignServer, annotators: int, seconds: float) -> str:
     p95 = rounds[int(len(rounds) * 0.95)]
     kind = "PostgreSQL" if server.database_url else "SQLite"
     return (
-        f"{kind:10} {server.items:6} {annotators:11} {len(rounds):7} {len(rounds) / wall:9.1f} "
+        f"{kind:10} {server.items:6} {annotators:11} {think:8.1f} {len(rounds):7} {len(rounds) / wall:9.1f} "
         f"{statistics.median(rounds) * 1000:7.1f} {p95 * 1000:7.1f} {server.resident_mib():11.0f}"
     )
 
@@ -56,7 +61,8 @@ def run(database_url: str, items: int, counts: list[int], seconds: float) -> Non
         server.prepare()
         server.start()
         for count in counts:
-            print(measure(server, count, seconds), flush=True)
+            for think in (0.0, THINK_SECONDS):
+                print(measure(server, count, seconds, think), flush=True)
     finally:
         server.remove()
 

@@ -80,15 +80,16 @@ def server(empty_file, tmp_path, django_db_blocker):
 
 
 class Visitor:
-    """A signed-in person in a browser of their own."""
+    """A person in a browser of their own, signed in unless the user is None."""
 
     def __init__(self, browser, server, user, **settings):
         self.server = server
         self.context = browser.new_context(
             **{"viewport": {"width": 1280, "height": 900}} | settings
         )
-        session = sign_in(user).cookies["sessionid"].value
-        self.context.add_cookies([{"name": "sessionid", "value": session, "url": server}])
+        if user:
+            session = sign_in(user).cookies["sessionid"].value
+            self.context.add_cookies([{"name": "sessionid", "value": session, "url": server}])
         self.console, self.foreign = [], []
         self.context.on("console", lambda message: self.console.append(message.text))
         self.context.on("weberror", lambda error: self.console.append(str(error.error)))

@@ -1,0 +1,162 @@
+"""Every page a role may open, wide and narrow, light and dark: sound, quiet and accessible.
+
+The addresses come from the access matrix, so a new page is looked at as soon
+as the matrix knows it. One site with one of everything serves the module.
+"""
+
+import shutil
+from datetime import timedelta
+
+import pytest
+from allauth.account.forms import default_token_generator
+from django.test import override_settings
+from django.urls import path, reverse
+from django.utils import timezone
+from django.utils.http import int_to_base36
+from pytest_django.live_server_helper import LiveServer
+
+from annotation.actions import importing
+from cqa_site import home, urls
+from cqa_site.people.actions.invitations import create_invitation
+from cqa_site.people.actions.participants import PlatformIds, create_link, take_part
+from cqa_site.people.models import Participant, User
+from tests.security.matrix import STUDY_ROUTES
+from tests.security.test_matrix import ROLES, World
+
+from .conftest import OwnFile, Visitor
+
+pytestmark = pytest.mark.browser
+
+# The design page exists in debug mode only; its address is added for this module.
+urlpatterns = [*urls.urlpatterns, path("design/", home.design, name="design")]
+
+# GET, but no whole page: files, pictures and pieces that a page fetches for itself.
+PIECES = {
+    "chart",
+    "export_download",
+    "export_list",
+    "export_manifest",
+    "figure_table",
+    "figures_fragment",
+    "import_problems",
+    "job_progress",
+    "label_next",
+}
+TABLE = b"object1,object2,text\ntea,coffee,Tea wins.\ntea,coffee,Coffee wins.\n"
+LOOKS = [(1280, "light"), (1280, "dark"), (360, "light")]
+WHO = [*ROLES, "site", "crowd", "ended", "nobody"]
+
+
+def site_pages(*names):
+    return {name: reverse(name) for name in names}
+
+
+class FullSite(World):
+    """The matrix's study, with real files and the people who come from outside."""
+
+    def __init__(self):
+        super().__init__("Everything")
+        boss = self.people["d"]
+        file = importing.store_upload(
+            study=self.study, kind="table", name="x.csv", chunks=[TABLE], actor=boss
+        )
+        self.ids["file_id"] = file.public_id
+        self.people["site"] = User.objects.create_superuser("root@site.example", "a long password")
+        self.link, self.link_secret = create_link(
+            study=self.study,
+            campaign_ref=self.open.public_id,
+            campaign_name=self.open.name,
+            actor=boss,
+            completed_code="DONE",
+            expires_at=timezone.now() + timedelta(days=1),
+        )
+        self.people["crowd"] = self.take_part("P1").user
+        ended = self.take_part("P2")
+        Participant.objects.filter(pk=ended.pk).update(outcome="completed")
+        self.people["ended"] = ended.user
+        self.people["nobody"] = None
+        _invitation, self.invitation_secret = create_invitation(
+            study=self.study, role="expert", note="x", days=1, actor=boss
+        )
+
+    def take_part(self, name):
+        return take_part(link=self.link, ids=PlatformIds(name, "S", "T"))
+
+    def pages(self, who):
+        """Name and address of every page of a person."""
+        if who in ROLES:
+            return self.study_pages(who) | site_pages("account", "account_change_password")
+        return getattr(self, f"pages_of_{who}")()
+
+    def study_pages(self, role):
+        """Pages of the study for a role of the matrix."""
+        wanted = [name for name, route in STUDY_ROUTES.items() if role in route.roles]
+        wanted = [n for n in wanted if not STUDY_ROUTES[n].post and n not in PIECES]
+        return {name: reverse(name, kwargs=self.kwargs(name)) for name in wanted}
+
+    def pages_of_site(self):
+        return site_pages("home", "study_new", "design", "account_change_password")
+
+    def pages_of_crowd(self):
+        place = [self.study.public_id, self.open.public_id]
+        label = {"label": reverse("label", args=place)}
+        return site_pages("account", "participation_end") | label
+
+    def pages_of_ended(self):
+        return site_pages("participation_end")
+
+    def pages_of_nobody(self):
+        member = self.people["a"]
+        key = (int_to_base36(member.pk), default_token_generator.make_token(member))
+        ids = "?PROLIFIC_PID=P3&STUDY_ID=S&SESSION_ID=T"
+        return site_pages(
+            "account_login",
+            "account_inactive",
+            "account_reset_password",
+            "account_reset_password_done",
+            "account_reset_password_from_key_done",
+        ) | {
+            "new password": reverse("account_reset_password_from_key", args=key),
+            "invitation": reverse("invitation", args=[self.invitation_secret]),
+            "join": reverse("join", args=[self.link_secret]) + ids,
+        }
+
+
+@pytest.fixture(scope="module")
+def site(empty_file, tmp_path_factory, django_db_blocker):
+    """Address and content of a running site that all tests of the module only read."""
+    folder = tmp_path_factory.mktemp("pages")
+    file = folder / "site.sqlite3"
+    shutil.copy(empty_file, file)
+    changed = override_settings(ROOT_URLCONF=__name__, MEDIA_ROOT=folder / "media")
+    with django_db_blocker.unblock(), OwnFile(file), changed:
+        content = FullSite()
+        live = LiveServer("127.0.0.1")
+        content.url = live.url
+        yield content
+        live.stop()
+
+
+def faults_of(visitor, name, address, width):
+    """What is wrong with a page, in words."""
+    reply = visitor.page.goto(visitor.server + address)
+    faults = [f"status {reply.status}"] if reply.status != 200 else []
+    if not visitor.page.locator("main h1").count():
+        faults.append("no heading")
+    if width == 360 and not visitor.has_no_sideways_scroll():
+        faults.append("wider than the screen")
+    faults += visitor.axe() + visitor.console + visitor.foreign
+    visitor.console.clear()
+    visitor.foreign.clear()
+    return [f"{name}: {fault}" for fault in faults]
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+@pytest.mark.parametrize("who", WHO)
+def test_every_page(browser, site, who, width, scheme):
+    size = {"width": width, "height": 900}
+    visitor = Visitor(browser, site.url, site.people[who], color_scheme=scheme, viewport=size)
+    pages = site.pages(who)
+    found = [faults_of(visitor, name, url, width) for name, url in pages.items()]
+    visitor.context.close()
+    assert sum(found, []) == []
