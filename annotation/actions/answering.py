@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import Q
 from django.db.models.functions import Now
 
 from annotation.models import Assignment, Campaign, Rater, Slot, VoteEvent
 
-from .serving import FREE
+from .serving import FREE, take_slots
 
 MAX_ACTIVE_MS = 30 * 60 * 1000
 
@@ -93,11 +92,12 @@ def _replay(earlier: VoteEvent, given: Answer, row: Assignment) -> Assignment:
 
 
 def _label(row: Assignment, given: Answer) -> None:
+    # Control items have no slot to find; asking for one all the same keeps their timing alike.
+    if row.state in (Assignment.State.EXPIRED, Assignment.State.SKIPPED) or row.is_extra:
+        row.slot = _free_slot(row)
+        row.is_extra = row.slot_id is None and not row.item.is_control
     row.label, row.skip_reason = given.label, ""
     row.state = Assignment.State.ANSWERED
-    if row.slot_id is None and not row.item.is_control:
-        row.slot = _free_slot(row)
-        row.is_extra = row.slot_id is None
     # Sent for control items, too (no slot has the key 0): both kinds cost the same queries.
     Slot.objects.filter(pk=row.slot_id or 0).update(state=Slot.State.DONE, lease_until=None)
 
@@ -109,15 +109,11 @@ def _free_slot(row: Assignment) -> Slot | None:
     """
     if row.campaign.state == Campaign.State.CLOSED or _is_excluded(row):
         return None
-    slot = (
-        Slot.objects.filter(FREE, Q(item_id=row.item_id))
-        .select_for_update(skip_locked=True)
-        .order_by("number")
-        .first()
-    )
-    if slot is not None:
-        Assignment.objects.filter(slot=slot).update(slot=None, state=Assignment.State.EXPIRED)
-    return slot
+    free = Slot.objects.filter(FREE, item_id=row.item_id).order_by("number")
+    for pk in free.values_list("pk", flat=True):
+        if taken := take_slots([pk]):
+            return taken[0]
+    return None
 
 
 def _is_excluded(row: Assignment) -> bool:

@@ -135,7 +135,11 @@ def _choose_controls(
 ) -> list[Item]:
     if not campaign.controls_per_block:
         return []
-    mine = Assignment.objects.filter(item=OuterRef("pk"), rater_id=participation.rater_id)
+    # As with ordinary items, a reservation that ran out does not count: an item that never
+    # came back would be known for a control.
+    mine = Assignment.objects.filter(
+        item=OuterRef("pk"), rater_id=participation.rater_id, state__in=TAKEN
+    )
     fresh = list(
         campaign.items.filter(~Exists(mine), control_label__isnull=False, is_retired=False)
         .order_by("pk")
@@ -153,13 +157,8 @@ def _claim_slots(
     if len(ahead) < wanted:
         ahead |= _candidates(campaign, participation, Q(), window)
     picked = rng.sample(sorted(ahead.values()), min(wanted, len(ahead)))
-    taken = list(
-        Slot.objects.filter(FREE, pk__in=[pk for _order, pk in picked])
-        .select_for_update(skip_locked=True)
-        .order_by("order")
-    )
+    taken = take_slots([pk for _order, pk in picked])
     ids = [slot.pk for slot in taken]
-    Assignment.objects.filter(slot_id__in=ids).update(slot=None, state=Assignment.State.EXPIRED)
     Slot.objects.filter(pk__in=ids).update(
         state=Slot.State.LEASED, lease_until=Now() + timedelta(minutes=campaign.lease_minutes)
     )
@@ -168,6 +167,53 @@ def _claim_slots(
         last = taken[-1].order
         participation.cursor = min([last, *(order - 1 for order in left if order > 0)])
     return taken
+
+
+def take_slots(slot_ids: list[int]) -> list[Slot]:
+    """Lock those of the free slots that nobody else is busy with, and end their old reservations.
+
+    Answers lock an assignment and then its slot, so holders are locked first here, too; every
+    lock is taken with SKIP LOCKED, so two takers and an answer can never wait in a circle.
+    """
+    held = dict(Assignment.objects.filter(slot_id__in=slot_ids).values_list("slot_id", "pk"))
+    mine = set(
+        Assignment.objects.filter(pk__in=held.values())
+        .select_for_update(skip_locked=True)
+        .values_list("slot_id", flat=True)
+    )
+    taken = list(
+        Slot.objects.filter(FREE, pk__in=slot_ids)
+        .exclude(pk__in=set(held) - mine)
+        .select_for_update(skip_locked=True)
+        .order_by("order")
+    )
+    _expire_blocks([slot.pk for slot in taken if slot.pk in held])
+    return taken
+
+
+def _expire_blocks(slot_ids: list[int]) -> None:
+    """Take slots from whom they were leased to, with the rest of the block nobody answered.
+
+    One block is one reservation and ends as one: what a rater found left of a
+    block would otherwise be its controls, which hold no slot.
+    """
+    holders = Assignment.objects.filter(slot_id__in=slot_ids, state=Assignment.State.SERVED)
+    for rater, campaign, block in set(holders.values_list("rater_id", "campaign_id", "block")):
+        rest = dict(
+            Assignment.objects.filter(
+                rater_id=rater, campaign_id=campaign, block=block, state=Assignment.State.SERVED
+            )
+            .select_for_update(skip_locked=True)
+            .values_list("pk", "slot_id")
+        )
+        free = set(
+            Slot.objects.filter(FREE, pk__in=[pk for pk in rest.values() if pk])
+            .select_for_update(skip_locked=True)
+            .values_list("pk", flat=True)
+        )
+        over = [pk for pk, slot in rest.items() if slot is None or slot in free]
+        Assignment.objects.filter(pk__in=over).update(slot=None, state=Assignment.State.EXPIRED)
+        Slot.objects.filter(pk__in=free).update(state=Slot.State.OPEN, lease_until=None)
 
 
 def _candidates(

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotation.actions import answering, campaigns, quality, serving
 from annotation.models import Assignment, Rater, Slot, VoteEvent
+from annotation.reports.integrity import find_violations
 from tests.cast import make_campaign, make_member, make_study
 
 pytestmark = pytest.mark.django_db
@@ -233,3 +234,26 @@ def test_late_answer_of_an_excluded_rater_leaves_the_slot_to_others(study):
         campaign=campaign, rater=place.rater, reason="guessing", actor=make_member(study, "admin")
     )
     assert label(place, late).is_extra
+
+
+def test_a_block_that_ran_out_goes_as_a_whole_and_comes_back_as_a_whole(study):
+    """Otherwise what is left of it, or what never comes back, would be its controls."""
+    campaign = opened(study, ordinary=8, controls=1, votes_per_item=1)
+    slow, quick = newcomer(campaign), newcomer(campaign)
+    held = {row.item_id for row in work(slow).assignments}
+    expire_everything()
+    done = {label(quick, row).item_id for row in work(quick).assignments}
+    waiting = {row.item_id for row in work(slow).assignments}
+    left = Assignment.objects.filter(rater=slow.rater, item_id__in=held - waiting)
+    assert {row.state for row in left} <= {"expired"}
+    ordinary = set(campaign.items.filter(control_label=None).values_list("pk", flat=True))
+    label_to_the_end(slow)
+    answered = set(
+        Assignment.objects.filter(rater=slow.rater, state="answered").values_list(
+            "item", flat=True
+        )
+    )
+    controls = set(campaign.items.exclude(control_label=None).values_list("pk", flat=True))
+    assert held & controls <= answered
+    assert answered & ordinary == ordinary - done
+    assert list(find_violations()) == []

@@ -157,6 +157,6 @@ def test_every_page(browser, site, who, width, scheme):
     size = {"width": width, "height": 900}
     visitor = Visitor(browser, site.url, site.people[who], color_scheme=scheme, viewport=size)
     pages = site.pages(who)
-    found = [faults_of(visitor, name, url, width) for name, url in pages.items()]
+    found = [fault for page in pages.items() for fault in faults_of(visitor, *page, width)]
     visitor.context.close()
-    assert sum(found, []) == []
+    assert not found, "\n".join(found)
