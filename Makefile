@@ -33,6 +33,7 @@ lint: $(VENV)/.dev
 
 unit: $(VENV)/.dev browser-ready
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m tests.on_postgresql
 
 browser-ready: $(VENV)/.dev
 	@$(BIN)/python tests/find_chromium.py

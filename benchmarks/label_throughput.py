@@ -46,10 +46,18 @@ def measure(server: CampaignServer, annotators: int, seconds: float, think: floa
     rounds = sorted(second for person in people for second in person.acknowledged.seconds)
     p95 = rounds[int(len(rounds) * 0.95)]
     kind = "PostgreSQL" if server.database_url else "SQLite"
-    return (
-        f"{kind:10} {server.items:6} {annotators:11} {think:8.1f} {len(rounds):7} {len(rounds) / wall:9.1f} "
-        f"{statistics.median(rounds) * 1000:7.1f} {p95 * 1000:7.1f} {server.resident_mib():11.0f}"
+    cells = (
+        f"{kind:10}",
+        f"{server.items:6}",
+        f"{annotators:11}",
+        f"{think:8.1f}",
+        f"{len(rounds):7}",
+        f"{len(rounds) / wall:9.1f}",
+        f"{statistics.median(rounds) * 1000:7.1f}",
+        f"{p95 * 1000:7.1f}",
+        f"{server.resident_mib():11.0f}",
     )
+    return " ".join(cells)
 
 
 def run(database_url: str, items: int, counts: list[int], seconds: float) -> None:

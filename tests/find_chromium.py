@@ -22,7 +22,7 @@ def install() -> None:
     """As root on Debian, install the package."""
     if os.name != "posix" or os.geteuid() != 0 or not shutil.which("apt-get"):
         return
-    print("Installing Chromium for the browser tests (once) ...", flush=True)  # noqa: T201
+    print("Installing Chromium for the browser tests (once) ...", flush=True)
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     subprocess.run(["apt-get", "update", "-qq"], check=False, **quiet)
     subprocess.run(

@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
 
@@ -97,6 +98,8 @@ def test_the_table_holds_every_submitted_or_void_row_and_nothing_served(campaign
     "text", ["NA", "", "null", "a\rb\r\nc\n", "a\x00b", '"', " x ", "=1+1", "\ufeffé\u2028", "1"]
 )
 def test_texts_come_back_exactly(campaign, text):
+    if "\x00" in text and connection.vendor == "postgresql":
+        pytest.skip("PostgreSQL stores no NUL; imports and the API refuse it on every database")
     item = campaign.items.last()
     item.argument.text = text
     item.argument.save()

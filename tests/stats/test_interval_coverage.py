@@ -28,7 +28,7 @@ def coverage(statistic, n_items, n_raters, missing, replicates):
     share = np.mean([one.low <= truth <= one.high for one in found])
     width = np.mean([one.high - one.low for one in found])
     design = f"{n_items} items x {n_raters} raters"
-    print(f"{design}, truth {truth:.4f}: {share:.4f}, width {width:.3f}")  # noqa: T201 - pytest -rP
+    print(f"{design}, truth {truth:.4f}: {share:.4f}, width {width:.3f}")
     return share
 
 

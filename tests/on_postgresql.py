@@ -1,0 +1,25 @@
+"""Run the tests that use the database once more on PostgreSQL, if a server answers."""
+
+import os
+import subprocess
+import sys
+from urllib.parse import urlsplit
+
+from benchmarks.databases import SERVER, postgres_answers
+
+FOLDERS = ["annotation", "api", "people", "security"]
+
+
+def main() -> int:
+    """Return pytest's exit code, or 0 with a sentence where there is no server."""
+    if not postgres_answers():
+        print("PostgreSQL does not answer on 127.0.0.1:5432: its tests are skipped.")
+        return 0
+    url = urlsplit(SERVER)._replace(path="/counterpoint").geturl()
+    command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadgroup"]
+    command += ["-m", "not slow and not browser", *(f"tests/{folder}" for folder in FOLDERS)]
+    return subprocess.run(command, env=os.environ | {"DATABASE_URL": url}, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
