@@ -10,6 +10,7 @@ from annotation.models import Assignment, Campaign, Rater, Slot, VoteEvent
 from .serving import FREE, take_slots
 
 MAX_ACTIVE_MS = 30 * 60 * 1000
+LATE = (Assignment.State.EXPIRED, Assignment.State.SKIPPED)
 
 
 class AnswerNotValid(Exception):
@@ -92,8 +93,10 @@ def _replay(earlier: VoteEvent, given: Answer, row: Assignment) -> Assignment:
 
 
 def _label(row: Assignment, given: Answer) -> None:
+    if row.campaign.state == Campaign.State.CLOSED:
+        _give_back(row)
     # Control items have no slot to find; asking for one all the same keeps their timing alike.
-    if row.state in (Assignment.State.EXPIRED, Assignment.State.SKIPPED) or row.is_extra:
+    if row.state in LATE or row.is_extra:
         row.slot = _free_slot(row)
         row.is_extra = row.slot_id is None and not row.item.is_control
     row.label, row.skip_reason = given.label, ""
@@ -123,10 +126,15 @@ def _is_excluded(row: Assignment) -> bool:
 
 
 def _skip(row: Assignment, given: Answer) -> None:
-    """Give the slot back for somebody else."""
-    Slot.objects.filter(pk=row.slot_id or 0).update(state=Slot.State.OPEN, lease_until=None)
-    row.slot, row.label, row.is_extra = None, None, False
+    _give_back(row)
+    row.label, row.is_extra = None, False
     row.skip_reason, row.state = given.skip_reason, Assignment.State.SKIPPED
+
+
+def _give_back(row: Assignment) -> None:
+    """Leave the slot to somebody else; in a closed round it just stays empty."""
+    Slot.objects.filter(pk=row.slot_id or 0).update(state=Slot.State.OPEN, lease_until=None)
+    row.slot, row.state = None, Assignment.State.EXPIRED
 
 
 def _bounded(active_ms: int | None) -> int | None:

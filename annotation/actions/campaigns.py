@@ -1,6 +1,7 @@
 """Filling, opening, pausing and closing campaigns."""
 
 import random
+from collections.abc import Callable
 
 from django.db import transaction
 from django.utils import timezone
@@ -22,7 +23,7 @@ class CampaignNotReady(Exception):
 @transaction.atomic
 def add_items(*, campaign: Campaign, argument_ids: list[int]) -> int:
     """Add arguments of the same study as ordinary items; return how many were new."""
-    _require(campaign, Campaign.State.DRAFT)
+    campaign = _locked_draft(campaign)
     present = set(campaign.items.values_list("argument_id", flat=True))
     wanted = [pk for pk in dict.fromkeys(argument_ids) if pk not in present]
     arguments = Argument.objects.filter(study=campaign.study).in_bulk(wanted)
@@ -40,10 +41,17 @@ def add_items(*, campaign: Campaign, argument_ids: list[int]) -> int:
 @transaction.atomic
 def set_control(*, campaign: Campaign, item: Item, label: int | None, actor: User) -> None:
     """Make an item of a draft a control item with a known label, or an ordinary one again."""
-    _require(campaign, Campaign.State.DRAFT)
+    campaign = _locked_draft(campaign)
     if label is not None and label not in campaign.guideline.values:
         raise CampaignNotReady(_("The label is not on the scale."))
     Item.objects.filter(pk=item.pk).update(control_label=label, imported_control_label=label)
+
+
+@transaction.atomic
+def save_draft(*, campaign: Campaign, save: Callable[[], object]) -> None:
+    """Store changed settings unless somebody opened the campaign meanwhile."""
+    _locked_draft(campaign)
+    save()
 
 
 @transaction.atomic
@@ -88,6 +96,14 @@ def _move(campaign: Campaign, state: str, actor: User) -> None:
     )
 
 
+def _locked_draft(campaign: Campaign) -> Campaign:
+    """The campaign as stored; it cannot be opened before this transaction ends."""
+    rows = Campaign.objects.select_related("guideline", "study")
+    stored = rows.select_for_update(of=("self",)).get(pk=campaign.pk)
+    _require(stored, Campaign.State.DRAFT)
+    return stored
+
+
 def _require(campaign: Campaign, *states: str) -> None:
     if not campaign.is_live:
         raise CampaignNotReady(_("An imported campaign only holds the labels of its files."))
@@ -99,12 +115,17 @@ def _require(campaign: Campaign, *states: str) -> None:
 
 def _check_complete(campaign: Campaign) -> None:
     ordinary = campaign.items.filter(control_label__isnull=True).count()
-    controls = campaign.items.filter(control_label__isnull=False).count()
+    keyed = campaign.items.filter(control_label__isnull=False)
+    controls = keyed.count()
     if ordinary == 0:
         raise CampaignNotReady(_("Add arguments before you open the campaign."))
     if campaign.controls_per_block and controls == 0:
         raise CampaignNotReady(
             _("Mark at least one item as a control item, or set control items per block to 0.")
+        )
+    if keyed.exclude(control_label__in=campaign.guideline.values).exists():
+        raise CampaignNotReady(
+            _("A control item has a known label that the guideline's scale does not hold.")
         )
 
 

@@ -6,6 +6,7 @@ it: the automatic rule leaves it alone.
 """
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -15,7 +16,7 @@ from cqa_site.people.access import record
 from cqa_site.people.models import User
 
 from .consensus import request_everywhere
-from .serving import FREE
+from .serving import FREE, take_slots
 
 CHUNK = 500
 
@@ -44,7 +45,7 @@ def exclude_rater(*, campaign: Campaign, rater: Rater, reason: str, actor: User 
     as extras, items merely reserved go back.
     """
     place = _locked_place(campaign, rater)
-    if place.is_excluded:
+    if place.is_excluded or _is_overruled(place, actor):
         return
     place.excluded_at = timezone.now()
     place.exclusion_reason = reason[:300]
@@ -63,7 +64,7 @@ def reinstate_rater(*, campaign: Campaign, rater: Rater, reason: str, actor: Use
     stay extras.
     """
     place = _locked_place(campaign, rater)
-    if not (place.is_excluded or place.is_stopped):
+    if not (place.is_excluded or place.is_stopped) or _is_overruled(place, actor):
         return
     place.excluded_at, place.exclusion_reason, place.is_stopped = None, "", False
     place.is_decided_by_person = actor is not None
@@ -140,6 +141,8 @@ def _apply_rule(campaign: Campaign, place: Participation, found: ControlRecord) 
 @transaction.atomic
 def _pause(campaign: Campaign, rater: Rater, reason: str) -> None:
     place = _locked_place(campaign, rater)
+    if place.is_stopped or _is_overruled(place, None):
+        return
     place.is_stopped = True
     place.save(update_fields=["is_stopped"])
     _log(campaign, rater, "rater_paused", reason, None)
@@ -167,12 +170,24 @@ def _locked_place(campaign: Campaign, rater: Rater) -> Participation:
     return Participation.objects.select_for_update().get(pk=place.pk)
 
 
+def _is_overruled(place: Participation, actor: User | None) -> bool:
+    """Whether a person decided since the rule looked."""
+    return actor is None and place.is_decided_by_person
+
+
 def _free_slots(campaign: Campaign, rater: Rater) -> int:
-    """Open the slots the rater holds; return how many."""
-    held = Assignment.objects.filter(campaign=campaign, rater=rater, slot__isnull=False)
-    slots = list(held.select_for_update().order_by("pk").values_list("slot", flat=True))
+    """Open the slots the rater holds; return how many.
+
+    Reserved control items go, too: what is left of a block would be its controls.
+    """
+    reserved = Q(state=Assignment.State.SERVED)
+    held = Assignment.objects.filter(
+        Q(slot__isnull=False) | reserved, campaign=campaign, rater=rater
+    )
+    rows = list(held.select_for_update().order_by("pk").values_list("slot", flat=True))
+    slots = [pk for pk in rows if pk]
     held.filter(state=Assignment.State.ANSWERED).update(slot=None, is_extra=True)
-    held.update(slot=None, state=Assignment.State.EXPIRED)
+    held.filter(reserved).update(slot=None, state=Assignment.State.EXPIRED)
     for start in range(0, len(slots), CHUNK):
         Slot.objects.filter(pk__in=slots[start : start + CHUNK]).update(
             state=Slot.State.OPEN, lease_until=None
@@ -181,11 +196,16 @@ def _free_slots(campaign: Campaign, rater: Rater) -> int:
 
 
 def _regain_slots(campaign: Campaign, rater: Rater) -> int:
-    """Give each extra label of the rater a free slot of its item; return how many got one."""
+    """Give each extra label of the rater a free slot of its item; return how many got one.
+
+    What came after the round was closed stays an extra.
+    """
     extras = Assignment.objects.filter(
         campaign=campaign, rater=rater, state=Assignment.State.ANSWERED, is_extra=True
     )
-    waiting = list(extras.values_list("item", "pk"))
+    if campaign.closed_at:
+        extras = extras.filter(answered_at__lt=campaign.closed_at)
+    waiting = list(extras.select_for_update().order_by("pk").values_list("item", "pk"))
     return sum(
         _take_slots(dict(waiting[start : start + CHUNK]))
         for start in range(0, len(waiting), CHUNK)
@@ -194,16 +214,13 @@ def _regain_slots(campaign: Campaign, rater: Rater) -> int:
 
 def _take_slots(assignments: dict[int, int]) -> int:
     """Take the first free slot of each item for its assignment; return how many there were."""
-    free = Slot.objects.select_for_update().filter(FREE, item__in=assignments)
+    free = Slot.objects.filter(FREE, item__in=assignments)
     # The last one written wins, so the lowest number comes last.
-    chosen = {slot.item_id: slot for slot in free.order_by("-number")}
-    ids = [slot.pk for slot in chosen.values()]
-    Assignment.objects.filter(slot__in=ids).update(slot=None, state=Assignment.State.EXPIRED)
+    chosen = dict(free.order_by("-number").values_list("item", "pk"))
+    taken = take_slots(list(chosen.values()))
+    ids = [slot.pk for slot in taken]
     Slot.objects.filter(pk__in=ids).update(state=Slot.State.DONE, lease_until=None)
-    rows = [
-        Assignment(pk=assignments[item], slot=slot, is_extra=False)
-        for item, slot in chosen.items()
-    ]
+    rows = [Assignment(pk=assignments[slot.item_id], slot=slot, is_extra=False) for slot in taken]
     return Assignment.objects.bulk_update(rows, ["slot", "is_extra"])
 
 

@@ -102,6 +102,8 @@ def claim_block(*, campaign: Campaign, participation: Participation) -> str:
     """Reserve one block; return "" or the reason why nothing could be reserved."""
     # Two tabs of one rater wait here for each other; the second finds the first one's block.
     held = Participation.objects.select_for_update().get(pk=participation.pk)
+    if held.is_stopped or held.is_excluded:
+        return "stopped"
     if open_assignments(held).count() >= LOW_WATER:
         return ""
     allowed = _allowed_by_share(campaign, held)
@@ -113,7 +115,9 @@ def claim_block(*, campaign: Campaign, participation: Participation) -> str:
     slots = _claim_slots(campaign, held, wanted, rng)
     if not slots:
         return "held" if _others_hold_items(campaign, held) else "finished"
-    _serve(campaign, held, [*slots, *controls], rng)
+    _serve(
+        campaign, held, {slot.item_id: slot.pk for slot in slots} | dict.fromkeys(controls), rng
+    )
     return ""
 
 
@@ -132,7 +136,8 @@ def _allowed_by_share(campaign: Campaign, participation: Participation) -> int:
 
 def _choose_controls(
     campaign: Campaign, participation: Participation, rng: random.Random
-) -> list[Item]:
+) -> list[int]:
+    """Keys of the control items of the next block."""
     if not campaign.controls_per_block:
         return []
     # As with ordinary items, a reservation that ran out does not count: an item that never
@@ -141,9 +146,11 @@ def _choose_controls(
         item=OuterRef("pk"), rater_id=participation.rater_id, state__in=TAKEN
     )
     fresh = list(
-        campaign.items.filter(~Exists(mine), control_label__isnull=False, is_retired=False)
+        Item.objects.filter(
+            ~Exists(mine), campaign=campaign, control_label__isnull=False, is_retired=False
+        )
         .order_by("pk")
-        .only("pk")
+        .values_list("pk", flat=True)
     )
     return rng.sample(fresh, min(campaign.controls_per_block, len(fresh)))
 
@@ -248,33 +255,29 @@ def _others_hold_items(campaign: Campaign, participation: Participation) -> bool
 def _serve(
     campaign: Campaign,
     participation: Participation,
-    chosen: list[Slot | Item],
+    chosen: dict[int, int | None],
     rng: random.Random,
 ) -> None:
-    """Write the block's assignments in a random order; reuse rows whose reservation ran out."""
-    rng.shuffle(chosen)
-    items = {thing.item_id if isinstance(thing, Slot) else thing.pk: thing for thing in chosen}
+    """Write a block, item → slot, in a random order; reuse rows whose reservation ran out."""
+    rater, block = participation.rater_id, participation.blocks + 1
     expired = {
         row.item_id: row
         for row in Assignment.objects.filter(
-            rater_id=participation.rater_id,
-            item_id__in=items,
-            state=Assignment.State.EXPIRED,
+            rater_id=rater, item_id__in=chosen, state=Assignment.State.EXPIRED
         )
     }
-    block = participation.blocks + 1
-    rows = []
-    for position, (item_id, thing) in enumerate(items.items()):
-        row = expired.get(item_id) or Assignment(
-            campaign=campaign, item_id=item_id, rater_id=participation.rater_id
-        )
-        row.slot = thing if isinstance(thing, Slot) else None
-        row.state, row.block, row.position = Assignment.State.SERVED, block, position
-        row.served_at = Now()
-        rows.append(row)
-    fields = ["slot", "state", "block", "position", "served_at"]
-    Assignment.objects.bulk_create([row for row in rows if row.pk is None])
-    Assignment.objects.bulk_update([row for row in rows if row.pk is not None], fields)
+    order = list(chosen)
+    rng.shuffle(order)
+    fresh, again = [], []
+    for position, item in enumerate(order):
+        row = expired.get(item) or Assignment(campaign=campaign, item_id=item, rater_id=rater)
+        row.slot_id, row.state = chosen[item], Assignment.State.SERVED
+        row.block, row.position, row.served_at = block, position, Now()
+        (again if item in expired else fresh).append(row)
+    Assignment.objects.bulk_create(fresh)
+    if again:
+        fields = ["slot", "state", "block", "position", "served_at"]
+        Assignment.objects.bulk_update(again, fields)
     Participation.objects.filter(pk=participation.pk).update(
         cursor=participation.cursor, blocks=F("blocks") + 1
     )

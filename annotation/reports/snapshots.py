@@ -155,8 +155,8 @@ def marker(campaign: Campaign) -> str:
     """
     states = (
         campaign.assignments.exclude(state=Assignment.State.SERVED)
-        .order_by("state")
-        .values_list("state")
+        .order_by("state", "is_extra")
+        .values_list("state", "is_extra")
         .annotate(Count("pk"))
     )
     newest = Campaign.objects.filter(pk=campaign.pk).values_list(

@@ -79,7 +79,10 @@ def campaign_edit(request: HttpRequest, study: Study, campaign_id: uuid.UUID) ->
         return redirect("campaign", study.public_id, campaign.public_id)
     form = CampaignForm(request.POST or None, study=study, instance=campaign)
     if request.method == "POST" and form.is_valid():
-        form.save()
+        try:
+            actions.save_draft(campaign=campaign, save=form.save)
+        except actions.CampaignNotReady as reason:
+            messages.error(request, str(reason))
         return redirect("campaign", study.public_id, campaign.public_id)
     context = {"study": study, "section": "campaigns", "form": form, "campaign": campaign}
     status = 422 if form.errors else 200

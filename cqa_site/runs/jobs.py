@@ -24,6 +24,7 @@ from .models import Job, WorkerBeat
 log = logging.getLogger(__name__)
 WORKER = str(uuid.uuid4())
 MAX_LOSSES = 3
+ENQUEUE_TRIES = 3
 HANDLERS: dict[str, Callable[["Work"], None]] = {}
 
 
@@ -47,15 +48,21 @@ def handles(kind: str) -> Callable:
 
 def enqueue(*, study, kind: str, key: str, actor=None, **payload) -> Job:
     """Ask for work, or return the active job with the same key; rings after the commit."""
-    try:
-        with transaction.atomic():
-            job = Job.objects.create(
-                study=study, kind=kind, key=f"{kind}:{key}", payload=payload, created_by=actor
-            )
-    except IntegrityError:
-        return Job.objects.get(key=f"{kind}:{key}", state__in=["ready", "leased"])
-    transaction.on_commit(ring)
-    return job
+    active = Job.objects.filter(key=f"{kind}:{key}", state__in=["ready", "leased"])
+    for _attempt in range(ENQUEUE_TRIES):
+        try:
+            with transaction.atomic():
+                job = Job.objects.create(
+                    study=study, kind=kind, key=f"{kind}:{key}", payload=payload, created_by=actor
+                )
+        except IntegrityError:
+            # The active one may end between the two statements; then there is room for a new one.
+            if found := active.first():
+                return found
+        else:
+            transaction.on_commit(ring)
+            return job
+    return active.get()
 
 
 def ring() -> None:
@@ -118,9 +125,12 @@ def claim() -> Job | None:
         losses = job.losses + (job.state == "leased")
         if losses > MAX_LOSSES:
             Job.objects.filter(pk=job.pk).update(
-                state="failed", lease_until=None, error="The worker died repeatedly on this job."
+                state="failed",
+                lease_until=None,
+                finished_at=Now(),
+                error="The worker died repeatedly on this job.",
             )
-            return None
+            return claim()
         Job.objects.filter(pk=job.pk).update(
             state="leased",
             leased_by=WORKER,

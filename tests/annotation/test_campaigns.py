@@ -3,8 +3,11 @@
 import pytest
 from django.urls import reverse
 
+from annotation.actions import campaigns as actions
+from annotation.forms.campaigns import CampaignForm
 from annotation.models import Campaign, Guideline
 from tests.cast import (
+    LEVELS,
     make_arguments,
     make_campaign,
     make_guideline,
@@ -175,3 +178,44 @@ def test_lists_cost_the_same_queries_however_long(study, client, django_assert_m
         client.get(url("campaign_items", study, **ids))
     with django_assert_max_num_queries(9):
         client.get(url("campaign", study, **ids))
+
+
+def test_a_campaign_opened_meanwhile_takes_no_items_and_no_controls(study):
+    seen = make_campaign(study, ordinary=6, controls=2)
+    actions.open_campaign(campaign=seen, actor=make_member(study, "researcher"))
+    assert seen.state == "draft"  # as another request had read it
+    with pytest.raises(actions.CampaignNotReady):
+        actions.add_items(
+            campaign=seen, argument_ids=[row.pk for row in make_arguments(study, 1)]
+        )
+    with pytest.raises(actions.CampaignNotReady):
+        actions.set_control(campaign=seen, item=seen.items.last(), label=3, actor=None)
+    assert seen.items.count() == 8
+
+
+def test_settings_saved_while_the_campaign_is_opened_do_not_make_it_a_draft_again(
+    study, client, monkeypatch
+):
+    campaign = make_campaign(study)
+    is_valid = CampaignForm.is_valid
+
+    def opened_meanwhile(form):
+        actions.open_campaign(campaign=campaign, actor=make_member(study, "researcher"))
+        return is_valid(form)
+
+    monkeypatch.setattr(CampaignForm, "is_valid", opened_meanwhile)
+    address = url("campaign_edit", study, campaign_id=campaign.public_id)
+    client.post(address, SETTINGS | {"guideline": campaign.guideline_id, "votes_per_item": 9})
+    campaign.refresh_from_db()
+    assert (campaign.state, campaign.votes_per_item) == ("open", 3)
+
+
+def test_a_key_that_the_scale_does_not_hold_keeps_the_campaign_a_draft(study):
+    campaign = make_campaign(study)
+    levels = [level | {"value": place + 5} for place, level in enumerate(LEVELS)]
+    campaign.guideline = Guideline.objects.create(
+        study=study, number=9, title="Other scale", body="Read.", levels=levels
+    )
+    campaign.save()
+    with pytest.raises(actions.CampaignNotReady, match="scale"):
+        actions.open_campaign(campaign=campaign, actor=make_member(study, "researcher"))

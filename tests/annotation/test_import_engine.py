@@ -203,7 +203,7 @@ def with_a_bad_row(tmp_path):
 
 def test_one_rejected_row_stops_the_whole_file(study, with_a_bad_row):
     before = sizes()
-    with pytest.raises(ImportRefused, match="1 rows are rejected"):
+    with pytest.raises(ImportRefused, match="1 row is rejected"):
         take(study, "toloka", with_a_bad_row)
     assert sizes() == before
 

@@ -459,6 +459,24 @@ def test_many_wrong_controls_stop_a_rater_at_the_end_of_a_block_only(study):
     }
 
 
+def test_changing_answers_does_not_tell_a_stopped_rater_which_items_are_controls(study):
+    campaign = opened(
+        study,
+        ordinary=120,
+        controls=40,
+        block_size=2,
+        votes_per_item=1,
+        low_accuracy=Campaign.LowAccuracy.PAUSE,
+    )
+    desk = Desk(make_member(study, "annotator"), campaign)
+    while todo := desk.next()["next"]:
+        desk.send(todo[0]["id"], 0)
+    place = Participation.objects.get()
+    assert place.is_stopped
+    for row in place.rater.assignments.filter(state="answered"):
+        assert desk.send(str(row.public_id), 3).json()["state"] == "stopped"
+
+
 # -- what is on the page --------------------------------------------------------------------------
 
 

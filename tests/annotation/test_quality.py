@@ -1,12 +1,16 @@
 """Control accuracy, exclusion that can be undone, control keys, and the pages about them."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotation.actions import campaigns, quality
 from annotation.models import Assignment, Campaign, FinalLabel, Item, Participation, Slot
 from annotation.reports.controls import controls
+from annotation.reports.integrity import find_violations
 from annotation.reports.quality import annotators, control_record
 from annotation.reports.votes import counted_votes, vote_table
 from cqa_site.people.models import AuditEvent
@@ -464,3 +468,50 @@ def test_a_late_label_of_a_served_block_still_arrives(study, researcher):
     quality.exclude_rater(campaign=campaign, rater=place.rater, reason="noise", actor=researcher)
     assert label(place, row).state == "answered"
     assert vote_table(campaign).empty
+
+
+def test_no_control_item_alone_is_left_of_a_block_after_an_exclusion(study, researcher):
+    campaign = opened(study, ordinary=8, controls=2)
+    place = newcomer(campaign)
+    work(place)
+    quality.exclude_rater(campaign=campaign, rater=place.rater, reason="x", actor=researcher)
+    assert not place.rater.assignments.filter(state="served").exists()
+
+
+def test_a_place_regained_ends_the_whole_reservation_of_who_let_it_run_out(study, researcher):
+    """Otherwise the slow rater would find the control items of the block, and only them."""
+    campaign = opened(study, ordinary=4, controls=1, votes_per_item=1)
+    first, slow = newcomer(campaign), newcomer(campaign)
+    label_all(first)
+    quality.exclude_rater(campaign=campaign, rater=first.rater, reason="x", actor=researcher)
+    assert len(work(slow).assignments) == 5
+    ended = timezone.now() - timedelta(seconds=1)
+    Slot.objects.filter(state="leased").update(lease_until=ended)
+    quality.reinstate_rater(campaign=campaign, rater=first.rater, reason="y", actor=researcher)
+    assert counted_votes(campaign).filter(rater=first.rater).count() == 5
+    assert set(slow.rater.assignments.values_list("state", flat=True)) == {"expired"}
+    assert list(find_violations()) == []
+
+
+def test_reinstating_counts_nothing_that_came_after_the_round_was_closed(study, researcher):
+    campaign = opened(study, ordinary=4, controls=1, votes_per_item=1)
+    place = newcomer(campaign)
+    early, late, *_rest = (row for row in work(place).assignments if not row.item.is_control)
+    label(place, early)
+    quality.exclude_rater(campaign=campaign, rater=place.rater, reason="x", actor=researcher)
+    campaigns.close_campaign(campaign=campaign, actor=researcher)
+    label(place, late)
+    Assignment.objects.filter(pk=late.pk).update(answered_at=timezone.now())
+    campaign.refresh_from_db()
+    quality.reinstate_rater(campaign=campaign, rater=place.rater, reason="y", actor=researcher)
+    assert list(counted_votes(campaign).values_list("pk", flat=True)) == [early.pk]
+
+
+def test_the_rule_does_not_overturn_a_decision_made_while_it_looked(study, researcher):
+    campaign, place = with_controls(study, 0, 8, low_accuracy="exclude")
+    quality.exclude_rater(campaign=campaign, rater=place.rater, reason="x", actor=researcher)
+    quality.reinstate_rater(campaign=campaign, rater=place.rater, reason="y", actor=researcher)
+    assert place.is_decided_by_person is False  # as the rule had read it
+    quality.check_rater(campaign=campaign, participation=place)
+    place.refresh_from_db()
+    assert (place.is_excluded, place.is_decided_by_person) == (False, True)

@@ -193,6 +193,28 @@ def test_closed_keeps_first_answers_as_extras_and_refuses_changes(study):
     assert label(place, late).state == "answered"
 
 
+def test_a_first_answer_after_closing_is_an_extra_even_with_a_reservation(study):
+    campaign = opened(study, ordinary=4, controls=1)
+    place = newcomer(campaign)
+    rows = work(place).assignments
+    campaigns.close_campaign(campaign=campaign, actor=make_member(study, "researcher"))
+    kept = [label(place, row) for row in rows]
+    assert {row.is_extra for row in kept if not row.item.is_control} == {True}
+    assert not any(row.slot_id for row in kept)
+    assert not campaign.slots.filter(state="done").exists()
+    assert list(find_violations()) == []
+
+
+def test_nothing_is_served_to_somebody_excluded_between_look_and_claim(study):
+    campaign = opened(study)
+    place = newcomer(campaign)
+    quality.exclude_rater(
+        campaign=campaign, rater=place.rater, reason="x", actor=make_member(study, "admin")
+    )
+    assert serving.claim_block(campaign=campaign, participation=place) == "stopped"
+    assert not place.rater.assignments.exists()
+
+
 def test_share_cap_bounds_what_one_rater_gets(study):
     campaign = opened(study, ordinary=20, controls=5, votes_per_item=2, share_cap=0.25)
     place = newcomer(campaign)
@@ -257,3 +279,15 @@ def test_a_block_that_ran_out_goes_as_a_whole_and_comes_back_as_a_whole(study):
     assert held & controls <= answered
     assert answered & ordinary == ordinary - done
     assert list(find_violations()) == []
+
+
+@pytest.mark.parametrize("controls", [10, 60])
+def test_a_new_block_costs_the_same_queries_however_many_controls_there_are(
+    study, controls, django_assert_max_num_queries
+):
+    campaign = opened(study, ordinary=40, controls=controls)
+    place = newcomer(campaign)
+    work(place)
+    Assignment.objects.filter(rater=place.rater).update(state="skipped", slot=None)
+    with django_assert_max_num_queries(20):
+        assert len(work(place).assignments) == 5

@@ -164,6 +164,8 @@ def test_the_marker_moves_with_whatever_moves_the_figures(campaign):
     Assignment.objects.filter(pk=row.pk).update(label=3)
     VoteEvent.objects.create(assignment=row, client_key="again", kind="change", label=3)
     assert moved()
+    Assignment.objects.filter(pk=row.pk).update(is_extra=True)  # the place went to somebody else
+    assert moved()
     place = Participation.objects.create(campaign=campaign, rater=first)
     assert not moved()
     Participation.objects.filter(pk=place.pk).update(excluded_at=timezone.now())

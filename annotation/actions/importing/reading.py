@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotation.actions.guidelines import default_levels
 from annotation.models import Campaign
@@ -88,7 +89,14 @@ def _lines(study: Study, kind: str, source: Source) -> Iterator[Line]:
 
 def _refuse_rejected(outcome: Outcome, leave_out_rejected: bool) -> None:
     if outcome.rejected and not leave_out_rejected:
-        raise ImportRefused(_("%s rows are rejected, so nothing was imported.") % outcome.rejected)
+        raise ImportRefused(
+            ngettext(
+                "%s row is rejected, so nothing was imported.",
+                "%s rows are rejected, so nothing was imported.",
+                outcome.rejected,
+            )
+            % outcome.rejected
+        )
 
 
 def timed(progress, seconds: float = 0.5):
