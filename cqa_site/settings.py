@@ -254,7 +254,9 @@ LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = "UTC"
 USE_TZ = True
 
-EMAIL_CONFIG = env.dj_email_url("EMAIL_URL", "consolemail://")
+EMAIL_CONFIG = env.dj_email_url("EMAIL_URL", "console:")
+if "EMAIL_BACKEND" not in EMAIL_CONFIG:  # an unknown scheme would mean plain SMTP to nowhere
+    raise ImproperlyConfigured("EMAIL_URL must begin with submission:, smtp: or console:.")
 vars().update({key: value for key, value in EMAIL_CONFIG.items() if key.startswith("EMAIL_")})
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "counterpoint@localhost")
 
@@ -321,6 +323,8 @@ LOGGING = {
     "formatters": {"line": {"()": "cqa_site.web.logging.JsonLines"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "INFO")},
+    # The file-system broker has no host, and kombu warns about that at every start.
+    "loggers": {"kombu.connection": {"level": "ERROR"}},
 }
 
 env.seal()

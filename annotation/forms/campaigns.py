@@ -34,7 +34,9 @@ class CampaignForm(forms.ModelForm):
             "block_size": _("Items are handed out in blocks; a block mixes in control items."),
             "controls_per_block": _("At random places of the block. 0 switches controls off."),
             "min_control_accuracy": _(
-                "Between 0 and 1. Acted on only when the 95 % interval lies wholly below it."
+                "Between 0 and 1. Acted on only when the 95 % interval lies wholly below it. "
+                "It is looked at after every block, so over many blocks the rule errs "
+                "somewhat more often than one look would."
             ),
             "share_cap": _("Between 0 and 1; 1 means no limit."),
             "expected_seconds": _("Shown to annotators and used for estimates."),

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.actions.answering import AnswerNotValid, KeyReused, RoundClosed, answer
 from annotation.actions.quality import check_rater
-from annotation.actions.serving import answered_count, next_work, renew
+from annotation.actions.serving import Work, answered_count, next_work, renew
 from annotation.forms.answers import AnswerForm
 from annotation.models import Assignment, Campaign, Participation
 from cqa_site.people.access import study_page
@@ -118,7 +118,7 @@ def _page(
     status: int = 200,
 ) -> HttpResponse:
     """Render ``shown`` or else the next item; without either, the reason why."""
-    work = next_work(campaign=place.campaign, participation=place)
+    work = _work(request, place)
     waiting = work.assignments[:PREFETCH]
     current = shown or next(iter(waiting), None)
     is_change = current is not None and current.state in DONE
@@ -177,7 +177,7 @@ def _refuse(
 
 def _next(request: HttpRequest, place: Participation) -> dict[str, Any]:
     """What a page needs to go on."""
-    work = next_work(campaign=place.campaign, participation=place)
+    work = _work(request, place)
     waiting = work.assignments[:PREFETCH]
     if waiting:
         _remember_shown(waiting[0])
@@ -186,6 +186,18 @@ def _next(request: HttpRequest, place: Participation) -> dict[str, Any]:
         "progress": _progress(request, place),
         "state": work.reason,
     }
+
+
+def _work(request: HttpRequest, place: Participation) -> Work:
+    """What is left to label; participants get what their link asks for and no more."""
+    participant = participant_of(request)
+    if participant is None:
+        return next_work(campaign=place.campaign, participation=place)
+    left = participant.link.required_items - answered_count(place)
+    if left <= 0:
+        return Work([], "finished")
+    work = next_work(campaign=place.campaign, participation=place)
+    return Work(work.assignments[:left], work.reason)
 
 
 def _remember_shown(row: Assignment) -> None:

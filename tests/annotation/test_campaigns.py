@@ -185,9 +185,7 @@ def test_a_campaign_opened_meanwhile_takes_no_items_and_no_controls(study):
     actions.open_campaign(campaign=seen, actor=make_member(study, "researcher"))
     assert seen.state == "draft"  # as another request had read it
     with pytest.raises(actions.CampaignNotReady):
-        actions.add_items(
-            campaign=seen, argument_ids=[row.pk for row in make_arguments(study, 1)]
-        )
+        actions.add_items(campaign=seen, argument_ids=[row.pk for row in make_arguments(study, 1)])
     with pytest.raises(actions.CampaignNotReady):
         actions.set_control(campaign=seen, item=seen.items.last(), label=3, actor=None)
     assert seen.items.count() == 8

@@ -433,6 +433,17 @@ def test_a_participant_without_work_finds_the_way_to_the_code(study):
     assert "CODE-" not in page
 
 
+def test_participants_get_what_their_link_asks_for_and_then_the_way_to_the_code(study):
+    campaign = opened(study)
+    desk = Desk(make_participant(study, campaign, required=3), campaign)
+    for left in (3, 2, 1):
+        assert len(page_data(desk.open())["items"]) == left
+        assert len(desk.next()["next"]) == left
+        reply = desk.send(desk.next()["next"][0]["id"]).json()
+    assert (reply["next"], reply["state"]) == ([], "finished")
+    assert reverse("participation_end") in desk.open().text
+
+
 def test_many_wrong_controls_stop_a_rater_at_the_end_of_a_block_only(study):
     campaign = opened(
         study,

@@ -4,6 +4,7 @@ import threading
 from datetime import timedelta
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.db import OperationalError, connection
 from django.test import Client
 from django.urls import reverse
@@ -262,6 +263,7 @@ def test_unknown_link_says_so(db, secret):
     response = client.get(f"/invitations/{secret}/", follow=True)
     assert response.status_code == 404
     assert b"does not exist" in response.content
+    assert not Session.objects.exists()  # strangers fill no table
 
 
 def test_clean_address_without_a_link_says_so(db):

@@ -107,7 +107,7 @@ SITE_ROUTES = {
     "account_reset_password_done": "200",
     "account_reset_password_from_key": "200",
     "account_reset_password_from_key_done": "200",
-    "invitation": "302",
+    "invitation": "404",
     "invitation_accept": "404",
     "join": "404",
     "join_start": "404",

@@ -32,6 +32,8 @@ BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 @require_safe
 def invitation(request: HttpRequest, secret: str) -> HttpResponse:
     """Move the secret into the session and go to the clean address."""
+    if find_invitation(secret) is None:  # guessed addresses leave no session rows behind
+        return _spent(request, None)
     request.session[SESSION_KEY] = secret
     return redirect("invitation_accept")
 

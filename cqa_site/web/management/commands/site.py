@@ -65,7 +65,7 @@ def _web_command(options: dict[str, Any]) -> list[str]:
 def _worker_command() -> list[str]:
     beat = settings.DATA_DIR / f"beat-{os.getpid()}"
     return [
-        sys.executable, "-m", "celery", "-A", "cqa_site", "worker",
+        sys.executable, "-m", "celery", "--quiet", "-A", "cqa_site", "worker",
         "--pool", "threads", "--concurrency", "2",
         "--beat", "--schedule", str(beat),
         "--loglevel", "WARNING",
