@@ -18,20 +18,25 @@ import time
 
 from benchmarks.campaign_server import PASSWORD, CampaignServer
 from benchmarks.databases import postgres_answers, postgres_database
-from benchmarks.http_annotator import Annotator
+from benchmarks.http_annotator import Acknowledged, Annotator
 
 HEAD = "database    items  annotators  think s  labels  labels/s  p50 ms  p95 ms  server MiB"
 THINK_SECONDS = 0.7
 
 
-def measure(server: CampaignServer, annotators: int, seconds: float, think: float) -> str:
-    """Let the annotators label for a while; return one row of the table."""
-    people = [
-        Annotator(server.port, server.study, server.campaign, seed=n) for n in range(annotators)
-    ]
+def sign_in(server: CampaignServer, count: int) -> list[Annotator]:
+    """Sign everybody in once, on the login page."""
+    people = [Annotator(server.port, server.study, server.campaign, seed=n) for n in range(count)]
     for number, person in enumerate(people):
         person.sign_in(f"a{number}@bench.example", PASSWORD)
         person.request("GET", person.base)
+    return people
+
+
+def measure(server: CampaignServer, people: list[Annotator], seconds: float, think: float) -> str:
+    """Let the annotators label for a while; return one row of the table."""
+    for person in people:
+        person.acknowledged = Acknowledged()
     deadline = time.monotonic() + seconds
     threads = [
         threading.Thread(target=person.label_until_done, args=(deadline, think))
@@ -49,7 +54,7 @@ def measure(server: CampaignServer, annotators: int, seconds: float, think: floa
     cells = (
         f"{kind:10}",
         f"{server.items:6}",
-        f"{annotators:11}",
+        f"{len(people):11}",
         f"{think:8.1f}",
         f"{len(rounds):7}",
         f"{len(rounds) / wall:9.1f}",
@@ -68,9 +73,10 @@ def run(database_url: str, items: int, counts: list[int], seconds: float) -> Non
     try:
         server.prepare()
         server.start()
+        people = sign_in(server, max(counts))
         for count in counts:
             for think in (0.0, THINK_SECONDS):
-                print(measure(server, count, seconds, think), flush=True)
+                print(measure(server, people[:count], seconds, think), flush=True)
     finally:
         server.remove()
 

@@ -36,6 +36,15 @@ def test_log_shows_reason_and_details_as_text(researcher, study, people):
     assert "before" in text
 
 
+def test_log_shows_nested_counts_in_words(researcher, study, people):
+    counts = {"items": {"new": 3, "same": 0}, "votes": {"new": 0}}
+    record(study=study, actor=None, verb="import_applied", subject="x", counts=counts, items=[1, 2])
+    text = log(researcher, study).content.decode()
+    assert "items new 3" in text
+    assert "votes" not in text
+    assert "</span> 1, 2" in text
+
+
 def test_log_of_another_study_stays_there(researcher, study, other_study, people):
     record(study=other_study, actor=None, verb="thing_done", subject="PRIVATE")
     record(study=None, actor=people["admin"], verb="token_created", subject="PRIVATE")

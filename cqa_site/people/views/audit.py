@@ -15,4 +15,16 @@ def audit(request: HttpRequest, study: Study) -> HttpResponse:
     """List who changed what, newest first."""
     events = study.audit_events.select_related("actor")
     page = Paginator(events, PAGE_SIZE).get_page(request.GET.get("page"))
+    for event in page:  # not in the template, where "items" may be a key of the details
+        event.lines = [(name, _in_words(value)) for name, value in event.details.items()]
     return render(request, "people/audit.html", {"study": study, "section": "audit", "page": page})
+
+
+def _in_words(value: object) -> object:
+    """Nested counts and settings on one line; what is zero or empty is left out."""
+    if isinstance(value, dict):
+        parts = [(name, _in_words(part)) for name, part in value.items() if part]
+        return "; ".join(f"{name} {part}" for name, part in parts if part)
+    if isinstance(value, list):
+        return ", ".join(str(part) for part in value)
+    return value
