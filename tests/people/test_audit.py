@@ -38,7 +38,9 @@ def test_log_shows_reason_and_details_as_text(researcher, study, people):
 
 def test_log_shows_nested_counts_in_words(researcher, study, people):
     counts = {"items": {"new": 3, "same": 0}, "votes": {"new": 0}}
-    record(study=study, actor=None, verb="import_applied", subject="x", counts=counts, items=[1, 2])
+    record(
+        study=study, actor=None, verb="import_applied", subject="x", counts=counts, items=[1, 2]
+    )
     text = log(researcher, study).content.decode()
     assert "items new 3" in text
     assert "votes" not in text
