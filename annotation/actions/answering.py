@@ -47,6 +47,7 @@ def answer(*, rater: Rater, assignment: Assignment, given: Answer) -> Assignment
     row = (
         Assignment.objects.select_for_update(of=("self",))
         .select_related("campaign__guideline", "item")
+        .defer("campaign__guideline__body")
         .get(pk=assignment.pk, rater=rater)
     )
     _check(given, row.campaign)

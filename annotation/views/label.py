@@ -9,6 +9,7 @@ import uuid
 from typing import Any
 
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -16,7 +17,13 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.actions.answering import AnswerNotValid, KeyReused, RoundClosed, answer
+from annotation.actions.answering import (
+    Answer,
+    AnswerNotValid,
+    KeyReused,
+    RoundClosed,
+    answer,
+)
 from annotation.actions.quality import check_rater
 from annotation.actions.serving import Work, answered_count, next_work, renew
 from annotation.forms.answers import AnswerForm
@@ -60,22 +67,32 @@ def label_answer(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> 
         rater__user=request.user,
     )
     place = place_of_row(request, row)
-    is_first = row.state not in DONE
     try:
-        row = answer(rater=row.rater, assignment=row, given=form.answer())
+        # One transaction for the answer and what follows from it: one commit per label.
+        with transaction.atomic():
+            row, work, progress = _store(request, place, row, form.answer())
     except AnswerNotValid:
         return _refuse(request, place, "not_valid", 422, row)
     except KeyReused:
         return _refuse(request, place, "key_reused", 409, row)
     except RoundClosed:
         return _refuse(request, place, "round_closed", 409, row)
-    # Not after changes: whoever is stopped could try out which answers end the stop.
-    if is_first:
-        _check_block(place, row)
     if not _wants_json(request):
         return _see_other("label", study.public_id, campaign_id)
     saved = {"id": str(row.public_id), "label": row.label}
-    return JsonResponse({"saved": saved} | _next(request, place))
+    return JsonResponse({"saved": saved} | _coming(work, progress))
+
+
+def _store(
+    request: HttpRequest, place: Participation, row: Assignment, given: Answer
+) -> tuple[Assignment, Work, dict[str, int | None]]:
+    """Keep the answer, look at the block if it ended, reserve what comes next."""
+    is_first = row.state not in DONE
+    row = answer(rater=row.rater, assignment=row, given=given)
+    # Not after changes: whoever is stopped could try out which answers end the stop.
+    if is_first:
+        _check_block(place, row)
+    return row, *_reserve(request, place)
 
 
 @study_page(*RATERS)
@@ -177,13 +194,21 @@ def _refuse(
 
 def _next(request: HttpRequest, place: Participation) -> dict[str, Any]:
     """What a page needs to go on."""
+    return _coming(*_reserve(request, place))
+
+
+def _reserve(request: HttpRequest, place: Participation) -> tuple[Work, dict[str, int | None]]:
+    """What is reserved for the rater, the first of it being on the screen now."""
     work = _work(request, place)
-    waiting = work.assignments[:PREFETCH]
-    if waiting:
-        _remember_shown(waiting[0])
+    if work.assignments:
+        _remember_shown(work.assignments[0])
+    return work, _progress(request, place)
+
+
+def _coming(work: Work, progress: dict[str, int | None]) -> dict[str, Any]:
     return {
-        "next": [item_payload(row) for row in waiting],
-        "progress": _progress(request, place),
+        "next": [item_payload(row) for row in work.assignments[:PREFETCH]],
+        "progress": progress,
         "state": work.reason,
     }
 

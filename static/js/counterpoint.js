@@ -33,3 +33,7 @@ document.addEventListener("htmx:responseError", (event) => {
   toast("The server answered " + event.detail.xhr.status + ".", "error");
 });
 document.querySelectorAll("#toasts .toast").forEach((box) => setTimeout(() => box.remove(), 8000));
+// On a narrow screen the rows of tabs scroll sideways: bring the current one into view.
+document.querySelectorAll(".tabs [aria-current], .subtabs [aria-current]").forEach((tab) => {
+  tab.parentElement.scrollLeft = tab.offsetLeft - tab.parentElement.clientWidth / 2 + tab.clientWidth / 2;
+});
