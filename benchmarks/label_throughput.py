@@ -22,6 +22,7 @@ from benchmarks.http_annotator import Acknowledged, Annotator
 
 HEAD = "database    items  annotators  think s  labels  labels/s  p50 ms  p95 ms  server MiB"
 THINK_SECONDS = 0.7
+CONTROLS = 200
 
 
 def sign_in(server: CampaignServer, count: int) -> list[Annotator]:
@@ -68,7 +69,7 @@ def measure(server: CampaignServer, people: list[Annotator], seconds: float, thi
 def run(database_url: str, items: int, counts: list[int], seconds: float) -> None:
     """Print a row for each number of annotators on one prepared campaign."""
     server = CampaignServer(
-        database_url=database_url, people=max(counts), items=items, controls=max(200, items // 50)
+        database_url=database_url, people=max(counts), items=items, controls=CONTROLS
     )
     try:
         server.prepare()
