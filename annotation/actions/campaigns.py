@@ -39,7 +39,7 @@ def add_items(*, campaign: Campaign, argument_ids: list[int]) -> int:
 
 
 @transaction.atomic
-def set_control(*, campaign: Campaign, item: Item, label: int | None, actor: User) -> None:
+def set_control(*, campaign: Campaign, item: Item, label: int | None) -> None:
     """Make an item of a draft a control item with a known label, or an ordinary one again."""
     campaign = _locked_draft(campaign)
     if label is not None and label not in campaign.guideline.values:

@@ -136,9 +136,7 @@ class ItemViews(CampaignViews):
         if item is None:
             raise ValidationError({"item_id": ["No such item in this campaign."]})
         with conflict_on(actions.CampaignNotReady):
-            actions.set_control(
-                campaign=self.campaign, item=item, label=given["label"], actor=request.user
-            )
+            actions.set_control(campaign=self.campaign, item=item, label=given["label"])
         return self.shown(self.get_queryset().get(pk=item.pk))
 
 

@@ -195,9 +195,7 @@ def campaign_control(
     form = ControlForm(request.POST, values=campaign.guideline.values)
     if form.is_valid():
         try:
-            actions.set_control(
-                campaign=campaign, item=item, label=form.cleaned_data["label"], actor=request.user
-            )
+            actions.set_control(campaign=campaign, item=item, label=form.cleaned_data["label"])
             item.control_label = form.cleaned_data["label"]
         except actions.CampaignNotReady as reason:
             messages.error(request, str(reason))

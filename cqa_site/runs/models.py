@@ -72,11 +72,6 @@ class Job(models.Model):
         """Whether it still waits or runs."""
         return self.state in (self.State.READY, self.State.LEASED)
 
-    @property
-    def share_done(self) -> float | None:
-        """Progress between 0 and 1, or None while the total is unknown."""
-        return min(1.0, self.done / self.total) if self.total else None
-
 
 class WorkerBeat(models.Model):
     """When each worker process was last alive, for the notice that nobody works."""

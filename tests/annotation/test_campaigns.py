@@ -187,7 +187,7 @@ def test_a_campaign_opened_meanwhile_takes_no_items_and_no_controls(study):
     with pytest.raises(actions.CampaignNotReady):
         actions.add_items(campaign=seen, argument_ids=[row.pk for row in make_arguments(study, 1)])
     with pytest.raises(actions.CampaignNotReady):
-        actions.set_control(campaign=seen, item=seen.items.last(), label=3, actor=None)
+        actions.set_control(campaign=seen, item=seen.items.last(), label=3)
     assert seen.items.count() == 8
 
 
