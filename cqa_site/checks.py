@@ -24,6 +24,7 @@ def check_production(app_configs: Any, **kwargs: Any) -> list[Error]:
         "cqa.E005": not (settings.SESSION_COOKIE_SECURE and settings.CSRF_COOKIE_SECURE),
         "cqa.E006": settings.JOBS_INLINE,
         "cqa.E007": any(origin.startswith("http:") for origin in settings.CSRF_TRUSTED_ORIGINS),
+        "cqa.E008": not settings.SECRETS_KEYS or settings.SECRET_KEY in settings.SECRETS_KEYS,
     }
     return [Error(WORDS[name], id=name) for name, is_wrong in found.items() if is_wrong]
 
@@ -37,6 +38,8 @@ WORDS = {
     "cqa.E005": "Session and CSRF cookies must be sent over TLS only.",
     "cqa.E006": "JOBS_INLINE makes people wait for background work; it is for tests.",
     "cqa.E007": "CSRF_TRUSTED_ORIGINS must begin with https://.",
+    "cqa.E008": "SECRETS_KEYS must hold a key of its own for the endpoints' API keys, from: "
+    "python -c 'from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())'",
 }
 
 

@@ -25,11 +25,11 @@ PRODUCTION = env.bool("PRODUCTION", False)
 DEBUG = env.bool("DEBUG", False)
 
 
-def _embedded_secret(path: Path) -> str:
-    """Read the secret of this installation, made at first start with mode 0600."""
+def _embedded_secret(path: Path, random_bytes: int = 64) -> str:
+    """Read a secret of this installation, made at first start with mode 0600."""
     if not path.exists():
         path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(64))
+        path.write_text(secrets.token_urlsafe(random_bytes))
     return path.read_text().strip()
 
 
@@ -316,6 +316,26 @@ elif CELERY_BROKER_URL.startswith("redis"):
 # Work runs inside the caller's process, right after its commit: for tests and one-shot commands.
 JOBS_INLINE = env.bool("JOBS_INLINE", False)
 JOB_LEASE = timedelta(seconds=env.int("JOB_LEASE_SECONDS", 30))
+
+# -- language models --------------------------------------------------------------------------
+
+CALL_LEASE = timedelta(seconds=env.int("CALL_LEASE_SECONDS", 30))
+# Nothing asks a call to wait longer than this; a later time is a clock that jumped.
+CALL_LONGEST_WAIT = timedelta(minutes=15)
+CALL_BREAK_SECONDS = env.float("CALL_BREAK_SECONDS", 60.0)
+# Exact networks and ports that requests may reach although they are not public, for example
+# "127.0.0.1/32:11434, 10.1.0.0/24:8000"; everything else must be https to a public address.
+EGRESS_ALLOW = env.str("EGRESS_ALLOW", "")
+# Encrypts endpoint keys; the first one encrypts, the others still decrypt.
+if PRODUCTION:
+    SECRETS_KEYS = env.list("SECRETS_KEYS", [])
+else:
+    SECRETS_KEYS = env.list("SECRETS_KEYS", []) or [
+        _embedded_secret(DATA_DIR / "secrets_key", 32) + "="
+    ]
+MODELS_DIR = env.path("MODELS_DIR", BASE_DIR / ".models")
+EMBEDDED_GGUF = env.str("EMBEDDED_GGUF", "")
+EMBEDDED_IDLE_SECONDS = env.int("EMBEDDED_IDLE_SECONDS", 120)
 
 LOGGING = {
     "version": 1,

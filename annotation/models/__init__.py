@@ -2,6 +2,7 @@
 
 from .campaigns import Campaign, Guideline, Item, Participation, Slot
 from .files import ExportFile, ImportFile, ImportProblem
+from .judging import JudgeLabel, RelevanceRun, TrainedJudge
 from .labels import Assignment, Rater, VoteEvent
 from .outcomes import Adjudication, FinalLabel, Snapshot
 from .questions import Argument, Comparison
@@ -18,9 +19,12 @@ __all__ = [
     "ImportFile",
     "ImportProblem",
     "Item",
+    "JudgeLabel",
     "Participation",
     "Rater",
+    "RelevanceRun",
     "Slot",
     "Snapshot",
+    "TrainedJudge",
     "VoteEvent",
 ]

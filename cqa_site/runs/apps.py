@@ -4,3 +4,6 @@ from django.apps import AppConfig
 class RunsConfig(AppConfig):
     name = "cqa_site.runs"
     label = "runs"
+
+    def ready(self) -> None:
+        from cqa_site.runs import handlers  # noqa: F401  handlers of jobs register themselves

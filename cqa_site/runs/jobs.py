@@ -68,7 +68,10 @@ def enqueue(*, study, kind: str, key: str, actor=None, **payload) -> Job:
 def ring() -> None:
     """Wake a worker; a broker that does not answer costs only the sweeper's interval."""
     if settings.JOBS_INLINE:
+        from .draining import drain_inline
+
         drain()
+        drain_inline()
         return
     from .tasks import wake
 

@@ -2,10 +2,12 @@
 
 from celery import shared_task
 
-from . import jobs
+from . import draining, jobs
 
 
 @shared_task(ignore_result=True, acks_late=False, expires=60, max_retries=0)
 def wake() -> int:
-    """Run due jobs for up to 50 seconds; beat sends this as the sweeper, too."""
-    return jobs.drain()
+    """Run due jobs and carry calls for up to 50 seconds each; beat sends this as the sweeper."""
+    count = jobs.drain() + draining.drain_runs()
+    draining.carry_on()
+    return count

@@ -1,0 +1,310 @@
+"""The relevance judge: a language model labels the arguments of a campaign.
+
+Two forms, by the kind of the prompt version: one sentence a request, or several sentences of
+one comparison as a JSON batch, as in the paper.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from django.db.models import Count
+
+from annotation.models import Argument, Campaign, JudgeLabel, Rater, RelevanceRun
+from cqa_site.judging.identity import digest
+from cqa_site.judging.neutral import Neutral, fence, fence_items, fence_token, neutralise, quote
+from cqa_site.judging.parsing import (
+    PARSER_VERSION,
+    Label,
+    ReplyNotUsable,
+    Unscored,
+    parse_batch,
+    parse_single,
+)
+from cqa_site.judging.prompts import Layout, PromptParts, load_prompt_file, render
+from cqa_site.judging.schemas import batch_schema, label_schema
+from cqa_site.people.models import Study, User
+from cqa_site.runs.actions.prompts import save_prompt
+from cqa_site.runs.kinds import Ended, Question, Reading, Subject, register
+from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+
+KIND = "relevance"
+SINGLE, BATCH = "relevance_single", "relevance_batch"
+LAYOUTS = {
+    SINGLE: Layout(("levels",), ("object1", "object2", "sentence")),
+    BATCH: Layout(("levels",), ("object1", "object2", "sentences")),
+}
+PROMPTS = Path(__file__).parent.parent / "prompts"
+CHOICES = ("all", "final", "undecided", "sample")
+BATCH_SIZE = 20
+
+
+class RelevanceKind:
+    """What the engine asks this app about runs of the kind ``relevance``."""
+
+    parser_version = PARSER_VERSION
+
+    def begin(self, run: Run) -> None:
+        """Tie the run to its campaign and to the rater it counts as."""
+        campaign = run.study.campaigns.get(public_id=run.spec["target"]["campaign"])
+        RelevanceRun.objects.create(run=run, campaign=campaign, rater=_rater(run))
+
+    def subjects(self, run: Run) -> list[Subject]:
+        """One subject an argument, or one for every few arguments of a comparison."""
+        arguments = chosen_arguments(run.study, run.spec["target"], run.spec["seed"])
+        if run.prompt.kind == SINGLE:
+            return [Subject(f"a{pk}", (pk,)) for pk, _comparison in arguments]
+        size = run.spec["target"]["batch_size"]
+        return [Subject(f"b{ids[0]}", tuple(ids)) for ids in _batches(arguments, size)]
+
+    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[Question]:
+        """Write the prompts; one query."""
+        wanted = {pk for subject in subjects for pk in subject.ids}
+        arguments = {
+            argument.pk: argument
+            for argument in Argument.objects.filter(study=run.study_id, pk__in=wanted)
+            .select_related("comparison")
+            .only("text", "comparison__object1", "comparison__object2")
+        }
+        parts = PromptParts(run.prompt.system, run.prompt.user, LAYOUTS[run.prompt.kind])
+        target = run.spec["target"]
+        write = _single if run.prompt.kind == SINGLE else _batch
+        return [
+            write(parts, target["levels"], [arguments[pk] for pk in subject.ids])
+            for subject in subjects
+        ]
+
+    def read(self, run: Run, call: Call, reply: Reply) -> Reading:
+        """Read one reply into ``{argument: Label | Unscored}``."""
+        allowed = [level["value"] for level in run.spec["target"]["levels"]]
+        if run.prompt.kind == SINGLE:
+            return _read_single(call, reply, allowed)
+        return _read_batch(call, reply, allowed)
+
+    def store(self, run: Run, ended: Sequence[Ended]) -> None:
+        """One row an argument and replicate, with its label or the reason for none."""
+        campaign = RelevanceRun.objects.values_list("campaign", flat=True).get(run=run)
+        rows = [row for one in ended for row in _rows(run, campaign, one)]
+        JudgeLabel.objects.bulk_create(
+            rows,
+            update_conflicts=True,
+            unique_fields=["run", "argument", "replicate"],
+            update_fields=["label", "reason", "rationale", "fence", "call", "at"],
+        )
+
+    def values(self, run: Run) -> dict[str, int]:
+        """How often each label was given."""
+        labels = run.judge_labels.filter(label__isnull=False).values_list("label")
+        return {str(label): n for label, n in labels.annotate(n=Count("pk")).order_by("label")}
+
+    def check(self, run: Run) -> list[str]:
+        """Every ended call has a row for each of its arguments, under its own fence."""
+        problems = []
+        rows: Counter[tuple[int, int]] = Counter(run.judge_labels.values_list("call", "fence"))
+        for call in run.calls.filter(state__in=(Call.State.DONE, Call.State.UNSCORED)):
+            if rows.pop((call.pk, call.fence), 0) != len(call.subject_ids):
+                problems.append(f"call {call.pk} has not one result for each of its items")
+        reopened = set(run.calls.filter(state__in=Call.OPEN).values_list("pk", flat=True))
+        problems += [
+            f"call {pk} has a result of another fence" for pk, _ in rows if pk not in reopened
+        ]
+        return problems
+
+
+register(KIND, RelevanceKind())
+
+
+def default_prompts(study: Study, actor: User | None = None) -> list[PromptVersion]:
+    """The prompts that come with the project, as version 1 of each form; made when first asked."""
+    made = []
+    for kind, name in ((SINGLE, "relevance_single.md"), (BATCH, "relevance_batch.md")):
+        if found := study.prompt_versions.filter(kind=kind).first():
+            made.append(found)
+            continue
+        file = load_prompt_file(PROMPTS / name)
+        made.append(
+            save_prompt(
+                study=study,
+                actor=actor,
+                kind=kind,
+                name=file.name.capitalize(),
+                system=file.parts.system,
+                user=file.parts.user,
+            )
+        )
+    return made
+
+
+def target_of(
+    campaign: Campaign, *, choice: str = "all", sample: int = 0, batch_size: int = BATCH_SIZE
+) -> dict[str, Any]:
+    """What a relevance run judges, as its spec keeps it.
+
+    Parameters
+    ----------
+    campaign
+        Its guideline's levels are copied: a later guideline does not change the run.
+    choice
+        One of `CHOICES`: all arguments, those with a final label, those without one, or a
+        seeded random sample.
+    sample
+        Size of the sample.
+    batch_size
+        Most arguments in one request of the batch form.
+    """
+    return {
+        "campaign": str(campaign.public_id),
+        "levels": [
+            {name: level.get(name, "") for name in ("value", "name", "meaning")}
+            for level in campaign.guideline.levels
+        ],
+        "choice": choice,
+        "sample": sample,
+        "batch_size": batch_size,
+    }
+
+
+def chosen_arguments(study: Study, target: dict[str, Any], seed: int) -> list[tuple[int, int]]:
+    """(argument, comparison) in the order in which they are asked, without blank sentences."""
+    campaign = study.campaigns.get(public_id=target["campaign"])
+    rows = study.arguments.filter(items__campaign=campaign).exclude(text__regex=r"^\s*$")
+    final = campaign.final_labels.filter(label__isnull=False).values("argument")
+    if target["choice"] == "final":
+        rows = rows.filter(pk__in=final)
+    elif target["choice"] == "undecided":
+        rows = rows.exclude(pk__in=final)
+    found = list(rows.order_by("comparison", "pk").values_list("pk", "comparison").distinct())
+    if target["choice"] == "sample" and len(found) > target["sample"]:
+        # A reproducible sample, kept in the order of comparisons.
+        found = sorted(random.Random(seed).sample(found, target["sample"]), key=_by_comparison)  # noqa: S311
+    return found
+
+
+def _by_comparison(pair: tuple[int, int]) -> tuple[int, int]:
+    return pair[1], pair[0]
+
+
+def _batches(arguments: Sequence[tuple[int, int]], size: int) -> list[list[int]]:
+    """Arguments of one comparison at a time, at most ``size`` together."""
+    found: list[list[int]] = []
+    last = None
+    for pk, comparison in arguments:
+        if comparison != last or len(found[-1]) >= size:
+            found.append([])
+        found[-1].append(pk)
+        last = comparison
+    return found
+
+
+def _rater(run: Run) -> Rater:
+    """One rater for each combination of endpoint, model, prompt version and parameters."""
+    asked = ("endpoint", "origin", "model", "prompt", "params")
+    rater, _is_new = Rater.objects.get_or_create(
+        study=run.study,
+        kind=Rater.Kind.MODEL,
+        external_id=digest({name: run.spec[name] for name in asked}),
+        defaults={"name": f"{run.spec['model']} · {run.prompt}"[:120]},
+    )
+    return rater
+
+
+def levels_text(levels: Sequence[dict[str, Any]]) -> str:
+    """The scale as the prompt shows it."""
+    return "\n".join(
+        f"{level['value']}: {level['name']}. {level['meaning']}".strip() for level in levels
+    )
+
+
+def _single(parts: PromptParts, levels: list[dict], arguments: list[Argument]) -> Question:
+    argument = arguments[0]
+    neutral = neutralise(argument.text)
+    text = neutral.text
+    values = _objects(argument) | {
+        "levels": levels_text(levels),
+        "sentence": fence(text, fence_token("single", text)),
+    }
+    allowed = [level["value"] for level in levels]
+    return Question(tuple(render(parts, values)), label_schema(allowed), _flags([neutral]))
+
+
+def _batch(parts: PromptParts, levels: list[dict], arguments: list[Argument]) -> Question:
+    neutral = [neutralise(argument.text) for argument in arguments]
+    texts = [one.text for one in neutral]
+    numbered = list(enumerate(texts, start=1))
+    values = _objects(arguments[0]) | {
+        "levels": levels_text(levels),
+        "sentences": fence_items(numbered, fence_token("batch", *texts)),
+    }
+    allowed = [level["value"] for level in levels]
+    schema = batch_schema([number for number, _text in numbered], allowed)
+    return Question(tuple(render(parts, values)), schema, _flags(neutral))
+
+
+def _flags(texts: Sequence[Neutral]) -> tuple[str, ...]:
+    """What was noticed about the texts of one request: a name for each text and finding."""
+    found: list[str] = []
+    for text in texts:
+        found += text.flags.removed
+        found += ["addresses_judge"] * text.flags.addresses_judge
+        found += ["cut"] * bool(text.flags.characters_cut)
+    return tuple(found)
+
+
+def _objects(argument: Argument) -> dict[str, str]:
+    comparison = argument.comparison
+    return {
+        "object1": quote(neutralise(comparison.object1).text),
+        "object2": quote(neutralise(comparison.object2).text),
+    }
+
+
+def _read_single(call: Call, reply: Reply, allowed: list[int]) -> Reading:
+    try:
+        label = parse_single(reply.text, reply.finish_reason, allowed, refusal=reply.refusal)
+    except ReplyNotUsable as problem:
+        return _unusable({}, problem.reason)
+    return Reading(value={call.subject_ids[0]: label})
+
+
+def _read_batch(call: Call, reply: Reply, allowed: list[int]) -> Reading:
+    numbers = range(1, len(call.subject_ids) + 1)
+    found = parse_batch(
+        reply.text, reply.finish_reason, list(numbers), allowed, refusal=reply.refusal
+    )
+    value = dict(zip(call.subject_ids, found.values(), strict=True))
+    missing = Counter(one for one in value.values() if isinstance(one, Unscored))
+    if not missing:
+        return Reading(value=value)
+    return _unusable(value, missing.most_common(1)[0][0])
+
+
+def _unusable(value: dict[int, Label | Unscored], reason: Unscored) -> Reading:
+    return Reading(
+        value=value,
+        reason=reason.value,
+        is_refusal=reason is Unscored.REFUSED,
+        is_truncated=reason is Unscored.TRUNCATED,
+    )
+
+
+def _rows(run: Run, campaign: int, one: Ended) -> list[JudgeLabel]:
+    return [_row(run, campaign, one, pk) for pk in one.call.subject_ids]
+
+
+def _row(run: Run, campaign: int, one: Ended, argument: int) -> JudgeLabel:
+    found = (one.reading.value or {}).get(argument)
+    is_label = isinstance(found, Label)
+    reason = found.value if isinstance(found, Unscored) else one.reading.reason
+    return JudgeLabel(
+        campaign_id=campaign,
+        argument_id=argument,
+        run=run,
+        call=one.call,
+        replicate=one.call.replicate,
+        label=found.value if is_label else None,
+        reason="" if is_label else reason,
+        rationale=found.rationale if is_label else "",
+        fence=one.fence,
+    )

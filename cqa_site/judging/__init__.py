@@ -1,0 +1,1 @@
+"""Talking to language models: pure, without Django or Celery."""

@@ -1,0 +1,169 @@
+"""How many requests an endpoint may have in flight: additive increase, multiplicative decrease.
+
+The state is a plain value that all workers share through the database; every function takes
+a state and returns a new one. Time is seconds on the database's clock.
+
+The limit doubles once for every ``limit`` successes until the first refusal (slow start), then
+grows by one for every `SUCCESSES_PER_STEP`. A refusal halves it during slow start, which is
+where the last doubling came from, and takes an eighth off later. Refusals of requests sent
+before the last decrease say nothing new, so each request carries the ``epoch`` it was sent
+in. After a decrease the limit rests for `REST` seconds: probing again at once would meet
+the same wall, and every refusal costs the endpoint's Retry-After for everybody.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+START = 16
+SUCCESSES_PER_STEP = 20
+REST = 20.0
+BREAK_AFTER = 5
+BREAK_SECONDS = 60.0
+LONGEST_WAIT = 900.0
+
+
+class Outcome(StrEnum):
+    """What a finished request says about its endpoint."""
+
+    SUCCESS = "success"
+    THROTTLED = "throttled"
+    BROKEN = "broken"  # 5xx, connection, timeout: says nothing about load, much about health
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """State of one endpoint's gate.
+
+    Parameters
+    ----------
+    limit
+        Requests allowed in flight now, at least 1.
+    is_slow_start
+        Whether the limit still doubles.
+    epoch
+        Increased with every decrease.
+    successes
+        Successes since the limit last changed.
+    failures
+        Broken requests in a row.
+    refusals
+        Throttled requests in a row, for the waiting time where the endpoint names none.
+    open_until
+        No request may leave before this time.
+    rests_until
+        The limit does not grow before this time.
+    requests_left, tokens_left, refilled_at
+        Buckets of the optional limits per minute; None while unused.
+    """
+
+    limit: int = START
+    is_slow_start: bool = True
+    epoch: int = 0
+    successes: int = 0
+    failures: int = 0
+    refusals: int = 0
+    open_until: float = 0.0
+    rests_until: float = 0.0
+    requests_left: float | None = None
+    tokens_left: float | None = None
+    refilled_at: float = 0.0
+
+
+def after(
+    gate: Gate,
+    outcome: Outcome,
+    *,
+    now: float,
+    epoch: int,
+    ceiling: int,
+    retry_after: float | None = None,
+    break_seconds: float = BREAK_SECONDS,
+) -> Gate:
+    """Return the state after one finished request that was sent in ``epoch``."""
+    if outcome is Outcome.SUCCESS:
+        return _after_success(gate, now, ceiling)
+    if outcome is Outcome.THROTTLED:
+        return _after_refusal(gate, now, epoch, retry_after)
+    return _after_breakage(gate, now, epoch, break_seconds)
+
+
+def room(gate: Gate, *, in_flight: int, ceiling: int, now: float) -> int:
+    """How many more requests may leave now."""
+    if now < gate.open_until:
+        return 0
+    return max(0, min(gate.limit, ceiling) - in_flight)
+
+
+def refill(gate: Gate, *, now: float, per_minute: int | None, tokens: int | None) -> Gate:
+    """Fill the buckets of the limits per minute up to ``now``; None means no such limit."""
+    passed = max(0.0, min(60.0, now - gate.refilled_at))
+    return replace(
+        gate,
+        requests_left=_filled(gate.requests_left, per_minute, passed),
+        tokens_left=_filled(gate.tokens_left, tokens, passed),
+        refilled_at=now,
+    )
+
+
+def spend(gate: Gate, *, requests: int, tokens: int) -> Gate:
+    """Take what was sent out of the buckets."""
+    return replace(
+        gate,
+        requests_left=None if gate.requests_left is None else gate.requests_left - requests,
+        tokens_left=None if gate.tokens_left is None else gate.tokens_left - tokens,
+    )
+
+
+def _filled(left: float | None, per_minute: int | None, passed: float) -> float | None:
+    if per_minute is None:
+        return None
+    # A bucket holds ten seconds' worth, so that a minute never sees much more than its limit.
+    size = max(1.0, per_minute / 6)
+    return min(size, (size if left is None else left) + per_minute * passed / 60)
+
+
+def _after_success(gate: Gate, now: float, ceiling: int) -> Gate:
+    gate = replace(gate, successes=gate.successes + 1, failures=0, refusals=0)
+    if gate.limit >= ceiling or now < gate.rests_until:
+        return gate
+    if gate.is_slow_start and gate.successes >= gate.limit:
+        return replace(gate, limit=min(ceiling, gate.limit * 2), successes=0)
+    if not gate.is_slow_start and gate.successes >= SUCCESSES_PER_STEP:
+        return replace(gate, limit=gate.limit + 1, successes=0)
+    return gate
+
+
+def _after_refusal(gate: Gate, now: float, epoch: int, retry_after: float | None) -> Gate:
+    if epoch < gate.epoch:
+        return gate
+    refusals = gate.refusals + 1
+    wait = min(LONGEST_WAIT, 2.0 ** min(refusals, 9) if retry_after is None else retry_after)
+    smaller = gate.limit // 2 if gate.is_slow_start else gate.limit * 7 // 8
+    return replace(
+        gate,
+        limit=max(1, smaller),
+        is_slow_start=False,
+        epoch=gate.epoch + 1,
+        successes=0,
+        refusals=refusals,
+        open_until=max(gate.open_until, now + wait),
+        rests_until=now + wait + REST,
+    )
+
+
+def _after_breakage(gate: Gate, now: float, epoch: int, seconds: float) -> Gate:
+    if epoch < gate.epoch:
+        return gate
+    failures = gate.failures + 1
+    if failures < BREAK_AFTER:
+        return replace(gate, failures=failures)
+    # The breaker: everybody waits, then a single request finds out whether it is over.
+    return replace(
+        gate,
+        limit=1,
+        is_slow_start=True,
+        epoch=gate.epoch + 1,
+        successes=0,
+        failures=0,
+        open_until=now + seconds,
+    )

@@ -1,0 +1,275 @@
+"""Starting and steering runs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+from django.db.models.functions import Now
+
+from cqa_site.judging.identity import digest
+from cqa_site.people.access import record
+from cqa_site.people.models import Study, User
+from cqa_site.runs import jobs, keys
+from cqa_site.runs.ending import announce
+from cqa_site.runs.kinds import KINDS
+from cqa_site.runs.ledger.claiming import TOKEN_LIMITS
+from cqa_site.runs.ledger.gates import locked_gate
+from cqa_site.runs.models import Budget, Call, Endpoint, PromptVersion, Run
+
+from .prompts import freeze
+
+PREFLIGHTS = ("ask", "auto", "off")
+MOST_REPLICATES = 50
+
+
+class RunRefused(Exception):
+    """The run cannot do this now; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """What a person chose for a run.
+
+    Parameters
+    ----------
+    kind
+        Registered kind of run.
+    target
+        What the kind needs to find its subjects; JSON.
+    params
+        Sampling parameters that go into every request.
+    cap_micro
+        Most the run may spend, in millionths of a unit; None for no cap.
+    preflight
+        "ask" waits for a decision after the canary calls, "auto" goes on if they look right,
+        "off" sends everything at once.
+    """
+
+    kind: str
+    endpoint: Endpoint
+    prompt: PromptVersion
+    target: dict[str, Any]
+    params: dict[str, Any] = field(default_factory=dict)
+    replicates: int = 1
+    cap_micro: int | None = None
+    reuse: bool = True
+    preflight: str = "ask"
+    seed: int = 1
+    ceiling: int | None = None
+    name: str = ""
+    webhook_url: str = ""
+    webhook_secret: str = ""
+
+
+def draft(plan: RunPlan, study: Study) -> Run:
+    """An unsaved run, for the estimate and the preview."""
+    spec = spec_of(plan)
+    return Run(
+        study=study,
+        kind=plan.kind,
+        name=plan.name,
+        endpoint=plan.endpoint,
+        prompt=plan.prompt,
+        spec=spec,
+        spec_hash=digest(spec),
+        ceiling=plan.ceiling,
+    )
+
+
+def spec_of(plan: RunPlan) -> dict[str, Any]:
+    """Everything that decides what is asked and how replies are read."""
+    endpoint = plan.endpoint
+    return {
+        "kind": plan.kind,
+        "endpoint": str(endpoint.public_id),
+        "origin": endpoint.base_url,
+        "model": endpoint.model,
+        "prompt": plan.prompt.sha256,
+        "params": endpoint.extra_params | plan.params,
+        "target": plan.target,
+        "replicates": plan.replicates,
+        "reuse": plan.reuse,
+        "preflight": plan.preflight,
+        "seed": plan.seed,
+        "prices": {"in": str(endpoint.price_in), "out": str(endpoint.price_out)},
+        "parser_version": KINDS[plan.kind].parser_version,
+        "use_schema": endpoint.can("json_schema"),
+    }
+
+
+@transaction.atomic
+def start_run(*, study: Study, actor: User, plan: RunPlan) -> Run:
+    """Make a run and have a worker plan it; the same run already under way is returned instead."""
+    _check(plan)
+    # One number at a time, and two people who ask for the same thing meet here.
+    Study.objects.select_for_update().get(pk=study.pk)
+    run = draft(plan, study)
+    active = (*Run.ACTIVE, Run.State.DRAFT)
+    if same := study.runs.filter(spec_hash=run.spec_hash, state__in=active).first():
+        return same
+    kind = KINDS[plan.kind]
+    if not kind.subjects(run):
+        raise RunRefused("Nothing fits the choice: there is nothing to judge.")
+    run.number = (study.runs.aggregate(last=Max("number"))["last"] or 0) + 1
+    run.budget = Budget.objects.create(study=study, cap_micro=plan.cap_micro)
+    run.created_by = actor
+    if plan.webhook_url:
+        run.webhook_url = plan.webhook_url
+        run.webhook_ciphertext = keys.seal(plan.webhook_secret)
+    run.save()
+    kind.begin(run)
+    freeze(plan.prompt)
+    record(study=study, actor=actor, verb="run_started", subject=f"#{run.number}")
+    jobs.enqueue(
+        study=study,
+        kind="plan_run",
+        key=str(run.public_id),
+        actor=actor,
+        run=str(run.public_id),
+    )
+    return run
+
+
+@transaction.atomic
+def go_on(*, run: Run, actor: User) -> None:
+    """Send the rest after the pre-flight."""
+    _move(run, {Run.State.CHECKED}, Run.State.RUNNING, actor, "run_went_on")
+    transaction.on_commit(jobs.ring)
+
+
+@transaction.atomic
+def pause_run(*, run: Run, actor: User) -> None:
+    """Send nothing more for now; what is on its way comes back."""
+    _move(run, set(Run.WORKING), Run.State.PAUSED, actor, "run_paused", pause_reason="person")
+
+
+@transaction.atomic
+def resume_run(*, run: Run, actor: User) -> None:
+    """Go on where the run stopped; its pre-flight is not repeated."""
+    _move(run, {Run.State.PAUSED}, Run.State.RUNNING, actor, "run_resumed", pause_reason="")
+    transaction.on_commit(jobs.ring)
+
+
+@transaction.atomic
+def cancel_run(*, run: Run, actor: User) -> None:
+    """Ask nothing more; paid replies that still come back are kept."""
+    with locked_gate(run.endpoint):
+        _move(
+            run,
+            {*Run.ACTIVE, Run.State.DRAFT},
+            Run.State.CANCELLED,
+            actor,
+            "run_cancelled",
+            ended_at=Now(),
+            pause_reason="",
+        )
+        run.calls.filter(state=Call.State.READY).update(
+            state=Call.State.CANCELLED, finished_at=Now()
+        )
+        announce(run)
+
+
+@transaction.atomic
+def set_ceiling(*, run: Run, actor: User, ceiling: int | None) -> None:
+    """Change how many requests of the run may be in flight, while it runs."""
+    Run.objects.filter(pk=run.pk).update(ceiling=ceiling)
+    run.ceiling = ceiling
+    record(
+        study=run.study, actor=actor, verb="run_ceiling", subject=f"#{run.number}", ceiling=ceiling
+    )
+
+
+@transaction.atomic
+def set_cap(*, run: Run, actor: User, cap_micro: int | None) -> None:
+    """Change the most the run may spend; a run that paused for want of money stays paused."""
+    Budget.objects.filter(pk=run.budget_id).update(cap_micro=cap_micro)
+    record(study=run.study, actor=actor, verb="run_cap", subject=f"#{run.number}", cap=cap_micro)
+
+
+@transaction.atomic
+def retry_unscored(*, run: Run, actor: User, reasons: Iterable[str] = ()) -> int:
+    """Ask the unscored calls again, all or those with some reasons; return how many."""
+    with locked_gate(run.endpoint):
+        run.refresh_from_db(fields=["state"])
+        if run.state == Run.State.CANCELLED or run.state == Run.State.DRAFT:
+            raise RunRefused("A cancelled run cannot go on; run it again as a new run.")
+        calls = run.calls.filter(state=Call.State.UNSCORED)
+        if wanted := list(reasons):
+            calls = calls.filter(reason__in=wanted)
+        count = calls.update(
+            state=Call.State.READY,
+            reason="",
+            run_after=Now(),
+            finished_at=None,
+            tries=0,
+            format_tries=0,
+            throttles=0,
+            losses=0,
+            token_limit=0,
+        )
+        if not count:
+            raise RunRefused("No call of this run is unscored.")
+        if run.state == Run.State.DONE:
+            _reopen(run)
+    record(study=run.study, actor=actor, verb="run_retried", subject=f"#{run.number}", calls=count)
+    transaction.on_commit(jobs.ring)
+    return count
+
+
+def run_again(*, run: Run, actor: User) -> Run:
+    """The same plan as a new run, with fresh answers instead of stored ones."""
+    return start_run(
+        study=run.study,
+        actor=actor,
+        plan=RunPlan(
+            kind=run.kind,
+            endpoint=run.endpoint,
+            prompt=run.prompt,
+            target=run.spec["target"],
+            params=run.spec["params"],
+            replicates=run.spec["replicates"],
+            cap_micro=run.budget.cap_micro,
+            reuse=False,
+            preflight=run.spec["preflight"],
+            seed=run.spec["seed"],
+            ceiling=run.ceiling,
+            name=run.name,
+        ),
+    )
+
+
+def _check(plan: RunPlan) -> None:
+    if plan.endpoint.is_archived:
+        raise RunRefused("This endpoint is archived.")
+    if not 1 <= plan.replicates <= MOST_REPLICATES:
+        raise RunRefused(f"Between 1 and {MOST_REPLICATES} replicates are possible.")
+    if not any(plan.params.get(name) for name in TOKEN_LIMITS):
+        raise RunRefused(
+            "A run needs a token limit (max_tokens): without one its cost has no bound."
+        )
+    if plan.replicates > 1 and plan.params.get("temperature") == 0 and "seed" not in plan.params:
+        raise RunRefused(
+            "Replicates at temperature 0 repeat the same answer. Raise the temperature or set a "
+            "seed."
+        )
+
+
+def _reopen(run: Run) -> None:
+    try:
+        with transaction.atomic():
+            Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING, ended_at=None)
+    except IntegrityError:
+        raise RunRefused("The same run is already under way.") from None
+    run.state = Run.State.RUNNING
+
+
+def _move(run: Run, allowed: set[str], state: str, actor: User, verb: str, **values: Any) -> None:
+    """Change the state if it is one of ``allowed``; the database decides, not our copy."""
+    changed = Run.objects.filter(pk=run.pk, state__in=allowed).update(state=state, **values)
+    if changed != 1:
+        run.refresh_from_db(fields=["state"])
+        raise RunRefused(f"The run is {run.get_state_display().lower()}.")
+    run.state = state
+    record(study=run.study, actor=actor, verb=verb, subject=f"#{run.number}")

@@ -1,0 +1,98 @@
+"""What happens when the calls of a run are over: the pre-flight's report, the end, the message."""
+
+from django.db import transaction
+from django.db.models import Avg, Count, Q, Sum
+from django.db.models.functions import Now
+
+from cqa_site.runs import jobs
+from cqa_site.runs.models import Attempt, Call, Run
+
+from .kinds import kind_of
+
+ENOUGH_VALID = 0.9
+
+
+def end(run: Run, state: str) -> None:
+    """Move a working run to ``checked`` or ``done``; call under the gate's lock."""
+    if state == Run.State.CHECKED:
+        _finish_preflight(run)
+        return
+    changed = Run.objects.filter(pk=run.pk, state__in=Run.WORKING).update(
+        state=state, ended_at=Now(), pause_reason=""
+    )
+    if changed:
+        run.state = state
+        announce(run)
+
+
+def announce(run: Run) -> None:
+    """Ask for the signed message about a run that ended, if it has an address."""
+    if run.webhook_url:
+        transaction.on_commit(
+            lambda: jobs.enqueue(
+                study=run.study, kind="run_webhook", key=str(run.public_id), run=str(run.public_id)
+            )
+        )
+
+
+def _finish_preflight(run: Run) -> None:
+    report = preflight_report(run)
+    more = run.calls.filter(state__in=Call.OPEN).exists()
+    goes_on = run.spec["preflight"] == "auto" and report["passed"]
+    state = Run.State.RUNNING if more and goes_on else Run.State.CHECKED
+    if not more:
+        state = Run.State.DONE
+    Run.objects.filter(pk=run.pk, state=Run.State.CHECKING).update(
+        state=state,
+        preflight=report,
+        **({"ended_at": Now()} if state == Run.State.DONE else {}),
+    )
+    run.state, run.preflight = state, report
+    if state == Run.State.DONE:
+        announce(run)
+
+
+def preflight_report(run: Run) -> dict:
+    """What the canary calls showed, and whether going on looks right.
+
+    ``passed`` needs at least nine in ten usable, more than one value among them, and a
+    projected cost within the cap.
+    """
+    canary = run.calls.filter(is_canary=True)
+    counts = canary.aggregate(
+        n=Count("pk"),
+        valid=Count("pk", filter=Q(state=Call.State.DONE)),
+        asked_again=Count("pk", filter=Q(format_tries__gt=0)),
+    )
+    money = Attempt.objects.filter(call__in=canary).aggregate(
+        cost=Sum("cost_micro"), milliseconds=Avg("milliseconds", filter=Q(outcome="replied"))
+    )
+    reasons = dict(
+        canary.exclude(reason="").values_list("reason").annotate(Count("pk")).order_by("reason")
+    )
+    values = kind_of(run).values(run)
+    projected = round((money["cost"] or 0) / max(1, counts["n"]) * run.planned)
+    cap = run.budget.cap_micro
+    problems = _problems(counts, values, projected, cap)
+    return {
+        **counts,
+        "values": values,
+        "reasons": reasons,
+        "milliseconds": round(money["milliseconds"] or 0),
+        "cost_micro": money["cost"] or 0,
+        "projected_micro": projected,
+        "problems": problems,
+        "passed": not problems,
+    }
+
+
+def _problems(counts: dict, values: dict[str, int], projected: int, cap: int | None) -> list[str]:
+    """Names of what speaks against going on; pages put them into words."""
+    found = []
+    if counts["valid"] < ENOUGH_VALID * counts["n"]:
+        found.append("invalid")
+    if counts["valid"] >= 5 and len(values) < 2:
+        found.append("constant")
+    if cap is not None and projected > cap:
+        found.append("cap")
+    return found

@@ -1,0 +1,106 @@
+"""What an app tells the engine about its kind of run: how to ask, how to read, where to store.
+
+The engine knows calls, money and time; it knows nothing of labels. An app registers one
+`RunKind` per kind of job when it is loaded.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from .models import Call, Reply, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One request as the app wants it asked.
+
+    Parameters
+    ----------
+    messages
+        Chat messages, the part that all calls of a run share first.
+    schema
+        JSON schema of the answer; sent only to endpoints that honour one.
+    flags
+        What was noticed about the judged texts, such as invisible characters taken out.
+    """
+
+    messages: tuple[Mapping[str, str], ...]
+    schema: Mapping[str, Any] | None = None
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reply means.
+
+    Parameters
+    ----------
+    value
+        What the app stores; whatever shape it likes.
+    reason
+        Empty if every item of the call has a value; else why not. Such a reply is asked
+        for again, and if that does not help, the call ends unscored with this reason.
+    """
+
+    value: Any = None
+    reason: str = ""
+    is_refusal: bool = False
+    is_truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A call that is over: done with a value, or unscored with a reason."""
+
+    call: Call
+    fence: int
+    reading: Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One thing to be judged: a name unique in the run, and the primary keys behind it."""
+
+    name: str
+    ids: tuple[int, ...] = field(default=())
+
+
+class RunKind(Protocol):
+    """One kind of run."""
+
+    parser_version: int
+
+    def begin(self, run: Run) -> None:
+        """Make the app's own rows of a run, in the transaction that makes the run."""
+
+    def subjects(self, run: Run) -> Sequence[Subject]:
+        """All subjects of the run, in the order in which they should be asked."""
+
+    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[Question]:
+        """The requests for some subjects, in the same order; bounded number of queries."""
+
+    def read(self, run: Run, call: Call, reply: Reply) -> Reading:
+        """Read one reply; no database access."""
+
+    def store(self, run: Run, ended: Sequence[Ended]) -> None:
+        """Store what ended, inside the transaction that ends the calls."""
+
+    def values(self, run: Run) -> dict[str, int]:
+        """How often each value was given so far, for the pre-flight's look at their spread."""
+
+    def check(self, run: Run) -> list[str]:
+        """Sentences about stored results that contradict the ledger."""
+
+
+KINDS: dict[str, RunKind] = {}
+
+
+def register(name: str, kind: RunKind) -> None:
+    """Make a kind of run known under ``name``."""
+    KINDS[name] = kind
+
+
+def kind_of(run: Run) -> RunKind:
+    """The kind of a run; KeyError if no app registered it."""
+    return KINDS[run.kind]

@@ -1,0 +1,5 @@
+"""The ledger's verbs: plan, claim, store, settle, reap; each runs inside one transaction.
+
+Whoever changes the calls of an endpoint holds its gate row first, then calls by primary key,
+then budgets; that order is the same everywhere, so no two workers wait for each other.
+"""

@@ -1,0 +1,191 @@
+"""Claiming: due calls become leased ones, with their money set aside and an attempt written."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+from django.db.models import F, Q
+
+from cqa_site.judging import gate as rules
+from cqa_site.judging.chat import ChatRequest
+from cqa_site.judging.identity import content_key
+from cqa_site.runs.kinds import Question, Subject, kind_of
+from cqa_site.runs.models import Attempt, Call, Reply, Run
+
+from . import money
+from .gates import OpenGate
+
+TOKEN_LIMITS = ("max_completion_tokens", "max_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A request that may leave now."""
+
+    run: Run
+    call: Call
+    attempt: Attempt
+    request: ChatRequest
+    key: str
+
+
+def claim(run: Run, gate: OpenGate, worker: str, most: int) -> list[Outgoing]:
+    """Lease up to ``most`` due calls of a working run; write their attempts; reserve money.
+
+    Calls whose identical request was answered before are not returned: they get that reply.
+    Without money for a single further call and nothing on its way, the run pauses.
+    """
+    if most <= 0 or not run.is_working:
+        return []
+    calls = _due(run, gate, most)
+    calls = _within_budget(run, calls)
+    if not calls:
+        return []
+    attempts = _lease(calls, gate, worker)
+    requests = requests_for(run, calls)
+    reused = _reuse(run, calls, attempts, gate.now)
+    gate.state = rules.spend(
+        gate.state,
+        requests=len(calls) - len(reused),
+        tokens=sum(call.tokens_estimated for call in calls if call.pk not in reused),
+    )
+    return [
+        Outgoing(run, call, attempt, request, key_of(run, call, request))
+        for call, attempt, request in zip(calls, attempts, requests, strict=True)
+        if call.pk not in reused
+    ]
+
+
+def questions_for(run: Run, calls: list[Call]) -> list[Question]:
+    """What the app asks in some calls."""
+    subjects = [Subject(call.subject, tuple(call.subject_ids)) for call in calls]
+    return kind_of(run).questions(run, subjects)
+
+
+def requests_for(run: Run, calls: list[Call]) -> list[ChatRequest]:
+    """The requests of some calls exactly as they leave."""
+    questions = questions_for(run, calls)
+    return [request_of(run, *pair) for pair in zip(calls, questions, strict=True)]
+
+
+def request_of(run: Run, call: Call, question: Question) -> ChatRequest:
+    """One request exactly as it leaves."""
+    return ChatRequest(
+        model=run.spec["model"],
+        messages=question.messages,
+        params=params_of(run, call),
+        schema=question.schema if run.spec["use_schema"] else None,
+        deadline=float(run.endpoint.deadline_seconds),
+    )
+
+
+def params_of(run: Run, call: Call) -> dict:
+    """Sampling parameters of one call: its own seed and, after a cut reply, its own limit."""
+    params = dict(run.spec["params"])
+    if "seed" in params:
+        params["seed"] += call.replicate
+    for name in TOKEN_LIMITS:
+        if name in params and call.token_limit:
+            params[name] = call.token_limit
+    return params
+
+
+def key_of(run: Run, call: Call, request: ChatRequest) -> str:
+    """Identity of a request: everything that affects its output."""
+    return content_key(
+        origin=run.spec["origin"],
+        model=request.model,
+        messages=request.messages,
+        params=request.params,
+        schema=request.schema,
+        replicate=call.replicate,
+    )
+
+
+def _due(run: Run, gate: OpenGate, most: int) -> list[Call]:
+    """Ready calls whose time has come; a time absurdly far away is a clock that jumped."""
+    far = gate.now + 2 * settings.CALL_LONGEST_WAIT
+    rows = run.calls.filter(Q(run_after__lte=gate.now) | Q(run_after__gt=far), state="ready")
+    rows = rows.filter(batch__isnull=True)
+    if run.state == Run.State.CHECKING:
+        rows = rows.filter(is_canary=True)
+    # No effect on SQLite, where the transaction already holds the write lock.
+    rows = rows.select_for_update(skip_locked=True, of=("self",)).order_by("position")
+    return list(rows[:most])
+
+
+def _within_budget(run: Run, calls: list[Call]) -> list[Call]:
+    if not calls:
+        return calls
+    budgets = money.budgets_of(run)
+    fitting = calls[: money.affordable(budgets, [call.reserve_micro for call in calls])]
+    amount = sum(call.reserve_micro for call in fitting)
+    if fitting and amount and not money.reserve(budgets, amount):
+        raise RuntimeError("a locked budget changed under its lock")
+    if not fitting and not run.calls.filter(state=Call.State.LEASED).exists():
+        Run.objects.filter(pk=run.pk, state__in=Run.WORKING).update(
+            state=Run.State.PAUSED, pause_reason="budget"
+        )
+        run.state = Run.State.PAUSED
+    return fitting
+
+
+def _lease(calls: list[Call], gate: OpenGate, worker: str) -> list[Attempt]:
+    lease = {
+        "state": Call.State.LEASED,
+        "leased_by": worker,
+        "lease_until": gate.now + settings.CALL_LEASE,
+    }
+    Call.objects.filter(pk__in=[call.pk for call in calls]).update(fence=F("fence") + 1, **lease)
+    for call in calls:
+        call.fence += 1
+        for name, value in lease.items():
+            setattr(call, name, value)
+    return Attempt.objects.bulk_create(
+        Attempt(
+            call=call,
+            fence=call.fence,
+            worker=worker,
+            epoch=gate.state.epoch,
+            reserve_micro=call.reserve_micro,
+        )
+        for call in calls
+    )
+
+
+def _reuse(run: Run, calls: list[Call], attempts: list[Attempt], now: datetime) -> set[int]:
+    """Answer calls from earlier replies of the study; return the primary keys of those calls."""
+    if not run.spec["reuse"]:
+        return set()
+    fresh = [call for call in calls if not call.token_limit]
+    replies = Reply.objects.filter(
+        study=run.study_id,
+        is_reusable=True,
+        content_key__in=[call.content_key for call in fresh],
+    )
+    known = dict(replies.order_by("-pk").values_list("content_key", "pk"))
+    found = {call.pk: known[call.content_key] for call in fresh if call.content_key in known}
+    if not found:
+        return set()
+    answered = [call for call in calls if call.pk in found]
+    opened = [attempt for attempt in attempts if attempt.call_id in found]
+    for call, attempt in zip(answered, opened, strict=True):
+        call.state, call.lease_until, call.reply_id = Call.State.REPLIED, None, found[call.pk]
+        attempt.outcome, attempt.reply_id = Attempt.Outcome.REUSED, found[call.pk]
+        attempt.closed_at = now
+    Call.objects.bulk_update(answered, ["state", "lease_until", "reply"])
+    Attempt.objects.bulk_update(opened, ["outcome", "reply", "closed_at"])
+    saved = sum(attempt.reserve_micro for attempt in opened)
+    money.settle(run, released=saved, spent=0)
+    Run.objects.filter(pk=run.pk).update(
+        reused=F("reused") + len(answered), saved_micro=F("saved_micro") + saved
+    )
+    return set(found)
+
+
+def doubled_limit(run: Run, call: Call) -> int:
+    """Token limit for the one new try after a cut reply; 0 if the run sets none."""
+    for name in TOKEN_LIMITS:
+        if name in run.spec["params"]:
+            return 2 * (call.token_limit or int(run.spec["params"][name]))
+    return 0

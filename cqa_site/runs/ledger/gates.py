@@ -1,0 +1,81 @@
+"""The gate of an endpoint as a locked row."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+from django.conf import settings
+from django.db.models.functions import Now
+
+from cqa_site.judging import gate as rules
+from cqa_site.runs.models import Call, Endpoint, Gate
+
+
+@dataclass(slots=True)
+class OpenGate:
+    """An endpoint's gate while its row is locked."""
+
+    endpoint: Endpoint
+    state: rules.Gate
+    now: datetime
+    refusals: int = 0
+
+    def note(self, outcome: rules.Outcome, epoch: int, retry_after: float | None = None) -> None:
+        """Take one finished request into account."""
+        self.refusals += outcome is rules.Outcome.THROTTLED
+        self.state = rules.after(
+            self.state,
+            outcome,
+            now=self.now.timestamp(),
+            epoch=epoch,
+            ceiling=self.endpoint.max_in_flight,
+            retry_after=retry_after,
+            break_seconds=settings.CALL_BREAK_SECONDS,
+        )
+
+    def room(self) -> int:
+        """How many more requests may leave now."""
+        free = rules.room(
+            self.state,
+            in_flight=in_flight(self.endpoint),
+            ceiling=self.endpoint.max_in_flight,
+            now=self.now.timestamp(),
+        )
+        if self.state.requests_left is not None:
+            free = min(free, int(self.state.requests_left))
+        return 0 if (self.state.tokens_left or 0) < 0 else max(0, free)
+
+
+@contextmanager
+def locked_gate(endpoint: Endpoint) -> Iterator[OpenGate]:
+    """Lock the gate row, bring it up to the database's clock, and save it at the end.
+
+    Call inside a transaction.
+    """
+    row = (
+        Gate.objects.select_for_update().annotate(now=Now()).filter(endpoint=endpoint).first()
+    ) or _new_row(endpoint)
+    state = rules.refill(
+        rules.Gate(**row.state),
+        now=row.now.timestamp(),
+        per_minute=endpoint.requests_per_minute,
+        tokens=endpoint.tokens_per_minute,
+    )
+    gate = OpenGate(endpoint, state, row.now)
+    yield gate
+    Gate.objects.filter(pk=row.pk).update(
+        state=asdict(gate.state), refusals_total=row.refusals_total + gate.refusals
+    )
+
+
+def in_flight(endpoint: Endpoint) -> int:
+    """Requests of all runs and workers that are on their way to an endpoint."""
+    return Call.objects.filter(state=Call.State.LEASED, run__endpoint=endpoint).count()
+
+
+def _new_row(endpoint: Endpoint) -> Gate:
+    # The endpoint's row is the lock that two first users of a gate share.
+    Endpoint.objects.select_for_update().get(pk=endpoint.pk)
+    Gate.objects.get_or_create(endpoint=endpoint)
+    return Gate.objects.select_for_update().annotate(now=Now()).get(endpoint=endpoint)

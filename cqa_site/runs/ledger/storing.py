@@ -1,0 +1,248 @@
+"""Storing what came back: the raw reply first, and what a failure means for its call."""
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import F
+
+from cqa_site.judging import gate as rules
+from cqa_site.judging.chat import CallFailed, ChatReply, Failure
+from cqa_site.judging.estimating import cost_micro
+from cqa_site.judging.retries import Next, Step, after_failure
+from cqa_site.runs.kinds import Ended, Reading, kind_of
+from cqa_site.runs.models import Attempt, Call, Reply, Run
+
+from . import money
+from .claiming import Outgoing
+from .gates import OpenGate
+
+OUTCOMES = {
+    Failure.THROTTLED: rules.Outcome.THROTTLED,
+    Failure.SERVER: rules.Outcome.BROKEN,
+    Failure.CONNECTION: rules.Outcome.BROKEN,
+    Failure.TIMEOUT: rules.Outcome.BROKEN,
+}
+# What reached the model is paid for even if no reply arrived.
+PAID = {Failure.TIMEOUT, Failure.GARBAGE, Failure.TOO_LARGE}
+REFUSED_AT_START = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A request that is no longer on its way: exactly one of reply and failure is given."""
+
+    sent: Outgoing
+    reply: ChatReply | None = None
+    failure: CallFailed | None = None
+
+
+def store(run: Run, gate: OpenGate, finished: Sequence[Finished]) -> list[Call]:
+    """Store replies and failures of one run; return the calls whose replies can be read.
+
+    A request whose lease had passed on is closed as stale: it is paid for, and changes nothing.
+    """
+    if not finished:
+        return []
+    held = _held(finished)
+    mine = [done for done in finished if done.sent.call.pk in held]
+    stale = [done for done in finished if done.sent.call.pk not in held]
+    for done in finished:
+        _tell_gate(gate, done)
+    replied = _store_replies(run, gate, [done for done in mine if done.reply])
+    failed = [done for done in mine if done.failure]
+    _store_failures(run, gate, failed)
+    _close_stale(run, gate, stale)
+    _note_models(run, replied)
+    return [done.sent.call for done in replied]
+
+
+def _held(finished: Sequence[Finished]) -> set[int]:
+    """Primary keys of the calls whose lease this worker still holds; locks them in order."""
+    wanted = {done.sent.call.pk: done.sent.attempt.fence for done in finished}
+    rows = (
+        Call.objects.select_for_update()
+        .filter(pk__in=wanted, state=Call.State.LEASED)
+        .order_by("pk")
+        .values_list("pk", "fence")
+    )
+    return {pk for pk, fence in rows if wanted[pk] == fence}
+
+
+def _tell_gate(gate: OpenGate, done: Finished) -> None:
+    if done.reply:
+        gate.note(rules.Outcome.SUCCESS, done.sent.attempt.epoch)
+    elif done.failure and done.failure.kind in OUTCOMES:
+        gate.note(OUTCOMES[done.failure.kind], done.sent.attempt.epoch, done.failure.retry_after)
+
+
+def _store_replies(run: Run, gate: OpenGate, done: list[Finished]) -> list[Finished]:
+    if not done:
+        return []
+    stored = Reply.objects.bulk_create(_reply_row(run, one) for one in done)
+    spent = released = 0
+    for one, reply in zip(done, stored, strict=True):
+        call, attempt = one.sent.call, one.sent.attempt
+        call.reply, call.state, call.lease_until = reply, Call.State.REPLIED, None
+        attempt.outcome, attempt.reply = Attempt.Outcome.REPLIED, reply
+        attempt.status, attempt.milliseconds = 200, reply.milliseconds
+        attempt.cost_micro, attempt.closed_at = _cost(run, one), gate.now
+        spent += attempt.cost_micro
+        released += attempt.reserve_micro
+    Call.objects.bulk_update((one.sent.call for one in done), ["reply", "state", "lease_until"])
+    Attempt.objects.bulk_update(
+        (one.sent.attempt for one in done),
+        ["outcome", "reply", "status", "milliseconds", "cost_micro", "closed_at"],
+    )
+    money.settle(run, released=released, spent=spent)
+    return done
+
+
+def _reply_row(run: Run, done: Finished) -> Reply:
+    reply = done.reply
+    assert reply is not None  # noqa: S101 - _store_replies is given replies only
+    return Reply(
+        study_id=run.study_id,
+        content_key=done.sent.key,
+        text=_storable(reply.text),
+        body=_storable(reply.body),
+        finish_reason=_storable(reply.finish_reason)[:40],
+        refusal=_storable(reply.refusal),
+        model=_storable(reply.model)[:200],
+        fingerprint=_storable(reply.fingerprint)[:200],
+        request_id=_storable(reply.request_id)[:200],
+        tokens_in=reply.tokens_in,
+        tokens_out=reply.tokens_out,
+        tokens_cached=reply.tokens_cached,
+        milliseconds=reply.milliseconds,
+    )
+
+
+def _storable(text: str) -> str:
+    """Text without what PostgreSQL cannot hold: NUL and lone surrogates become U+FFFD."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def _cost(run: Run, done: Finished) -> int:
+    """What a reply costs by its usage; the reserved amount where the endpoint reports none."""
+    reply = done.reply
+    if reply is None or reply.tokens_in is None or reply.tokens_out is None:
+        return done.sent.attempt.reserve_micro
+    return cost_micro(reply.tokens_in, reply.tokens_out, **money.prices_of(run))
+
+
+def _store_failures(run: Run, gate: OpenGate, failed: list[Finished]) -> None:
+    if not failed:
+        return
+    spent = released = 0
+    given_up, calls = [], []
+    for done in failed:
+        # A copy: if this transaction fails, the turn is tried again from the same counters.
+        call, attempt, failure = copy(done.sent.call), done.sent.attempt, done.failure
+        calls.append(call)
+        assert failure is not None  # noqa: S101
+        step = after_failure(
+            failure.kind,
+            tries=call.tries,
+            throttles=call.throttles,
+            retry_after=failure.retry_after,
+        )
+        _close_failed(attempt, failure, gate)
+        spent += attempt.cost_micro
+        released += attempt.reserve_micro
+        move(run, call, step, gate, reason=failure.kind.value)
+        if step.next is Next.GIVE_UP:
+            given_up.append(Ended(call, call.fence, Reading(reason=failure.kind.value)))
+        if step.next is Next.PAUSE_RUN:
+            pause(run, f"{failure.kind}: {failure}")
+    Call.objects.bulk_update(calls, CHANGED)
+    Attempt.objects.bulk_update(
+        (done.sent.attempt for done in failed),
+        ["outcome", "failure", "status", "message", "milliseconds", "cost_micro", "closed_at"],
+    )
+    money.settle(run, released=released, spent=spent)
+    if given_up:
+        kind_of(run).store(run, given_up)
+    refusals = sum(done.failure.kind is Failure.THROTTLED for done in failed if done.failure)
+    if refusals:
+        Run.objects.filter(pk=run.pk).update(refusals=F("refusals") + refusals)
+    if any(done.failure and done.failure.kind is Failure.REQUEST for done in failed):
+        _pause_if_all_refused(run)
+
+
+CHANGED = [
+    "state",
+    "reason",
+    "lease_until",
+    "run_after",
+    "tries",
+    "format_tries",
+    "throttles",
+    "token_limit",
+    "reserve_micro",
+    "finished_at",
+]
+
+
+def move(run: Run, call: Call, step: Step, gate: OpenGate, *, reason: str) -> None:
+    """Give a leased or replied call its next state in memory; the caller saves `CHANGED`."""
+    call.tries += step.counts_as_try
+    call.throttles += step.counts_as_throttle
+    call.lease_until = None
+    if step.next is Next.GIVE_UP:
+        call.state, call.reason, call.finished_at = Call.State.UNSCORED, reason, gate.now
+        return
+    if run.state == Run.State.CANCELLED:
+        call.state, call.finished_at = Call.State.CANCELLED, gate.now
+        return
+    call.state = Call.State.READY
+    call.run_after = gate.now + timedelta(seconds=step.delay)
+
+
+def pause(run: Run, reason: str) -> None:
+    """Pause a working run with the reason people see."""
+    Run.objects.filter(pk=run.pk, state__in=Run.WORKING).update(
+        state=Run.State.PAUSED, pause_reason=reason[:300]
+    )
+    if run.is_working:
+        run.state, run.pause_reason = Run.State.PAUSED, reason[:300]
+
+
+def _close_failed(attempt: Attempt, failure: CallFailed, gate: OpenGate) -> None:
+    attempt.outcome = Attempt.Outcome.FAILED
+    attempt.failure, attempt.status = failure.kind.value, failure.status
+    attempt.message = _storable(str(failure))[:300]
+    attempt.milliseconds, attempt.closed_at = failure.milliseconds, gate.now
+    attempt.cost_micro = attempt.reserve_micro if failure.kind in PAID else 0
+
+
+def _close_stale(run: Run, gate: OpenGate, stale: list[Finished]) -> None:
+    """Requests whose call was taken over: the reaper settled their money; keep what came."""
+    for done in stale:
+        reply = _reply_row(run, done) if done.reply else None
+        if reply:
+            reply.save()
+        Attempt.objects.filter(pk=done.sent.attempt.pk, outcome=Attempt.Outcome.LOST).update(
+            outcome=Attempt.Outcome.STALE, reply=reply
+        )
+
+
+def _pause_if_all_refused(run: Run) -> None:
+    """A run whose first requests were all refused as invalid would refuse every other one."""
+    ends = run.calls.exclude(finished_at=None).order_by("finished_at")
+    first = list(ends.values_list("reason", flat=True)[:REFUSED_AT_START])
+    if len(first) == REFUSED_AT_START and set(first) == {Failure.REQUEST.value}:
+        pause(run, "request: the endpoint refuses every request as invalid")
+
+
+def _note_models(run: Run, replied: list[Finished]) -> None:
+    """Keep which models and fingerprints answered; more than one is shown as a warning."""
+    seen = {(done.reply.model, done.reply.fingerprint) for done in replied if done.reply}
+    known = {tuple(pair) for pair in run.flags.get("models", [])}
+    if seen <= known:
+        return
+    fresh = Run.objects.select_for_update().only("flags").get(pk=run.pk)
+    known = {tuple(pair) for pair in fresh.flags.get("models", [])} | seen
+    run.flags = fresh.flags | {"models": sorted([list(pair) for pair in known])[:50]}
+    Run.objects.filter(pk=run.pk).update(flags=run.flags)

@@ -1,0 +1,83 @@
+"""A campaign, a scripted endpoint and a started run, for the tests of the engine."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from annotation.actions.relevance_judge import default_prompts, target_of
+from annotation.models import Campaign
+from cqa_site.judging.scripted import ScriptedClient
+from cqa_site.people.models import Role, Study, User
+from cqa_site.runs import clients
+from cqa_site.runs.actions.endpoints import create_endpoint
+from cqa_site.runs.actions.runs import RunPlan, start_run
+from cqa_site.runs.models import Endpoint, Run
+from tests.cast import make_campaign, make_member, make_study
+
+
+def good(label: int = 2) -> str:
+    """A usable answer of the single form."""
+    return json.dumps({"reason": "It compares both.", "label": label})
+
+
+def answer_by_text(request) -> str:
+    """A label that depends on the prompt, so that values spread."""
+    return good(sum(map(ord, request.messages[-1]["content"])) % 4)
+
+
+class Lab:
+    """One study with a campaign, an endpoint and somebody who starts runs."""
+
+    def __init__(self, items: int = 30) -> None:
+        self.study: Study = make_study()
+        self.researcher: User = make_member(self.study, Role.RESEARCHER)
+        self.campaign: Campaign = make_campaign(self.study, ordinary=items, controls=0)
+        self.single, self.batch = default_prompts(self.study, self.researcher)
+        self.endpoint = self.make_endpoint("Stub")
+
+    def make_endpoint(self, name: str, **values) -> Endpoint:
+        """An endpoint nobody can reach; it is probed already."""
+        endpoint = create_endpoint(
+            study=self.study,
+            actor=self.researcher,
+            values={
+                "name": name,
+                "base_url": "https://models.example/v1",
+                "model": "stub-1",
+                "price_in": 1,
+                "price_out": 2,
+            }
+            | values,
+        )
+        Endpoint.objects.filter(pk=endpoint.pk).update(probed_at="2026-01-01T00:00Z")
+        endpoint.refresh_from_db()
+        return endpoint
+
+    def plan(self, **values) -> RunPlan:
+        """A plan over the whole campaign that asks nothing before it goes on."""
+        chosen = {
+            "kind": "relevance",
+            "endpoint": self.endpoint,
+            "prompt": self.single,
+            "target": target_of(self.campaign),
+            "params": {"temperature": 0, "max_tokens": 200},
+            "preflight": "off",
+        }
+        return RunPlan(**chosen | values)
+
+    def start(self, **values) -> Run:
+        """Start a run; with jobs inline it is over when the transaction's hooks ran."""
+        return start_run(study=self.study, actor=self.researcher, plan=self.plan(**values))
+
+
+def script(monkeypatch: pytest.MonkeyPatch, answer: Callable | list) -> ScriptedClient:
+    """Let every remote endpoint answer from a script."""
+    client = ScriptedClient(answer)
+
+    async def stay_open() -> None:
+        """The engine closes a lane's client; the script serves all of them."""
+
+    client.close = stay_open
+    monkeypatch.setitem(clients.MAKERS, Endpoint.Kind.REMOTE, lambda endpoint: client)
+    return client
