@@ -7,3 +7,6 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation import tasks  # noqa: F401  handlers of jobs register themselves
+        from cqa_site.runs.kinds import register
+
+        register("relevance", "annotation.actions.relevance_judge.RelevanceKind")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from annotation.models import Assignment, Campaign, Rater, Slot, VoteEvent
@@ -37,24 +38,38 @@ class Answer:
     active_ms: int | None = None
 
 
-@transaction.atomic
+@dataclass(frozen=True)
+class Stored:
+    """The assignment as it is now, and whether this was its first answer."""
+
+    row: Assignment
+    is_first: bool
+
+
 def answer(*, rater: Rater, assignment: Assignment, given: Answer) -> Assignment:
-    """Store an answer once; repeating the same key and body changes nothing.
+    """Store the rater's answer to an assignment; see `store`."""
+    return store(rows=Assignment.objects.filter(pk=assignment.pk, rater=rater), given=given).row
+
+
+@transaction.atomic
+def store(*, rows: QuerySet[Assignment], given: Answer) -> Stored:
+    """Store an answer to the only one of ``rows``; the same key and body again change nothing.
 
     A first answer is always kept: with a slot it counts, without one it is an
-    extra. Raises AnswerNotValid, KeyReused or RoundClosed.
+    extra. Raises Assignment.DoesNotExist, AnswerNotValid, KeyReused or RoundClosed.
     """
     row = (
-        Assignment.objects.select_for_update(of=("self",))
+        rows.select_for_update(of=("self",))
         .select_related("campaign__guideline", "item")
         .defer("campaign__guideline__body")
-        .get(pk=assignment.pk, rater=rater)
+        .get()
     )
     _check(given, row.campaign)
-    earlier = row.events.filter(client_key=given.client_key).first()
-    if earlier is not None:
-        return _replay(earlier, given, row)
     was_answered = row.state in (Assignment.State.ANSWERED, Assignment.State.SKIPPED)
+    # Events come with an answer only, so a first one has none to compare with.
+    earlier = row.events.filter(client_key=given.client_key).first() if was_answered else None
+    if earlier is not None:
+        return Stored(_replay(earlier, given, row), is_first=False)
     if was_answered and row.campaign.state == Campaign.State.CLOSED:
         raise RoundClosed
     if given.label is None:
@@ -67,7 +82,7 @@ def answer(*, rater: Rater, assignment: Assignment, given: Answer) -> Assignment
         row.active_ms = _bounded(given.active_ms)
     row.save()
     _remember(row, given, was_answered)
-    return row
+    return Stored(row, is_first=not was_answered)
 
 
 def _check(given: Answer, campaign: Campaign) -> None:

@@ -16,7 +16,7 @@ from cqa_site.people.access import record
 from cqa_site.people.models import User
 
 from .consensus import request_everywhere
-from .serving import FREE, take_slots
+from .serving import FREE, lock_slots, take_slots
 
 CHUNK = 500
 
@@ -80,7 +80,7 @@ def exclude_surely_low(*, campaign: Campaign, reason: str, actor: User) -> int:
     mark = campaign.min_control_accuracy
     low = [pk for pk, found in control_records(campaign).items() if found.is_surely_below(mark)]
     out = campaign.participations.filter(excluded_at__isnull=False).values("rater")
-    raters = Rater.objects.filter(pk__in=low).exclude(pk__in=out)
+    raters = Rater.objects.filter(pk__in=low).exclude(pk__in=out).order_by("pk")
     for rater in raters:
         exclude_rater(campaign=campaign, rater=rater, reason=reason, actor=actor)
     return len(raters)
@@ -96,7 +96,8 @@ def replace_control_label(
     control is served no more and its answers count nowhere; giving it a label
     brings it back.
     """
-    item = Item.objects.select_for_update().get(pk=item.pk, campaign=campaign)
+    # Not its key: serving it, which refers to it, must not wait for us while we wait for raters.
+    item = Item.objects.select_for_update(no_key=True).get(pk=item.pk, campaign=campaign)
     if not item.is_control or (label is not None and label not in campaign.guideline.values):
         raise ControlNotValid(_("Choose a label of the scale for a control item."))
     before = {"label": item.control_label, "is_retired": item.is_retired}
@@ -118,7 +119,7 @@ def replace_control_label(
 
 def _recheck_everybody(campaign: Campaign) -> None:
     records = control_records(campaign)
-    for place in campaign.participations.select_related("rater"):
+    for place in campaign.participations.select_related("rater").order_by("rater"):
         _apply_rule(campaign, place, records.get(place.rater_id, ControlRecord()))
 
 
@@ -185,13 +186,12 @@ def _free_slots(campaign: Campaign, rater: Rater) -> int:
         Q(slot__isnull=False) | reserved, campaign=campaign, rater=rater
     )
     rows = list(held.select_for_update().order_by("pk").values_list("slot", flat=True))
-    slots = [pk for pk in rows if pk]
+    slots = sorted(pk for pk in rows if pk)
     held.filter(state=Assignment.State.ANSWERED).update(slot=None, is_extra=True)
     held.filter(reserved).update(slot=None, state=Assignment.State.EXPIRED)
     for start in range(0, len(slots), CHUNK):
-        Slot.objects.filter(pk__in=slots[start : start + CHUNK]).update(
-            state=Slot.State.OPEN, lease_until=None
-        )
+        chunk = lock_slots(Slot.objects.filter(pk__in=slots[start : start + CHUNK]))
+        Slot.objects.filter(pk__in=chunk).update(state=Slot.State.OPEN, lease_until=None)
     return len(slots)
 
 

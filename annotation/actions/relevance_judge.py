@@ -27,7 +27,7 @@ from cqa_site.judging.prompts import Layout, PromptParts, load_prompt_file, rend
 from cqa_site.judging.schemas import batch_schema, label_schema
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.prompts import save_prompt
-from cqa_site.runs.kinds import Ended, Question, Reading, Subject, register
+from cqa_site.runs.kinds import Ended, Question, Reading, Subject
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
 
 KIND = "relevance"
@@ -111,9 +111,6 @@ class RelevanceKind:
             f"call {pk} has a result of another fence" for pk, _ in rows if pk not in reopened
         ]
         return problems
-
-
-register(KIND, RelevanceKind())
 
 
 def default_prompts(study: Study, actor: User | None = None) -> list[PromptVersion]:

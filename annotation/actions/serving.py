@@ -6,6 +6,9 @@ order nor timing of single items says which of them are controls. A slot whose
 lease ran out (by the clock of the database) counts as open inside the claim;
 no sweeper is needed. Slots are taken with ``FOR UPDATE SKIP LOCKED`` where the
 database has it; on SQLite the immediate transaction is the lock.
+
+Locks are taken in one order everywhere: the participation, then assignments,
+then slots, each by key. Who cannot keep to it skips what is locked.
 """
 
 import math
@@ -67,13 +70,26 @@ def open_assignments(participation: Participation) -> QuerySet[Assignment]:
     )
 
 
-def next_work(*, campaign: Campaign, participation: Participation) -> Work:
+def reserved(*, campaign: Campaign, participation: Participation) -> list[Assignment]:
+    """What the rater holds now, in serving order."""
+    return list(open_assignments(participation)[: campaign.block_size + LOW_WATER])
+
+
+def next_work(
+    *,
+    campaign: Campaign,
+    participation: Participation,
+    waiting: list[Assignment] | None = None,
+) -> Work:
     """Return what is reserved for the rater, reserving a new block when it runs low.
+
+    Who has just looked at what is ``reserved`` hands it over as ``waiting``.
 
     Reasons for an empty list: ``not_open``, ``stopped``, ``share_cap``,
     ``held`` (others hold the last items), ``finished``.
     """
-    waiting = list(open_assignments(participation)[: campaign.block_size + LOW_WATER])
+    if waiting is None:
+        waiting = reserved(campaign=campaign, participation=participation)
     if participation.is_stopped or participation.is_excluded:
         return Work([], "stopped")
     if campaign.state != Campaign.State.OPEN:
@@ -83,18 +99,26 @@ def next_work(*, campaign: Campaign, participation: Participation) -> Work:
     reason = claim_block(campaign=campaign, participation=participation)
     if reason:
         return Work(waiting, "" if waiting else reason)
-    return Work(list(open_assignments(participation)[: campaign.block_size + LOW_WATER]))
+    return Work(reserved(campaign=campaign, participation=participation))
 
 
+@transaction.atomic
 def renew(*, participation: Participation) -> int:
     """Prolong everything this rater holds; return how many slots that were."""
     minutes = timedelta(minutes=participation.campaign.lease_minutes)
-    return Slot.objects.filter(
+    held = Slot.objects.filter(
         state=Slot.State.LEASED,
         assignment__rater_id=participation.rater_id,
         assignment__campaign_id=participation.campaign_id,
         assignment__state=Assignment.State.SERVED,
-    ).update(lease_until=Now() + minutes)
+    )
+    return Slot.objects.filter(pk__in=lock_slots(held)).update(lease_until=Now() + minutes)
+
+
+def lock_slots(slots: QuerySet[Slot]) -> list[int]:
+    """Wait for the slots one after the other, by key; return those that still match then."""
+    rows = slots.select_for_update(of=("self",)).order_by("pk").only("pk")
+    return [slot.pk for slot in rows]
 
 
 @transaction.atomic

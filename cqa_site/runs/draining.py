@@ -24,6 +24,8 @@ from cqa_site.runs.models import Call, Endpoint, Run
 
 log = logging.getLogger(__name__)
 ONE_DRAIN = threading.Lock()
+# Set when the process is asked to end: nothing more is claimed, what is on its way comes back.
+STOP = threading.Event()
 LARGEST_WINDOW = 512
 PAUSE = 0.02
 IDLE_PAUSE = 0.25
@@ -76,7 +78,7 @@ async def _drain(max_seconds: float) -> int:
     total = 0
     try:
         while True:
-            if time.monotonic() < ends_at:
+            if time.monotonic() < ends_at and not STOP.is_set():
                 for endpoint in await loop.run_in_executor(database, busy_endpoints):
                     if endpoint.pk not in serving:
                         lane = Lane(endpoint, clients.client_for(endpoint), str(uuid.uuid4()))
@@ -104,7 +106,7 @@ async def _serve(lane: Lane, database: ThreadPoolExecutor, ends_at: float) -> in
     ended = 0
     try:
         while True:
-            may_claim = time.monotonic() < ends_at
+            may_claim = time.monotonic() < ends_at and not STOP.is_set()
             turn = await _turn(lane, database, may_claim=may_claim)
             ended += turn.ended
             for outgoing in turn.outgoing:
@@ -224,5 +226,5 @@ async def _carry_all(lane: Lane, outgoing: list[Outgoing]) -> None:
 
 def carry_on() -> None:
     """Ring again if runs still work, so that one drain follows another without a gap."""
-    if has_work():
+    if not STOP.is_set() and has_work():
         jobs.ring()

@@ -6,7 +6,10 @@ The engine knows calls, money and time; it knows nothing of labels. An app regis
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Protocol
+
+from django.utils.module_loading import import_string
 
 from .models import Call, Reply, Run
 
@@ -93,14 +96,21 @@ class RunKind(Protocol):
         """Sentences about stored results that contradict the ledger."""
 
 
-KINDS: dict[str, RunKind] = {}
+KINDS: dict[str, str] = {}
 
 
-def register(name: str, kind: RunKind) -> None:
-    """Make a kind of run known under ``name``."""
-    KINDS[name] = kind
+def register(name: str, path: str) -> None:
+    """Make a kind of run known; ``path`` names its class, which is imported at first use."""
+    KINDS[name] = path
+
+
+@cache
+def kind_named(name: str) -> RunKind:
+    """The kind of that name; KeyError if no app registered it."""
+    kind: RunKind = import_string(KINDS[name])()
+    return kind
 
 
 def kind_of(run: Run) -> RunKind:
-    """The kind of a run; KeyError if no app registered it."""
-    return KINDS[run.kind]
+    """The kind of a run."""
+    return kind_named(run.kind)

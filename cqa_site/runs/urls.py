@@ -1,7 +1,8 @@
-from django.urls import path
+"""Addresses inside a study; each module of views lists its own."""
 
-from . import views
+from django.urls import include, path
 
-urlpatterns = [
-    path("s/<uuid:study_id>/jobs/<uuid:job_id>/", views.job_progress, name="job_progress"),
-]
+from .views import control, endpoints, jobs
+
+of_study = [*jobs.urlpatterns, *endpoints.urlpatterns, *control.urlpatterns]
+urlpatterns = [path("s/<uuid:study_id>/", include(of_study))]

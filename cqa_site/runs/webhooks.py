@@ -8,6 +8,8 @@ import time
 
 from django.conf import settings
 
+from cqa_site.judging.chat import Failure
+
 from . import keys
 from .jobs import JobRefused
 from .models import Run
@@ -44,29 +46,30 @@ def signature(secret: str, at: int, body: bytes) -> str:
 
 def send(run: Run) -> None:
     """Post the message through the guarded transport; raises JobRefused after four tries."""
-    from cqa_site.judging.egress import EgressRefused, parse_allowed, post
-
     body = payload(run)
-    headers = {
-        "Content-Type": "application/json",
-        HEADER: signature(keys.unseal(run.webhook_ciphertext), int(time.time()), body),
-    }
     for wait in (*WAITS, None):
-        try:
-            answer = asyncio.run(
-                post(
-                    run.webhook_url,
-                    body,
-                    headers=headers,
-                    allowed=parse_allowed(settings.EGRESS_ALLOW),
-                )
-            )
-        except EgressRefused as refusal:
-            raise JobRefused(str(refusal)) from None
-        except OSError:
-            answer = None
-        if answer is not None and 200 <= answer.status < 300:
+        # Signed anew, because receivers refuse an old time.
+        headers = {
+            "Content-Type": "application/json",
+            HEADER: signature(keys.unseal(run.webhook_ciphertext), int(time.time()), body),
+        }
+        if _is_accepted(run.webhook_url, body, headers):
             return
         if wait is not None:
             time.sleep(wait)
     raise JobRefused("The address did not accept the message.")
+
+
+def _is_accepted(url: str, body: bytes, headers: dict[str, str]) -> bool:
+    from cqa_site.judging.egress import EgressFailed, fetch, parse_allowed
+
+    allowed = parse_allowed(settings.EGRESS_ALLOW)
+    try:
+        answer = asyncio.run(
+            fetch(url, method="POST", body=body, headers=headers, allowed=allowed)
+        )
+    except EgressFailed as failure:
+        if failure.kind in (Failure.BLOCKED, Failure.CERTIFICATE):
+            raise JobRefused(str(failure)) from None
+        return False
+    return 200 <= answer.status < 300

@@ -1,10 +1,13 @@
 """The engine from plan to result, inline, with a scripted endpoint."""
 
+import json
+
 import pytest
 
 from annotation.models import JudgeLabel
 from cqa_site.judging.chat import CallFailed, ChatReply, Failure
 from cqa_site.runs.actions import runs as control
+from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Attempt, Call, Reply, Run
 from cqa_site.runs.progress import progress_of
 from tests.runs.judging import Lab, answer_by_text, good, script
@@ -21,6 +24,7 @@ def run_to_end(lab: Lab, capture, **values) -> Run:
     with capture(execute=True):
         run = lab.start(**values)
     run.refresh_from_db()
+    assert list(find_violations()) == []
     return run
 
 
@@ -123,7 +127,7 @@ def test_the_batch_form_reads_each_item_apart(
     def answer(request):
         ids = [n for n in range(1, 21) if f'"id": {n},' in request.messages[-1]["content"]]
         entries = [{"id": n, "reason": "r", "label": 9 if n == 4 else n % 4} for n in ids]
-        return __import__("json").dumps({"labels": entries})
+        return json.dumps({"labels": entries})
 
     client = script(monkeypatch, answer)
     run = run_to_end(lab, django_capture_on_commit_callbacks, prompt=lab.batch)

@@ -13,7 +13,7 @@ from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs import jobs, keys
 from cqa_site.runs.ending import announce
-from cqa_site.runs.kinds import KINDS
+from cqa_site.runs.kinds import kind_named
 from cqa_site.runs.ledger.claiming import TOKEN_LIMITS
 from cqa_site.runs.ledger.gates import locked_gate
 from cqa_site.runs.models import Budget, Call, Endpoint, PromptVersion, Run
@@ -94,7 +94,7 @@ def spec_of(plan: RunPlan) -> dict[str, Any]:
         "preflight": plan.preflight,
         "seed": plan.seed,
         "prices": {"in": str(endpoint.price_in), "out": str(endpoint.price_out)},
-        "parser_version": KINDS[plan.kind].parser_version,
+        "parser_version": kind_named(plan.kind).parser_version,
         "use_schema": endpoint.can("json_schema"),
     }
 
@@ -109,7 +109,7 @@ def start_run(*, study: Study, actor: User, plan: RunPlan) -> Run:
     active = (*Run.ACTIVE, Run.State.DRAFT)
     if same := study.runs.filter(spec_hash=run.spec_hash, state__in=active).first():
         return same
-    kind = KINDS[plan.kind]
+    kind = kind_named(plan.kind)
     if not kind.subjects(run):
         raise RunRefused("Nothing fits the choice: there is nothing to judge.")
     run.number = (study.runs.aggregate(last=Max("number"))["last"] or 0) + 1

@@ -4,11 +4,11 @@ import uuid
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import path
 
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
-
-from . import jobs
+from cqa_site.runs import jobs
 
 
 @study_page(*RESEARCHERS)
@@ -24,3 +24,6 @@ def job_progress(request: HttpRequest, study: Study, job_id: uuid.UUID) -> HttpR
         "runs/_job.html",
         {"job": job, "study": study, "worker_alive": jobs.is_worker_alive()},
     )
+
+
+urlpatterns = [path("jobs/<uuid:job_id>/", job_progress, name="job_progress")]

@@ -1,0 +1,183 @@
+"""Forms of endpoints and of a run's limits."""
+
+import json
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlsplit
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from cqa_site.tabular.strict_json import StrictJsonError, loads
+
+from .actions.endpoints import FIELDS
+from .models import Endpoint, Run
+
+# What the engine itself decides in every request.
+RESERVED = {"model", "messages", "stream", "stream_options", "n", "response_format"}
+WHOLE_NUMBERS = ("max_tokens", "max_completion_tokens", "seed")
+MILLION = 1_000_000
+MOST_MONEY = 1_000_000_000
+LONGEST_JSON = 20_000
+EMBEDDED_FIELDS = ("name", "deadline_seconds")
+
+
+class JsonObjectField(forms.CharField):
+    """A JSON object of request parameters; empty text is ``{}``."""
+
+    widget = forms.Textarea
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(required=False, **kwargs)
+        self.widget.attrs |= {"rows": 4, "class": "mono", "spellcheck": "false"}
+
+    def prepare_value(self, value: Any) -> Any:
+        """Show a stored object as readable JSON, and typed text as it was typed."""
+        if isinstance(value, str) or value is None:
+            return value
+        return json.dumps(value, indent=2, ensure_ascii=False) if value else ""
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        """Compare what is shown: typed text is no object yet."""
+        return super().has_changed(self.prepare_value(initial), data)
+
+    def clean(self, value: str) -> dict[str, Any]:
+        """Parse strictly; refuse what is no object and what the engine decides itself."""
+        text = super().clean(value)
+        if not text:
+            return {}
+        try:
+            found = loads(text, max_bytes=LONGEST_JSON)
+        except StrictJsonError as error:
+            raise ValidationError(_("This is not acceptable JSON: %s.") % error) from None
+        if not isinstance(found, dict):
+            raise ValidationError(_('Write a JSON object, for example {"top_p": 0.9}.'))
+        if taken := sorted(RESERVED & set(found)):
+            raise ValidationError(_("“%s” is set by the engine itself.") % taken[0])
+        for name in WHOLE_NUMBERS:
+            if name in found and (type(found[name]) is not int or found[name] < 1):
+                raise ValidationError(_("“%s” must be a whole number from 1 on.") % name)
+        return found
+
+
+class UnitsField(forms.DecimalField):
+    """Money typed in units and kept in millionths."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        limits = {"min_value": 0, "max_value": MOST_MONEY, "max_digits": 16, "decimal_places": 6}
+        super().__init__(required=False, **limits | kwargs)
+
+    def clean(self, value: Any) -> int | None:
+        """Millionths, or None where nothing was typed."""
+        units = super().clean(value)
+        return None if units is None else int(units * MILLION)
+
+
+class EndpointForm(forms.ModelForm):
+    """Everything about an endpoint; its key can be written but never read."""
+
+    key = forms.CharField(
+        label=lazy("API key"),
+        required=False,
+        max_length=2_000,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "spellcheck": "false"}),
+    )
+    extra_params = JsonObjectField(
+        label=lazy("Extra parameters"),
+        help_text=lazy("A JSON object that goes into every request as it is."),
+    )
+    field_order = ("name", "base_url", "model", "key")
+
+    class Meta:
+        model = Endpoint
+        fields = FIELDS
+        help_texts = {
+            "base_url": lazy(
+                "For example https://api.openai.com/v1. Plain http, for a server of your own, "
+                "works only if the operator of this site allows the address through EGRESS_ALLOW."
+            ),
+            "model": lazy("The name by which the server knows the model."),
+            "price_in": lazy("In the currency of your bill; 0 for a model that costs nothing."),
+            "max_in_flight": lazy("The engine starts low and finds by itself what works."),
+            "requests_per_minute": lazy("Empty means no limit."),
+            "tokens_per_minute": lazy("Empty means no limit."),
+        }
+
+    def __init__(self, *args: Any, study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.instance.study = study
+        self.fields["base_url"].widget.attrs |= {"inputmode": "url", "spellcheck": "false"}
+        self.fields["key"].help_text = self._about_key()
+        if self.instance.kind == Endpoint.Kind.EMBEDDED:
+            for name in set(self.fields) - set(EMBEDDED_FIELDS):
+                del self.fields[name]
+
+    def _about_key(self) -> str:
+        if self.instance.has_key:
+            return _(
+                "A key is stored. Empty keeps it; another server in the base address clears it. "
+                "It is encrypted and never shown again."
+            )
+        return _("Empty if the server needs none. It is encrypted and never shown again.")
+
+    def clean_base_url(self) -> str:
+        """An address requests can be sent to, without what does not belong into it."""
+        url = self.cleaned_data["base_url"].rstrip("/")
+        try:
+            parts = urlsplit(url)
+            host, _port = parts.hostname, parts.port
+        except ValueError:
+            raise ValidationError(_("This is no address.")) from None
+        if parts.scheme not in ("https", "http") or not host or len(url.split()) != 1:
+            raise ValidationError(_("An address begins with https:// and names a host."))
+        if parts.username is not None or parts.password is not None:
+            raise ValidationError(
+                _("The key has a field of its own; leave it out of the address.")
+            )
+        if parts.query or parts.fragment:
+            raise ValidationError(_("Leave out everything from ? or # on."))
+        if parts.path.endswith("/chat/completions"):
+            raise ValidationError(_("Give the part before /chat/completions."))
+        return url
+
+    def clean_key(self) -> str:
+        """A key that can stand in a header."""
+        key = self.cleaned_data["key"].strip()
+        if not key.isascii() or not key.isprintable() or " " in key:
+            raise ValidationError(_("A key has no spaces and no characters outside ASCII."))
+        return key
+
+    def clean_name(self) -> str:
+        """One name, one endpoint in the study."""
+        name = self.cleaned_data["name"]
+        others = self.instance.study.endpoints.exclude(pk=self.instance.pk)
+        if others.filter(name=name).exists():
+            raise ValidationError(_("Another endpoint of this study, perhaps archived, has it."))
+        return name
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The changed fields, without the key."""
+        return {name: value for name, value in self.cleaned_data.items() if name != "key"}
+
+
+class LimitsForm(forms.Form):
+    """What can change while a run goes on."""
+
+    cap = UnitsField(label=lazy("Most it may spend"), help_text=lazy("Empty means no cap."))
+    ceiling = forms.IntegerField(
+        label=lazy("Most requests in flight"),
+        required=False,
+        min_value=1,
+        max_value=512,
+        help_text=lazy("Empty leaves it to the endpoint's own limit."),
+    )
+
+    @classmethod
+    def of(cls, run: Run) -> "LimitsForm":
+        """The limits as they are."""
+        cap = run.budget.cap_micro
+        shown = None if cap is None else (Decimal(cap) / MILLION).normalize()
+        return cls(initial={"cap": shown and f"{shown:f}", "ceiling": run.ceiling})

@@ -1,0 +1,29 @@
+"""Do background work without Celery: a side-car where brokers may fail, and for scripts."""
+
+import signal
+import time
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from cqa_site.runs import draining, jobs
+
+POLL = 1.0
+
+
+class Command(BaseCommand):
+    help = "Run due jobs and carry calls, looking for work every second, until SIGTERM."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--until-idle", action="store_true", help="end as soon as nothing is left to do"
+        )
+
+    def handle(self, *args: Any, until_idle: bool, **options: Any) -> None:
+        signal.signal(signal.SIGTERM, lambda *_: draining.STOP.set())
+        while not draining.STOP.is_set():
+            count = jobs.drain() + draining.drain_runs()
+            if until_idle and not count and not draining.has_work():
+                return
+            if not count:
+                time.sleep(POLL)

@@ -1,0 +1,70 @@
+"""What changed between two texts: line by line, and word by word inside changed lines."""
+
+import re
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+MOST_LINES = 2_000
+LONGEST_LINE = 4_000
+_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the comparison.
+
+    Parameters
+    ----------
+    mark
+        "same", "removed" or "added".
+    parts
+        Pieces of the line, each with whether it differs from the other side.
+    """
+
+    mark: str
+    parts: list[tuple[str, bool]]
+
+
+def compare_texts(before: str, after: str) -> list[Line] | None:
+    """Lines of both texts in order; None where the texts are too long to compare.
+
+    Examples
+    --------
+    >>> [(line.mark, line.parts) for line in compare_texts("rate it", "rate this")]
+    [('removed', [('rate ', False), ('it', True)]), ('added', [('rate ', False), ('this', True)])]
+    """
+    old, new = before.splitlines(), after.splitlines()
+    if max(len(old), len(new)) > MOST_LINES:
+        return None
+    found: list[Line] = []
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            found += [Line("same", [(text, False)]) for text in old[i1:i2]]
+        elif i2 - i1 == j2 - j1:
+            found += _changed(old[i1:i2], new[j1:j2])
+        else:
+            found += [Line("removed", [(text, True)]) for text in old[i1:i2]]
+            found += [Line("added", [(text, True)]) for text in new[j1:j2]]
+    return found
+
+
+def _changed(old: list[str], new: list[str]) -> list[Line]:
+    """Equally many lines on both sides are taken for each other's successors."""
+    pairs = [_words(*pair) for pair in zip(old, new, strict=True)]
+    return [Line("removed", removed) for removed, _added in pairs] + [
+        Line("added", added) for _removed, added in pairs
+    ]
+
+
+def _words(old: str, new: str) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]]]:
+    if max(len(old), len(new)) > LONGEST_LINE:
+        return [(old, True)], [(new, True)]
+    left, right = _WORDS.findall(old), _WORDS.findall(new)
+    removed: list[tuple[str, bool]] = []
+    added: list[tuple[str, bool]] = []
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        if i2 > i1:
+            removed.append(("".join(left[i1:i2]), tag != "equal"))
+        if j2 > j1:
+            added.append(("".join(right[j1:j2]), tag != "equal"))
+    return removed, added

@@ -1,0 +1,1 @@
+"""Pages of background work, endpoints and runs, as far as they know no app."""

@@ -1,0 +1,136 @@
+"""Steering a run, and the fragment that shows how far it is."""
+
+import uuid
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
+
+from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.models import Study
+from cqa_site.runs import jobs
+from cqa_site.runs.actions import runs as actions
+from cqa_site.runs.forms import LimitsForm
+from cqa_site.runs.models import Run
+from cqa_site.runs.progress import progress_of
+
+MOVES = {
+    "go-on": actions.go_on,
+    "pause": actions.pause_run,
+    "resume": actions.resume_run,
+    "cancel": actions.cancel_run,
+}
+
+
+@study_page(*RESEARCHERS)
+def run_progress(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+    """Return the progress fragment; it polls only while something happens."""
+    shown = progress_context(run_or_404(study, run_id))
+    response = render(request, "runs/_run.html", {"study": study, **shown})
+    if not shown["is_polling"]:
+        response["HX-Trigger"] = "job-ended"
+    return response
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def run_move(request: HttpRequest, study: Study, run_id: uuid.UUID, move: str) -> HttpResponse:
+    """Go on after the pre-flight, pause, resume or cancel."""
+    run = run_or_404(study, run_id)
+    try:
+        MOVES[move](run=run, actor=request.user)
+    except actions.RunRefused as reason:
+        messages.error(request, str(reason))
+    return redirect("run", study.public_id, run.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def run_limits(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+    """Change how much a run may spend and how many requests may be in flight."""
+    run = run_or_404(study, run_id)
+    form = LimitsForm(request.POST)
+    if not form.is_valid():
+        for field, errors in form.errors.items():
+            messages.error(request, f"{form.fields[field].label}: {errors[0]}")
+        return redirect("run", study.public_id, run.public_id)
+    cap, ceiling = form.cleaned_data["cap"], form.cleaned_data["ceiling"]
+    if cap != run.budget.cap_micro:
+        actions.set_cap(run=run, actor=request.user, cap_micro=cap)
+    if ceiling != run.ceiling:
+        actions.set_ceiling(run=run, actor=request.user, ceiling=ceiling)
+    messages.success(request, _("Saved."))
+    return redirect("run", study.public_id, run.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def run_retry(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+    """Ask unscored calls again, all of them or those with the chosen reasons."""
+    run = run_or_404(study, run_id)
+    try:
+        count = actions.retry_unscored(
+            run=run, actor=request.user, reasons=request.POST.getlist("reason")
+        )
+    except actions.RunRefused as reason:
+        messages.error(request, str(reason))
+    else:
+        text = ngettext("%d request is asked again.", "%d requests are asked again.", count)
+        messages.success(request, text % count)
+    return redirect("run", study.public_id, run.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def run_again(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+    """Start the same plan as a new run with fresh answers."""
+    run = run_or_404(study, run_id)
+    try:
+        run = actions.run_again(run=run, actor=request.user)
+    except actions.RunRefused as reason:
+        messages.error(request, str(reason))
+    return redirect("run", study.public_id, run.public_id)
+
+
+def run_or_404(study: Study, run_id: uuid.UUID) -> Run:
+    """One run of the study with what every page of it shows."""
+    runs = study.runs.select_related("endpoint", "prompt", "budget", "created_by")
+    return get_object_or_404(runs, public_id=run_id)
+
+
+def progress_context(run: Run) -> dict:
+    """What the progress fragment needs."""
+    progress = progress_of(run)
+    is_draft = run.state == Run.State.DRAFT
+    job = planning_job(run) if is_draft else None
+    has_failed = job is not None and job.state == jobs.Job.State.FAILED
+    is_polling = run.is_working or progress.in_flight > 0 or (is_draft and not has_failed)
+    return {
+        "run": run,
+        "progress": progress,
+        "planning": job,
+        "is_polling": is_polling,
+        "worker_alive": jobs.is_worker_alive() if is_polling else None,
+    }
+
+
+def planning_job(run: Run) -> jobs.Job | None:
+    """The job that writes the calls of a draft."""
+    return run.study.jobs.filter(key=f"plan_run:{run.public_id}").order_by("-pk").first()
+
+
+BASE = "judges/runs/<uuid:run_id>"
+urlpatterns = [
+    path(f"{BASE}/progress/", run_progress, name="run_progress"),
+    *(
+        path(f"{BASE}/{move}/", run_move, {"move": move}, name=f"run_{move.replace('-', '_')}")
+        for move in MOVES
+    ),
+    path(f"{BASE}/limits/", run_limits, name="run_limits"),
+    path(f"{BASE}/retry/", run_retry, name="run_retry"),
+    path(f"{BASE}/again/", run_again, name="run_again"),
+]

@@ -1,0 +1,104 @@
+"""What the ledger's short names mean, in sentences for people."""
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from cqa_site.judging.chat import Failure
+from cqa_site.judging.extraction import Unscored
+
+from .models import Run
+
+FAILURES: dict[str, Promise] = {
+    Failure.THROTTLED: lazy("The endpoint kept asking to slow down."),
+    Failure.QUOTA: lazy("The account at the endpoint has no credit left."),
+    Failure.DENIED: lazy("The endpoint refused the key."),
+    Failure.SERVER: lazy("The endpoint reported an error of its own."),
+    Failure.CONNECTION: lazy("The endpoint could not be reached."),
+    Failure.TIMEOUT: lazy("No reply came within the deadline."),
+    Failure.REQUEST: lazy("The endpoint refused the request as invalid."),
+    Failure.BLOCKED: lazy(
+        "This server may not send requests to that address. Its operator allows one through "
+        "EGRESS_ALLOW."
+    ),
+    Failure.TOO_LARGE: lazy("The reply was larger than allowed, or compressed."),
+    Failure.GARBAGE: lazy("What came back was no chat reply."),
+    Failure.CERTIFICATE: lazy("The certificate of the endpoint could not be verified."),
+}
+UNUSABLE: dict[str, Promise] = {
+    Unscored.EMPTY: lazy("The reply was empty, or held reasoning only."),
+    Unscored.TRUNCATED: lazy("The reply was cut by the token limit."),
+    Unscored.REFUSED: lazy("The model declined to answer."),
+    Unscored.NO_JSON: lazy("The reply held no JSON object."),
+    Unscored.AMBIGUOUS: lazy("The reply held two different answers."),
+    Unscored.NOT_SCHEMA: lazy("The reply was JSON of another shape."),
+    Unscored.OUT_OF_SET: lazy("The label is not on the scale."),
+    Unscored.MISSING_ITEM: lazy("The reply left an item of the batch out."),
+    Unscored.EXTRA_ITEM: lazy("The reply labelled an item nobody asked about."),
+    Unscored.DUPLICATE_ITEM: lazy("The reply labelled an item of the batch twice."),
+    Unscored.WRONG_TYPE: lazy("The label was no whole number."),
+}
+REASONS: dict[str, Promise] = (
+    FAILURES
+    | UNUSABLE
+    | {"poison": lazy("The worker died repeatedly while this request was on its way.")}
+)
+TEXT_FLAGS: dict[str, Promise] = {
+    "control": lazy("control characters taken out"),
+    "surrogate": lazy("broken characters taken out"),
+    "bidi": lazy("marks that change the writing direction taken out"),
+    "zero_width": lazy("invisible characters taken out"),
+    "variation": lazy("variation selectors taken out"),
+    "tag": lazy("hidden tag characters taken out"),
+    "format": lazy("formatting characters taken out"),
+    "addresses_judge": lazy("wording that seems meant for the judge"),
+    "cut": lazy("text cut because it is too long"),
+}
+PROBLEMS: dict[str, Promise] = {
+    "invalid": lazy("Fewer than nine in ten sample replies were usable."),
+    "constant": lazy("Every sample reply gave the same label."),
+    "cap": lazy("At this cost the whole run would pass its cap."),
+}
+CAPABILITIES: dict[str, Promise] = {
+    "json_schema": lazy("keeps to a JSON schema"),
+    "seed": lazy("takes a seed"),
+    "logprobs": lazy("gives token probabilities"),
+    "n": lazy("gives several answers to one request"),
+}
+
+
+def reason_in_words(name: str) -> str:
+    """Why a call is unscored, or an attempt failed."""
+    if name.startswith("parser_"):
+        return _("The reply broke the parser (%s).") % name.removeprefix("parser_")
+    return str(REASONS.get(name, name))
+
+
+def failure_in_words(text: str) -> str:
+    """A stored failure such as ``denied: The key was refused`` as a sentence."""
+    name, _colon, detail = text.partition(": ")
+    if name not in FAILURES:
+        return text
+    return f"{FAILURES[name]} {detail}".strip()
+
+
+def pause_in_words(run: Run) -> str:
+    """Why a run is paused and what to do about it."""
+    if run.pause_reason == "person":
+        return _("Somebody paused it. Nothing more is sent until it is resumed.")
+    if run.pause_reason == "budget":
+        return _("The money left does not pay for another request. Raise the cap, then resume.")
+    return _("%s Put it right, then resume; nothing is lost.") % failure_in_words(run.pause_reason)
+
+
+def state_in_words(run: Run) -> str:
+    """What a run does now."""
+    sentences = {
+        Run.State.DRAFT: _("A worker writes down the requests; nothing has been sent yet."),
+        Run.State.CHECKING: _("A small sample goes first. The rest waits for what it shows."),
+        Run.State.CHECKED: _("The sample is back. Nothing more is sent until you decide."),
+        Run.State.RUNNING: _("Requests are being sent."),
+        Run.State.DONE: _("Every request is answered or given up with a reason."),
+        Run.State.CANCELLED: _("It was cancelled. Replies that came back are kept."),
+    }
+    return pause_in_words(run) if run.state == Run.State.PAUSED else sentences[run.state]
