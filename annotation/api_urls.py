@@ -2,7 +2,17 @@
 
 from django.urls import URLPattern, path, re_path
 
-from annotation.api import campaigns, files, imports, labels, studies
+from annotation.api import (
+    campaigns,
+    consensus,
+    crowd,
+    files,
+    imports,
+    labels,
+    people,
+    quality,
+    studies,
+)
 
 S = "studies/<uuid:study_id>/"
 C = S + "campaigns/<uuid:campaign_id>/"
@@ -17,9 +27,19 @@ def address(route: str, name: str, views: type, **methods: str) -> URLPattern:
 
 urlpatterns = [
     path("me/", studies.MeView.as_view(), name="api_me"),
-    address("studies/", "studies", studies.StudyNameViews, **LIST),
-    address(S, "study", studies.StudyDetailViews, **ROW),
-    address(S + "members/", "members", studies.MemberViews, **LIST),
+    address("studies/", "studies", studies.StudyNameViews, **CREATE),
+    address(S, "study", studies.StudyDetailViews, **ROW, patch="partial_update"),
+    address(S + "log/", "log", people.LogViews, **LIST),
+    address(S + "members/", "members", people.MemberViews, **LIST),
+    address(S + "members/<uuid:public_id>/", "member", people.MemberViews, patch="partial_update"),
+    address(S + "invitations/", "invitations", people.InvitationViews, **CREATE),
+    address(S + "invitations/<uuid:public_id>/", "invitation", people.InvitationViews, **ROW),
+    address(
+        S + "invitations/<uuid:public_id>/revoke/",
+        "invitation_revoke",
+        people.InvitationViews,
+        post="revoke",
+    ),
     address(S + "comparisons/", "comparisons", studies.ComparisonViews, **LIST),
     address(S + "comparisons/<uuid:public_id>/", "comparison", studies.ComparisonViews, **ROW),
     address(S + "arguments/", "arguments", studies.ArgumentViews, **LIST),
@@ -61,6 +81,14 @@ urlpatterns = [
     address(C + "close/", "campaign_close", campaigns.CloseViews, post="move"),
     address(C + "items/", "items", campaigns.ItemViews, **CREATE),
     address(C + "items/control/", "item_control", campaigns.ItemViews, post="control"),
+    address(C + "crowd-links/", "crowd_links", crowd.CrowdLinkViews, **CREATE),
+    address(C + "crowd-links/<uuid:public_id>/", "crowd_link", crowd.CrowdLinkViews, **ROW),
+    address(
+        C + "crowd-links/<uuid:public_id>/close/",
+        "crowd_link_close",
+        crowd.CrowdLinkViews,
+        post="close",
+    ),
     address(C + "votes/", "votes", labels.VoteViews, **LIST),
     address(C + "votes/<uuid:public_id>/", "vote", labels.VoteViews, **ROW),
     address(C + "raters/", "raters", labels.RaterViews, **LIST),
@@ -74,6 +102,24 @@ urlpatterns = [
         labels.RaterViews,
         post="reinstate",
     ),
+    address(C + "annotators/", "annotators", quality.AnnotatorViews, **LIST),
+    address(C + "annotators/<uuid:public_id>/", "annotator", quality.AnnotatorViews, **ROW),
+    address(
+        C + "annotators/exclude-low/",
+        "annotators_exclude_low",
+        quality.AnnotatorViews,
+        post="exclude_low",
+    ),
+    address(C + "controls/", "controls", quality.ControlViews, **LIST),
+    address(C + "controls/<uuid:public_id>/", "control", quality.ControlViews, **ROW),
+    address(C + "controls/change/", "control_change", quality.ControlViews, post="change"),
+    address(
+        C + "consensus/",
+        "consensus",
+        consensus.ConsensusViews,
+        **ROW,
+        patch="partial_update",
+    ),
     address(C + "final-labels/", "final_labels", labels.FinalLabelViews, **LIST),
     address(
         C + "final-labels/recompute/",
@@ -82,6 +128,9 @@ urlpatterns = [
         post="recompute",
     ),
     address(C + "adjudications/", "adjudications", labels.AdjudicationViews, **CREATE),
+    address(
+        C + "adjudications/adopt/", "adjudications_adopt", labels.AdjudicationViews, post="adopt"
+    ),
     address(C + "snapshots/", "snapshots", files.SnapshotListViews, **LIST),
     address(C + "snapshots/refresh/", "snapshots_refresh", files.SnapshotViews, post="refresh"),
     address(C + "snapshots/<uuid:public_id>/", "snapshot", files.SnapshotViews, **ROW),

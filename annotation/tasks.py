@@ -1,10 +1,22 @@
-"""What workers do for this app: which function handles which kind of job."""
+"""What workers do for this app: which function handles which kind of job, and its chores."""
 
-from annotation.actions import consensus, export_making, exports, importing, snapshots
+from annotation.actions import (
+    consensus,
+    export_making,
+    exports,
+    importing,
+    retention,
+    snapshots,
+)
 from cqa_site.runs.jobs import handles
+from cqa_site.web.housekeeping import chore
 
 handles(snapshots.JOB)(snapshots.make_snapshot)
 handles(consensus.JOB)(consensus.make_final_labels)
 handles(exports.JOB)(export_making.make_exports)
 handles(importing.CHECK_JOB)(importing.run_check)
 handles(importing.APPLY_JOB)(importing.run_apply)
+
+chore("expired exports")(retention.expire_exports)
+chore("uploads nobody imported")(retention.discard_old_imports)
+chore("leftover files")(retention.remove_leftovers)

@@ -17,11 +17,11 @@ from annotation.actions.relevance_judge import default_prompts
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.endpoints import create_endpoint
 from cqa_site.runs.models import Endpoint
-url, limit, key, deadline = json.loads(sys.argv[1])
+name, url, limit, key, deadline = json.loads(sys.argv[1])
 study, boss = Study.objects.get(), User.objects.get(email="boss@bench.example")
 default_prompts(study, boss)
 values = {
-    "name": "Stub", "base_url": url, "model": "stub-1", "price_in": 1, "price_out": 2,
+    "name": name, "base_url": url, "model": "stub-1", "price_in": 1, "price_out": 2,
     "max_in_flight": limit, "deadline_seconds": deadline,
 }
 endpoint = create_endpoint(study=study, actor=boss, values=values, key=key)
@@ -40,11 +40,12 @@ values = {
     "params": {"temperature": 0, "max_tokens": 200}, "preflight": "off", "reuse": False,
 } | json.loads(sys.argv[1])
 campaign = Campaign.objects.get()
+endpoint, sample = values.pop("endpoint", "Stub"), values.pop("sample", 0)
 plan = RunPlan(
     kind="relevance",
-    endpoint=Endpoint.objects.get(name="Stub"),
+    endpoint=Endpoint.objects.get(name=endpoint),
     prompt=PromptVersion.objects.get(kind=SINGLE),
-    target=target_of(campaign),
+    target=target_of(campaign, choice="sample" if sample else "all", sample=sample),
     **values,
 )
 run = start_run(study=campaign.study, actor=User.objects.get(email="boss@bench.example"), plan=plan)
@@ -94,13 +95,22 @@ class JudgingSite(CampaignServer):
         )
 
     def add_endpoint(
-        self, base_url: str, *, limit: int = 64, key: str = "sk-stub-0123456789", deadline: int = 5
+        self,
+        base_url: str,
+        *,
+        limit: int = 64,
+        key: str = "sk-stub-0123456789",
+        deadline: int = 5,
+        name: str = "Stub",
     ) -> None:
         """Make the endpoint and the default prompts."""
-        self.python("-c", ENDPOINT, json.dumps([base_url, limit, key, deadline]))
+        self.python("-c", ENDPOINT, json.dumps([name, base_url, limit, key, deadline]))
 
     def start_run(self, **values) -> str:
-        """Start a run over all arguments; return its id."""
+        """Start a run over all arguments, or over a ``sample`` of them; return its id.
+
+        Other values are those of a plan; ``endpoint`` is a name.
+        """
         return self.python("-c", START, json.dumps(values)).split()[-1]
 
     def state(self, run: str) -> dict:

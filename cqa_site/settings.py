@@ -205,6 +205,8 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
 DATA_UPLOAD_MAX_NUMBER_FILES = 2
 FILE_UPLOAD_PERMISSIONS = 0o600
 MAX_UPLOAD_BYTES = 64 * 1024 * 1024
+# Export files, and uploads that nobody imported, are deleted after this long.
+EXPORT_RETENTION_DAYS = env.int("EXPORT_RETENTION_DAYS", 30, validate=validate.Range(min=1))
 
 if PRODUCTION:
     SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", True)
@@ -301,7 +303,11 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BEAT_SCHEDULE = {"sweep": {"task": "cqa_site.runs.tasks.wake", "schedule": 10.0}}
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {"task": "cqa_site.runs.tasks.wake", "schedule": 10.0},
+    # Every hour, because a site on somebody's laptop rarely runs for a whole day.
+    "housekeeping": {"task": "cqa_site.runs.tasks.housekeeping", "schedule": 3600.0},
+}
 if CELERY_BROKER_URL.startswith("filesystem://"):
     for folder in ("broker", "broker/queue", "broker/control"):
         (DATA_DIR / folder).mkdir(mode=0o700, exist_ok=True)
@@ -343,8 +349,9 @@ LOGGING = {
     "formatters": {"line": {"()": "cqa_site.web.logging.JsonLines"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "INFO")},
-    # The file-system broker has no host, and kombu warns about that at every start.
-    "loggers": {"kombu.connection": {"level": "ERROR"}},
+    # The file-system broker has no host, and kombu warns about that at every start; httpx2
+    # writes a line for every request, with its address.
+    "loggers": {"kombu.connection": {"level": "ERROR"}, "httpx2": {"level": "WARNING"}},
 }
 
 env.seal()

@@ -1,13 +1,14 @@
 """Filling, opening, pausing and closing campaigns."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Argument, Campaign, Item, Slot
+from annotation.reports.doubts import has_doubts, least_sure_first
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 
@@ -127,6 +128,13 @@ def _check_complete(campaign: Campaign) -> None:
         raise CampaignNotReady(
             _("A control item has a known label that the guideline's scale does not hold.")
         )
+    if campaign.orders_by_uncertainty and not has_doubts(campaign):
+        raise CampaignNotReady(
+            _(
+                "Items are to come in the order of the trained judge's uncertainty, and no judge "
+                "was trained for this campaign. Train one on its page Judges, or change the order."
+            )
+        )
 
 
 def _make_slots(campaign: Campaign) -> None:
@@ -139,11 +147,21 @@ def _make_slots(campaign: Campaign) -> None:
         ]
         Item.objects.bulk_update(items, ["rank"], batch_size=300)
     votes = campaign.votes_per_item
-    ordinary = campaign.items.filter(control_label__isnull=True).order_by("rank")
     slots = (
-        Slot(campaign=campaign, item_id=pk, number=number, order=rank * votes + number)
-        for pk, rank in ordinary.values_list("pk", "rank").iterator(CHUNK)
+        Slot(campaign=campaign, item_id=pk, number=number, order=place * votes + number)
+        for pk, place in _places(campaign)
         for number in range(1, votes + 1)
     )
     while batch := [slot for _unused, slot in zip(range(CHUNK), slots, strict=False)]:
         Slot.objects.bulk_create(batch, batch_size=CHUNK)
+
+
+def _places(campaign: Campaign) -> Iterable[tuple[int, int]]:
+    """Ordinary items with their place in the queue: random, or the judge's doubtful ones first.
+
+    Ranks stay random either way, so control items are drawn as always.
+    """
+    if campaign.orders_by_uncertainty:
+        return ((pk, place) for place, pk in enumerate(least_sure_first(campaign)))
+    ordinary = campaign.items.filter(control_label__isnull=True).order_by("rank")
+    return ordinary.values_list("pk", "rank").iterator(CHUNK)

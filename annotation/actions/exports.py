@@ -11,6 +11,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
+from django.http import Http404
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
@@ -113,7 +114,9 @@ def current_snapshot(*, campaign: Campaign) -> Snapshot:
 
 
 def stored_path(file: ExportFile) -> Path:
-    """Where the finished file lies."""
+    """Where the finished file lies; raises Http404 if it has expired."""
+    if not file.stored_as:
+        raise Http404(_("This file was deleted because it is old. Make it anew."))
     return settings.MEDIA_ROOT / file.stored_as
 
 

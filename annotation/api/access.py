@@ -18,10 +18,30 @@ from rest_framework.viewsets import GenericViewSet
 
 from annotation.models import Campaign
 from cqa_site.people.access import membership_or_404
-from cqa_site.people.models import Membership, Study
+from cqa_site.people.models import Membership, Role, Study
+from cqa_site.people.tokens import SAFE_METHODS
 
 
-class StudyViews(GenericViewSet):
+class PersonViews(GenericViewSet):
+    """Addresses of any person with a token, and what all views share."""
+
+    def read(self, serializer: type[Serializer], *, partial: bool = False) -> dict[str, Any]:
+        """The checked body of the request; raises 400."""
+        given = serializer(data=self.request.data, partial=partial)
+        given.is_valid(raise_exception=True)
+        return given.validated_data
+
+    def shown(self, row: Model, status: int = 200) -> Response:
+        """One row as the view's serializer shows it."""
+        return Response(self.get_serializer(row).data, status=status)
+
+    def listed(self, rows: Any) -> Response:
+        """One page of rows."""
+        page = self.paginate_queryset(self.filter_queryset(rows))
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+
+class StudyViews(PersonViews):
     """Addresses below ``studies/<study_id>/``: researchers and admins of that study only.
 
     A subclass names ``queryset`` (its model, for the description) and returns
@@ -50,21 +70,6 @@ class StudyViews(GenericViewSet):
         """Rows of ``self.study``."""
         raise NotImplementedError
 
-    def read(self, serializer: type[Serializer], *, partial: bool = False) -> dict[str, Any]:
-        """The checked body of the request; raises 400."""
-        given = serializer(data=self.request.data, partial=partial)
-        given.is_valid(raise_exception=True)
-        return given.validated_data
-
-    def shown(self, row: Model, status: int = 200) -> Response:
-        """One row as the view's serializer shows it."""
-        return Response(self.get_serializer(row).data, status=status)
-
-    def listed(self, rows: Any) -> Response:
-        """One page of rows."""
-        page = self.paginate_queryset(self.filter_queryset(rows))
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
-
     def list(self, request: Request, **kwargs: Any) -> Response:
         """A page of the rows that match the filters."""
         return self.listed(self.get_queryset())
@@ -72,6 +77,17 @@ class StudyViews(GenericViewSet):
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """One row."""
         return self.shown(get_object_or_404(self.get_queryset(), public_id=public_id))
+
+
+class AdminViews(StudyViews):
+    """Addresses that researchers read and only admins change."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Check the role once more before anything changes."""
+        super().initial(request, *args, **kwargs)
+        is_change = self.action is not None and request.method not in SAFE_METHODS
+        if is_change and self.membership.role != Role.ADMIN:
+            raise PermissionDenied("Only admins of the study may change this.")
 
 
 class CampaignViews(StudyViews):

@@ -66,8 +66,7 @@ class CampaignSetViews(StudyViews):
             given["guideline"] = guideline.pk if guideline else None
         values = model_to_dict(draft, fields=CampaignForm.Meta.fields) | given
         form = CampaignForm(values, study=self.study, instance=draft)
-        if not form.is_valid():
-            raise ValidationError({name: list(errors) for name, errors in form.errors.items()})
+        inputs.require_valid(form)
         return form.save()
 
 

@@ -22,6 +22,13 @@ class MemberFilter(filters.FilterSet):
     is_active = TrueFalseFilter()
 
 
+class AuditEventFilter(filters.FilterSet):
+    """Lines of the log by what was done, and to what."""
+
+    verb = filters.CharFilter(max_length=60)
+    subject = filters.CharFilter(max_length=200)
+
+
 class ComparisonFilter(filters.FilterSet):
     """Comparisons by an object exactly as written."""
 

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from annotation.actions import adjudication, consensus, quality
 from annotation.actions.serving import rater_for
+from annotation.forms.consensus import AdoptForm
 from annotation.models import Adjudication, Assignment, FinalLabel, Rater
 from annotation.reports.votes import counted_votes
 from cqa_site.web.problems import invalid_on
@@ -138,3 +139,21 @@ class AdjudicationViews(CampaignViews):
                 **given,
             )
         return self.shown(self.get_queryset().get(pk=decision.pk), 201)
+
+    @extend_schema(request=inputs.AdoptInput, responses=inputs.AdoptedSerializer)
+    def adopt(self, request: Request, **kwargs: Any) -> Response:
+        """Take another campaign's labels by one expert, model or release as decisions here."""
+        given = self.read(inputs.AdoptInput)
+        source = f"{given['campaign']}:{given['rater']}"
+        form = AdoptForm(given | {"source": source}, campaign=self.campaign)
+        if not form.is_valid():
+            raise ValidationError({"rater": ["No expert, model or release labelled there."]})
+        with invalid_on("campaign", adjudication.DecisionNotValid):
+            count = adjudication.adopt_labels(
+                campaign=self.campaign,
+                source_campaign=self.study.campaigns.get(public_id=given["campaign"]),
+                source_rater=self.study.raters.get(public_id=given["rater"]),
+                only_tied=given["only_tied"],
+                actor=request.user,
+            )
+        return Response({"adopted": count})

@@ -1,26 +1,28 @@
-"""Who the token belongs to, and what a study holds: people, comparisons, guidelines, work."""
+"""Who the token belongs to, their studies, and what a study holds: sentences, guidelines, work."""
 
 from typing import Any
 
 from django.db.models import QuerySet
+from django.forms import model_to_dict
 from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
-from rest_framework.viewsets import GenericViewSet
 
 from annotation.actions.guidelines import save_version
 from annotation.models import Argument, Comparison, Guideline
 from annotation.models.scales import ScaleNotValid
 from cqa_site.people.access import memberships_of
+from cqa_site.people.actions.studies import change_study, create_study
+from cqa_site.people.forms import StudyForm
 from cqa_site.people.models import Membership
 from cqa_site.runs.models import Job
 from cqa_site.web.problems import invalid_on
 
 from . import filters, inputs, serializers
-from .access import StudyViews
+from .access import AdminViews, PersonViews, StudyViews
 
 
 class MeView(APIView):
@@ -36,7 +38,7 @@ class MeView(APIView):
         return Response(serializers.MeSerializer(person).data)
 
 
-class StudyNameViews(GenericViewSet):
+class StudyNameViews(PersonViews):
     """The studies this person is a member of."""
 
     queryset = Membership.objects.none()
@@ -44,12 +46,20 @@ class StudyNameViews(GenericViewSet):
 
     def list(self, request: Request) -> Response:
         """Names and own roles; nothing else, whatever the role."""
-        rows = self.filter_queryset(memberships_of(request.user).order_by("study__name", "pk"))
-        page = self.paginate_queryset(rows)
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return self.listed(memberships_of(request.user).order_by("study__name", "pk"))
+
+    @extend_schema(request=inputs.StudyInput, responses={201: serializers.StudySerializer})
+    def create(self, request: Request) -> Response:
+        """Open a study; site administrators only, who become its first admin."""
+        if not (request.user.is_staff or request.user.is_superuser):
+            raise PermissionDenied("Only site administrators may open a study.")
+        form = StudyForm(self.read(inputs.StudyInput))
+        inputs.require_valid(form)
+        study = create_study(actor=request.user, **form.cleaned_data)
+        return Response(serializers.StudySerializer(study).data, status=201)
 
 
-class StudyDetailViews(StudyViews):
+class StudyDetailViews(AdminViews):
     """One study."""
 
     queryset = Membership.objects.none()
@@ -59,17 +69,14 @@ class StudyDetailViews(StudyViews):
         """Name, description and when it was made."""
         return self.shown(self.study)
 
-
-class MemberViews(StudyViews):
-    """The people of a study."""
-
-    queryset = Membership.objects.none()
-    serializer_class = serializers.MemberSerializer
-    filterset_class = filters.MemberFilter
-
-    def rows(self) -> QuerySet:
-        """Members, also those who left."""
-        return self.study.memberships.select_related("user").order_by("pk")
+    @extend_schema(request=inputs.StudyInput, responses=serializers.StudySerializer)
+    def partial_update(self, request: Request, **kwargs: Any) -> Response:
+        """Change name or description; what is left out keeps its value."""
+        given = self.read(inputs.StudyInput, partial=True)
+        form = StudyForm(model_to_dict(self.study, fields=StudyForm.Meta.fields) | given)
+        inputs.require_valid(form)
+        change_study(study=self.study, actor=request.user, **form.cleaned_data)
+        return self.shown(self.study)
 
 
 class ComparisonViews(StudyViews):

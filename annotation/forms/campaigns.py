@@ -27,6 +27,7 @@ class CampaignForm(forms.ModelForm):
             "expected_seconds",
             "lease_minutes",
             "seed",
+            "orders_by_uncertainty",
         ]
         labels = {"guideline": _("Guideline and label scale")}
         help_texts = {
@@ -42,6 +43,10 @@ class CampaignForm(forms.ModelForm):
             "expected_seconds": _("Shown to annotators and used for estimates."),
             "lease_minutes": _("Renewed while the page is in view; then others get the item."),
             "seed": _("The same seed gives the same order again."),
+            "orders_by_uncertainty": _(
+                "Uses the newest trained judge of the study when the campaign opens. What it "
+                "does not know comes after, in the random order. Annotators see nothing of it."
+            ),
         }
 
     def __init__(self, *args, study, **kwargs) -> None:

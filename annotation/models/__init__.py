@@ -2,7 +2,7 @@
 
 from .campaigns import Campaign, Guideline, Item, Participation, Slot
 from .files import ExportFile, ImportFile, ImportProblem
-from .judging import JudgeLabel, RelevanceRun, TrainedJudge
+from .judging import JudgeLabel, RelevanceRun, TextEmbedding, TrainedJudge
 from .labels import Assignment, Rater, VoteEvent
 from .outcomes import Adjudication, FinalLabel, Snapshot
 from .questions import Argument, Comparison
@@ -25,6 +25,7 @@ __all__ = [
     "RelevanceRun",
     "Slot",
     "Snapshot",
+    "TextEmbedding",
     "TrainedJudge",
     "VoteEvent",
 ]

@@ -106,6 +106,10 @@ class Campaign(models.Model):
         validators=[MinValueValidator(1), MaxValueValidator(240)],
     )
     seed = models.PositiveBigIntegerField(_("seed of every random order"), default=20240402)
+    # Decides the order of slots when the campaign opens; nothing an annotator gets shows it.
+    orders_by_uncertainty = models.BooleanField(
+        _("serve first what the trained judge is least sure of"), default=False
+    )
     aggregator = models.CharField(max_length=12, choices=Aggregator, default=Aggregator.MAJORITY)
     # Labels of these campaigns overrule the majority (expert batches beside a crowd).
     overridden_by = models.ManyToManyField("self", symmetrical=False, blank=True)

@@ -1,15 +1,17 @@
 """Control items: what the crowd and the experts say about their keys."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from annotation.methods.consensus import label_votes
 from annotation.models import Campaign, Item
 
 from .quality import LabelCounts, beside, label_counts
 from .votes import expert_table, vote_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,8 @@ def controls(campaign: Campaign, votes: pd.DataFrame, **where: object) -> list[C
 
     ``votes`` holds at least all votes on them; ``where`` narrows the items.
     """
+    from annotation.methods.consensus import label_votes
+
     counted = votes[votes["is_control"] & ~votes["excluded"] & ~votes["is_extra"]]
     by_item = counted.assign(unit=counted["item"])
     crowd = label_votes(by_item, "majority")
@@ -99,4 +103,6 @@ def control_detail(campaign: Campaign, argument_id: int) -> ControlDetail:
 
 
 def _whole(label: Any) -> int | None:
+    import pandas as pd
+
     return None if label is None or pd.isna(label) else int(label)

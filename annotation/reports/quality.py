@@ -1,18 +1,20 @@
 """How reliable the annotators of a campaign are."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-from django.db.models import Count
+from django.db.models import Count, F, Q
 
-from annotation.methods.consensus import label_votes, majority_of_others
 from annotation.models import Assignment, Campaign, Participation, Rater
-from cqa_site.stats.intervals import clopper_pearson_interval
 
 from .votes import counted_votes, vote_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ONE_VALUE_MIN = 5  # fewer equal labels say nothing about a habit
 HASTY_SHARE = 0.2  # of the expected seconds
@@ -114,9 +116,20 @@ def control_record(campaign: Campaign, rater_id: int) -> ControlRecord:
 
 
 def control_records(campaign: Campaign, **where: object) -> dict[int, ControlRecord]:
-    """The control record of each rater who answered a control item, by key of the rater."""
-    votes = vote_table(campaign, exclude=False, item__control_label__isnull=False, **where)
-    return _records(votes)
+    """The control record of each rater who answered a control item, by key of the rater.
+
+    Counted by the database: labelling asks for it after every block.
+    """
+    answered = campaign.assignments.filter(
+        state=Assignment.State.ANSWERED,
+        item__control_label__isnull=False,
+        item__is_retired=False,
+        **where,
+    )
+    is_right = Q(label=F("item__control_label"))
+    counts = answered.order_by().values_list("rater")
+    rows = counts.annotate(right=Count("pk", filter=is_right), n=Count("pk"))
+    return {rater: ControlRecord(right, n) for rater, right, n in rows}
 
 
 def annotators(campaign: Campaign, votes: pd.DataFrame) -> list[Annotator]:
@@ -175,6 +188,8 @@ def beside(first: dict[int, int], second: dict[int, int], scale: list[int]) -> l
 
 def time_histogram(active_ms: pd.Series) -> list[tuple[str, int, float]]:
     """Active seconds in bins of growing width: (bin, count, percent of those measured)."""
+    import pandas as pd
+
     seconds = active_ms.dropna().astype(float) / 1_000
     bins = pd.cut(seconds, TIME_BINS, right=False, include_lowest=True)
     counts = bins.value_counts(sort=False).to_list()
@@ -185,6 +200,8 @@ def time_histogram(active_ms: pd.Series) -> list[tuple[str, int, float]]:
 
 @lru_cache(maxsize=4_096)
 def _interval(right: int, n: int) -> tuple[float, float]:
+    from cqa_site.stats.intervals import clopper_pearson_interval
+
     return tuple(clopper_pearson_interval(right, n))
 
 
@@ -200,6 +217,10 @@ def _records(votes: pd.DataFrame) -> dict[int, ControlRecord]:
 
 def _facts(votes: pd.DataFrame) -> pd.DataFrame:
     """Per rater: votes, extras, different values, median milliseconds, agreement with others."""
+    import pandas as pd
+
+    from annotation.methods.consensus import label_votes, majority_of_others
+
     counted = votes[~votes["excluded"] & ~votes["is_extra"] & ~votes["is_retired"]]
     # An excluded rater is compared with the counted votes, too, but counts for nobody else.
     others = majority_of_others(counted)
@@ -226,7 +247,8 @@ def _annotator(
     records: dict[int, ControlRecord],
 ) -> Annotator:
     record = records.get(rater.pk, ControlRecord())
-    seconds = None if pd.isna(fact.median_ms) else float(fact.median_ms) / 1_000
+    median_ms = _known(fact.median_ms)
+    seconds = None if median_ms is None else median_ms / 1_000
     return Annotator(
         rater=rater,
         place=place,
@@ -237,8 +259,14 @@ def _annotator(
         median_seconds=seconds,
         is_hasty=seconds is not None and seconds < HASTY_SHARE * campaign.expected_seconds,
         is_one_value=fact.votes >= ONE_VALUE_MIN and fact.values == 1,
-        agreement=None if pd.isna(fact.agreement) else float(fact.agreement),
+        agreement=_known(fact.agreement),
     )
+
+
+def _known(number: Any) -> float | None:
+    import pandas as pd
+
+    return None if pd.isna(number) else float(number)
 
 
 def _percent(share: float | None) -> float | None:

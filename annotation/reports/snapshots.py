@@ -5,15 +5,16 @@ assignment that was submitted, ran out or is void (not merely served). Its sha25
 the plain bytes, so anybody who has the file can check a citation.
 """
 
+from __future__ import annotations
+
 import csv
 import gzip
 import hashlib
 import io
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from django.db import connection
 from django.db.models import (
     BooleanField,
@@ -37,6 +38,9 @@ from annotation.models import (
     Snapshot,
     VoteEvent,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = (
     "item_id",
@@ -103,6 +107,7 @@ def read_votes(packed: bytes) -> pd.DataFrame:
     Labels, control labels and ``active_ms`` are Int64 with gaps, flags are booleans,
     ``answered_at`` is a UTC time or missing; everything else is text exactly as stored.
     """
+    import pandas as pd
     from pyarrow import csv as arrow
     from pyarrow import int64, string
 

@@ -1,9 +1,16 @@
 """The table of votes: the only way statistics read them."""
 
-import pandas as pd
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
 from django.db.models import F, FilteredRelation, Q, QuerySet
 
 from annotation.models import Adjudication, Assignment, Campaign, Rater
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Column of the table → where it comes from.
 COLUMNS = {
@@ -38,8 +45,7 @@ def vote_table(campaign: Campaign, *, exclude: bool = True, **where: object) -> 
     """
     votes = counted_votes(campaign) if exclude else _answered(campaign=campaign)
     rows = votes.filter(**where).order_by("pk").values_list(*COLUMNS.values())
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
-    table = table.astype({"control_label": "Int64", "active_ms": "Int64"})
+    table = _frame(rows, list(COLUMNS)).astype({"control_label": "Int64", "active_ms": "Int64"})
     table["is_control"] = table["control_label"].notna()
     table["excluded"] = table.pop("excluded_at").notna()
     return table
@@ -85,7 +91,7 @@ def adjudication_table(campaign: Campaign, **where: object) -> pd.DataFrame:
         .order_by("pk")
         .values_list("argument_id", "rater_id", "label")
     )
-    return pd.DataFrame(rows, columns=["unit", "rater", "value"])
+    return _frame(rows, ["unit", "rater", "value"])
 
 
 def _answered(**where: object) -> QuerySet[Assignment]:
@@ -104,4 +110,10 @@ def _counted(votes: QuerySet[Assignment]) -> QuerySet[Assignment]:
 
 def _labels_of(votes: QuerySet[Assignment]) -> pd.DataFrame:
     rows = votes.order_by("pk").values_list("item__argument_id", "rater_id", "label")
-    return pd.DataFrame(rows, columns=["unit", "rater", "value"])
+    return _frame(rows, ["unit", "rater", "value"])
+
+
+def _frame(rows: Iterable[tuple[Any, ...]], columns: list[str]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=columns)

@@ -2,6 +2,7 @@
 
 import uuid
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
@@ -101,6 +102,7 @@ def _listed(request: HttpRequest, study: Study, campaign: Campaign) -> dict[str,
         "page": page,
         "jobs": list(jobs.values()),
         "worker_alive": is_worker_alive() if jobs else None,
+        "retention_days": settings.EXPORT_RETENTION_DAYS,
     }
 
 

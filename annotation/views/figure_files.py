@@ -13,7 +13,6 @@ from annotation.models import Snapshot
 from annotation.reports.figure_charts import CHARTS, chart_spec
 from annotation.reports.figure_tables import TABLES, figure_table
 from annotation.reports.snapshots import snapshot_votes
-from annotation.reports.units import NoSuchFigure, page_rows, recomputed, unit_rows, units
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 from cqa_site.web import charts
@@ -83,6 +82,8 @@ def units_page(
     request: HttpRequest, study: Study, campaign_id: uuid.UUID, number: int
 ) -> HttpResponse:
     """List the votes behind one figure, from the snapshot's own table."""
+    from annotation.reports.units import NoSuchFigure, page_rows, recomputed, unit_rows, units
+
     snapshot = snapshot_or_404(study, campaign_id, number, with_votes=True)
     figure = request.GET.get("figure", "votes")
     try:

@@ -11,33 +11,28 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.db import transaction
 from django.db.models.functions import Now
-from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.actions.answering import (
-    Answer,
-    AnswerNotValid,
-    KeyReused,
-    RoundClosed,
-    answer,
-)
+from annotation.actions.answering import Answer, AnswerNotValid, KeyReused, RoundClosed, store
 from annotation.actions.quality import check_rater
-from annotation.actions.serving import Work, answered_count, next_work, renew
+from annotation.actions.serving import Work, answered_count, next_work, renew, reserved
 from annotation.forms.answers import AnswerForm
 from annotation.models import Assignment, Campaign, Participation
 from cqa_site.people.access import study_page
 from cqa_site.people.models import Role, Study
 
 from .label_payload import earlier_payload, item_payload, segments_of
-from .label_place import DONE, answers_of, own_row, participant_of, place_in, place_of_row
+from .label_place import DONE, answers_of, locked_place, own_row, participant_of, place_in
 
 RATERS = (Role.ANNOTATOR, Role.EXPERT)
 PREFETCH = 5
 EARLIER = 5
 PAGE_SIZE = 25
+Progress = dict[str, int | None]
 
 
 @study_page(*RATERS)
@@ -59,24 +54,20 @@ def label_answer(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> 
     form = AnswerForm(request.POST)
     if not form.is_valid():
         return _refuse(request, place_in(request, study, campaign_id), "not_valid", 422)
-    row = get_object_or_404(
-        Assignment.objects.select_related("campaign", "rater"),
-        public_id=form.cleaned_data["item"],
-        campaign__public_id=campaign_id,
-        campaign__study=study,
-        rater__user=request.user,
-    )
-    place = place_of_row(request, row)
+    item = form.cleaned_data["item"]
     try:
         # One transaction for the answer and what follows from it: one commit per label.
         with transaction.atomic():
-            row, work, progress = _store(request, place, row, form.answer())
+            place = locked_place(request, study, campaign_id)
+            row, work, progress = _store(request, place, item, form.answer())
+    except Assignment.DoesNotExist as error:
+        raise Http404 from error
     except AnswerNotValid:
-        return _refuse(request, place, "not_valid", 422, row)
+        return _refuse(request, place, "not_valid", 422, item)
     except KeyReused:
-        return _refuse(request, place, "key_reused", 409, row)
+        return _refuse(request, place, "key_reused", 409, item)
     except RoundClosed:
-        return _refuse(request, place, "round_closed", 409, row)
+        return _refuse(request, place, "round_closed", 409, item)
     if not _wants_json(request):
         return _see_other("label", study.public_id, campaign_id)
     saved = {"id": str(row.public_id), "label": row.label}
@@ -84,15 +75,20 @@ def label_answer(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> 
 
 
 def _store(
-    request: HttpRequest, place: Participation, row: Assignment, given: Answer
-) -> tuple[Assignment, Work, dict[str, int | None]]:
+    request: HttpRequest, place: Participation, item: uuid.UUID, given: Answer
+) -> tuple[Assignment, Work, Progress]:
     """Keep the answer, look at the block if it ended, reserve what comes next."""
-    is_first = row.state not in DONE
-    row = answer(rater=row.rater, assignment=row, given=given)
-    # Not after changes: whoever is stopped could try out which answers end the stop.
-    if is_first:
-        _check_block(place, row)
-    return row, *_reserve(request, place)
+    rows = Assignment.objects.filter(
+        public_id=item, rater_id=place.rater_id, campaign_id=place.campaign_id
+    )
+    stored = store(rows=rows, given=given)
+    waiting = reserved(campaign=place.campaign, participation=place)
+    # Not after changes: whoever is stopped could try out which answers end the stop. And only
+    # after whole blocks: earlier, the answer that stops somebody would be one to a control item.
+    if stored.is_first and all(row.block != stored.row.block for row in waiting):
+        check_rater(campaign=place.campaign, participation=place)
+        place.refresh_from_db(fields=["is_stopped", "excluded_at"])
+    return stored.row, *_reserve(request, place, waiting)
 
 
 @study_page(*RATERS)
@@ -135,7 +131,8 @@ def _page(
     status: int = 200,
 ) -> HttpResponse:
     """Render ``shown`` or else the next item; without either, the reason why."""
-    work = _work(request, place)
+    answered = answered_count(place)
+    work = _work(request, place, answered)
     waiting = work.assignments[:PREFETCH]
     current = shown or next(iter(waiting), None)
     is_change = current is not None and current.state in DONE
@@ -143,7 +140,7 @@ def _page(
         waiting = [current, *(row for row in waiting if row.pk != current.pk)]
         _remember_shown(current)
     earlier = list(answers_of(place)[:EARLIER])
-    progress = _progress(request, place)
+    progress = _progress(request, answered)
     page = {
         "user": str(request.user.public_id),
         "campaign": str(place.campaign.public_id),
@@ -178,7 +175,7 @@ def _refuse(
     place: Participation,
     error: str,
     status: int,
-    row: Assignment | None = None,
+    item: uuid.UUID | None = None,
 ) -> HttpResponse:
     """Say why an answer was not stored, and show the item again."""
     texts = {
@@ -188,7 +185,7 @@ def _refuse(
     }
     if _wants_json(request):
         return JsonResponse({"error": error, "detail": texts[error]}, status=status)
-    shown = own_row(place, str(row.public_id)) if row else None
+    shown = own_row(place, str(item)) if item else None
     return _page(request, place, shown=shown, notice=texts[error], status=status)
 
 
@@ -197,15 +194,18 @@ def _next(request: HttpRequest, place: Participation) -> dict[str, Any]:
     return _coming(*_reserve(request, place))
 
 
-def _reserve(request: HttpRequest, place: Participation) -> tuple[Work, dict[str, int | None]]:
+def _reserve(
+    request: HttpRequest, place: Participation, waiting: list[Assignment] | None = None
+) -> tuple[Work, Progress]:
     """What is reserved for the rater, the first of it being on the screen now."""
-    work = _work(request, place)
+    answered = answered_count(place)
+    work = _work(request, place, answered, waiting)
     if work.assignments:
         _remember_shown(work.assignments[0])
-    return work, _progress(request, place)
+    return work, _progress(request, answered)
 
 
-def _coming(work: Work, progress: dict[str, int | None]) -> dict[str, Any]:
+def _coming(work: Work, progress: Progress) -> dict[str, Any]:
     return {
         "next": [item_payload(row) for row in work.assignments[:PREFETCH]],
         "progress": progress,
@@ -213,15 +213,20 @@ def _coming(work: Work, progress: dict[str, int | None]) -> dict[str, Any]:
     }
 
 
-def _work(request: HttpRequest, place: Participation) -> Work:
+def _work(
+    request: HttpRequest,
+    place: Participation,
+    answered: int,
+    waiting: list[Assignment] | None = None,
+) -> Work:
     """What is left to label; participants get what their link asks for and no more."""
     participant = participant_of(request)
     if participant is None:
-        return next_work(campaign=place.campaign, participation=place)
-    left = participant.link.required_items - answered_count(place)
+        return next_work(campaign=place.campaign, participation=place, waiting=waiting)
+    left = participant.link.required_items - answered
     if left <= 0:
         return Work([], "finished")
-    work = next_work(campaign=place.campaign, participation=place)
+    work = next_work(campaign=place.campaign, participation=place, waiting=waiting)
     return Work(work.assignments[:left], work.reason)
 
 
@@ -229,24 +234,11 @@ def _remember_shown(row: Assignment) -> None:
     Assignment.objects.filter(pk=row.pk, shown_at__isnull=True).update(shown_at=Now())
 
 
-def _progress(request: HttpRequest, place: Participation) -> dict[str, int | None]:
+def _progress(request: HttpRequest, answered: int) -> Progress:
     """Own work only: how far the campaign is would tell what others do."""
     participant = participant_of(request)
     total = participant.link.required_items if participant else None
-    return {"answered": answered_count(place), "total": total}
-
-
-def _check_block(place: Participation, row: Assignment) -> None:
-    """Look at the rater's control accuracy once a whole block is answered, never in between."""
-    rest = Assignment.objects.filter(
-        rater_id=row.rater_id,
-        campaign_id=row.campaign_id,
-        block=row.block,
-        state=Assignment.State.SERVED,
-    )
-    if not rest.exists():
-        check_rater(campaign=place.campaign, participation=place)
-        place.refresh_from_db(fields=["is_stopped", "excluded_at"])
+    return {"answered": answered, "total": total}
 
 
 def _wants_json(request: HttpRequest) -> bool:

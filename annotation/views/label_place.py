@@ -23,12 +23,21 @@ def place_in(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> Part
     return member_participation(campaign=campaign, membership=request.membership)
 
 
-def place_of_row(request: HttpRequest, row: Assignment) -> Participation:
-    """Participation and crowd link behind an assignment, in one query."""
-    place = Participation.objects.select_related("rater__user__participant__link").get(
-        campaign_id=row.campaign_id, rater_id=row.rater_id
+def locked_place(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> Participation:
+    """The rater's place with campaign and crowd link, in one query; nobody decides on it now.
+
+    Before the assignment it is about to change, see `annotation.actions.serving`.
+    """
+    places = Participation.objects.select_for_update(of=("self",)).select_related(
+        "campaign__guideline", "rater__user__participant__link"
     )
-    place.campaign = row.campaign
+    place = get_object_or_404(
+        places.defer("campaign__guideline__body"),
+        campaign__study=study,
+        campaign__public_id=campaign_id,
+        campaign__origin=Campaign.Origin.LIVE,
+        rater__user=request.user,
+    )
     request.participant = getattr(place.rater.user, "participant", None)
     return place
 

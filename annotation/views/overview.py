@@ -17,6 +17,7 @@ from annotation.actions.adjudication import queue
 from annotation.models import Assignment, Campaign, FinalLabel, ImportFile, Slot
 from cqa_site.people.access import EVERYONE, study_page
 from cqa_site.people.models import Membership, Role, Study
+from cqa_site.runs.models import Run
 
 SHOWN = 6
 LISTED = 50
@@ -67,9 +68,16 @@ def _researcher_page(request: HttpRequest, study: Study) -> HttpResponse:
         "steps": steps,
         "next_step": next((step for step in steps if not step.is_done), None),
         "queues": _disputed_campaigns(study),
+        "waiting_runs": _waiting_runs(study),
         "waiting_imports": study.import_files.filter(state=ImportFile.State.CHECKED).count(),
     }
     return render(request, "annotation/overview_researcher.html", context)
+
+
+def _waiting_runs(study: Study) -> QuerySet[Run]:
+    """The newest judge runs that do nothing until somebody decides."""
+    runs = study.runs.filter(state__in=(Run.State.CHECKED, Run.State.PAUSED))
+    return runs.select_related("relevance__campaign")[:SHOWN]
 
 
 def _disputed_campaigns(study: Study) -> list[Campaign]:

@@ -12,14 +12,15 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from django.db import DatabaseError, close_old_connections, connections
+from django.conf import settings
+from django.db import Error, close_old_connections, connections
 
 from cqa_site.judging.chat import CallFailed, ChatClient, Failure
 from cqa_site.runs import clients, jobs
 from cqa_site.runs.ledger.claiming import Outgoing
 from cqa_site.runs.ledger.settling import read
 from cqa_site.runs.ledger.storing import Finished
-from cqa_site.runs.ledger.turns import Turn, take_turn
+from cqa_site.runs.ledger.turns import Turn, is_waiting, take_turn
 from cqa_site.runs.models import Call, Endpoint, Run
 
 log = logging.getLogger(__name__)
@@ -30,7 +31,7 @@ LARGEST_WINDOW = 512
 PAUSE = 0.02
 IDLE_PAUSE = 0.25
 TURN_TRIES = 3
-LEFT = (Call.State.LEASED, Call.State.REPLIED)
+LONGEST_BEAT = 5.0
 
 
 @dataclass
@@ -40,7 +41,7 @@ class Lane:
     endpoint: Endpoint
     client: ChatClient
     worker: str
-    on_the_way: set[asyncio.Task] = field(default_factory=set)
+    on_the_way: dict[asyncio.Task, int] = field(default_factory=dict)
     finished: list[Finished] = field(default_factory=list)
     readings: list = field(default_factory=list)
     reaped_at: float = 0.0
@@ -64,9 +65,7 @@ def drain_runs(max_seconds: float = 50.0) -> int:
 
 def has_work() -> bool:
     """Whether any run works or left something on its way."""
-    if Run.objects.filter(state__in=Run.WORKING).exists():
-        return True
-    return Call.objects.filter(state__in=LEFT).exists()
+    return bool(busy_endpoints())
 
 
 async def _drain(max_seconds: float) -> int:
@@ -79,7 +78,7 @@ async def _drain(max_seconds: float) -> int:
     try:
         while True:
             if time.monotonic() < ends_at and not STOP.is_set():
-                for endpoint in await loop.run_in_executor(database, busy_endpoints):
+                for endpoint in await loop.run_in_executor(database, _endpoints_to_serve):
                     if endpoint.pk not in serving:
                         lane = Lane(endpoint, clients.client_for(endpoint), str(uuid.uuid4()))
                         serving[endpoint.pk] = asyncio.create_task(_serve(lane, database, ends_at))
@@ -96,9 +95,21 @@ async def _drain(max_seconds: float) -> int:
 def busy_endpoints() -> list[Endpoint]:
     """Endpoints with working runs, or with calls that a worker left behind."""
     close_old_connections()
-    working = Endpoint.objects.filter(runs__state__in=Run.WORKING)
-    left = Endpoint.objects.filter(runs__calls__state__in=LEFT)
-    return list((working | left).distinct())
+    runs = Run.objects.filter(state__in=Run.WORKING).select_related("endpoint")
+    found = {run.endpoint_id: run.endpoint for run in runs if not is_waiting(run)}
+    left = Call.objects.filter(state__in=Call.LEFT).exclude(leased_by=Call.IN_BATCH)
+    rows = Endpoint.objects.filter(pk__in=left.values("run__endpoint")).exclude(pk__in=found)
+    return [*found.values(), *rows]
+
+
+def _endpoints_to_serve() -> list[Endpoint]:
+    """`busy_endpoints`; none while the database is away, so that what is on its way goes on."""
+    try:
+        return busy_endpoints()
+    except Error:
+        log.warning("the database does not answer", exc_info=True)
+        connections.close_all()
+        return []
 
 
 async def _serve(lane: Lane, database: ThreadPoolExecutor, ends_at: float) -> int:
@@ -122,7 +133,10 @@ async def _serve(lane: Lane, database: ThreadPoolExecutor, ends_at: float) -> in
 async def _turn(lane: Lane, database: ThreadPoolExecutor, *, may_claim: bool) -> Turn:
     """One database turn, tried again where the database was busy or away."""
     lane.news.clear()
-    turn = Turn(may_claim=may_claim, does_reap=time.monotonic() - lane.reaped_at > 5.0)
+    turn = Turn(may_claim=may_claim, on_the_way=set(lane.on_the_way.values()))
+    # Three beats in a lease: one may be late.
+    beat = min(LONGEST_BEAT, settings.CALL_LEASE.total_seconds() / 3)
+    turn.does_reap = time.monotonic() - lane.reaped_at > beat
     turn.finished, lane.finished = lane.finished, []
     turn.read, lane.readings = lane.readings, []
     room = max(0, LARGEST_WINDOW - len(lane.on_the_way))
@@ -140,7 +154,7 @@ def _in_thread(lane: Lane, turn: Turn, room: int) -> list:
         try:
             take_turn(lane.endpoint, lane.worker, turn, room)
             break
-        except DatabaseError:
+        except Error:
             # Rolled back as a whole; what came back is still in memory.
             log.warning("the ledger's turn failed", exc_info=True)
             connections.close_all()
@@ -155,14 +169,14 @@ def _in_thread(lane: Lane, turn: Turn, room: int) -> list:
 def _keep_for_later(lane: Lane, turn: Turn, before: tuple[list, list]) -> list:
     """The database is away: claim nothing, and bring the same things to the next turn."""
     lane.finished = before[0] + lane.finished
-    turn.is_idle = False
+    turn.is_idle = turn.does_reap = False
     return before[1]
 
 
 def _send(lane: Lane, outgoing: Outgoing) -> None:
     task = asyncio.create_task(_carry(lane, outgoing))
-    lane.on_the_way.add(task)
-    task.add_done_callback(lane.on_the_way.discard)
+    lane.on_the_way[task] = outgoing.call.pk
+    task.add_done_callback(lane.on_the_way.pop)
 
 
 async def _carry(lane: Lane, outgoing: Outgoing) -> None:
@@ -225,6 +239,9 @@ async def _carry_all(lane: Lane, outgoing: list[Outgoing]) -> None:
 
 
 def carry_on() -> None:
-    """Ring again if runs still work, so that one drain follows another without a gap."""
-    if not STOP.is_set() and has_work():
+    """Ring again if runs still work, so that one drain follows another without a gap.
+
+    Not while this process drains: its other thread would hear the bell at once and ring again.
+    """
+    if not STOP.is_set() and not ONE_DRAIN.locked() and has_work():
         jobs.ring()

@@ -2,12 +2,20 @@
 
 from celery import shared_task
 
-from . import draining, jobs
+from cqa_site.web.housekeeping import keep_house
+
+from . import draining, jobs, provider_batches
 
 
 @shared_task(ignore_result=True, acks_late=False, expires=60, max_retries=0)
 def wake() -> int:
     """Run due jobs and carry calls for up to 50 seconds each; beat sends this as the sweeper."""
-    count = jobs.drain() + draining.drain_runs()
+    count = jobs.drain() + provider_batches.tend() + draining.drain_runs()
     draining.carry_on()
     return count
+
+
+@shared_task(ignore_result=True, acks_late=False, expires=1800, max_retries=0)
+def housekeeping() -> None:
+    """Throw away what is no longer needed."""
+    keep_house()

@@ -87,7 +87,10 @@ def _shared(ratings: Ratings, other: pd.Series) -> tuple[IntArray, IntArray, Flo
     theirs = values.to_numpy()[place[both]]
     scale = np.union1d(ratings.categories(), theirs)
     counts = ratings.counts(scale)[both]
-    return counts, np.asarray(np.searchsorted(scale, theirs), dtype=np.int64), scale
+    # Values met on shared items only: elsewhere they say nothing about this pair.
+    used = counts.any(axis=0) | np.isin(scale, theirs)
+    scale = scale[used]
+    return counts[:, used], np.asarray(np.searchsorted(scale, theirs), dtype=np.int64), scale
 
 
 def _why_undefined(

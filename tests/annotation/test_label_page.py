@@ -552,7 +552,7 @@ def measured_label(desk):
     return row, len(table_queries(context)), shape
 
 
-def test_a_label_costs_at_most_14_queries_and_the_same_for_controls(study):
+def test_a_label_costs_11_queries_and_the_same_for_controls(study):
     campaign = opened(study, ordinary=60, controls=20, votes_per_item=3)
     seen = {}
     for _ in range(4):
@@ -565,10 +565,20 @@ def test_a_label_costs_at_most_14_queries_and_the_same_for_controls(study):
     # accuracy; what that costs depends on the campaign, not on the item.
     for position in (0, 1, 2):
         assert seen[position][True] == seen[position][False], position
-        assert max(queries for queries, _shape in seen[position][False]) <= 14
+        assert {queries for queries, _shape in seen[position][False]} == {11}
     for position in (3, 4):
         shapes = [{shape for _queries, shape in kinds} for kinds in seen[position].values()]
         assert shapes[0] == shapes[1], position
+
+
+def test_a_label_costs_crowd_participants_no_query_more(study):
+    campaign = opened(study, ordinary=20, controls=6)
+    user = make_participant(study, campaign, required=9)
+    desk = Desk(user, campaign)
+    item = desk.next()["next"][0]["id"]
+    with CaptureQueriesContext(connection) as context:
+        assert desk.send(item).json()["progress"] == {"answered": 1, "total": 9}
+    assert len(table_queries(context)) == 11
 
 
 def test_making_an_item_a_control_changes_not_one_byte(desk):

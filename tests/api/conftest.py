@@ -1,6 +1,7 @@
 """One study with everything in it, a foreign one, and a client for every kind of caller."""
 
 import copy
+from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -11,11 +12,14 @@ from rest_framework.test import APIClient
 
 from annotation.actions import adjudication, answering, campaigns, consensus, exports, serving
 from annotation.actions.snapshots import refresh_live_snapshot
-from annotation.models import ImportFile, ImportProblem
-from cqa_site.people.models import Role
+from annotation.models import Campaign, ImportFile, ImportProblem, Item
+from cqa_site.people.actions.invitations import create_invitation
+from cqa_site.people.actions.participants import PlatformIds, create_link, take_part
+from cqa_site.people.models import Role, User
 from cqa_site.people.tokens import create_token
 from cqa_site.runs import jobs
 from cqa_site.web.throttle import CourtesyThrottle
+from tests.annotation.voting import vote
 from tests.cast import make_campaign, make_member, make_study
 
 
@@ -57,6 +61,35 @@ def label_some(campaign, people, per_person=6):
             answering.answer(rater=place.rater, assignment=todo[0], given=given)
 
 
+def label_as_expert(campaign, rater, label=1):
+    """An imported campaign in which one expert labelled the same sentences."""
+    batch = Campaign.objects.create(
+        study=campaign.study, name="Experts", guideline=campaign.guideline, origin="imported"
+    )
+    for item in campaign.items.all():
+        copied = Item(campaign=batch, argument=item.argument, external_id=item.external_id)
+        copied.save()
+        vote(copied, rater, label)
+    return batch
+
+
+def let_in(campaign, admin):
+    """A crowd link by which one person came in."""
+    link, _secret = create_link(
+        study=campaign.study,
+        campaign_ref=campaign.public_id,
+        campaign_name=campaign.name,
+        actor=admin,
+        completed_code="DONE",
+        screened_out_code="OUT",
+        no_work_code="NONE",
+        fault_code="FAULT",
+        expires_at=timezone.now() + timedelta(days=1),
+    )
+    take_part(link=link, ids=PlatformIds("PLATFORM-ID"))
+    return link
+
+
 def fill(study):
     """An open campaign with votes, labels, a decision, figures, an export and an import."""
     people = SimpleNamespace(
@@ -72,6 +105,10 @@ def fill(study):
     membership = study.memberships.get(user=people.expert)
     rater = serving.rater_for(membership=membership)
     adjudication.adjudicate(campaign=campaign, argument=argument, rater=rater, label=2)
+    experts = label_as_expert(campaign, rater)
+    invitation, _secret = create_invitation(
+        study=study, role="expert", note="a colleague", days=3, actor=people.admin
+    )
     snapshot = refresh_live_snapshot(campaign=campaign)
     (export,) = exports.request_exports(
         campaign=campaign,
@@ -100,6 +137,12 @@ def fill(study):
         campaign=campaign,
         draft=draft,
         argument=argument,
+        control=campaign.items.filter(control_label=3).first().argument,
+        experts=experts,
+        expert_rater=rater,
+        invitation=invitation,
+        crowd_link=let_in(campaign, people.admin),
+        member=people.annotator,
         rater=campaign.assignments.filter(state="answered").first().rater,
         vote=campaign.assignments.filter(state="answered").first(),
         snapshot=snapshot,
@@ -134,6 +177,22 @@ def researcher(world):
 
 
 @pytest.fixture
+def site_admin(world):
+    """Somebody who may open studies and is an admin of this one."""
+    user = make_member(world.study, Role.ADMIN)
+    user.is_staff = True
+    user.save()
+    return client_of(user)
+
+
+@pytest.fixture
+def callers(world, researcher, site_admin):
+    """Who may use an address, by the name its route gives."""
+    admin = client_of(world.people.admin)
+    return {"researcher": researcher, "admin": admin, "site_admin": site_admin}
+
+
+@pytest.fixture
 def clients(world, foreign):
     """Everybody who may knock at study A."""
     closed = {name: client_of(world.people.researcher) for name in ("revoked", "expired")}
@@ -153,7 +212,10 @@ def clients(world, foreign):
         "expert": client_of(world.people.expert),
         "researcher": client_of(world.people.researcher),
         "admin": client_of(world.people.admin),
-        "read_token": client_of(world.people.researcher, "read"),
+        "read_token": client_of(world.people.admin, "read"),
+        "outside_site_admin": client_of(
+            User.objects.create_superuser("boss@site.example", "a long password")
+        ),
         "foreign": client_of(foreign.people.researcher),
         "former_member": client_of(gone),
         "deactivated": deactivated,

@@ -8,12 +8,29 @@ from django.urls import reverse
 
 from annotation.api_urls import urlpatterns
 
+NAMED = (
+    "rater",
+    "vote",
+    "snapshot",
+    "export",
+    "imported",
+    "job",
+    "argument",
+    "control",
+    "invitation",
+    "crowd_link",
+    "member",
+)
 LEVELS = [{"value": 0, "name": "No"}, {"value": 1, "name": "Yes"}]
 
 
 @dataclass(frozen=True)
 class Route:
-    """One address and method; ``ids`` names what its ids come from, ``body`` builds the body."""
+    """One address and method.
+
+    ``ids`` names what its ids come from, ``body`` builds the body, ``caller``
+    is the least who may, ``queries`` is what a page of a list costs at most.
+    """
 
     name: str
     method: str
@@ -22,6 +39,8 @@ class Route:
     body: object = None
     is_list: bool = False
     campaign: str = "campaign"
+    caller: str = "researcher"
+    queries: int = 5
 
     def __str__(self) -> str:
         return f"{self.method} {self.name}"
@@ -36,10 +55,7 @@ class Route:
             "campaign": ("campaign_id", getattr(world, self.campaign)),
             "import_of": ("import_id", world.imported),
             "own_campaign": ("public_id", getattr(world, self.campaign)),
-            **{
-                name: ("public_id", getattr(world, name))
-                for name in ("rater", "vote", "snapshot", "export", "imported", "job", "argument")
-            },
+            **{name: ("public_id", getattr(world, name)) for name in NAMED},
             "comparison": ("public_id", world.argument.comparison),
             "guideline": ("public_id", world.campaign.guideline),
         }
@@ -72,10 +88,36 @@ def free_argument(world) -> str:
     return str(world.study.arguments.exclude(items__campaign=world.draft).first().public_id)
 
 
+def adoption(world) -> dict:
+    return {
+        "campaign": str(world.experts.public_id),
+        "rater": str(world.expert_rater.public_id),
+        "only_tied": False,
+    }
+
+
+def new_key(world) -> dict:
+    item = world.campaign.items.get(argument=world.control)
+    return {"item_id": item.external_id, "label": 2, "reason": "Both objects, no reason."}
+
+
+CODES = {
+    "completed_code": "A",
+    "screened_out_code": "B",
+    "no_work_code": "C",
+    "fault_code": "D",
+}
 S, C = ("study",), ("study", "campaign")
 ROUTES = [
     Route("study", "get", 200),
+    Route("study", "patch", 200, body={"description": "Tea and coffee."}, caller="admin"),
+    Route("log", "get", 200, is_list=True),
     Route("members", "get", 200, is_list=True),
+    Route("member", "patch", 200, (*S, "member"), {"role": "expert"}, caller="admin"),
+    Route("invitations", "get", 200, is_list=True),
+    Route("invitations", "post", 201, body={"note": "Student", "role": "expert"}, caller="admin"),
+    Route("invitation", "get", 200, (*S, "invitation")),
+    Route("invitation_revoke", "post", 200, (*S, "invitation"), caller="admin"),
     Route("comparisons", "get", 200, is_list=True),
     Route("comparison", "get", 200, (*S, "comparison")),
     Route("arguments", "get", 200, is_list=True),
@@ -116,12 +158,24 @@ ROUTES = [
         lambda world: {"item_id": world.draft.items.last().external_id, "label": 1},
         campaign="draft",
     ),
+    Route("crowd_links", "get", 200, C, is_list=True),
+    Route("crowd_links", "post", 201, C, CODES),
+    Route("crowd_link", "get", 200, (*C, "crowd_link")),
+    Route("crowd_link_close", "post", 200, (*C, "crowd_link")),
     Route("votes", "get", 200, C, is_list=True),
     Route("vote", "get", 200, (*C, "vote")),
     Route("raters", "get", 200, C, is_list=True),
     Route("rater", "get", 200, (*C, "rater")),
     Route("rater_exclude", "post", 200, (*C, "rater"), {"reason": "Always the same label."}),
     Route("rater_reinstate", "post", 200, (*C, "rater"), {"reason": "A mistake."}),
+    Route("annotators", "get", 200, C, is_list=True, queries=6),
+    Route("annotator", "get", 200, (*C, "rater")),
+    Route("annotators_exclude_low", "post", 200, C, {"reason": "Below the mark."}),
+    Route("controls", "get", 200, C, is_list=True, queries=6),
+    Route("control", "get", 200, (*C, "control")),
+    Route("control_change", "post", 200, C, new_key),
+    Route("consensus", "get", 200, C),
+    Route("consensus", "patch", 200, C, {"aggregator": "mace"}),
     Route("final_labels", "get", 200, C, is_list=True),
     Route("final_labels_recompute", "post", 202, C),
     Route("adjudications", "get", 200, C, is_list=True),
@@ -132,6 +186,7 @@ ROUTES = [
         C,
         lambda world: {"argument": str(world.argument.public_id), "label": 3},
     ),
+    Route("adjudications_adopt", "post", 200, C, adoption),
     Route("snapshots", "get", 200, C, is_list=True),
     Route("snapshots_refresh", "post", 202, C),
     Route("snapshot", "get", 200, (*C, "snapshot")),
@@ -142,9 +197,14 @@ ROUTES = [
     Route("export_file", "get", 200, (*C, "export")),
     Route("export_manifest", "get", 200, (*C, "export")),
 ]
-OUTSIDE = [Route("me", "get", 200, ()), Route("studies", "get", 200, (), is_list=True)]
-LISTS = [route for route in (*OUTSIDE, *ROUTES) if route.is_list]
-WRITES = [route for route in ROUTES if route.is_write]
+OUTSIDE = [
+    Route("me", "get", 200, ()),
+    Route("studies", "get", 200, (), is_list=True),
+    Route("studies", "post", 201, (), {"name": "Study C"}, caller="site_admin"),
+]
+EVERY = [*OUTSIDE, *ROUTES]
+LISTS = [route for route in EVERY if route.is_list]
+WRITES = [route for route in EVERY if route.is_write]
 NOWHERE = uuid.UUID(int=7)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from .routes import NOWHERE, OUTSIDE, ROUTES, WRITES, declared
+from .routes import EVERY, NAMED, NOWHERE, OUTSIDE, ROUTES, WRITES, declared
 
 pytestmark = pytest.mark.django_db
 STATUS = {
@@ -14,11 +14,12 @@ STATUS = {
     "expert": 403,
     "foreign": 404,
     "former_member": 404,
+    "outside_site_admin": 404,
 }
 
 
 def test_every_address_and_method_is_in_the_table():
-    assert {(route.name, route.method) for route in (*OUTSIDE, *ROUTES)} == declared()
+    assert {(route.name, route.method) for route in EVERY} == declared()
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=str)
@@ -30,10 +31,24 @@ def test_everybody_but_researchers_is_refused(route, world, clients):
         assert set(response.json()) == {"type", "title", "status", "detail"}
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=str)
-def test_a_researcher_gets_it(route, world, clients):
-    response = route.send(clients["researcher"], world)
+@pytest.mark.parametrize("route", EVERY, ids=str)
+def test_whoever_may_gets_it(route, world, callers):
+    response = route.send(callers[route.caller], world)
     assert response.status_code == route.status, getattr(response, "data", response)
+
+
+@pytest.mark.parametrize("route", [each for each in EVERY if each.caller == "admin"], ids=str)
+def test_researchers_do_not_change_what_admins_decide(route, world, researcher):
+    response = route.send(researcher, world)
+    assert (response.status_code, response.json()["status"]) == (403, 403)
+
+
+def test_only_site_administrators_open_studies(world, clients):
+    (route,) = [each for each in OUTSIDE if each.is_write]
+    for name in ("annotator", "expert", "researcher", "admin", "former_member"):
+        assert route.send(clients[name], world).status_code == 403, name
+    assert route.send(clients["anonymous"], world).status_code == 401
+    assert route.send(clients["outside_site_admin"], world).status_code == 201
 
 
 @pytest.mark.parametrize("route", [each for each in ROUTES if not each.is_write], ids=str)
@@ -44,14 +59,17 @@ def test_admins_and_read_tokens_may_read(route, world, clients):
 
 @pytest.mark.parametrize("route", WRITES, ids=str)
 def test_a_read_token_changes_nothing(route, world, clients):
-    assert route.send(clients["read_token"], world).status_code == 403
+    response = route.send(clients["read_token"], world)
+    assert response.status_code == 403
+    assert response.json()["detail"] == "This token may only read."
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=str)
-def test_ids_of_another_study_look_like_ids_of_nothing(route, world, foreign, researcher):
+def test_ids_of_another_study_look_like_ids_of_nothing(route, world, foreign, callers):
+    caller = callers[route.caller]
     for key, theirs in route.kwargs(foreign).items():
-        to_theirs = route.send(researcher, world, **{key: theirs})
-        to_nothing = route.send(researcher, world, **{key: NOWHERE})
+        to_theirs = route.send(caller, world, **{key: theirs})
+        to_nothing = route.send(caller, world, **{key: NOWHERE})
         assert to_theirs.status_code == to_nothing.status_code == 404
         assert to_theirs.content == to_nothing.content
 
@@ -73,7 +91,7 @@ def test_the_list_of_studies_holds_only_own_ones(foreign, researcher):
 @pytest.mark.parametrize("route", [each for each in ROUTES if each.is_list], ids=str)
 def test_lists_show_nothing_of_another_study(route, world, foreign, researcher):
     text = route.send(researcher, world).content.decode()
-    rows = (foreign.campaign, foreign.draft, foreign.rater, foreign.argument, foreign.export)
+    rows = [getattr(foreign, name) for name in ("campaign", "draft", "experts", *NAMED)]
     assert not [row for row in rows if str(row.public_id) in text]
 
 

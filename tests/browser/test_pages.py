@@ -41,6 +41,7 @@ PIECES = {
     "import_problems",
     "job_progress",
     "label_next",
+    "run_progress",
 }
 TABLE = b"object1,object2,text\ntea,coffee,Tea wins.\ntea,coffee,Coffee wins.\n"
 REFUSED = {"no such page": 404, "another role's page": 403}

@@ -19,6 +19,7 @@ from annotation.models import ExportFile, ImportFile
 from cqa_site.people.models import Invitation, ParticipantLink, hash_secret
 from cqa_site.runs.models import Job
 from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.runs.made_runs import make_endpoint, make_prompt, make_run
 
 from .matrix import SITE_ROUTES, STUDY_ROUTES
 
@@ -80,6 +81,8 @@ class World:
             study=self.study, campaign_ref=self.open.public_id, created_by=boss,
             secret_hash=hash_secret("l" + name), expires_at=soon,
         )  # fmt: skip
+        self.endpoint = make_endpoint(self.study, boss)
+        self.run = make_run(self.open, self.endpoint, boss)
         self.ids = {
             "study_id": self.study.public_id,
             "campaign_id": self.open.public_id,
@@ -91,6 +94,10 @@ class World:
             "export_id": export.public_id,
             "invitation_id": invitation.public_id,
             "link_id": link.public_id,
+            "endpoint_id": self.endpoint.public_id,
+            "prompt_id": make_prompt(self.study, boss).public_id,
+            "run_id": self.run.public_id,
+            "call_id": self.run.calls.first().public_id,
         }
         self.numbers = {"guideline": self.open.guideline.number}
 

@@ -64,6 +64,13 @@ def test_undefined_is_said_with_its_reason():
     assert "one value" in str(cross_alpha(group, pd.Series({"a": 1.0}), "ordinal").reason)
 
 
+def test_values_on_items_of_one_side_do_not_define_it():
+    group = ratings([("a", "x", 1), ("b", "x", 1), ("c", "x", 3)])
+    found = cross_alpha(group, pd.Series({"a": 1, "b": 1, "d": 0}), "ordinal")
+    assert found.value is None
+    assert "one value" in str(found.reason)
+
+
 def test_missing_labels_do_not_count():
     group = ratings([("a", "x", 0), ("b", "x", 1), ("c", "x", 2)])
     found = cross_alpha(group, pd.Series({"a": 0, "b": np.nan, "c": 2}), "interval")

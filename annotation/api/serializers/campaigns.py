@@ -2,7 +2,9 @@
 
 from rest_framework import serializers
 
+from annotation.forms.campaigns import CampaignForm
 from annotation.models import Campaign, Item
+from cqa_site.people.models import ParticipantLink
 
 from .base import ReadSerializer, SentenceSerializer, public_id
 
@@ -16,24 +18,25 @@ class CampaignSerializer(ReadSerializer):
         model = Campaign
         fields = [
             "id",
-            "name",
             "origin",
             "state",
-            "guideline",
-            "votes_per_item",
-            "block_size",
-            "controls_per_block",
-            "min_control_accuracy",
-            "low_accuracy",
-            "share_cap",
-            "expected_seconds",
-            "lease_minutes",
-            "seed",
+            *CampaignForm.Meta.fields,
             "aggregator",
             "created_at",
             "opened_at",
             "closed_at",
         ]
+
+
+class ConsensusSerializer(ReadSerializer):
+    """How votes become a label, and the ids of campaigns whose labels overrule them."""
+
+    id = None
+    overridden_by = serializers.SlugRelatedField(slug_field="public_id", many=True, read_only=True)
+
+    class Meta:
+        model = Campaign
+        fields = ["aggregator", "overridden_by"]
 
 
 class ItemSerializer(SentenceSerializer):
@@ -51,3 +54,37 @@ class ItemSerializer(SentenceSerializer):
             "is_retired",
         ]
         read_only_fields = fields
+
+
+class CrowdLinkSerializer(ReadSerializer):
+    """A link for a crowd platform, without its secret and its completion codes."""
+
+    joined = serializers.IntegerField(read_only=True)
+    is_open = serializers.BooleanField(read_only=True)
+
+    class Meta:
+        model = ParticipantLink
+        fields = [
+            "id",
+            "platform",
+            "required_items",
+            "max_participants",
+            "joined",
+            "participant_param",
+            "study_param",
+            "session_param",
+            "is_open",
+            "created_at",
+            "expires_at",
+            "closed_at",
+        ]
+
+
+class NewCrowdLinkSerializer(CrowdLinkSerializer):
+    """A link just made, with the address that the platform needs."""
+
+    address = serializers.CharField(read_only=True)
+
+    class Meta:
+        model = ParticipantLink
+        fields = [*CrowdLinkSerializer.Meta.fields, "address"]

@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from annotation.models import Adjudication, Assignment, FinalLabel, Rater
+from annotation.reports.export_columns import FINAL_PATHS
 
 from .base import ReadSerializer, SentenceSerializer, public_id
 
@@ -71,17 +72,7 @@ class FinalLabelSerializer(SentenceSerializer):
         model = FinalLabel
         fields = [
             *SentenceSerializer.Meta.fields,
-            "label",
-            "provenance",
-            "majority_label",
-            "dawid_skene_label",
-            "mace_label",
-            "expert_label",
-            "adjudicated_label",
-            "votes",
-            "pattern",
-            "is_tied",
-            "spread",
+            *(path for path in FINAL_PATHS if "__" not in path),
             "methods_differ",
         ]
         read_only_fields = fields

@@ -1,4 +1,4 @@
-"""People, studies and what they hold."""
+"""The person behind a token, studies and what they hold."""
 
 from rest_framework import serializers
 
@@ -45,18 +45,6 @@ class StudySerializer(ReadSerializer):
     class Meta:
         model = Study
         fields = ["id", "name", "description", "is_demo", "created_at"]
-
-
-class MemberSerializer(ReadSerializer):
-    """One person's role in the study."""
-
-    id = public_id("user")
-    name = serializers.CharField(source="user.name", read_only=True)
-    email = serializers.EmailField(source="user.email", read_only=True, allow_null=True)
-
-    class Meta:
-        model = Membership
-        fields = ["id", "name", "email", "role", "is_active", "created_at"]
 
 
 class ComparisonSerializer(ReadSerializer):

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils.translation import ngettext
 
 from annotation.actions import importing
 from annotation.actions.importing import ImportRefused, Outcome
@@ -60,7 +61,12 @@ class ImportCommand(BaseCommand):
             return looked
         if looked.rejected and not options["leave_out_rejected"]:
             self.report(looked)
-            raise CommandError(f"{looked.rejected} rows are rejected, so nothing was imported.")
+            text = ngettext(
+                "%s row is rejected, so nothing was imported.",
+                "%s rows are rejected, so nothing was imported.",
+                looked.rejected,
+            )
+            raise CommandError(text % looked.rejected)
         record = importing.store_upload(name=path.name, chunks=_pieces(path), actor=None, **asked)
         outcome = importing.apply_import(
             import_file=record,
@@ -88,7 +94,9 @@ class ImportCommand(BaseCommand):
             )
             self.stdout.write(f"{word}: {place}: {flag.reason}")
         if len(flags) > MOST_SHOWN:
-            self.stdout.write(f"… and {len(flags) - MOST_SHOWN:,} more rows to look at")
+            more = len(flags) - MOST_SHOWN
+            rows = ngettext("row", "rows", more)
+            self.stdout.write(f"… and {more:,} more {rows} to look at")
 
 
 def find_study(wanted: str, *, create: bool) -> Study:

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
-from cqa_site.runs import clients, jobs, keys
+from cqa_site.runs import clients, embedded, jobs, keys
 from cqa_site.runs.models import Endpoint, Gate, Run
 
 FIELDS = (
@@ -115,14 +115,19 @@ def probe(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def embedded_endpoint(*, study: Study, actor: User | None = None) -> Endpoint:
-    """The study's endpoint for the model in the box; made when first asked for."""
+    """The study's endpoint for the model in the box; made when first asked for.
+
+    Another model file is another endpoint: its replies are not those of the packaged model.
+    """
+    model = embedded.model_name()
+    name = "Model in the box"
     endpoint, is_new = Endpoint.objects.get_or_create(
         study=study,
         kind=Endpoint.Kind.EMBEDDED,
+        model=model,
         defaults={
-            "name": "Model in the box",
+            "name": name if model == embedded.DEMO_MODEL else f"{name}: {model}"[:120],
             "base_url": "http://127.0.0.1/v1",
-            "model": "smollm2-135m-instruct",
             "max_in_flight": 1,
             "created_by": actor,
         },

@@ -59,6 +59,7 @@ class RunPlan:
     seed: int = 1
     ceiling: int | None = None
     name: str = ""
+    mode: str = Run.Mode.LIVE
     webhook_url: str = ""
     webhook_secret: str = ""
 
@@ -75,6 +76,7 @@ def draft(plan: RunPlan, study: Study) -> Run:
         spec=spec,
         spec_hash=digest(spec),
         ceiling=plan.ceiling,
+        mode=plan.mode,
     )
 
 
@@ -236,6 +238,7 @@ def run_again(*, run: Run, actor: User) -> Run:
             seed=run.spec["seed"],
             ceiling=run.ceiling,
             name=run.name,
+            mode=run.mode,
         ),
     )
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from cqa_site.judging import gate as rules
 from cqa_site.judging.chat import ChatRequest
@@ -16,6 +16,9 @@ from . import money
 from .gates import OpenGate
 
 TOKEN_LIMITS = ("max_completion_tokens", "max_tokens")
+# From this many losses on, a call is asked apart from the others.
+SUSPECT = 2
+SUSPECTS_TOGETHER = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +32,18 @@ class Outgoing:
     key: str
 
 
-def claim(run: Run, gate: OpenGate, worker: str, most: int) -> list[Outgoing]:
+def claim(run: Run, gate: OpenGate, worker: str, most: int) -> tuple[list[Outgoing], list[Call]]:
     """Lease up to ``most`` due calls of a working run; write their attempts; reserve money.
 
-    Calls whose identical request was answered before are not returned: they get that reply.
-    Without money for a single further call and nothing on its way, the run pauses.
+    The second list are calls whose identical request was answered before: they got that
+    reply. Without money for a single further call and nothing on its way, the run pauses.
     """
     if most <= 0 or not run.is_working:
-        return []
+        return [], []
     calls = _due(run, gate, most)
     calls = _within_budget(run, calls)
     if not calls:
-        return []
+        return [], []
     attempts = _lease(calls, gate, worker)
     requests = requests_for(run, calls)
     reused = _reuse(run, calls, attempts, gate.now)
@@ -49,11 +52,12 @@ def claim(run: Run, gate: OpenGate, worker: str, most: int) -> list[Outgoing]:
         requests=len(calls) - len(reused),
         tokens=sum(call.tokens_estimated for call in calls if call.pk not in reused),
     )
-    return [
+    outgoing = [
         Outgoing(run, call, attempt, request, key_of(run, call, request))
         for call, attempt, request in zip(calls, attempts, requests, strict=True)
         if call.pk not in reused
     ]
+    return outgoing, [call for call in calls if call.pk in reused]
 
 
 def questions_for(run: Run, calls: list[Call]) -> list[Question]:
@@ -106,12 +110,26 @@ def _due(run: Run, gate: OpenGate, most: int) -> list[Call]:
     """Ready calls whose time has come; a time absurdly far away is a clock that jumped."""
     far = gate.now + 2 * settings.CALL_LONGEST_WAIT
     rows = run.calls.filter(Q(run_after__lte=gate.now) | Q(run_after__gt=far), state="ready")
-    rows = rows.filter(batch__isnull=True)
     if run.state == Run.State.CHECKING:
         rows = rows.filter(is_canary=True)
+    elif run.mode == Run.Mode.BATCH:
+        # What a batch brought no value for is asked again at once.
+        rows = rows.filter(Q(batch__isnull=False) | Q(is_canary=True))
     # No effect on SQLite, where the transaction already holds the write lock.
-    rows = rows.select_for_update(skip_locked=True, of=("self",)).order_by("position")
-    return list(rows[:most])
+    rows = rows.select_for_update(skip_locked=True, of=("self",))
+    ordinary = list(rows.filter(losses__lt=SUSPECT).order_by("position")[:most])
+    return ordinary or _suspects(run, rows)[:most]
+
+
+def _suspects(run: Run, rows: QuerySet[Call]) -> list[Call]:
+    """Calls that were often on their way when a worker died: a few, then each by itself.
+
+    One of them may be what kills; asked together, they would all be given up with it.
+    """
+    if run.calls.filter(state=Call.State.LEASED).exists():
+        return []
+    calls = list(rows.order_by("losses", "position")[:SUSPECTS_TOGETHER])
+    return calls if all(call.losses == SUSPECT for call in calls) else calls[:1]
 
 
 def _within_budget(run: Run, calls: list[Call]) -> list[Call]:
@@ -163,15 +181,15 @@ def _reuse(run: Run, calls: list[Call], attempts: list[Attempt], now: datetime) 
         is_reusable=True,
         content_key__in=[call.content_key for call in fresh],
     )
-    known = dict(replies.order_by("-pk").values_list("content_key", "pk"))
+    known = {reply.content_key: reply for reply in replies.order_by("-pk")}
     found = {call.pk: known[call.content_key] for call in fresh if call.content_key in known}
     if not found:
         return set()
     answered = [call for call in calls if call.pk in found]
     opened = [attempt for attempt in attempts if attempt.call_id in found]
     for call, attempt in zip(answered, opened, strict=True):
-        call.state, call.lease_until, call.reply_id = Call.State.REPLIED, None, found[call.pk]
-        attempt.outcome, attempt.reply_id = Attempt.Outcome.REUSED, found[call.pk]
+        call.state, call.lease_until, call.reply = Call.State.REPLIED, None, found[call.pk]
+        attempt.outcome, attempt.reply = Attempt.Outcome.REUSED, found[call.pk]
         attempt.closed_at = now
     Call.objects.bulk_update(answered, ["state", "lease_until", "reply"])
     Attempt.objects.bulk_update(opened, ["outcome", "reply", "closed_at"])

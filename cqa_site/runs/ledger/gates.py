@@ -71,7 +71,8 @@ def locked_gate(endpoint: Endpoint) -> Iterator[OpenGate]:
 
 def in_flight(endpoint: Endpoint) -> int:
     """Requests of all runs and workers that are on their way to an endpoint."""
-    return Call.objects.filter(state=Call.State.LEASED, run__endpoint=endpoint).count()
+    leased = Call.objects.filter(state=Call.State.LEASED, run__endpoint=endpoint)
+    return leased.exclude(leased_by=Call.IN_BATCH).count()
 
 
 def _new_row(endpoint: Endpoint) -> Gate:

@@ -27,6 +27,7 @@ def reap(gate: OpenGate) -> None:
             state=Call.State.LEASED,
             run__endpoint=gate.endpoint,
         )
+        .exclude(leased_by=Call.IN_BATCH)
         .select_related("run")
         .order_by("pk")[:AT_ONCE]
     )

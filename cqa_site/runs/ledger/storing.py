@@ -71,6 +71,8 @@ def _held(finished: Sequence[Finished]) -> set[int]:
 
 
 def _tell_gate(gate: OpenGate, done: Finished) -> None:
+    if done.sent.attempt.worker == Call.IN_BATCH:
+        return
     if done.reply:
         gate.note(rules.Outcome.SUCCESS, done.sent.attempt.epoch)
     elif done.failure and done.failure.kind in OUTCOMES:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from cqa_site.runs.ending import end
@@ -30,6 +31,8 @@ class Turn:
     read: list[tuple[Run, Read]] = field(default_factory=list)
     may_claim: bool = True
     does_reap: bool = False
+    # Primary keys of the calls this worker carries: only those are kept from running out.
+    on_the_way: set[int] = field(default_factory=set)
     ended: int = 0
     to_read: list[tuple[Run, list[Call]]] = field(default_factory=list)
     outgoing: list[Outgoing] = field(default_factory=list)
@@ -47,24 +50,30 @@ def take_turn(endpoint: Endpoint, worker: str, turn: Turn, room: int) -> Turn:
             readings = [read for owner, read in turn.read if owner.pk == run.pk]
             turn.ended += settle(run, gate, readings)
         if turn.does_reap:
+            # First: whoever takes a turn is alive, however late it is.
+            _heartbeat(worker, turn.on_the_way)
             reap(gate)
-            _heartbeat(worker)
             for run in runs.values():
                 _add_unread(turn, run, unread(run, gate))
         if turn.may_claim:
             _claim_for_all(turn, [r for r in runs.values() if r.is_working], gate, worker, room)
-        working = [run for run in runs.values() if _is_over(run) is False]
-        turn.is_idle = not working and not turn.outgoing and not turn.to_read
+        working = [run for run in runs.values() if not _is_over(run) and not is_waiting(run)]
+        turn.is_idle = not (working or turn.outgoing or turn.to_read or _left(endpoint).exists())
         turn.waits_until = gate.state.open_until - gate.now.timestamp()
     return turn
 
 
 def _runs(endpoint: Endpoint, turn: Turn) -> dict[int, Run]:
-    """Working runs of the endpoint and those with something to store, fresh from the database."""
+    """Runs that work or have something to store or to read, fresh from the database."""
     known = {done.sent.run.pk for done in turn.finished} | {run.pk for run, _read in turn.read}
-    rows = Run.objects.select_related("endpoint").filter(endpoint=endpoint)
-    working = rows.filter(state__in=Run.WORKING)
-    return {run.pk: run for run in (working | rows.filter(pk__in=known)).order_by("pk")}
+    wanted = Q(state__in=Run.WORKING) | Q(pk__in=known) | Q(pk__in=_left(endpoint).values("run"))
+    rows = Run.objects.select_related("endpoint").filter(wanted, endpoint=endpoint)
+    return {run.pk: run for run in rows.order_by("pk")}
+
+
+def _left(endpoint: Endpoint) -> QuerySet[Call]:
+    """Calls on their way or with a reply to be read, also those of runs that paused."""
+    return Call.objects.filter(state__in=Call.LEFT, run__endpoint=endpoint)
 
 
 def _add_unread(turn: Turn, run: Run, calls: Sequence[Call]) -> None:
@@ -82,13 +91,23 @@ def _claim_for_all(turn: Turn, runs: list[Run], gate, worker: str, room: int) ->
         if run.ceiling is not None:
             busy = run.calls.filter(state=Call.State.LEASED).count()
             share = min(share, run.ceiling - busy)
-        sent = claim(run, gate, worker, share)
+        sent, answered = claim(run, gate, worker, share)
         turn.outgoing += sent
+        _add_unread(turn, run, answered)
         free -= len(sent)
 
 
-def _heartbeat(worker: str) -> None:
-    Call.objects.filter(state=Call.State.LEASED, leased_by=worker).update(
+def is_waiting(run: Run) -> bool:
+    """Whether a run has nothing to do here until a batch comes back."""
+    if run.mode != Run.Mode.BATCH or run.state != Run.State.RUNNING:
+        return False
+    live = Q(state=Call.State.READY, batch__isnull=False) | Q(state=Call.State.REPLIED)
+    return not run.calls.filter(live).exists()
+
+
+def _heartbeat(worker: str, calls: set[int]) -> None:
+    """Not every lease of the worker: a commit whose answer was lost left some nobody carries."""
+    Call.objects.filter(state=Call.State.LEASED, leased_by=worker, pk__in=calls).update(
         lease_until=Now() + settings.CALL_LEASE
     )
 

@@ -189,6 +189,7 @@ class Migration(migrations.Migration):
                 ('spec', models.JSONField()),
                 ('spec_hash', models.CharField(max_length=64)),
                 ('state', models.CharField(choices=[('draft', 'Draft'), ('checking', 'Pre-flight'), ('checked', 'Waiting for your decision'), ('running', 'Running'), ('paused', 'Paused'), ('done', 'Done'), ('cancelled', 'Cancelled')], default='draft', max_length=9)),
+                ('mode', models.CharField(choices=[('live', 'One by one, at once'), ('batch', 'As files to the provider\'s batch service, within a day')], default='live', max_length=5)),
                 ('pause_reason', models.CharField(blank=True, max_length=300)),
                 ('ceiling', models.PositiveSmallIntegerField(null=True)),
                 ('planned', models.PositiveIntegerField(default=0)),

@@ -44,6 +44,12 @@ class Run(models.Model):
         DONE = "done", _("Done")
         CANCELLED = "cancelled", _("Cancelled")
 
+    class Mode(models.TextChoices):
+        """How requests travel."""
+
+        LIVE = "live", _("One by one, at once")
+        BATCH = "batch", _("As files to the provider's batch service, within a day")
+
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="runs")
     number = models.PositiveIntegerField()
@@ -54,6 +60,7 @@ class Run(models.Model):
     spec = models.JSONField()
     spec_hash = models.CharField(max_length=64)
     state = models.CharField(max_length=9, choices=State, default=State.DRAFT)
+    mode = models.CharField(max_length=5, choices=Mode, default=Mode.LIVE)
     pause_reason = models.CharField(max_length=300, blank=True)
     budget = models.OneToOneField(Budget, models.PROTECT, related_name="run")
     # Lower than the endpoint's own limit, and changeable while the run goes on.
@@ -124,6 +131,9 @@ class Call(models.Model):
         CANCELLED = "cancelled", _("Cancelled")
 
     OPEN = (State.READY, State.LEASED, State.REPLIED)
+    # Stands for the worker while a call lies at the provider's batch service.
+    IN_BATCH = "batch"
+    LEFT = (State.LEASED, State.REPLIED)
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     run = models.ForeignKey(Run, models.CASCADE, related_name="calls", db_index=False)

@@ -16,6 +16,7 @@ from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs import jobs
 from cqa_site.runs.actions import endpoints as actions
+from cqa_site.runs.embedded import model_name
 from cqa_site.runs.forms import EndpointForm
 from cqa_site.runs.models import Endpoint
 
@@ -25,8 +26,10 @@ PER_PAGE = 50
 @study_page(*RESEARCHERS)
 def endpoints(request: HttpRequest, study: Study) -> HttpResponse:
     """List the endpoints of the study."""
-    rows = study.endpoints.filter(is_archived=False).annotate(
-        last_used=Max("runs__started_at"), run_count=Count("runs")
+    rows = (
+        study.endpoints.filter(is_archived=False)
+        .order_by("name", "pk")
+        .annotate(last_used=Max("runs__started_at"), run_count=Count("runs"))
     )
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     for endpoint in page:
@@ -35,7 +38,9 @@ def endpoints(request: HttpRequest, study: Study) -> HttpResponse:
         "study": study,
         "section": "judges",
         "page": page,
-        "has_embedded": study.endpoints.filter(kind=Endpoint.Kind.EMBEDDED).exists(),
+        "has_embedded": study.endpoints.filter(
+            kind=Endpoint.Kind.EMBEDDED, model=model_name()
+        ).exists(),
     }
     return render(request, "runs/endpoints.html", context)
 

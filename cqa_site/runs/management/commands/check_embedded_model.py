@@ -62,7 +62,7 @@ def _request(sentence: str) -> ChatRequest:
             {"role": "system", "content": SYSTEM},
             {"role": "user", "content": f"Object 1: trains\nObject 2: buses\n\n{sentence}"},
         ),
-        params={"temperature": 0, "max_tokens": 200},
+        params={"temperature": 0, "max_tokens": 1000},
         schema=SCHEMA,
     )
 

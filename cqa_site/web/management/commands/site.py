@@ -2,12 +2,15 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import time
+from contextlib import closing, suppress
+from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 WORKER_RESTART_SECONDS = 2
@@ -24,30 +27,63 @@ class Command(BaseCommand):
         parser.add_argument("--no-worker", action="store_true", help="web server only")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        signal.signal(signal.SIGTERM, _interrupt)
-        web = subprocess.Popen(_web_command(options))
-        worker = None if options["no_worker"] else subprocess.Popen(_worker_command())
+        for name in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(name, _interrupt)
+        _check_port(options["host"], options["port"])
+        with tempfile.TemporaryDirectory(prefix="counterpoint-beat-") as folder:
+            code = self._run(options, Path(folder))
+        if code not in (0, -signal.SIGTERM, -signal.SIGINT):
+            raise CommandError(_how_it_ended(code))
+
+    def _run(self, options: dict[str, Any], folder: Path) -> int:
+        """Run both until one is told to stop; return how the web server ended."""
+        web = _start(_web_command(options))
+        worker = None if options["no_worker"] else _start(_worker_command(folder))
         try:
             while web.poll() is None:
                 time.sleep(0.5)
                 if worker is not None and worker.poll() is not None:
                     self.stderr.write("The worker stopped; starting it again.")
+                    _stop(worker)
                     time.sleep(WORKER_RESTART_SECONDS)
-                    worker = subprocess.Popen(_worker_command())
+                    worker = _start(_worker_command(folder))
         except KeyboardInterrupt:
             self.stdout.write("Stopping.")
         finally:
             _stop(worker)
             _stop(web)
-        if web.returncode not in (0, -signal.SIGTERM, -signal.SIGINT):
-            raise CommandError(
-                f"The web server ended with code {web.returncode}. "
-                f"If port {options['port']} is taken, choose another: --port 8001"
-            )
+        return web.returncode
 
 
 def _interrupt(*args: Any) -> None:
     raise KeyboardInterrupt
+
+
+def _check_port(host: str, port: int) -> None:
+    """Refuse a port somebody listens on: the web server would share it with an earlier one.
+
+    A site whose `manage.py site` was killed (kill -9) goes on without it and answers
+    every other request, with its old code.
+    """
+    try:
+        family, *_rest, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with closing(socket.socket(family)) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        raise CommandError(
+            f"The site cannot listen on {host}, port {port}: {error.strerror}. If the address is "
+            "in use, another program has it, or an earlier site whose command was killed and "
+            'whose web server still runs: look for "granian cqa_site" among the processes and '
+            f"end it, or choose another port: --port {port + 1}"
+        ) from error
+
+
+def _how_it_ended(code: int) -> str:
+    if code >= 0:
+        return f"The web server ended with code {code}; the lines above say why."
+    name = signal.Signals(-code).name
+    return f"The web server was ended by {name}: somebody ended it, or memory ran out."
 
 
 def _web_command(options: dict[str, Any]) -> list[str]:
@@ -62,23 +98,34 @@ def _web_command(options: dict[str, Any]) -> list[str]:
     ]  # fmt: skip
 
 
-def _worker_command() -> list[str]:
-    beat = settings.DATA_DIR / f"beat-{os.getpid()}"
+def _worker_command(folder: Path) -> list[str]:
     return [
         sys.executable, "-m", "celery", "--quiet", "-A", "cqa_site", "worker",
         "--pool", "threads", "--concurrency", "2",
-        "--beat", "--schedule", str(beat),
+        "--beat", "--schedule", str(folder / "schedule"),
         "--loglevel", "WARNING",
     ]  # fmt: skip
 
 
+def _start(command: list[str]) -> subprocess.Popen:
+    """Start a process as the head of a group, so that what it starts ends with it.
+
+    This command has run Django's checks; in the worker they would load every page.
+    """
+    environment = os.environ | {"CELERY_SKIP_CHECKS": "true"}
+    return subprocess.Popen(command, env=environment, start_new_session=True)
+
+
 def _stop(process: subprocess.Popen | None) -> None:
-    """Ask the process to end, and insist after ten seconds."""
-    if process is None or process.poll() is not None:
+    """Ask the process to end, insist after ten seconds, and end what it leaves behind."""
+    if process is None:
         return
-    process.terminate()
-    try:
-        process.wait(10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)

@@ -1,0 +1,48 @@
+"""What the API accepts, by topic: one serializer per request, unknown fields are an error."""
+
+from .base import Input, NothingInput, ReasonInput, require_valid
+from .campaigns import (
+    AddedSerializer,
+    CampaignInput,
+    ControlChangeInput,
+    ControlInput,
+    CrowdLinkInput,
+    GuidelineInput,
+    ItemsInput,
+)
+from .files import ApplyInput, CheckInput, ExportInput, ImportInput, NoteInput
+from .labels import (
+    AdjudicationInput,
+    AdoptedSerializer,
+    AdoptInput,
+    ConsensusInput,
+    ExcludedSerializer,
+)
+from .people import InvitationInput, MemberInput, StudyInput
+
+__all__ = [
+    "AddedSerializer",
+    "AdjudicationInput",
+    "AdoptInput",
+    "AdoptedSerializer",
+    "ApplyInput",
+    "CampaignInput",
+    "CheckInput",
+    "ConsensusInput",
+    "ControlChangeInput",
+    "ControlInput",
+    "CrowdLinkInput",
+    "ExcludedSerializer",
+    "ExportInput",
+    "GuidelineInput",
+    "ImportInput",
+    "Input",
+    "InvitationInput",
+    "ItemsInput",
+    "MemberInput",
+    "NoteInput",
+    "NothingInput",
+    "ReasonInput",
+    "StudyInput",
+    "require_valid",
+]

@@ -1,0 +1,80 @@
+"""Bodies about guidelines, campaigns and their items."""
+
+from rest_framework import serializers
+
+from annotation.api.serializers import LevelSerializer
+from annotation.models import Campaign
+
+from .base import Input
+
+MAX_ARGUMENTS = 10_000
+
+
+class GuidelineInput(Input):
+    """A new version of the instructions and the label scale."""
+
+    title = serializers.CharField(max_length=120)
+    body = serializers.CharField(max_length=100_000)
+    levels = LevelSerializer(many=True)
+
+
+class CampaignInput(Input):
+    """Settings of a draft; what is left out keeps its default, or its value on a change."""
+
+    name = serializers.CharField(max_length=120)
+    guideline = serializers.UUIDField(required=False)
+    votes_per_item = serializers.IntegerField(min_value=1, max_value=60, required=False)
+    block_size = serializers.IntegerField(min_value=2, max_value=50, required=False)
+    controls_per_block = serializers.IntegerField(min_value=0, max_value=10, required=False)
+    min_control_accuracy = serializers.FloatField(min_value=0, max_value=1, required=False)
+    low_accuracy = serializers.ChoiceField(Campaign.LowAccuracy.choices, required=False)
+    share_cap = serializers.FloatField(min_value=0.001, max_value=1, required=False)
+    expected_seconds = serializers.IntegerField(min_value=0, max_value=32_767, required=False)
+    lease_minutes = serializers.IntegerField(min_value=1, max_value=240, required=False)
+    seed = serializers.IntegerField(min_value=0, max_value=2**63 - 1, required=False)
+    orders_by_uncertainty = serializers.BooleanField(required=False)
+
+
+class ItemsInput(Input):
+    """Arguments that become ordinary items of a draft."""
+
+    arguments = serializers.ListField(
+        child=serializers.UUIDField(), min_length=1, max_length=MAX_ARGUMENTS
+    )
+
+
+class AddedSerializer(serializers.Serializer):
+    """How many items are new."""
+
+    added = serializers.IntegerField()
+
+
+class ControlInput(Input):
+    """An item of a draft and its known label; null makes it an ordinary item again."""
+
+    item_id = serializers.CharField(max_length=200)
+    label = serializers.IntegerField(min_value=0, max_value=9, allow_null=True)
+
+
+class ControlChangeInput(Input):
+    """Another known label for a control item, or null, which retires it; and why."""
+
+    item_id = serializers.CharField(max_length=200)
+    label = serializers.IntegerField(min_value=0, max_value=9, allow_null=True)
+    reason = serializers.CharField(max_length=300)
+
+
+class CrowdLinkInput(Input):
+    """A link for a crowd platform; what is left out keeps its default."""
+
+    platform = serializers.CharField(max_length=60, required=False)
+    required_items = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
+    max_participants = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
+    days = serializers.IntegerField(min_value=1, max_value=365, default=30)
+    completed_code = serializers.CharField(max_length=40)
+    screened_out_code = serializers.CharField(max_length=40)
+    no_work_code = serializers.CharField(max_length=40)
+    fault_code = serializers.CharField(max_length=40)
+    participant_param = serializers.CharField(max_length=40, required=False)
+    study_param = serializers.CharField(max_length=40, allow_blank=True, required=False)
+    session_param = serializers.CharField(max_length=40, allow_blank=True, required=False)

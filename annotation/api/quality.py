@@ -1,0 +1,94 @@
+"""How reliable annotators are, and whether the control items deserve their keys."""
+
+import uuid
+from typing import Any
+
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.actions import quality as actions
+from annotation.models import Item, Rater
+from annotation.reports.controls import control_detail, controls
+from annotation.reports.quality import annotator_detail, annotators
+from annotation.reports.votes import vote_table
+from cqa_site.web.problems import invalid_on
+
+from . import inputs, serializers
+from .access import CampaignViews
+
+
+class AnnotatorViews(CampaignViews):
+    """Everybody with a label in the campaign, with what speaks for and against them."""
+
+    queryset = Rater.objects.none()
+    serializer_class = serializers.AnnotatorSerializer
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """The quality table, in order of first appearance."""
+        votes = vote_table(self.campaign, exclude=False)
+        return self.listed(annotators(self.campaign, votes))
+
+    @extend_schema(responses=serializers.AnnotatorDetailSerializer)
+    def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """One annotator: control record, labels beside those of everybody, active times."""
+        rater = get_object_or_404(self.study.raters, public_id=public_id)
+        detail = annotator_detail(self.campaign, rater)
+        if detail is None:
+            raise Http404
+        times = [{"seconds": name, "count": count} for name, count, _percent in detail.times]
+        shown = {"annotator": detail.annotator, "labels": detail.labels, "times": times}
+        return Response(serializers.AnnotatorDetailSerializer(shown).data)
+
+    @extend_schema(request=inputs.ReasonInput, responses=inputs.ExcludedSerializer)
+    def exclude_low(self, request: Request, **kwargs: Any) -> Response:
+        """Exclude everybody whose control accuracy is surely below the campaign's mark."""
+        reason = self.read(inputs.ReasonInput)["reason"]
+        count = actions.exclude_surely_low(
+            campaign=self.campaign, reason=reason, actor=request.user
+        )
+        return Response({"excluded": count})
+
+
+class ControlViews(CampaignViews):
+    """The control items of a campaign, with what crowd and experts say about their keys."""
+
+    queryset = Item.objects.none()
+    serializer_class = serializers.ControlSerializer
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """Lowest share of right votes first."""
+        votes = vote_table(self.campaign, exclude=False, item__control_label__isnull=False)
+        return self.listed(controls(self.campaign, votes))
+
+    @extend_schema(responses=serializers.ControlDetailSerializer)
+    def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """The control items on one argument; labels of the crowd beside those of experts."""
+        argument = get_object_or_404(self.study.arguments, public_id=public_id)
+        detail = control_detail(self.campaign, argument.pk)
+        if not detail.controls:
+            raise Http404
+        return Response(serializers.ControlDetailSerializer(detail).data)
+
+    @extend_schema(request=inputs.ControlChangeInput, responses=serializers.ControlSerializer)
+    def change(self, request: Request, **kwargs: Any) -> Response:
+        """Give a control item another known label, also while the campaign runs, or retire it.
+
+        Every control accuracy follows at once. A retired item is served no
+        more; giving it a label brings it back.
+        """
+        given = self.read(inputs.ControlChangeInput)
+        keyed = self.campaign.items.filter(control_label__isnull=False)
+        item = keyed.filter(external_id=given.pop("item_id")).first()
+        if item is None:
+            raise ValidationError({"item_id": ["No such control item in this campaign."]})
+        with invalid_on("label", actions.ControlNotValid):
+            actions.replace_control_label(
+                campaign=self.campaign, item=item, actor=request.user, **given
+            )
+        votes = vote_table(self.campaign, exclude=False, item=item.pk)
+        (changed,) = controls(self.campaign, votes, pk=item.pk)
+        return self.shown(changed)

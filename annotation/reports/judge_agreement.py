@@ -1,0 +1,193 @@
+"""Judges beside people: how far each one agrees with votes and final labels of a campaign."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from annotation.models import Campaign, FinalLabel
+from cqa_site.stats.aggregation import majority
+from cqa_site.stats.agreement import confusion, krippendorff_alpha
+from cqa_site.stats.cross_alpha import cross_alpha
+from cqa_site.stats.estimate import Estimate
+from cqa_site.stats.ratings import Ratings
+from cqa_site.stats.replacement import Replacement, replace_one_vote
+
+from .judges import MACHINES, Judge
+from .votes import counted_votes
+
+HARDEST = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class People:
+    """What people said in a campaign.
+
+    Attributes
+    ----------
+    votes
+        Counted votes of people and experts on items that are no control items, by argument.
+    final
+        Final labels by argument, machines left out; see `final_labels_of`.
+    scale
+        Labels of the guideline, ascending.
+    agreement
+        Ordinal alpha among the votes: what a judge can be measured against.
+    """
+
+    votes: Ratings
+    final: pd.Series
+    scale: list[int]
+    agreement: Estimate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """One judge against people.
+
+    Attributes
+    ----------
+    n
+        Arguments with a final label and a label of the judge.
+    exact
+        Share of them that are equal.
+    bias, error
+        Mean of judge minus final label (above 0: the judge is lenient), and of its absolute
+        value, in steps of the scale.
+    ordinal, interval
+        Alpha of the final labels and the judge's.
+    with_votes
+        Ordinal alpha over pairs of a person's vote and the judge's label.
+    """
+
+    judge: Judge
+    n: int
+    exact: float | None
+    bias: float | None
+    error: float | None
+    ordinal: Estimate
+    interval: Estimate
+    with_votes: Estimate
+    people: People = field(repr=False)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Final labels (rows) against the judge's (columns)."""
+        used = {*self.people.final.astype(int), *self.judge.labels.astype(int)}
+        scale = sorted({*self.people.scale, *used})
+        return confusion(self.people.final, self.judge.labels, scale)
+
+    @cached_property
+    def per_label(self) -> pd.DataFrame:
+        """For each label: n final, n judge, recall, precision and mean label of the judge."""
+        table = self.table
+        counts = table.to_numpy(dtype=float)
+        finals, given, hits = counts.sum(axis=1), counts.sum(axis=0), np.diag(counts)
+        columns = table.columns.to_numpy(dtype=float)
+        return pd.DataFrame(
+            {
+                "final": finals.astype(int),
+                "judge": given.astype(int),
+                "recall": _shares(hits, finals),
+                "precision": _shares(hits, given),
+                "mean_judge": _shares(counts @ columns, finals),
+            },
+            index=table.index.astype(int),
+        )
+
+    @cached_property
+    def replacement(self) -> Replacement:
+        """What the majority would have been with the judge in the place of one vote."""
+        return replace_one_vote(self.people.votes, self.judge.labels)
+
+    @cached_property
+    def hardest(self) -> pd.DataFrame:
+        """Arguments where the two lie farthest apart: argument, final, judge, distance."""
+        both = _both(self.people, self.judge)
+        both["distance"] = (both["judge"] - both["final"]).abs()
+        far = both[both["distance"] > 0].rename_axis("argument").reset_index()
+        return far.sort_values(["distance", "argument"], ascending=[False, True]).head(HARDEST)
+
+
+def people_of(campaign: Campaign) -> People:
+    """Votes and final labels of people; three queries at most."""
+    rows = counted_votes(campaign).filter(item__control_label__isnull=True)
+    rows = rows.exclude(rater__kind__in=MACHINES).order_by("pk")
+    votes = pd.DataFrame(
+        list(rows.values_list("item__argument", "rater", "label")),
+        columns=["item", "rater", "value"],
+    )
+    # One rater may have met the same sentence as two items; the first word counts.
+    ratings = Ratings.from_frame(votes.drop_duplicates(["item", "rater"]))
+    return People(
+        votes=ratings,
+        final=final_labels_of(campaign),
+        scale=campaign.guideline.values,
+        agreement=krippendorff_alpha(ratings, "ordinal"),
+    )
+
+
+def final_labels_of(campaign: Campaign) -> pd.Series:
+    """Final labels by argument; none of them rests on the vote of a machine.
+
+    Labels of a model that came in a file stand among a campaign's votes. Where they do, what
+    the votes alone decided is decided again from people's votes, by majority.
+    """
+    rows = campaign.final_labels.filter(label__isnull=False).order_by("argument")
+    table = pd.DataFrame(
+        list(rows.values_list("argument", "label", "provenance")),
+        columns=["argument", "label", "provenance"],
+    ).set_index("argument")
+    final = table["label"].astype(float)
+    if not counted_votes(campaign).filter(rater__kind__in=MACHINES).exists():
+        return final
+    votes = counted_votes(campaign).exclude(rater__kind__in=MACHINES).order_by("pk")
+    people = pd.DataFrame(
+        list(votes.values_list("item__argument", "pk", "label")),
+        columns=["item", "rater", "value"],
+    )
+    settled = final[table["provenance"] != FinalLabel.Provenance.VOTES]
+    again = majority(Ratings.from_frame(people))["label"].drop(settled.index, errors="ignore")
+    return pd.concat([settled, again]).sort_index()
+
+
+def compare(judge: Judge, people: People) -> Comparison:
+    """Hold one judge against people."""
+    both = _both(people, judge)
+    difference = both["judge"] - both["final"]
+    pair = Ratings.from_frame(
+        both.melt(ignore_index=False, var_name="rater").rename_axis("item").reset_index()
+    )
+    n = len(both)
+    return Comparison(
+        judge=judge,
+        people=people,
+        n=n,
+        exact=float((difference == 0).mean()) if n else None,
+        bias=float(difference.mean()) if n else None,
+        error=float(difference.abs().mean()) if n else None,
+        ordinal=krippendorff_alpha(pair, "ordinal"),
+        interval=krippendorff_alpha(pair, "interval"),
+        with_votes=cross_alpha(people.votes, judge.labels, "ordinal"),
+    )
+
+
+def common_arguments(judges: Iterable[Judge]) -> set[int]:
+    """Arguments that every judge labelled."""
+    sets = [set(judge.labels.index) for judge in judges]
+    return set.intersection(*sets) if sets else set()
+
+
+def narrowed(judge: Judge, arguments: set[int]) -> Judge:
+    """The same judge on these arguments only; what it was asked and cost stays."""
+    return replace(judge, labels=judge.labels[judge.labels.index.isin(arguments)])
+
+
+def _both(people: People, judge: Judge) -> pd.DataFrame:
+    return pd.DataFrame({"final": people.final, "judge": judge.labels}).dropna()
+
+
+def _shares(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)

@@ -1,0 +1,207 @@
+"""Prompt versions: list, one version and its changes, editor, preview on a real argument."""
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from annotation.actions.guidelines import default_levels
+from annotation.actions.relevance_judge import KIND, SINGLE, default_prompts
+from annotation.forms.judging import KIND_NAMES, PromptForm
+from cqa_site.judging.estimating import estimate_messages
+from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.models import Study
+from cqa_site.runs.actions.prompts import PromptFrozen, save_prompt
+from cqa_site.runs.kinds import Subject, kind_of
+from cqa_site.runs.models import PromptVersion, Run
+from cqa_site.runs.text_diff import compare_texts
+
+PER_PAGE = 50
+OTHERS = 50
+RUNS = 20
+PREVIEWED = 3
+
+
+@study_page(*RESEARCHERS)
+def prompts(request: HttpRequest, study: Study) -> HttpResponse:
+    """List the versions of every kind of prompt, newest first."""
+    default_prompts(study, request.user)
+    rows = _versions(study).annotate(run_count=Count("runs")).defer("system", "user")
+    page = Paginator(rows.order_by("-kind", "-number"), PER_PAGE).get_page(request.GET.get("page"))
+    for version in page:
+        version.kind_name = KIND_NAMES[version.kind]
+    context = {"study": study, "section": "judges", "page": page}
+    return render(request, "annotation/judge_prompts.html", context)
+
+
+@study_page(*RESEARCHERS)
+def prompt(request: HttpRequest, study: Study, prompt_id: uuid.UUID) -> HttpResponse:
+    """One version: its text, what it changed, who uses it."""
+    version = _prompt(study, prompt_id)
+    others = _versions(study).filter(kind=version.kind).exclude(pk=version.pk)
+    parent = _parent(version, others, request.GET.get("against"))
+    context = {
+        "study": study,
+        "section": "judges",
+        "version": version,
+        "kind_name": KIND_NAMES[version.kind],
+        "others": others[:OTHERS],
+        "parent": parent,
+        "changes": _changes(parent, version) if parent else [],
+        "runs": version.runs.select_related("endpoint")[:RUNS],
+    }
+    return render(request, "annotation/judge_prompt.html", context)
+
+
+@study_page(*RESEARCHERS)
+def prompt_new(request: HttpRequest, study: Study, prompt_id: uuid.UUID) -> HttpResponse:
+    """Write a new version, starting from the text of another."""
+    base = _prompt(study, prompt_id)
+    form = PromptForm(request.POST or None, kind=base.kind, initial=_texts(base) | {"note": ""})
+    if request.method == "POST" and form.is_valid():
+        last = _versions(study).filter(kind=base.kind).first()
+        version = save_prompt(study=study, actor=request.user, kind=base.kind, **form.texts)
+        if last and version.number <= last.number:
+            text = _("This text is there already: it is version %d.") % version.number
+            messages.warning(request, text)
+        else:
+            messages.success(request, _("Saved as version %d.") % version.number)
+        return redirect("prompt", study.public_id, version.public_id)
+    return _editor(request, study, base, form)
+
+
+@study_page(*RESEARCHERS)
+def prompt_edit(request: HttpRequest, study: Study, prompt_id: uuid.UUID) -> HttpResponse:
+    """Change a version that no run has used."""
+    version = _prompt(study, prompt_id)
+    if version.is_frozen:
+        messages.error(request, _("A run used this version; write a new one from it."))
+        return redirect("prompt", study.public_id, version.public_id)
+    form = PromptForm(request.POST or None, kind=version.kind, initial=_texts(version))
+    if request.method == "POST" and form.is_valid():
+        try:
+            save_prompt(
+                study=study, actor=request.user, kind=version.kind, version=version, **form.texts
+            )
+        except PromptFrozen as reason:
+            messages.error(request, str(reason))
+        else:
+            messages.success(request, _("Saved."))
+        return redirect("prompt", study.public_id, version.public_id)
+    return _editor(request, study, version, form, is_edit=True)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def prompt_preview(request: HttpRequest, study: Study, prompt_id: uuid.UUID) -> HttpResponse:
+    """Show the messages that the typed text makes of one of the study's arguments."""
+    base = _prompt(study, prompt_id)
+    form = PromptForm(request.POST, kind=base.kind)
+    preview = _preview(study, base.kind, form, request.POST.get("place", ""))
+    if not request.htmx:
+        is_edit = request.POST.get("is_edit") == "1" and not base.is_frozen
+        return _editor(request, study, base, form, is_edit=is_edit, preview=preview)
+    context = {"study": study, "form": form, "preview": preview}
+    return render(request, "annotation/_judge_preview.html", context)
+
+
+def _editor(
+    request: HttpRequest,
+    study: Study,
+    base: PromptVersion,
+    form: PromptForm,
+    *,
+    is_edit: bool = False,
+    preview: dict[str, Any] | None = None,
+) -> HttpResponse:
+    context = {
+        "study": study,
+        "section": "judges",
+        "base": base,
+        "kind_name": KIND_NAMES[base.kind],
+        "form": form,
+        "is_edit": is_edit,
+        "preview": preview,
+    }
+    status = 422 if form.errors else 200
+    return render(request, "annotation/judge_prompt_form.html", context, status=status)
+
+
+def _preview(study: Study, kind: str, form: PromptForm, place: str) -> dict[str, Any]:
+    """The exact messages for the argument at ``place``, their size, what was noticed."""
+    if not form.is_valid():
+        return {"is_faulty": True}
+    arguments = study.arguments.exclude(text__regex=r"^\s*$").order_by("pk")
+    count = arguments.count()
+    if not count:
+        return {"is_empty": True}
+    at = int(place) % count if place.isascii() and place.isdigit() and len(place) < 9 else 0
+    chosen = arguments[at]
+    ids = [chosen.pk]
+    if kind != SINGLE:
+        same = arguments.filter(comparison=chosen.comparison_id, pk__gte=chosen.pk)
+        ids = list(same.values_list("pk", flat=True)[:PREVIEWED])
+    version = PromptVersion(
+        kind=kind, system=form.cleaned_data["system"], user=form.cleaned_data["user"]
+    )
+    run = Run(study=study, kind=KIND, prompt=version, spec={"target": {"levels": _levels(study)}})
+    question = kind_of(run).questions(run, [Subject("preview", tuple(ids))])[0]
+    return {
+        "messages": question.messages,
+        "tokens": estimate_messages(question.messages),
+        "flags": sorted(set(question.flags)),
+        "argument": chosen,
+        "place": at + 1,
+        "next": (at + 1) % count,
+        "count": count,
+        "shown": len(ids),
+    }
+
+
+def _levels(study: Study) -> list[dict]:
+    guideline = study.guidelines.first()
+    return guideline.levels if guideline else default_levels()
+
+
+def _versions(study: Study):
+    return study.prompt_versions.filter(kind__in=KIND_NAMES).order_by("-number")
+
+
+def _prompt(study: Study, prompt_id: uuid.UUID) -> PromptVersion:
+    return get_object_or_404(_versions(study).select_related("created_by"), public_id=prompt_id)
+
+
+def _texts(version: PromptVersion) -> dict[str, str]:
+    return {name: getattr(version, name) for name in ("name", "system", "user", "note")}
+
+
+def _parent(version: PromptVersion, others, against: str | None) -> PromptVersion | None:
+    """The version asked for, else the one before."""
+    if against and against.isascii() and against.isdigit() and len(against) < 9:
+        return get_object_or_404(others, number=int(against))
+    return others.filter(number__lt=version.number).first()
+
+
+def _changes(parent: PromptVersion, version: PromptVersion) -> list[tuple[str, Any]]:
+    """Title and compared lines of each part."""
+    return [
+        (_("System text"), compare_texts(parent.system, version.system)),
+        (_("User text"), compare_texts(parent.user, version.user)),
+    ]
+
+
+BASE = "judges/prompts"
+urlpatterns = [
+    path(f"{BASE}/", prompts, name="prompts"),
+    path(f"{BASE}/<uuid:prompt_id>/", prompt, name="prompt"),
+    path(f"{BASE}/<uuid:prompt_id>/new/", prompt_new, name="prompt_new"),
+    path(f"{BASE}/<uuid:prompt_id>/edit/", prompt_edit, name="prompt_edit"),
+    path(f"{BASE}/<uuid:prompt_id>/preview/", prompt_preview, name="prompt_preview"),
+]

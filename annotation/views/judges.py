@@ -1,0 +1,198 @@
+"""Judges beside people: how far each one agrees, and the rows behind every figure."""
+
+import uuid
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import path
+from django.utils.translation import gettext as _
+
+from annotation.models import Campaign
+from annotation.reports.judge_charts import CHARTS, chart_alt, has_content
+from annotation.reports.judge_tables import TABLES, judge_table, named
+from annotation.reports.judge_versions import Choice, figures_of, state_of
+from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.models import Study
+from cqa_site.runs.models import Run
+from cqa_site.web.tables import TableData
+
+PER_PAGE = 50
+SHORT = 6
+BODIES = {
+    "judges": "annotation/_judges_table.html",
+    "confusion": "annotation/_judges_confusion.html",
+    "replacement": "annotation/_judges_replacement.html",
+    "hardest": "annotation/_judges_hardest.html",
+}
+PLAIN = "annotation/_judges_plain.html"
+
+
+@dataclass(frozen=True)
+class Card:
+    """One figure as the page shows it."""
+
+    slug: str
+    title: str
+    recipe: str
+    body: str
+    table: TableData
+    is_about_one: bool
+    alt: str | None
+
+
+@study_page(*RESEARCHERS)
+def judges(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Show every judge of a campaign beside its people."""
+    campaign = campaign_or_404(study, campaign_id)
+    context = _context(study, campaign, Choice.from_query(request.GET))
+    return render(request, "annotation/judges.html", context)
+
+
+@study_page(*RESEARCHERS)
+def judges_fragment(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Return the figures if they differ from what the page has seen."""
+    campaign = campaign_or_404(study, campaign_id)
+    is_polling = _is_polling(campaign)
+    if is_polling and request.GET.get("seen") == state_of(campaign):
+        return HttpResponse(status=HTTPStatus.NO_CONTENT)
+    context = _context(study, campaign, Choice.from_query(request.GET))
+    return render(request, "annotation/_judges.html", context)
+
+
+@study_page(*RESEARCHERS)
+def judges_card(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Return the short table for the agreement dashboard."""
+    campaign = campaign_or_404(study, campaign_id)
+    figures = figures_of(campaign, Choice(), state_of(campaign))
+    context = {"study": study, "campaign": campaign, "figures": figures, "shown": SHORT}
+    return render(request, "annotation/_judges_short.html", context)
+
+
+@study_page(*RESEARCHERS)
+def judge_rows(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """List the arguments behind a figure with votes, final label and every judge's label."""
+    from annotation.reports.judge_rows import Cell, labelled, rows_table, shown_rows
+
+    campaign = campaign_or_404(study, campaign_id)
+    choice = Choice.from_query(request.GET)
+    cell = Cell(
+        judge=choice.judge,
+        final=_label(request.GET.get("final")),
+        label=_label(request.GET.get("label")),
+        is_common=choice.is_common,
+    )
+    found = labelled(campaign, cell)
+    if request.GET.get("format") == "csv":
+        response = HttpResponse(
+            rows_table(campaign, found).to_csv(), content_type="text/csv; charset=utf-8"
+        )
+        response["Content-Disposition"] = 'attachment; filename="judges-rows.csv"'
+        return response
+    page = Paginator(range(len(found.table)), PER_PAGE).get_page(request.GET.get("page"))
+    start = page.start_index() - 1 if len(found.table) else 0
+    context = {
+        "study": study,
+        "section": "campaigns",
+        "campaign": campaign,
+        "cell": cell,
+        "judges": found.judges,
+        "page": page,
+        "rows": shown_rows(found, start, PER_PAGE),
+    }
+    return render(request, "annotation/judges_rows.html", context)
+
+
+def campaign_or_404(study: Study, campaign_id: uuid.UUID) -> Campaign:
+    """One campaign of the study with its label scale."""
+    campaigns = study.campaigns.select_related("guideline", "study")
+    return get_object_or_404(campaigns, public_id=campaign_id)
+
+
+def _label(text: str | None) -> int | None:
+    """A label from an address; anything else narrows nothing."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) == 1 else None
+
+
+def _is_polling(campaign: Campaign) -> bool:
+    return campaign.judge_runs.filter(run__state__in=Run.WORKING).exists()
+
+
+def _context(study: Study, campaign: Campaign, choice: Choice) -> dict[str, Any]:
+    # Read before the labels: one that comes in between makes the page stale, never wrong.
+    state = state_of(campaign)
+    figures = figures_of(campaign, choice, state)
+    best = _best(figures)
+    return {
+        "study": study,
+        "section": "campaigns",
+        "campaign": campaign,
+        "choice": choice,
+        "state": state,
+        "is_polling": _is_polling(campaign),
+        "figures": figures,
+        "best": best,
+        "verdict": _verdict(best, figures["people"]["agreement"]) if best else "",
+        "chosen": named(figures, figures["chosen"]) if figures["chosen"] else None,
+        "other": named(figures, figures["other"]) if figures["other"] else None,
+        "cards": _cards(campaign, figures, state),
+        "trained": campaign.trained_judges.defer("model").first(),
+    }
+
+
+def _best(figures: dict[str, Any]) -> dict[str, Any] | None:
+    """The judge of the headline: the first that is ranked and has a defined alpha."""
+    for row in figures["judges"]:
+        if not row["is_low"] and row["ordinal"]["value"] is not None:
+            return row
+    return None
+
+
+def _verdict(best: dict[str, Any], people: dict[str, Any]) -> str:
+    """How the judge's agreement with votes lies to that of people; needs both intervals."""
+    votes = best["with_votes"]
+    if votes["low"] is None or people["low"] is None:
+        return ""
+    if votes["low"] > people["high"]:
+        return _("This judge agrees with people more than people agree with each other.")
+    if votes["high"] < people["low"]:
+        return _("This judge agrees with people less than people agree with each other.")
+    return _(
+        "This judge agrees with people about as much as people agree with each other: the two "
+        "intervals overlap."
+    )
+
+
+def _cards(campaign: Campaign, figures: dict[str, Any], state: str) -> list[Card]:
+    if not figures["judges"]:
+        return []
+    return [
+        Card(
+            slug=slug,
+            title=entry.title,
+            recipe=entry.recipe,
+            body=BODIES.get(slug, PLAIN),
+            table=judge_table(campaign, figures, slug, state),
+            is_about_one=entry.is_about_one,
+            alt=_alt(figures, slug),
+        )
+        for slug, entry in TABLES.items()
+    ]
+
+
+def _alt(figures: dict[str, Any], slug: str) -> str | None:
+    if slug not in CHARTS or not has_content(figures, slug):
+        return None
+    return chart_alt(figures, slug)
+
+
+BASE = "campaigns/<uuid:campaign_id>/judges"
+urlpatterns = [
+    path(f"{BASE}/", judges, name="judges"),
+    path(f"{BASE}/fragment/", judges_fragment, name="judges_fragment"),
+    path(f"{BASE}/card/", judges_card, name="judges_card"),
+    path(f"{BASE}/rows/", judge_rows, name="judge_rows"),
+]

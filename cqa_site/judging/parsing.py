@@ -1,0 +1,159 @@
+"""From a model's reply to labels, or to the reason why there is none.
+
+A label is read from one JSON object and from nowhere else. Nothing is repaired, guessed or
+rounded, and no failure becomes a number. The raw reply is kept elsewhere, so a later version
+of this file can read old replies again: `PARSER_VERSION` says which one did.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .extraction import ReplyNotUsable, Unscored, extract_json
+
+__all__ = [
+    "PARSER_VERSION",
+    "Label",
+    "ReplyNotUsable",
+    "Unscored",
+    "extract_json",
+    "parse_batch",
+    "parse_single",
+    "validate_label",
+]
+
+# Increased with every change that may read a reply differently, here or in extraction.py.
+PARSER_VERSION = 1
+_CUT_SHORT = {"length", "max_tokens"}
+_WITHHELD = {"content_filter", "refusal"}
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label as the judge gave it; the rationale may be empty."""
+
+    value: int
+    rationale: str
+
+
+def validate_label(value: object, allowed: Collection[int]) -> int:
+    """A label of the scale.
+
+    Whole numbers only. A float is one if nothing stands behind its point (2.0), because JSON
+    knows a single kind of number; the string "2", true and null are none.
+
+    Raises
+    ------
+    ReplyNotUsable
+        ``wrong_type`` or ``out_of_set``; a label is never rounded or clipped.
+    """
+    number = _whole_number(value)
+    if number is None:
+        raise ReplyNotUsable(Unscored.WRONG_TYPE, f"{str(value)[:40]!a} is no whole number")
+    if number not in allowed:
+        raise ReplyNotUsable(Unscored.OUT_OF_SET, f"{number} is not on the scale")
+    return number
+
+
+def parse_single(
+    reply_text: str, finish_reason: str, allowed: Collection[int], *, refusal: str = ""
+) -> Label:
+    """Read ``{"reason": "…", "label": 2}``; the reason may be missing, nothing may be added.
+
+    Parameters
+    ----------
+    reply_text, finish_reason, refusal
+        As the endpoint sent them.
+    allowed
+        Labels of the scale.
+
+    Raises
+    ------
+    ReplyNotUsable
+        With the reason.
+    """
+    return _label_of(
+        _answer(reply_text, finish_reason, refusal), allowed, known={"label", "reason"}
+    )
+
+
+def parse_batch(
+    reply_text: str,
+    finish_reason: str,
+    expected_ids: Sequence[int],
+    allowed: Collection[int],
+    *,
+    refusal: str = "",
+) -> dict[int, Label | Unscored]:
+    """Read ``{"labels": [{"id": 1, "reason": "…", "label": 2}, …]}`` in any order.
+
+    Usable entries count even if others do not. An entry for an item nobody asked about
+    spoils the whole reply: it is what a model leaves that counts from 0 instead of 1, and
+    then every other entry belongs to its neighbour.
+
+    Returns
+    -------
+    dict
+        Exactly the expected ids, in their order, each with a label or the reason for none.
+    """
+    try:
+        entries = _entries_of(_answer(reply_text, finish_reason, refusal), set(expected_ids))
+    except ReplyNotUsable as problem:
+        return dict.fromkeys(expected_ids, problem.reason)
+    return {number: _label_or_reason(entries.get(number, []), allowed) for number in expected_ids}
+
+
+def _answer(text: str, finish_reason: str, refusal: str) -> Mapping[str, Any]:
+    # The wire's word comes first: a reply cut by the token limit may look complete.
+    if refusal.strip() or finish_reason.lower() in _WITHHELD:
+        raise ReplyNotUsable(Unscored.REFUSED, refusal.strip()[:200] or finish_reason)
+    if finish_reason.lower() in _CUT_SHORT:
+        raise ReplyNotUsable(Unscored.TRUNCATED, f"the endpoint says {finish_reason}")
+    answer: Mapping[str, Any] = extract_json(text)
+    return answer
+
+
+def _label_of(entry: object, allowed: Collection[int], known: set[str]) -> Label:
+    if not isinstance(entry, dict) or "label" not in entry:
+        raise ReplyNotUsable(Unscored.NOT_SCHEMA, "no label")
+    extra = sorted(set(entry) - known)
+    if extra:
+        raise ReplyNotUsable(Unscored.NOT_SCHEMA, f"{extra[0][:40]!a} was not asked for")
+    rationale = entry.get("reason", "")
+    if not isinstance(rationale, str):
+        raise ReplyNotUsable(Unscored.NOT_SCHEMA, "the reason is no text")
+    return Label(validate_label(entry["label"], allowed), rationale)
+
+
+def _entries_of(answer: Mapping[str, Any], expected: set[int]) -> dict[int, list[object]]:
+    entries = answer.get("labels")
+    if set(answer) != {"labels"} or not isinstance(entries, list):
+        raise ReplyNotUsable(Unscored.NOT_SCHEMA, "not one list of labels")
+    by_id: dict[int, list[object]] = {}
+    for entry in entries:
+        number = _whole_number(entry.get("id")) if isinstance(entry, dict) else None
+        if number is None:
+            raise ReplyNotUsable(Unscored.NOT_SCHEMA, "an entry without a number")
+        if number not in expected:
+            raise ReplyNotUsable(Unscored.EXTRA_ITEM, f"nobody asked about item {number}")
+        by_id.setdefault(number, []).append(entry)
+    return by_id
+
+
+def _label_or_reason(entries: list[object], allowed: Collection[int]) -> Label | Unscored:
+    if not entries:
+        return Unscored.MISSING_ITEM
+    if len(entries) > 1:
+        return Unscored.DUPLICATE_ITEM
+    try:
+        return _label_of(entries[0], allowed, known={"id", "label", "reason"})
+    except ReplyNotUsable as problem:
+        return problem.reason
+
+
+def _whole_number(value: object) -> int | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) else None

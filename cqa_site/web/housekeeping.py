@@ -1,0 +1,45 @@
+"""What has to be thrown away from time to time, by whichever app made it.
+
+An app registers its chores when it is loaded. Each may run at any time and any number of
+times; Celery beat runs all of them, and so does ``manage.py housekeeping``.
+"""
+
+import logging
+from collections.abc import Callable
+
+from django.contrib.sessions.models import Session
+from django.db import DatabaseError
+from django.utils import timezone
+
+log = logging.getLogger(__name__)
+Chore = Callable[[], int]
+CHORES: dict[str, Chore] = {}
+
+
+def chore(name: str) -> Callable[[Chore], Chore]:
+    """Register ``function()``, which returns how many things it threw away."""
+
+    def register(function: Chore) -> Chore:
+        CHORES[name] = function
+        return function
+
+    return register
+
+
+def keep_house() -> dict[str, int | None]:
+    """Do every chore; map its name to what it returned, None if it failed (see the log)."""
+    return {name: _try(name, function) for name, function in CHORES.items()}
+
+
+def _try(name: str, function: Chore) -> int | None:
+    try:
+        return function()
+    except (OSError, DatabaseError):
+        log.exception("housekeeping: %s failed", name)
+        return None
+
+
+@chore("sessions that ran out")
+def clear_sessions() -> int:
+    """What Django's ``clearsessions`` does, counted."""
+    return Session.objects.filter(expire_date__lt=timezone.now()).delete()[0]

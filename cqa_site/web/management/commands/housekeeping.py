@@ -1,0 +1,20 @@
+"""Throw away what is no longer needed; Celery beat does the same every hour."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from cqa_site.web.housekeeping import keep_house
+
+
+class Command(BaseCommand):
+    help = (
+        "Delete sessions that ran out, old export files, uploads nobody imported, and leftovers."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        done = keep_house()
+        for name, count in done.items():
+            self.stdout.write(f"{name}: {'failed' if count is None else count}")
+        if None in done.values():
+            raise CommandError("Not everything could be done; the log above says why.")

@@ -1,0 +1,74 @@
+"""Charts of points with intervals: value against cost, value over time."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from cqa_site.web.charts import WIDTHS, Rows, Spec
+
+# Of the theme: see `cqa_site.web.charts`.
+COLOURS = 2
+
+
+def points(
+    rows: Rows,
+    *,
+    x: str,
+    y: str,
+    series: str,
+    text: str,
+    titles: tuple[str, str],
+    is_time: bool = False,
+    size: str = "wide",
+) -> Spec:
+    """A dot with its vertical interval (fields low, high) and a name for each row.
+
+    ``x`` is a number, or an ISO time with ``is_time``. Rows without ``y`` are left out. Two
+    series are told apart by colour; of more, the names have to say which is which.
+    """
+    import altair as alt
+
+    known = [row for row in rows if row[y] is not None and row[x] is not None]
+    spans = [row for row in known if row["low"] is not None]
+    names = list(dict.fromkeys(row[series] for row in known))
+    across = alt.X(
+        x,
+        type="temporal" if is_time else "quantitative",
+        title=titles[0],
+        axis=alt.Axis(tickCount=4, labelOverlap=True, format="%d %b %H:%M" if is_time else ".3~g"),
+        scale=alt.Scale(padding=30, **({} if is_time else {"zero": True})),
+    )
+    lowest = min([0.0, *(row[y] for row in known), *(row["low"] for row in spans)])
+    scale = alt.Scale(domain=[lowest, 1])
+    up = alt.Y(y, type="quantitative", title=titles[1], scale=scale, axis=alt.Axis(tickCount=5))
+    colour = alt.Color(
+        series,
+        type="nominal",
+        sort=names,
+        legend=alt.Legend(orient="top", title=None) if len(names) == COLOURS else None,
+    )
+    bars = (
+        _chart(spans)
+        .mark_rule(strokeWidth=2.5)
+        .encode(
+            x=across, y=alt.Y("low", type="quantitative", scale=scale), y2="high", color=colour
+        )
+    )
+    dots = (
+        _chart(known)
+        .mark_point(filled=True, size=80, opacity=1)
+        .encode(x=across, y=up, color=colour)
+    )
+    labels = (
+        _chart(known)
+        .mark_text(dx=8, align="left", style="value", limit=130)
+        .encode(x=across, y=up, text=alt.Text(text, type="nominal"))
+    )
+    spec = alt.layer(bars, dots, labels).properties(width=WIDTHS[size], height=260).to_dict()
+    spec.pop("config", None)
+    return {**spec, "autosize": {"type": "fit", "contains": "padding"}}
+
+
+def _chart(rows: Sequence[dict[str, Any]]) -> Any:
+    import altair as alt
+
+    return alt.Chart(alt.InlineData(values=list(rows)))

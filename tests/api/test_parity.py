@@ -1,0 +1,152 @@
+"""Whatever a researcher does on a page, a program can do: page addresses beside those of the API.
+
+Every page address is here with the API's names for the same thing, or with
+the reason why there is none. A new page fails the test until it is listed.
+"""
+
+import inspect
+
+import pytest
+from django.urls import URLPattern
+
+from annotation.urls import urlpatterns as study_pages
+from annotation.views.crowd import participant_urlpatterns as crowd_pages
+from cqa_site.people.urls import urlpatterns as people_pages
+
+from .routes import declared
+
+SIGNING_IN = "A program has a token; signing in, passwords and names belong to the person."
+NO_TOKENS = "A token that could make or revoke tokens would outlive being revoked."
+JOINING = "The person who was invited comes in by a browser."
+LABELLING = "Items come one at a time, blind and timed; a program would defeat all three."
+DRAWN = "Drawn for eyes; the numbers behind it are the figures of the snapshot."
+IN_PAGES = {
+    "account_login": SIGNING_IN,
+    "account_logout": SIGNING_IN,
+    "account_inactive": SIGNING_IN,
+    "account_change_password": SIGNING_IN,
+    "account_reset_password": SIGNING_IN,
+    "account_reset_password_done": SIGNING_IN,
+    "account_reset_password_from_key": SIGNING_IN,
+    "account_reset_password_from_key_done": SIGNING_IN,
+    "account": SIGNING_IN,
+    "token_new": NO_TOKENS,
+    "token_revoke": NO_TOKENS,
+    "invitation_accept": JOINING,
+    "invitation": JOINING,
+    "join_start": JOINING,
+    "join": JOINING,
+    "participation_end": LABELLING,
+    "participation_fault": LABELLING,
+    "label": LABELLING,
+    "label_answer": LABELLING,
+    "label_next": LABELLING,
+    "label_alive": LABELLING,
+    "label_answers": LABELLING,
+    "adjudication_skip": "A place in the person's own queue, kept in the browser's session.",
+    "import_mapping": ("import_check",),
+    "units": ("votes", "export_file"),
+    "chart": DRAWN,
+    "figure_table": DRAWN,
+    "figures_fragment": DRAWN,
+    "export_list": ("exports",),
+    "study": ("study", "campaigns"),
+    "study_new": ("studies",),
+    "study_settings": ("study",),
+    "members": ("members", "invitations"),
+    "member_role": ("member",),
+    "member_active": ("member",),
+    "invitation_new": ("invitations",),
+    "invitation_revoke": ("invitation_revoke",),
+    "audit": ("log",),
+    "campaigns": ("campaigns",),
+    "campaign_new": ("campaigns",),
+    "campaign": ("campaign",),
+    "campaign_edit": ("campaign",),
+    "campaign_items": ("items", "arguments"),
+    "campaign_control": ("item_control",),
+    "campaign_open": ("campaign_open",),
+    "campaign_pause": ("campaign_pause",),
+    "campaign_close": ("campaign_close",),
+    "crowd_links": ("crowd_links",),
+    "crowd_link_close": ("crowd_link_close",),
+    "guidelines": ("guidelines",),
+    "guideline": ("guideline",),
+    "guideline_new": ("guidelines",),
+    "quality": ("annotators", "controls"),
+    "quality_exclude_low": ("annotators_exclude_low",),
+    "annotator": ("annotator", "rater_exclude", "rater_reinstate"),
+    "control": ("control", "control_change"),
+    "adjudication": ("adjudications",),
+    "final_labels": ("final_labels",),
+    "final_labels_settings": ("consensus",),
+    "final_labels_adopt": ("adjudications_adopt",),
+    "final_labels_recompute": ("final_labels_recompute",),
+    "imports": ("imports",),
+    "import_upload": ("imports",),
+    "import_file": ("import",),
+    "import_problems": ("import_problems",),
+    "import_check": ("import_check",),
+    "import_apply": ("import_apply",),
+    "import_discard": ("import",),
+    "exports": ("exports",),
+    "export_download": ("export_file",),
+    "export_manifest": ("export_manifest",),
+    "arguments": ("arguments", "comparisons"),
+    "argument": ("argument", "votes", "final_labels"),
+    "figures": ("snapshots", "snapshots_refresh"),
+    "snapshots": ("snapshots",),
+    "snapshot": ("snapshot",),
+    "snapshot_freeze": ("snapshot_freeze",),
+}
+
+
+def walk(patterns):
+    """Every address, also of tables within tables."""
+    for entry in patterns:
+        if isinstance(entry, URLPattern):
+            yield entry
+        else:
+            yield from walk(entry.url_patterns)
+
+
+PAGES = {entry.name: entry for entry in walk([*study_pages, *crowd_pages, *people_pages])}
+
+
+def takes_post(pattern: URLPattern) -> bool:
+    """Whether the view itself looks at POST; classes of the account library have a method."""
+    view = pattern.callback
+    if hasattr(view, "view_class"):
+        return hasattr(view.view_class, "post")
+    return "POST" in inspect.getsource(inspect.unwrap(view))
+
+
+WRITING = [name for name, pattern in PAGES.items() if takes_post(pattern)]
+
+
+def test_every_page_is_listed_and_nothing_else():
+    assert set(PAGES) == set(IN_PAGES)
+
+
+def test_what_is_named_exists_and_what_is_missing_has_a_reason():
+    names = {name for name, _method in declared()}
+    for page, found in IN_PAGES.items():
+        if isinstance(found, str):
+            assert found.endswith("."), page
+            assert len(found) > 40, page
+        else:
+            assert found, page
+            assert set(found) <= names, page
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_what_a_page_writes_an_address_writes(name):
+    found = IN_PAGES[name]
+    writes = {each for each, method in declared() if method != "get"}
+    assert isinstance(found, str) or writes & set(found)
+
+
+def test_writing_pages_are_recognised():
+    assert {"study_new", "member_role", "crowd_links", "control", "guideline_new"} < set(WRITING)
+    assert {"final_labels_adopt", "snapshot_freeze", "label_answer"} < set(WRITING)
+    assert not {"audit", "members", "guidelines", "snapshots", "chart"} & set(WRITING)

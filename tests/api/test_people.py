@@ -1,0 +1,219 @@
+"""Studies, members, invitations, crowd links and the log, by a program."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from cqa_site.people.access import record
+from cqa_site.people.models import Invitation, Membership, ParticipantLink, Study
+
+from .conftest import client_of
+from .routes import CODES
+from .test_behaviour import base, of_campaign, post
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def admin(callers):
+    return callers["admin"]
+
+
+def patch(client, url, status, **body):
+    response = client.patch(url, body, format="json")
+    assert response.status_code == status, response.content
+    return response.json()
+
+
+def verbs(world):
+    return list(world.study.audit_events.order_by("pk").values_list("verb", flat=True))
+
+
+def test_opening_a_study_makes_its_first_admin(site_admin):
+    made = post(site_admin, "/api/v1/studies/", 201, name="Cities", description="Which is better?")
+    study = Study.objects.get(public_id=made["id"])
+    assert (study.name, study.description) == ("Cities", "Which is better?")
+    membership = study.memberships.get()
+    assert (membership.user, membership.role) == (site_admin.token.user, "admin")
+    assert study.audit_events.get().verb == "study_created"
+    answer = post(site_admin, "/api/v1/studies/", 400, name=" ")
+    assert list(answer["errors"]) == ["name"]
+
+
+def test_renaming_a_study_keeps_its_description(world, admin):
+    url = base(world)
+    assert patch(admin, url, 200, description="Hot drinks.")["name"] == "Study A"
+    assert patch(admin, url, 200, name="Drinks")["description"] == "Hot drinks."
+    patch(admin, url, 400, name="")
+    assert admin.get(url).json()["name"] == "Drinks"
+    assert verbs(world)[-2:] == ["study_changed", "study_changed"]
+
+
+def test_changing_a_member(world, admin):
+    url = f"{base(world)}members/{world.member.public_id}/"
+    changed = patch(admin, url, 200, role="researcher", is_active=False)
+    assert (changed["role"], changed["is_active"]) == ("researcher", False)
+    membership = world.study.memberships.get(user=world.member)
+    assert (membership.role, membership.is_active) == ("researcher", False)
+    assert verbs(world)[-2:] == ["member_role_changed", "member_deactivated"]
+    assert patch(admin, url, 200, is_active=True)["is_active"] is True
+    assert patch(admin, url, 200)["role"] == "researcher"
+    assert verbs(world)[-1] == "member_reactivated"
+
+
+def test_the_last_admin_stays_and_half_a_change_is_none(world, admin):
+    url = f"{base(world)}members/{world.people.admin.public_id}/"
+    world.study.memberships.filter(role="admin").exclude(user=world.people.admin).delete()
+    before = verbs(world)
+    for body in ({"role": "expert"}, {"is_active": False}, {"role": "admin", "is_active": False}):
+        assert "active admin" in patch(admin, url, 409, **body)["detail"]
+    membership = world.study.memberships.get(user=world.people.admin)
+    assert (membership.role, membership.is_active) == ("admin", True)
+    assert verbs(world) == before
+
+
+def test_crowd_participants_are_no_members_to_change(world, admin):
+    person = world.study.participants.get().user
+    patch(admin, f"{base(world)}members/{person.public_id}/", 404, role="researcher")
+    assert world.study.memberships.get(user=person).role == "annotator"
+
+
+def test_an_invitation_from_its_address_to_a_member(world, admin):
+    url = f"{base(world)}invitations/"
+    made = post(admin, url, 201, note="Student", role="expert", days=2)
+    assert made["address"].startswith("http://testserver/invitations/")
+    browser = Client()
+    browser.get(made["address"])
+    browser.post(
+        reverse("invitation_accept"),
+        {"name": "Kim", "email": "kim@site.example", "password": "four unrelated words"},
+    )
+    joined = Membership.objects.get(study=world.study, user__email="kim@site.example")
+    assert joined.role == "expert"
+    told = admin.get(f"{url}{made['id']}/").json()
+    assert (told["is_open"], told["used_by"]) == (False, str(joined.user.public_id))
+    assert "used or revoked" in post(admin, f"{url}{made['id']}/revoke/", 409)["detail"]
+
+
+def test_secrets_are_told_once_and_kept_as_a_hash(world, admin):
+    invitation = post(admin, f"{base(world)}invitations/", 201, note="x", role="annotator")
+    link = post(admin, f"{of_campaign(world)}crowd-links/", 201, **CODES)
+    addresses = (f"{base(world)}invitations/", f"{of_campaign(world)}crowd-links/")
+    for made, address in zip((invitation, link), addresses, strict=True):
+        secret = made.pop("address").split("?")[0].rstrip("/").rsplit("/", 1)[1]
+        assert len(secret) > 40
+        assert admin.get(f"{address}{made['id']}/").json() == made
+        shown = (
+            admin.get(address).content.decode() + admin.get(f"{base(world)}log/").content.decode()
+        )
+        assert secret not in shown
+        kept = [*Invitation.objects.values(), *ParticipantLink.objects.values()]
+        assert secret not in str(kept)
+        assert not [row for row in kept if row["secret_hash"] in shown]
+
+
+def test_a_revoked_invitation_lets_nobody_in(world, admin):
+    url = f"{base(world)}invitations/"
+    made = post(admin, url, 201, note="Student", role="expert")
+    assert post(admin, f"{url}{made['id']}/revoke/", 200)["is_open"] is False
+    browser = Client()
+    browser.get(made["address"])
+    assert browser.get(reverse("invitation_accept")).status_code == 410
+    for wrong in ({"days": 0}, {"days": 91}, {"role": "boss"}, {"note": ""}):
+        body = {"note": "x", "role": "expert"} | wrong
+        assert list(post(admin, url, 400, **body)["errors"]) == list(wrong)
+
+
+def test_a_crowd_link_lets_people_in_until_it_is_closed(world, researcher):
+    url = f"{of_campaign(world)}crowd-links/"
+    made = post(researcher, url, 201, **CODES, platform="Prolific", required_items=4)
+    assert made["address"].endswith(
+        "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+    )
+    assert (made["required_items"], made["joined"], made["is_open"]) == (4, 0, True)
+    enter(made["address"], "P1")
+    assert researcher.get(f"{url}{made['id']}/").json()["joined"] == 1
+    closed = post(researcher, f"{url}{made['id']}/close/", 200)
+    assert (closed["is_open"], closed["joined"]) == (False, 1)
+    enter(made["address"], "P2")
+    assert researcher.get(f"{url}{made['id']}/").json()["joined"] == 1
+    assert not {"completed_code", "secret_hash"} & set(closed)
+
+
+def enter(address, person):
+    """Come by a crowd link as the platform sends people."""
+    browser = Client()
+    filled = address.split("?")[0] + f"?PROLIFIC_PID={person}&STUDY_ID=S&SESSION_ID=T"
+    browser.get(filled)
+    return browser.post(reverse("join_start"))
+
+
+def test_crowd_links_are_judged_like_on_the_page(world, researcher):
+    url = f"{of_campaign(world)}crowd-links/"
+    same = post(researcher, url, 400, **CODES | {"fault_code": "A"})
+    assert same["errors"] == {"completed_code": ["Each outcome needs a code of its own."]}
+    post(researcher, url, 400, **CODES, participant_param="ID", study_param="ID")
+    post(researcher, url, 400, **CODES, days=366)
+    post(researcher, url, 400, completed_code="A")
+    bare = post(researcher, url, 201, **CODES, study_param="", session_param="")
+    assert bare["address"].endswith("?PROLIFIC_PID={{%PROLIFIC_PID%}}")
+
+
+def test_links_of_another_campaign_are_elsewhere(world, researcher):
+    url = f"{of_campaign(world, world.draft)}crowd-links/"
+    assert researcher.get(url).json()["count"] == 0
+    assert researcher.get(f"{url}{world.crowd_link.public_id}/").status_code == 404
+    post(researcher, f"{url}{world.crowd_link.public_id}/close/", 404)
+    assert ParticipantLink.objects.get(pk=world.crowd_link.pk).is_open
+
+
+def test_platform_ids_and_completion_codes_stay_off_the_api(world, researcher):
+    text = "".join(
+        researcher.get(f"{url}?page_size=200").content.decode()
+        for url in (
+            f"{of_campaign(world)}crowd-links/",
+            f"{base(world)}members/",
+            f"{base(world)}log/",
+        )
+    )
+    assert "PLATFORM-ID" not in text
+    assert not [code for code in ("DONE", "OUT", "NONE", "FAULT") if f'"{code}"' in text]
+
+
+def test_the_log_says_who_changed_what_and_why(world, researcher):
+    record(
+        study=world.study,
+        actor=world.people.researcher,
+        verb="thing_done",
+        subject="a thing",
+        reason="because",
+        before=1,
+    )
+    record(study=None, actor=world.people.researcher, verb="thing_done", subject="elsewhere")
+    url = f"{base(world)}log/"
+    newest, *_rest = researcher.get(url).json()["results"]
+    assert (newest["verb"], newest["subject"], newest["reason"]) == (
+        "thing_done",
+        "a thing",
+        "because",
+    )
+    assert newest["actor"] == str(world.people.researcher.public_id)
+    assert newest["details"] == {"before": 1}
+    rows = researcher.get(f"{url}?verb=thing_done").json()["results"]
+    assert rows == [newest]
+    rows = researcher.get(f"{url}?subject=Round 1&verb=campaign_open").json()["results"]
+    assert [row["subject"] for row in rows] == ["Round 1"]
+
+
+def test_lines_of_a_rule_have_no_actor(world, researcher):
+    record(study=world.study, actor=None, verb="rater_paused", subject="R-1")
+    newest, *_rest = researcher.get(f"{base(world)}log/").json()["results"]
+    assert (newest["actor"], newest["actor_name"]) == (None, None)
+
+
+def test_a_token_makes_no_tokens(world, callers):
+    admin = client_of(world.people.admin)
+    for path in ("tokens/", "me/tokens/", "account/tokens/"):
+        assert admin.post(f"/api/v1/{path}", {}, format="json").status_code == 404
+    assert admin.post(reverse("token_new"), {"name": "x", "scope": "write"}).status_code == 302
+    assert world.people.admin.api_tokens.filter(name="x").count() == 0

@@ -1,0 +1,181 @@
+"""Annotators, control items, consensus and adopted labels, by a program."""
+
+import pytest
+
+from annotation.models import FinalLabel
+from cqa_site.runs import jobs
+from tests.annotation.voting import imported, make_raters
+
+from .routes import NOWHERE
+from .test_behaviour import base, of_campaign, post
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def crowd(world):
+    """Three imported annotators; the last one is wrong on all eight control items."""
+    raters = make_raters(world.study, 3)
+    return imported(
+        world.study,
+        raters,
+        votes=[(3, 3, 0)] * 8 + [(2, 2, 1)] * 4,
+        controls=[(place, 3) for place in range(8)],
+    )
+
+
+def rows(client, url):
+    response = client.get(url)
+    assert response.status_code == 200, response.content
+    return response.json()["results"]
+
+
+def test_the_quality_table_gives_the_control_record_and_its_interval(crowd, researcher, world):
+    first, _second, last = rows(researcher, f"{of_campaign(world, crowd)}annotators/")
+    assert (first["votes"], first["control_votes"], first["control_correct"]) == (12, 8, 8)
+    assert first["control_interval"] == pytest.approx([0.6306, 1], abs=1e-4)
+    assert (first["agreement"], first["is_low"]) == (1, False)
+    assert (last["control_accuracy"], last["agreement"], last["is_low"]) == (0, 0, True)
+    assert last["control_interval"] == pytest.approx([0, 0.3694], abs=1e-4)
+    assert (last["median_seconds"], last["is_excluded"]) == (4, False)
+
+
+def test_one_annotator_beside_everybody(crowd, researcher, world):
+    url = f"{of_campaign(world, crowd)}annotators/"
+    _first, _second, last = rows(researcher, url)
+    detail = researcher.get(f"{url}{last['id']}/").json()
+    assert detail["annotator"] == last
+    counts = [(each["label"], each["own"], each["everybody"]) for each in detail["labels"]]
+    assert counts == [(0, 8, 8), (1, 4, 4), (2, 0, 8), (3, 0, 16)]
+    times = {each["seconds"]: each["count"] for each in detail["times"]}
+    assert (times["3–5 s"], sum(times.values())) == (12, 12)
+    elsewhere = researcher.get(f"{of_campaign(world, world.draft)}annotators/{last['id']}/")
+    assert elsewhere.status_code == 404
+
+
+def test_excluding_those_surely_below_the_mark(crowd, researcher, world):
+    url = f"{of_campaign(world, crowd)}annotators/"
+    post(researcher, f"{url}exclude-low/", 400)
+    assert post(researcher, f"{url}exclude-low/", 200, reason="Below the mark.") == {"excluded": 1}
+    assert post(researcher, f"{url}exclude-low/", 200, reason="Again.") == {"excluded": 0}
+    reasons = [row["exclusion_reason"] for row in rows(researcher, url)]
+    assert reasons == ["", "", "Below the mark."]
+
+
+def test_contested_controls_and_a_changed_key(crowd, researcher, world):
+    url = f"{of_campaign(world, crowd)}controls/"
+    found = rows(researcher, url)
+    assert {row["is_contested"] for row in found} == {False}
+    item = found[0]["item_id"]
+    change = {"item_id": item, "label": 0, "reason": "No reason in it."}
+    changed = post(researcher, f"{url}change/", 200, **change)
+    assert (changed["control_label"], changed["imported_control_label"]) == (0, 3)
+    assert (changed["crowd_label"], changed["is_contested"], changed["share"]) == (3, True, 1 / 3)
+    assert rows(researcher, url)[0] == changed
+    people = rows(researcher, f"{of_campaign(world, crowd)}annotators/")
+    assert [each["control_correct"] for each in people] == [7, 7, 1]
+    detail = researcher.get(f"{url}{changed['argument']}/").json()
+    assert detail["controls"] == [changed]
+    assert [each["crowd"] for each in detail["labels"]] == [1, 0, 0, 2]
+
+
+def test_retiring_a_control_and_bringing_it_back(crowd, researcher, world):
+    url = f"{of_campaign(world, crowd)}controls/"
+    item = rows(researcher, url)[0]["item_id"]
+    retired = post(researcher, f"{url}change/", 200, item_id=item, label=None, reason="Broken.")
+    assert (retired["is_retired"], retired["control_label"]) == (True, 3)
+    people = rows(researcher, f"{of_campaign(world, crowd)}annotators/")
+    assert [each["control_votes"] for each in people] == [7, 7, 7]
+    back = post(researcher, f"{url}change/", 200, item_id=item, label=3, reason="Looked again.")
+    assert back["is_retired"] is False
+    history = rows(researcher, f"{base(world)}log/?subject=Crowd: {item}")
+    assert [each["verb"] for each in history] == ["control_label_changed", "control_retired"]
+    assert [each["reason"] for each in history] == ["Looked again.", "Broken."]
+
+
+def test_only_control_items_and_labels_of_the_scale(crowd, researcher, world):
+    url = f"{of_campaign(world, crowd)}controls/"
+    ordinary = crowd.items.filter(control_label=None).first()
+    keyed = crowd.items.exclude(control_label=None).first()
+    refused = (
+        ({"item_id": ordinary.external_id, "label": 1}, "item_id"),
+        ({"item_id": str(NOWHERE), "label": 1}, "item_id"),
+        ({"item_id": keyed.external_id, "label": 7}, "label"),
+    )
+    for body, field in refused:
+        answer = post(researcher, f"{url}change/", 400, reason="x", **body)
+        assert list(answer["errors"]) == [field]
+    assert researcher.get(f"{url}{ordinary.argument.public_id}/").status_code == 404
+
+
+def test_consensus_settings_say_who_overrules_and_recompute(world, researcher):
+    url = f"{of_campaign(world)}consensus/"
+    assert researcher.get(url).json() == {"aggregator": "majority", "overridden_by": []}
+    experts = str(world.experts.public_id)
+    body = {"overridden_by": [experts, experts]}
+    changed = researcher.patch(url, body, format="json").json()
+    assert changed == {"aggregator": "majority", "overridden_by": [experts]}
+    changed = researcher.patch(url, {"aggregator": "mace"}, format="json").json()
+    assert changed == {"aggregator": "mace", "overridden_by": [experts]}
+    jobs.drain()
+    labels = FinalLabel.objects.filter(campaign=world.campaign, provenance="expert")
+    assert set(labels.values_list("label", flat=True)) == {1}
+    event = world.study.audit_events.filter(verb="consensus_changed").first()
+    assert event.details["before"] == {"aggregator": "majority", "overridden_by": ["Experts"]}
+    assert event.actor == world.people.researcher
+
+
+def test_a_campaign_is_not_overruled_by_itself_or_by_strangers(world, foreign, researcher):
+    url = f"{of_campaign(world)}consensus/"
+    answers = [
+        researcher.patch(url, {"overridden_by": [str(each)]}, format="json")
+        for each in (foreign.experts.public_id, NOWHERE, world.campaign.public_id)
+    ]
+    assert [answer.status_code for answer in answers] == [400, 400, 400]
+    assert answers[0].content == answers[1].content
+    assert researcher.patch(url, {"aggregator": "mean"}, format="json").status_code == 400
+    assert researcher.get(url).json() == {"aggregator": "majority", "overridden_by": []}
+
+
+def test_adopting_an_experts_labels(world, researcher):
+    url = f"{of_campaign(world)}adjudications/"
+    source = {
+        "campaign": str(world.experts.public_id),
+        "rater": str(world.expert_rater.public_id),
+    }
+    everything = source | {"only_tied": False}
+    sentences = world.campaign.items.values("argument").distinct().count()
+    assert post(researcher, f"{url}adopt/", 200, **everything) == {"adopted": sentences}
+    assert post(researcher, f"{url}adopt/", 200, **everything) == {"adopted": 0}
+    adopted = rows(researcher, f"{url}?source=adopted&in_force=true")
+    assert {(row["rater"], row["label"]) for row in adopted} == {(source["rater"], 1)}
+    assert len(adopted) == sentences
+
+
+def test_only_tied_sentences_are_adopted_unless_asked(crowd, researcher, world):
+    item = crowd.items.order_by("pk").last()
+    item.assignments.filter(label=2).first().delete()  # leaves one vote for 2 and one for 1
+    raters = make_raters(world.study, 1, "expert")
+    batch = imported(world.study, raters, votes=[(0,)], name="Batch")
+    batch.items.update(argument=item.argument)
+    body = {"campaign": str(batch.public_id), "rater": str(raters[0].public_id)}
+    assert post(researcher, f"{of_campaign(world, crowd)}adjudications/adopt/", 200, **body) == {
+        "adopted": 1
+    }
+    decision = crowd.adjudications.get()
+    assert (decision.argument, decision.label, decision.rater) == (item.argument, 0, raters[0])
+
+
+def test_labels_of_the_crowd_or_of_strangers_are_not_adopted(world, foreign, researcher):
+    url = f"{of_campaign(world)}adjudications/adopt/"
+    experts, expert = str(world.experts.public_id), str(world.expert_rater.public_id)
+    refused = (
+        {"campaign": experts, "rater": str(world.rater.public_id)},
+        {"campaign": str(world.campaign.public_id), "rater": expert},
+        {"campaign": str(foreign.experts.public_id), "rater": str(foreign.expert_rater.public_id)},
+        {"campaign": str(NOWHERE), "rater": expert},
+    )
+    answers = [post(researcher, url, 400, **body) for body in refused]
+    assert all(answer == answers[0] for answer in answers)
+    assert list(answers[0]["errors"]) == ["rater"]
+    assert not world.campaign.adjudications.filter(source="adopted").exists()

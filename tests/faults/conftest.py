@@ -1,0 +1,50 @@
+"""One prepared site for each database; every scenario starts a run of its own on it."""
+
+import socket
+
+import pytest
+
+from benchmarks.databases import postgres_answers, postgres_database
+from tests.faults.fault_site import FaultSite
+from tests.faults.nursery import Nursery
+
+REDIS = "redis://127.0.0.1:6379"
+
+
+def redis_answers() -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", 6379)) == 0
+
+
+@pytest.fixture(scope="session")
+def sqlite_site():
+    yield from prepared(FaultSite(stub_port=9450))
+
+
+@pytest.fixture(scope="session")
+def postgres_site():
+    if not postgres_answers():
+        pytest.skip("PostgreSQL does not answer on 127.0.0.1:5432")
+    broker = f"{REDIS}/6" if redis_answers() else "filesystem://"
+    with postgres_database() as url:
+        yield from prepared(FaultSite(database_url=url, stub_port=9451, broker=broker))
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def site(request):
+    """The site of one database, with no worker and no work left over."""
+    site = request.getfixturevalue(f"{request.param}_site")
+    yield site
+    site.nursery.kill_all()
+
+
+def prepared(site: FaultSite):
+    site.people, site.items, site.controls, site.lease = 1, 900, 100, 1
+    try:
+        site.prepare()
+        with Nursery(site.environment) as nursery:
+            site.nursery = nursery
+            yield site
+    finally:
+        site.remove()

@@ -1,0 +1,205 @@
+"""A judging site for fault tests: quick processes, facts about a run, and what must hold."""
+
+import json
+import re
+import sqlite3
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+import psycopg
+
+from benchmarks.judging_site import JudgingSite
+from tests.faults.nursery import Nursery
+from tests.judging.llmstub import StubServer
+
+FACTS = """
+import json, re, sys
+import django
+django.setup()
+from collections import Counter
+from cqa_site.runs.models import Attempt, Run
+run = Run.objects.select_related("budget").get(public_id=sys.argv[1])
+case = lambda text: int(re.search(r"in case ([0-9]+)[.]", text)[1])
+rows = run.judge_labels.select_related("argument", "call")
+case_of = {row.call_id: case(row.argument.text) for row in rows}
+attempts = Attempt.objects.filter(call__run=run)
+stored = Attempt.objects.filter(call__run=run, reply__isnull=False).exclude(outcome="reused")
+lost = attempts.filter(outcome__in=["lost", "stale"])
+def per_case(found):
+    return dict(Counter(case_of.get(call, -1) for call in found.values_list("call", flat=True)))
+print(json.dumps({
+    "state": run.state,
+    "pause_reason": run.pause_reason,
+    "planned": run.planned,
+    "calls": dict(Counter(run.calls.values_list("state", flat=True))),
+    "reasons": dict(Counter(run.calls.exclude(reason="").values_list("reason", flat=True))),
+    "outcomes": dict(Counter(attempts.values_list("outcome", flat=True))),
+    "failures": dict(Counter(attempts.exclude(failure="").values_list("failure", flat=True))),
+    "labels": {case(row.argument.text): row.label for row in rows},
+    "rows": len(rows),
+    "attempts": attempts.count(),
+    "lost_by_worker": dict(Counter(lost.values_list("worker", flat=True))),
+    "lost": per_case(lost),
+    "stored": per_case(stored),
+    "timeouts": per_case(attempts.filter(failure="timeout")),
+    "spent": run.budget.spent_micro,
+    "reserved": run.budget.reserved_micro,
+    "cap": run.budget.cap_micro,
+    "refusals": run.refusals,
+}))
+"""
+INTEGRITY = """
+import django
+django.setup()
+from django.core.management import call_command
+call_command("check_integrity")
+"""
+
+
+def case_of(document: dict) -> int:
+    """The number in the sentence that a request asks about."""
+    return int(re.search(r"in case (\d+)\.", document["messages"][-1]["content"])[1])
+
+
+@dataclass
+class Judge:
+    """Answers for the stub that tests can verify, and how often each sentence was answered."""
+
+    paid: Counter[int] = field(default_factory=Counter)
+
+    def __call__(self, document: dict) -> str:
+        case = case_of(document)
+        self.paid[case] += 1
+        return json.dumps({"reason": f"Reason {case}.", "label": case % 4})
+
+
+@dataclass
+class FaultSite(JudgingSite):
+    """A site whose Python runs in forks, and whose database can be asked directly."""
+
+    nursery: Nursery | None = None
+    judge: Judge = field(default_factory=Judge)
+    made: int = 0
+
+    @property
+    def is_postgres(self) -> bool:
+        return bool(self.database_url)
+
+    def python(self, *arguments: str, **variables: str) -> str:
+        """As in every site; code goes to the nursery, where starting costs nothing."""
+        if self.nursery and arguments[0] == "-c":
+            return self.nursery.python(*arguments[1:])
+        return super().python(*arguments, **variables)
+
+    def stub(self, **conduct) -> StubServer:
+        """A stub on the one port that the site may reach, with a fresh judge."""
+        self.judge = Judge()
+        return StubServer(port=self.stub_port, answer=self.judge, **conduct)
+
+    def begin(self, stub: StubServer, *, limit: int = 64, deadline: int = 5, **values) -> str:
+        """Make an endpoint for the stub and start a run on it; return the run's id."""
+        self.made += 1
+        name = f"Stub {self.made}"
+        self.add_endpoint(stub.base_url, limit=limit, deadline=deadline, name=name)
+        return self.start_run(endpoint=name, **values)
+
+    def sql(self, text: str) -> list[tuple]:
+        """Run one statement, committed; rows if it has any."""
+        if self.is_postgres:
+            with psycopg.connect(self.database_url, autocommit=True) as connection:
+                cursor = connection.execute(text)
+                return cursor.fetchall() if cursor.description else []
+        connection = sqlite3.connect(self.folder / "site.sqlite3", timeout=20)
+        try:
+            with connection:
+                return connection.execute(text).fetchall()
+        finally:
+            connection.close()
+
+    def state_of(self, run: str) -> str:
+        """The state of a run."""
+        key = run if self.is_postgres else run.replace("-", "")
+        return self.sql(f"SELECT state FROM runs_run WHERE public_id = '{key}'")[0][0]
+
+    def leases(self) -> set[tuple[int, int]]:
+        """Call and fence of everything in flight; only the running scenario has any."""
+        return set(self.sql("SELECT id, fence FROM runs_call WHERE state = 'leased'"))
+
+    def lost(self) -> set[tuple[int, int]]:
+        """Call and fence of every attempt whose worker died or was too late."""
+        return set(
+            self.sql("SELECT call_id, fence FROM runs_attempt WHERE outcome IN ('lost', 'stale')")
+        )
+
+    def ended(self) -> int:
+        """Results in the database."""
+        return self.sql("SELECT count(*) FROM annotation_judgelabel")[0][0]
+
+    def wait(self, run: str, seconds: float, state: str = "done") -> None:
+        """Until the run is in a state."""
+        wait_until(lambda: self.state_of(run) == state, seconds, lambda: self.summary(run))
+
+    def summary(self, run: str) -> dict:
+        """The facts without those for each sentence."""
+        by_case = ("labels", "lost", "stored", "timeouts")
+        return {name: fact for name, fact in self.facts(run).items() if name not in by_case}
+
+    def facts(self, run: str) -> dict:
+        """What the ledger says about a run; numbers of sentences are strings."""
+        return json.loads(self.python("-c", FACTS, run).splitlines()[-1])
+
+    def check(self, run: str, *, kept: int | None = None) -> dict:
+        """What must hold after every scenario; returns the facts.
+
+        Every planned call ended with one result, every label is the one the judge gave, each
+        paid answer is kept or belongs to an attempt that was lost or ran out of time, and all
+        invariants hold. ``kept`` is how many results there must be, if not all.
+        """
+        assert "Every invariant holds" in self.python("-c", INTEGRITY)
+        facts = self.facts(run)
+        assert facts["state"] == "done", facts
+        ended = facts["calls"].get("done", 0) + facts["calls"].get("unscored", 0)
+        assert ended == facts["planned"] == facts["rows"] == len(facts["labels"])
+        labels = {int(case): label for case, label in facts["labels"].items()}
+        scored = {case: label for case, label in labels.items() if label is not None}
+        assert {case: case % 4 for case in scored} == scored
+        assert len(scored) == facts["calls"].get("done", 0)
+        if kept is not None:
+            assert len(scored) == kept, facts["reasons"]
+        assert facts["reserved"] == 0
+        self.check_paid(facts)
+        return facts
+
+    def check_paid(self, facts: dict) -> None:
+        """No sentence was answered more often than its attempts explain."""
+        for case, paid in self.judge.paid.items():
+            stored = facts["stored"].get(str(case), 0)
+            unkept = facts["lost"].get(str(case), 0) + facts["timeouts"].get(str(case), 0)
+            assert stored <= paid <= stored + unkept, (case, paid, stored, unkept)
+
+
+def wait_until(is_so, seconds: float, about=lambda: "", every: float = 0.1) -> None:
+    """Ask again and again; fail with what ``about`` says."""
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline, f"not within {seconds} s: {about()}"
+        time.sleep(every)
+
+
+def in_threads(count: int, function) -> list:
+    """Call a function with 0, 1, … at the same time; return what came back."""
+    results: list = [None] * count
+    barrier = threading.Barrier(count)
+
+    def one(number: int) -> None:
+        barrier.wait()
+        results[number] = function(number)
+
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results

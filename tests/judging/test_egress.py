@@ -1,0 +1,433 @@
+"""Nothing leaves but to checked addresses, and nothing comes back beyond the bounds."""
+
+import asyncio
+import os
+import time
+
+import httpcore2
+import httpx2
+import pytest
+
+from cqa_site.judging import connecting, egress
+from cqa_site.judging.chat import CallFailed, ChatRequest, Failure
+from cqa_site.judging.egress import Allowed, EgressFailed, fetch, guarded_client, post_json
+from cqa_site.judging.openai_client import OpenAIClient
+
+from .llmstub import StubServer
+
+# {port} is where the canary listens; whatever form leads to this machine would reach it.
+HOSTILE = """
+https://127.0.0.1:{port} https://localhost:{port} https://127.1:{port} https://127.0.1:{port}
+https://2130706433:{port} https://0x7f000001:{port} https://0x7f.0.0.1:{port}
+https://0177.0.0.1:{port} https://017700000001:{port} https://127.000.000.001:{port}
+https://0:{port} https://0.0.0.0:{port} https://127.255.255.254:{port} https://127.0.0.1.:{port}
+https://[::1]:{port} https://[::]:{port} https://[::ffff:127.0.0.1]:{port}
+https://[::ffff:7f00:1]:{port} https://[0:0:0:0:0:ffff:127.0.0.1]:{port}
+https://[::127.0.0.1]:{port} https://[64:ff9b::7f00:1]:{port} https://[64:ff9b:1::7f00:1]:{port}
+https://[2002:7f00:1::]:{port} https://[2001:0:7f00:1::]:{port} https://[fe80::1%25lo]:{port}
+https://[fe80::1]:{port} https://[fc00::1]:{port} https://[ff02::1]:{port}
+https://169.254.169.254 https://2852039166 https://0xA9FEA9FE https://[::ffff:169.254.169.254]
+https://[fd00:ec2::254] https://metadata.internal https://168.63.129.16 https://192.0.0.192
+https://100.100.100.200 https://10.0.0.1 https://192.168.0.1 https://172.16.0.1
+https://224.0.0.1 https://255.255.255.255 https://①②⑦.⓪.⓪.①:{port} https://127。0。0。1:{port}
+https://mixed.test:{port} https://mixed-six.test:{port} https://mapped.test:{port}
+https://none.test:{port} https://unknown.test:{port} https://nonsense.test:{port}
+http://127.0.0.1:{port} http://localhost:{port} http://public.test:{port} http://1.1.1.1:{port}
+https://user:secret@127.0.0.1:{port} https://user@public.test:{port} https://@127.0.0.1:{port}
+https://public.test@127.0.0.1:{port} https://127.0.0.1:{port}#@public.test
+https://127.0.0.1:{port}\\@public.test ftp://127.0.0.1:{port} file:///etc/passwd
+gopher://127.0.0.1:{port} ws://127.0.0.1:{port} wss://127.0.0.1:{port} unix:///run/docker.sock
+http+unix://%2Frun%2Fdocker.sock 127.0.0.1:{port} //127.0.0.1:{port} https:// https://:{port}
+https://[::1 https://[::1]]:{port} https://127.0.0.1:{port}:{port} https://127.0.0.1:99999999
+https://a..b:{port} https://.:{port} https://%31%32%37.0.0.1:{port} https://127.0.0.1%00.test:{port}
+"""
+ODD = [f"https://{'a' * 70}.test", "https://" + "a" * 300, "https://127.0.0.1 :80", ""]
+ANSWERS = {
+    "metadata.internal": ["169.254.169.254"],
+    "mixed.test": ["1.1.1.1", "127.0.0.1"],
+    "mixed-six.test": ["1.1.1.1", "::1"],
+    "mapped.test": ["::ffff:127.0.0.1"],
+    "public.test": ["1.1.1.1"],
+    "none.test": (),
+    "unknown.test": OSError(),
+    "nonsense.test": ["/run/docker.sock"],
+}
+REQUEST = ChatRequest("m", ({"role": "user", "content": "?"},), deadline=5.0)
+
+
+def refused(awaitable, *kinds):
+    with pytest.raises((EgressFailed, CallFailed)) as problem:
+        asyncio.run(awaitable)
+    assert problem.value.kind in (kinds or (Failure.BLOCKED,)), problem.value
+    return problem.value
+
+
+async def ask(client, request=REQUEST):
+    try:
+        return await client.complete(request)
+    finally:
+        await client.close()
+
+
+@pytest.fixture
+def dialled(monkeypatch):
+    """Addresses that connections were opened to; none of them is."""
+    opened = []
+
+    async def connect_tcp(self, host, port, timeout=None, **_options):
+        opened.append(host)
+        raise httpcore2.ConnectError
+
+    monkeypatch.setattr(httpcore2.AnyIOBackend, "connect_tcp", connect_tcp)
+    return opened
+
+
+def test_the_canary_hears_who_comes(canary):
+    refused(
+        fetch(f"http://127.0.0.1:{canary.port}", allowed=[Allowed("127.0.0.1", canary.port)]),
+        Failure.CONNECTION,
+    )
+    assert canary.connections == 1
+
+
+@pytest.mark.parametrize("address", HOSTILE.split() + ODD)
+def test_hostile_addresses_reach_nothing(address, canary, resolver):
+    resolver.answers = dict(ANSWERS)
+    url = address.replace("{port}", str(canary.port))
+    # What resolvers make of odd spellings differs; that nothing is reached does not.
+    kinds = (Failure.BLOCKED, Failure.CONNECTION)
+    first = refused(fetch(f"{url}/v1", deadline=5), *kinds)
+    second = refused(ask(OpenAIClient(f"{url}/v1", "sk-0123456789")), *kinds)
+    assert canary.connections == 0
+    if first.kind is Failure.CONNECTION:
+        assert "resolved" in str(first)
+    for problem in (first, second):
+        for word in ("127.", "169.254", "::1", "1.1.1.1", "internal"):
+            assert word not in str(problem)
+
+
+def test_a_second_answer_of_the_resolver_is_never_asked_for(resolver, dialled):
+    resolver.answers = {"judge.test": [["1.1.1.1"], ["127.0.0.1"], ["127.0.0.1"]]}
+    refused(fetch("https://judge.test"), Failure.CONNECTION)
+    assert (resolver.lookups, dialled) == (["judge.test"], ["1.1.1.1"])
+    refused(fetch("https://judge.test"))
+    assert dialled == ["1.1.1.1"]
+
+
+def test_every_checked_address_is_tried_in_order(resolver, dialled):
+    resolver.answers = {"judge.test": ["2606:4700::1111", "1.1.1.1", "1.1.1.1"]}
+    failure = refused(fetch("https://judge.test"), Failure.CONNECTION)
+    assert dialled == ["2606:4700::1111", "1.1.1.1"]
+    assert str(failure) == "no connection"
+
+
+def test_a_dead_first_address_does_not_hide_a_second_one(stub, resolver):
+    listed = [Allowed("127.0.0.1", stub.port), Allowed("127.0.0.2", stub.port)]
+    resolver.answers = {"judge.test": ["127.0.0.2", "127.0.0.1"]}
+    reply = asyncio.run(fetch(f"http://judge.test:{stub.port}/stub/counts", allowed=listed))
+    assert reply.status == 200
+
+
+def test_plain_http_is_for_listed_addresses_alone(resolver, dialled):
+    resolver.answers = {"judge.test": ["1.1.1.1"], "both.test": ["1.1.1.1", "10.0.0.1"]}
+    listed = [Allowed("10.0.0.0/24", 80)]
+    refused(fetch("http://judge.test", allowed=listed))
+    refused(fetch("http://both.test", allowed=listed))
+    refused(fetch("http://10.0.0.1:81", allowed=listed))
+    assert dialled == []
+    refused(fetch("http://10.0.0.1", allowed=listed), Failure.CONNECTION)
+    refused(fetch("https://judge.test", allowed=listed), Failure.CONNECTION)
+    assert dialled == ["10.0.0.1", "1.1.1.1"]
+
+
+def test_the_environment_names_no_proxy_and_no_password(
+    canary, stub, allowed, monkeypatch, tmp_path
+):
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{canary.port}")
+        monkeypatch.setenv(name.upper(), f"http://127.0.0.1:{canary.port}")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login somebody password secret\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    assert asyncio.run(fetch(f"{stub.base_url}/models", allowed=allowed)).status == 200
+    assert "authorization" not in stub.stub.last_headers
+    assert asyncio.run(ask(OpenAIClient(stub.base_url, "k", allowed))).text
+    assert canary.connections == 0
+
+
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 304, 307, 308])
+def test_redirects_are_not_followed(status, stub, allowed, canary):
+    listed = [*allowed, Allowed("127.0.0.1", canary.port)]
+    stub.conduct.redirected, stub.conduct.redirect_status = 1.0, status
+    stub.conduct.redirect_to = f"http://127.0.0.1:{canary.port}/v1"
+    refused(post_json(f"{stub.base_url}/chat/completions", {}, allowed=listed))
+    refused(ask(OpenAIClient(stub.base_url, "k", listed)))
+    assert stub.counts["redirected"] == 2
+    assert canary.connections == 0
+
+
+def test_an_upgrade_is_no_reply(stub, allowed):
+    stub.conduct.redirected, stub.conduct.redirect_status = 1.0, 101
+    headers = {"Connection": "Upgrade", "Upgrade": "other"}
+    url = f"{stub.base_url}/chat/completions"
+    refused(post_json(url, {}, allowed=allowed, headers=headers))
+
+
+def bounded(stub, allowed, *, seconds=5.0, **options):
+    """Time until a request fails, and how."""
+    url, started = f"{stub.base_url}/chat/completions", time.monotonic()
+    kinds = options.pop("kinds")
+    failure = refused(
+        post_json(url, {"messages": []}, allowed=allowed, deadline=seconds, **options), *kinds
+    )
+    return time.monotonic() - started, failure
+
+
+def test_a_compressed_reply_is_refused_and_none_is_asked_for(stub, allowed):
+    stub.conduct.gzipped = 1.0
+    _, failure = bounded(
+        stub, allowed, kinds=[Failure.TOO_LARGE], headers={"Accept-Encoding": "gzip, br"}
+    )
+    assert str(failure) == "the reply is compressed"
+    assert stub.stub.last_headers["accept-encoding"] == "identity"
+
+
+@pytest.mark.parametrize("fault", ["huge", "endless"])
+def test_a_reply_ends_at_its_largest_size(fault, stub, allowed):
+    setattr(stub.conduct, fault, 1.0)
+    took, failure = bounded(stub, allowed, kinds=[Failure.TOO_LARGE])
+    assert took < 3
+    assert str(failure) == "the reply is larger than 1,048,576 bytes"
+
+
+def test_a_reply_of_exactly_the_largest_size_is_fine(stub, allowed):
+    stub.conduct.huge, stub.conduct.huge_bytes = 1.0, 5000
+    url = f"{stub.base_url}/chat/completions"
+    reply = asyncio.run(post_json(url, {}, allowed=allowed, max_bytes=5000))
+    assert len(reply.body) == 5000
+    refused(post_json(url, {}, allowed=allowed, max_bytes=4999), Failure.TOO_LARGE)
+
+
+def test_headers_without_end_are_cut(stub, allowed):
+    stub.conduct.headers = 1.0
+    took, _ = bounded(stub, allowed, kinds=[Failure.CONNECTION])
+    assert took < 3
+
+
+@pytest.mark.parametrize("fault", ["dripped", "hung"])
+def test_the_deadline_covers_everything(fault, stub, allowed):
+    setattr(stub.conduct, fault, 1.0)
+    took, failure = bounded(stub, allowed, seconds=0.5, kinds=[Failure.TIMEOUT])
+    assert 0.4 < took < 1.5
+    assert str(failure) == "no complete reply before the deadline"
+
+
+def test_a_slow_resolver_is_given_up(resolver, dialled):
+    resolver.answers = {"slow.test": 5.0}
+
+    async def attempt(**options):
+        async with guarded_client(**options) as client:
+            await client.get("https://slow.test", timeout=0.4 if not options else 5)
+
+    assert str(refused(attempt(), Failure.TIMEOUT)) == "no complete reply before the deadline"
+    failure = refused(attempt(connect_timeout=0.2), Failure.CONNECTION)
+    assert str(failure) == "no connection within the time"
+    assert dialled == []
+
+
+def test_a_torn_connection_says_so(stub, allowed):
+    stub.conduct.reset = 1.0
+    _, failure = bounded(stub, allowed, kinds=[Failure.CONNECTION])
+    assert str(failure) == "the connection broke"
+
+
+async def answered_with(data, scheme="http"):
+    """Fetch from a server that answers anything with ``data`` and hangs up."""
+
+    async def answer(reader, writer):
+        await reader.read(100)
+        writer.write(data)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server:
+        return await fetch(f"{scheme}://127.0.0.1:{port}", allowed=[Allowed("127.0.0.1", port)])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf",
+        b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhalf",
+        b"HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n12",
+        b"HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+        b"SSH-2.0-OpenSSH_9.6\r\n",
+        b"",
+    ],
+)
+def test_what_is_not_http_breaks_the_connection(data):
+    assert str(refused(answered_with(data), Failure.CONNECTION)) == "the connection broke"
+
+
+def test_an_empty_content_encoding_is_none():
+    data = b"HTTP/1.1 200 OK\r\ncontent-encoding: Identity\r\ncontent-length: 2\r\n\r\nok"
+    assert asyncio.run(answered_with(data)).body == b"ok"
+
+
+@pytest.mark.parametrize("encoding", [b"gzip", b"br", b"identity, gzip", b"x"])
+def test_every_encoding_is_refused(encoding):
+    data = b"HTTP/1.1 500 No\r\ncontent-encoding: %b\r\ncontent-length: 0\r\n\r\n" % encoding
+    refused(answered_with(data), Failure.TOO_LARGE)
+
+
+def test_any_other_status_is_a_reply(stub, allowed):
+    stub.conduct.broken, stub.conduct.broken_status = 1.0, 503
+    url = f"{stub.base_url}/chat/completions"
+    reply = asyncio.run(post_json(url, {}, allowed=allowed))
+    assert (reply.status, reply.headers["retry-after"]) == (503, "1")
+    assert reply.body == b'{"error": {"message": "broken"}}'
+    assert reply.milliseconds >= 0
+
+
+def test_headers_are_sent_as_given_and_never_split(stub, allowed):
+    signed = {"X-Signature": "abc", "Content-Type": "application/vnd.test+json"}
+    url = f"{stub.base_url}/models"
+    asyncio.run(post_json(url, {"a": 1}, headers=signed, allowed=allowed))
+    assert stub.stub.last_headers["x-signature"] == "abc"
+    assert stub.stub.last_headers["content-type"] == "application/vnd.test+json"
+    refused(
+        fetch(url, headers={"X-Signature": "a\r\nX-More: b"}, allowed=allowed),
+        Failure.CONNECTION,
+        Failure.BLOCKED,
+    )
+    refused(fetch(url, headers={"X-Signature": "\ud800"}, allowed=allowed))
+
+
+def test_a_document_with_nan_is_not_json(stub, allowed):
+    with pytest.raises(ValueError, match="Out of range"):
+        asyncio.run(post_json(stub.base_url, {"a": float("nan")}, allowed=allowed))
+
+
+class TestKeptConnections:
+    async def get(self, url, allowed, times=3):
+        async with guarded_client(allowed) as client:
+            for _ in range(times):
+                assert (await client.get(url)).status_code == 200
+
+    def test_are_used_again(self, stub, allowed, resolver):
+        resolver.answers = {"judge.test": ["127.0.0.1"]}
+        asyncio.run(self.get(f"http://judge.test:{stub.port}/stub/counts", allowed))
+        assert (stub.counts["connections"], len(resolver.lookups)) == (1, 1)
+
+    def test_are_given_up_when_old_and_the_name_checked_anew(
+        self, stub, allowed, resolver, monkeypatch
+    ):
+        monkeypatch.setattr(connecting, "LONGEST_LIFE", -1.0)
+        resolver.answers = {"judge.test": [["127.0.0.1"], ["127.0.0.1"], ["10.0.0.1"]]}
+        refused(self.get(f"http://judge.test:{stub.port}/stub/counts", allowed))
+        assert (stub.counts["connections"], len(resolver.lookups)) == (2, 3)
+
+    def test_belong_to_their_loop(self, stub, allowed):
+        client = guarded_client(allowed)
+        url = f"{stub.base_url}/models"
+        for _ in range(2):
+            assert asyncio.run(client.get(url)).status_code == 200
+        asyncio.run(client.aclose())
+        assert stub.counts["connections"] == 2
+
+    def test_do_not_wait_for_each_other(self, allowed, stub):
+        stub.conduct.latency = 1.0
+
+        async def many():
+            async with guarded_client(allowed) as client:
+                url = f"{stub.base_url}/chat/completions"
+                await asyncio.gather(*(client.post(url, json={}) for _ in range(150)))
+
+        asyncio.run(many())
+        # HTTP libraries stop at 100 unless told otherwise.
+        assert stub.counts["most_in_flight"] > 100
+
+
+class TestTls:
+    @pytest.fixture
+    def trusted(self, authority, monkeypatch):
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
+
+    def url(self, server):
+        return f"https://judge.test:{server.port}/stub/counts"
+
+    def listed(self, server):
+        return [Allowed("127.0.0.1", server.port)]
+
+    def test_the_name_stays_the_name(self, authority, trusted, resolver):
+        resolver.answers = {"judge.test": ["127.0.0.1"]}
+        asked = []
+        with StubServer(tls=authority.context("judge.test", asked)) as server:
+            url = f"https://judge.test:{server.port}/v1/models"
+            reply = asyncio.run(fetch(url, allowed=self.listed(server)))
+            assert reply.status == 200
+            assert asked == ["judge.test"]
+            assert server.stub.last_headers["host"] == f"judge.test:{server.port}"
+
+    def test_another_name_does_not_do(self, authority, trusted, resolver):
+        resolver.answers = {"judge.test": ["127.0.0.1"]}
+        with StubServer(tls=authority.context("other.test")) as server:
+            failure = refused(
+                fetch(self.url(server), allowed=self.listed(server)), Failure.CERTIFICATE
+            )
+            client = OpenAIClient(f"https://judge.test:{server.port}/v1", "k", self.listed(server))
+            refused(ask(client), Failure.CERTIFICATE)
+            assert server.counts["requests"] == 0
+        assert str(failure) == "the certificate could not be verified"
+
+    def test_the_name_to_verify_cannot_be_set_from_outside(self, authority, trusted, resolver):
+        resolver.answers = {"judge.test": ["127.0.0.1"]}
+
+        async def attempt(server):
+            async with guarded_client(self.listed(server)) as client:
+                await client.get(self.url(server), extensions={"sni_hostname": "other.test"})
+
+        with StubServer(tls=authority.context("other.test")) as server:
+            refused(attempt(server), Failure.CERTIFICATE)
+
+    def test_an_unknown_authority_does_not_do(self, authority, resolver, monkeypatch):
+        monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+        monkeypatch.delenv("SSL_CERT_DIR", raising=False)
+        resolver.answers = {"judge.test": ["127.0.0.1"]}
+        with StubServer(tls=authority.context("judge.test")) as server:
+            refused(fetch(self.url(server), allowed=self.listed(server)), Failure.CERTIFICATE)
+
+    def test_a_server_without_tls_is_no_certificate_problem(self):
+        data = b"HTTP/1.1 400 Bad Request\r\n\r\n"
+        failure = refused(answered_with(data, "https"), Failure.CONNECTION)
+        assert str(failure) == "the connection broke"
+
+
+def test_unix_sockets_are_refused(tmp_path):
+    network = connecting.GuardedNetwork((), 1.0, only_listed=False)
+    refused(network.connect_unix_socket(os.fspath(tmp_path / "socket")))
+
+
+def test_a_deadline_is_never_missing(stub, allowed, monkeypatch):
+    monkeypatch.setattr(egress, "LONGEST_DEADLINE", 0.3)
+    stub.conduct.hung = 1.0
+
+    async def attempt(timeout):
+        async with guarded_client(allowed) as client:
+            await client.post(f"{stub.base_url}/chat/completions", json={}, timeout=timeout)
+
+    refused(attempt(None), Failure.TIMEOUT)
+    refused(attempt(httpx2.Timeout(60)), Failure.TIMEOUT)
+
+
+def test_only_named_headers_leave(stub, allowed):
+    async def attempt():
+        async with guarded_client(allowed, header_names={"host", "x-kept"}) as client:
+            await client.get(f"{stub.base_url}/models", headers={"X-Kept": "1", "X-Lost": "2"})
+
+    asyncio.run(attempt())
+    assert set(stub.stub.last_headers) == {"host", "x-kept", "accept-encoding"}

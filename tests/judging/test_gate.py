@@ -1,0 +1,202 @@
+"""The adaptive gate, as arithmetic and against a simulated endpoint with a hidden limit."""
+
+import heapq
+from dataclasses import dataclass, field
+
+import pytest
+
+from cqa_site.judging import gate as rules
+from cqa_site.judging.gate import Gate, Outcome, after, refill, room, spend
+
+CEILING = 64
+
+
+def note(gate: Gate, outcome: Outcome, times: int = 1, **values) -> Gate:
+    """The state after some requests that were all sent in the present epoch."""
+    told = {"now": 100.0, "epoch": gate.epoch, "ceiling": CEILING} | values
+    for _ in range(times):
+        gate = after(gate, outcome, **told)
+    return gate
+
+
+def test_slow_start_doubles_after_as_many_successes_as_the_limit():
+    gate = note(Gate(limit=4), Outcome.SUCCESS, 3)
+    assert gate.limit == 4
+    gate = note(gate, Outcome.SUCCESS)
+    assert (gate.limit, gate.successes) == (8, 0)
+    assert note(gate, Outcome.SUCCESS, 8).limit == 16
+
+
+def test_growth_ends_at_the_ceiling():
+    assert note(Gate(limit=10), Outcome.SUCCESS, 10, ceiling=15).limit == 15
+    assert note(Gate(limit=15), Outcome.SUCCESS, 500, ceiling=15).limit == 15
+    assert room(Gate(limit=64), in_flight=3, ceiling=10, now=0.0) == 7
+
+
+def test_after_the_first_refusal_the_limit_grows_by_one_for_twenty_successes():
+    gate = Gate(limit=10, is_slow_start=False)
+    assert note(gate, Outcome.SUCCESS, 19).limit == 10
+    assert note(gate, Outcome.SUCCESS, 20).limit == 11
+    assert note(gate, Outcome.SUCCESS, 40).limit == 12
+
+
+@pytest.mark.parametrize(
+    ("limit", "is_slow_start", "expected"),
+    [(32, True, 16), (16, False, 14), (17, False, 14), (3, False, 2), (1, True, 1), (1, False, 1)],
+)
+def test_a_refusal_takes_back_what_the_last_step_gave(limit, is_slow_start, expected):
+    gate = note(Gate(limit=limit, is_slow_start=is_slow_start), Outcome.THROTTLED)
+    assert gate.limit == expected
+    assert not gate.is_slow_start
+
+
+def test_refusals_of_one_epoch_take_off_once():
+    start = Gate(limit=32)
+    gate = note(start, Outcome.THROTTLED, retry_after=2.0)
+    late = note(gate, Outcome.THROTTLED, 15, epoch=start.epoch, retry_after=30.0)
+    assert late == gate
+    assert gate.epoch == start.epoch + 1
+    assert note(gate, Outcome.THROTTLED).limit == 14
+
+
+def test_a_refusal_closes_the_gate_for_everybody_as_long_as_was_asked():
+    gate = note(Gate(limit=8), Outcome.THROTTLED, retry_after=7.0)
+    assert room(gate, in_flight=0, ceiling=CEILING, now=106.9) == 0
+    assert room(gate, in_flight=0, ceiling=CEILING, now=107.0) == 4
+
+
+def test_without_a_time_from_the_endpoint_waits_double_and_have_an_end():
+    gate, waits = Gate(limit=8), []
+    for _ in range(12):
+        gate = note(gate, Outcome.THROTTLED, now=0.0)
+        waits.append(gate.open_until)
+    assert waits[:5] == [2.0, 4.0, 8.0, 16.0, 32.0]
+    assert waits[-1] == 512.0
+    calm = note(gate, Outcome.SUCCESS)
+    assert note(calm, Outcome.THROTTLED, now=10_000.0).open_until == 10_002.0
+
+
+def test_an_absurd_waiting_time_is_cut():
+    assert note(Gate(), Outcome.THROTTLED, retry_after=86_400.0).open_until == 100.0 + 900.0
+
+
+def test_a_shorter_wait_does_not_open_the_gate_early():
+    gate = note(Gate(limit=8, open_until=150.0), Outcome.THROTTLED, retry_after=1.0)
+    assert gate.open_until == 150.0
+
+
+def test_after_a_decrease_the_limit_rests():
+    gate = note(Gate(limit=32), Outcome.THROTTLED, retry_after=1.0)
+    assert gate.rests_until == 100.0 + 1.0 + rules.REST
+    resting = note(gate, Outcome.SUCCESS, 100, now=gate.rests_until - 0.1)
+    assert resting.limit == gate.limit
+    assert note(resting, Outcome.SUCCESS, now=gate.rests_until).limit == gate.limit + 1
+
+
+def test_the_breaker_opens_after_five_failures_in_a_row_and_sends_one_probe():
+    gate = note(Gate(limit=40), Outcome.BROKEN, 4, break_seconds=60.0)
+    assert (gate.limit, room(gate, in_flight=0, ceiling=CEILING, now=100.0)) == (40, 40)
+    gate = note(gate, Outcome.BROKEN, break_seconds=60.0)
+    assert room(gate, in_flight=0, ceiling=CEILING, now=159.9) == 0
+    assert room(gate, in_flight=0, ceiling=CEILING, now=160.0) == 1
+    assert note(gate, Outcome.SUCCESS, now=160.0).limit == 2
+
+
+def test_a_success_between_failures_keeps_the_breaker_closed():
+    gate = Gate(limit=40)
+    for _ in range(10):
+        gate = note(note(gate, Outcome.BROKEN, 4), Outcome.SUCCESS)
+    assert gate.open_until == 0.0
+
+
+def test_failures_of_requests_sent_before_the_breaker_opened_do_not_prolong_it():
+    start = Gate(limit=40)
+    gate = note(start, Outcome.BROKEN, 5, break_seconds=60.0)
+    assert note(gate, Outcome.BROKEN, 35, epoch=start.epoch, now=140.0) == gate
+
+
+def test_no_room_is_never_negative():
+    assert room(Gate(limit=4), in_flight=9, ceiling=CEILING, now=0.0) == 0
+
+
+def test_buckets_fill_with_time_and_hold_ten_seconds():
+    gate = refill(Gate(), now=1000.0, per_minute=60, tokens=6_000)
+    assert (gate.requests_left, gate.tokens_left) == (10.0, 1_000.0)
+    gate = spend(gate, requests=10, tokens=2_500)
+    assert (gate.requests_left, gate.tokens_left) == (0.0, -1_500.0)
+    gate = refill(gate, now=1003.0, per_minute=60, tokens=6_000)
+    assert (gate.requests_left, gate.tokens_left) == (3.0, -1_200.0)
+    gate = refill(gate, now=1100.0, per_minute=60, tokens=6_000)
+    assert (gate.requests_left, gate.tokens_left) == (10.0, 1_000.0)
+
+
+def test_buckets_bound_what_leaves_in_a_minute():
+    gate, sent = Gate(), 0
+    for tenth in range(600):
+        gate = refill(gate, now=1000.0 + tenth / 10, per_minute=120, tokens=None)
+        going = int(gate.requests_left)
+        gate = spend(gate, requests=going, tokens=10**9)
+        sent += going
+    assert 120 <= sent <= 140
+    assert gate.tokens_left is None
+
+
+def test_no_limit_means_no_bucket_and_a_clock_set_back_fills_none():
+    assert refill(Gate(), now=5.0, per_minute=None, tokens=None).requests_left is None
+    gate = Gate(requests_left=3.0, refilled_at=1000.0)
+    assert refill(gate, now=500.0, per_minute=60, tokens=None).requests_left == 3.0
+
+
+@dataclass
+class Endpoint:
+    """Answers in one second, but refuses at once what goes beyond ``cap`` in flight."""
+
+    cap: int
+    events: list[tuple[float, int, str, int]] = field(default_factory=list)
+    busy: int = 0
+    refusals: int = 0
+    sent: int = 0
+
+    def send(self, now: float, epoch: int) -> None:
+        self.sent += 1
+        is_good = self.busy < self.cap
+        self.busy += is_good
+        self.refusals += not is_good
+        what = Outcome.SUCCESS if is_good else Outcome.THROTTLED
+        heapq.heappush(self.events, (now + (1.0 if is_good else 0.01), self.sent, what, epoch))
+
+
+def simulate(cap: int, calls: int) -> tuple[Endpoint, list[float]]:
+    """Carry ``calls`` through the gate; return the endpoint and when each was answered."""
+    endpoint, gate, now = Endpoint(cap), Gate(), 1.0
+    answered: list[float] = []
+    while len(answered) < calls:
+        free = room(gate, in_flight=len(endpoint.events), ceiling=512, now=now)
+        for _ in range(min(free, calls - len(answered) - len(endpoint.events))):
+            endpoint.send(now, gate.epoch)
+        if not endpoint.events:
+            now = gate.open_until
+            continue
+        at, _number, outcome, epoch = heapq.heappop(endpoint.events)
+        now = max(now, at)
+        if outcome == Outcome.SUCCESS:
+            endpoint.busy -= 1
+            answered.append(now)
+        after_wait = 1.0 if outcome == Outcome.THROTTLED else None
+        gate = after(
+            gate, Outcome(outcome), now=now, epoch=epoch, ceiling=512, retry_after=after_wait
+        )
+    return endpoint, answered
+
+
+def test_a_hidden_limit_of_sixteen_is_used_fully_with_few_refusals():
+    endpoint, answered = simulate(cap=16, calls=4_000)
+    assert endpoint.refusals <= 60
+    # Sixteen at once for a second each is 16 calls a second; the gate loses less than a fifth.
+    assert 4_000 / (answered[-1] - 1.0) > 0.8 * 16
+
+
+def test_a_generous_endpoint_is_found_in_seconds():
+    endpoint, answered = simulate(cap=10_000, calls=4_000)
+    assert endpoint.refusals == 0
+    assert answered[-1] < 20.0

@@ -1,0 +1,323 @@
+"""Replies as models and servers really send them, and what may be read from each."""
+
+import json
+import time
+from contextlib import suppress
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from cqa_site.judging import extraction
+from cqa_site.judging.parsing import (
+    Label,
+    ReplyNotUsable,
+    Unscored,
+    extract_json,
+    parse_batch,
+    parse_single,
+    validate_label,
+)
+from cqa_site.judging.schemas import LONGEST_REASON, batch_schema, label_schema
+
+SCALE = range(4)
+GOOD = '{"reason": "both named", "label": 2}'
+
+USABLE = {
+    "bare": GOOD,
+    "label first": '{"label": 2, "reason": "both named"}',
+    "white space around": f"\n\n  {GOOD}\t\n",
+    "byte order mark": "\ufeff" + GOOD,
+    "fence": f"```json\n{GOOD}\n```",
+    "fence without language": f"```\n{GOOD}\n```",
+    "fence on one line": f"```json {GOOD} ```",
+    "prose before": f"Here is my rating:\n{GOOD}",
+    "prose before on the same line": f"Rating: {GOOD}",
+    "prose after": f"{GOOD}\n\nLet me know if you need more.",
+    "prose and fence": f"Sure!\n\n```json\n{GOOD}\n```\n\nI hope this helps.",
+    "over several lines": '{\n  "reason": "both named",\n  "label": 2\n}',
+    "the same object twice": f"{GOOD}\n\nFinal answer:\n{GOOD}",
+    "whole float": '{"reason": "both named", "label": 2.0}',
+    "reasoning": f"<think>3? It says {{x}}</think>{GOOD}",
+    "reasoning with another answer": f'<think>{{"label": 3}}</think>\n{GOOD}',
+    "reasoning that quotes its own end": f'<think>a</think>{{"label": 3}} no</think>{GOOD}',
+    "reasoning whose opening was swallowed": f'so {{"label": 3}}\n</think>\n{GOOD}',
+    "reasoning in brackets": f"[THINK]{{[/THINK]{GOOD}",
+}
+
+UNUSABLE = {
+    "nothing": ("", Unscored.EMPTY),
+    "white space": (" \n\t ", Unscored.EMPTY),
+    "reasoning only": ("<think>2 it is</think>", Unscored.EMPTY),
+    "reasoning that never ends": (f"<think>so {GOOD}", Unscored.TRUNCATED),
+    "reasoning begun again": (f"{GOOD}<think>or", Unscored.TRUNCATED),
+    "cut in a string": ('{"reason": "both na', Unscored.TRUNCATED),
+    "cut after the label": ('{"label": 2, "reason": "both', Unscored.TRUNCATED),
+    "cut before the brace": ('{"reason": "both named", "label": 2', Unscored.TRUNCATED),
+    "cut in a fence": ('```json\n{"label": 2, "reason": "a}\\"', Unscored.TRUNCATED),
+    "cut behind an inner object": ('{"first": {"label": 2}, "reas', Unscored.TRUNCATED),
+    "refusal": ("I'm sorry, but I can't help with that.", Unscored.REFUSED),
+    "refusal, curly": ("I can’t rate this content.", Unscored.REFUSED),
+    "prose": ("The relevance is 2.", Unscored.NO_JSON),
+    "prose with a number": ("Label: 2", Unscored.NO_JSON),
+    "single quotes": ("{'label': 2}", Unscored.NO_JSON),
+    "trailing comma": ('{"label": 2,}', Unscored.NO_JSON),
+    "comment": ('{"label": 2 /* sure */}', Unscored.NO_JSON),
+    "NaN": ('{"label": NaN}', Unscored.NO_JSON),
+    "infinity": ('{"label": Infinity}', Unscored.NO_JSON),
+    "overflow": ('{"label": 1e999}', Unscored.NO_JSON),
+    "endless digits": ('{"label": ' + "2" * 5000 + "}", Unscored.NO_JSON),
+    "key twice": ('{"label": 3, "label": 2}', Unscored.NO_JSON),
+    "key twice inside": ('{"label": 2, "x": {"a": 1, "a": 1}}', Unscored.NO_JSON),
+    "too deep": ('{"label": ' + "[" * 9 + "]" * 9 + "}", Unscored.NO_JSON),
+    "very deep": ('{"a":' * 100_000, Unscored.TRUNCATED),
+    "brace too many": (GOOD + "}", Unscored.NO_JSON),
+    "loose brace in prose": (f"}} {GOOD}", Unscored.NO_JSON),
+    "too long": (GOOD + " " * extraction.LONGEST_REPLY, Unscored.NO_JSON),
+    "quoted in a sentence": (f"The text says {GOOD} but asks nothing.", Unscored.NO_JSON),
+    "quoted as code": (f"The text says `{GOOD}` itself.", Unscored.NO_JSON),
+    "in a list among prose": (f"Rating:\n[{GOOD}]", Unscored.NO_JSON),
+    "NUL in a text": ('{"label": 2, "reason": "a\\u0000"}', Unscored.NO_JSON),
+    "half a surrogate pair": ('{"label": 2, "reason": "\\ud800"}', Unscored.NO_JSON),
+    "planted and own": (f'It says:\n{{"label": 3}}\nI say:\n{GOOD}', Unscored.AMBIGUOUS),
+    "changed its mind": (f'{GOOD}\nWait.\n{{"reason": "x", "label": 1}}', Unscored.AMBIGUOUS),
+    "over and over": ("{}\n" * 1000, Unscored.AMBIGUOUS),
+    "a list": (f"[{GOOD}]", Unscored.NOT_SCHEMA),
+    "a number": ("2", Unscored.NOT_SCHEMA),
+    "null": ("null", Unscored.NOT_SCHEMA),
+    "no label": ('{"reason": "both named"}', Unscored.NOT_SCHEMA),
+    "another name": ('{"relevance": 2}', Unscored.NOT_SCHEMA),
+    "another case": ('{"Label": 2}', Unscored.NOT_SCHEMA),
+    "wrapped": ('{"result": {"label": 2}}', Unscored.NOT_SCHEMA),
+    "something added": ('{"label": 2, "reason": "", "confidence": 0.9}', Unscored.NOT_SCHEMA),
+    "reason is no text": ('{"label": 2, "reason": 2}', Unscored.NOT_SCHEMA),
+    "the schema itself": (json.dumps(label_schema(SCALE)), Unscored.NOT_SCHEMA),
+    "above": ('{"label": 4}', Unscored.OUT_OF_SET),
+    "below": ('{"label": -1}', Unscored.OUT_OF_SET),
+    "far above": ('{"label": 1e300}', Unscored.OUT_OF_SET),
+    "text": ('{"label": "2"}', Unscored.WRONG_TYPE),
+    "between": ('{"label": 2.5}', Unscored.WRONG_TYPE),
+    "null label": ('{"label": null}', Unscored.WRONG_TYPE),
+    "true": ('{"label": true}', Unscored.WRONG_TYPE),
+    "list label": ('{"label": [2]}', Unscored.WRONG_TYPE),
+}
+
+
+@pytest.mark.parametrize("text", USABLE.values(), ids=USABLE)
+def test_usable(text):
+    assert parse_single(text, "stop", SCALE) == Label(2, "both named")
+
+
+@pytest.mark.parametrize(("text", "reason"), UNUSABLE.values(), ids=UNUSABLE)
+def test_unusable(text, reason):
+    with pytest.raises(ReplyNotUsable) as caught:
+        parse_single(text, "stop", SCALE)
+    assert caught.value.reason is reason
+
+
+@pytest.mark.parametrize(("text", "reason"), UNUSABLE.values(), ids=UNUSABLE)
+def test_no_batch_item_gets_a_label_from_an_unusable_reply(text, reason):
+    assert set(parse_batch(text, "stop", [1, 2], SCALE).values()) <= set(Unscored)
+
+
+@pytest.mark.parametrize(
+    "piece", ["{", "{}", "{}\n", '{"a":', '{"a":[', "<think>", "</think>", '"\\"', "sorry ", " "]
+)
+def test_hostile_repetition_takes_no_time(piece):
+    text = piece * (extraction.LONGEST_REPLY // len(piece))
+    started = time.process_time()
+    for reply in (text, "{" + text, "x" + text):
+        assert set(parse_batch(reply, "stop", [1], SCALE).values()) <= set(Unscored)
+    assert time.process_time() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("finish_reason", "reason"),
+    [
+        ("length", Unscored.TRUNCATED),
+        ("LENGTH", Unscored.TRUNCATED),
+        ("max_tokens", Unscored.TRUNCATED),
+        ("content_filter", Unscored.REFUSED),
+    ],
+)
+def test_the_word_of_the_wire_counts_even_if_the_text_looks_complete(finish_reason, reason):
+    with pytest.raises(ReplyNotUsable) as caught:
+        parse_single(GOOD, finish_reason, SCALE)
+    assert caught.value.reason is reason
+    assert parse_batch(GOOD, finish_reason, [7, 8], SCALE) == {7: reason, 8: reason}
+
+
+@pytest.mark.parametrize("finish_reason", ["", "stop", "eos_token", "tool_calls"])
+def test_other_finish_reasons_say_nothing(finish_reason):
+    assert parse_single(GOOD, finish_reason, SCALE).value == 2
+
+
+def test_a_refusal_reported_apart_counts():
+    with pytest.raises(ReplyNotUsable) as caught:
+        parse_single(GOOD, "stop", SCALE, refusal="No.")
+    assert caught.value.reason is Unscored.REFUSED
+    assert parse_batch("", "stop", [1], SCALE, refusal="No.") == {1: Unscored.REFUSED}
+
+
+def test_the_reason_may_be_missing():
+    assert parse_single('{"label": 0}', "stop", SCALE) == Label(0, "")
+
+
+@pytest.mark.parametrize("cut", range(1, len(GOOD)))
+def test_no_prefix_of_a_reply_is_read(cut):
+    with pytest.raises(ReplyNotUsable):
+        parse_single(GOOD[:cut], "stop", SCALE)
+
+
+def batch(*entries):
+    return json.dumps(
+        {"labels": [dict(zip(("id", "label"), entry, strict=True)) for entry in entries]}
+    )
+
+
+def test_a_batch_in_any_order():
+    reply = batch((3, 0), (1, 2), (2, 3))
+    found = parse_batch(reply, "stop", [1, 2, 3], SCALE)
+    assert list(found.items()) == [(1, Label(2, "")), (2, Label(3, "")), (3, Label(0, ""))]
+
+
+def test_usable_entries_of_a_batch_are_kept():
+    entries = [
+        {"id": 1, "label": 2, "reason": "a"},
+        {"id": 2, "label": "2", "reason": ""},
+        {"id": 3, "label": 9, "reason": ""},
+        {"id": 4, "label": 1, "reason": ""},
+        {"id": 4, "label": 1, "reason": ""},
+        {"id": 6, "reason": ""},
+        {"id": 7.0, "label": 3.0, "reason": ""},
+        {"id": 8, "label": 1, "confidence": 1},
+    ]
+    reply = "```json\n" + json.dumps({"labels": entries}) + "\n```"
+    assert parse_batch(reply, "stop", range(1, 9), SCALE) == {
+        1: Label(2, "a"),
+        2: Unscored.WRONG_TYPE,
+        3: Unscored.OUT_OF_SET,
+        4: Unscored.DUPLICATE_ITEM,
+        5: Unscored.MISSING_ITEM,
+        6: Unscored.NOT_SCHEMA,
+        7: Label(3, ""),
+        8: Unscored.NOT_SCHEMA,
+    }
+
+
+def test_a_batch_counted_from_zero_is_read_as_nobodys():
+    shifted = batch((0, 1), (1, 2), (2, 3))
+    assert set(parse_batch(shifted, "stop", [1, 2, 3], SCALE).values()) == {Unscored.EXTRA_ITEM}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"labels": {"1": 2}}',
+        '{"labels": [2, 3]}',
+        '{"labels": [{"id": "1", "label": 2}]}',
+        '{"labels": [{"id": true, "label": 2}]}',
+        '{"labels": [{"label": 2}]}',
+        '{"labels": [], "note": ""}',
+        '{"1": 2, "2": 3}',
+        '[{"id": 1, "label": 2}]',
+        GOOD,
+    ],
+)
+def test_a_batch_of_another_shape(reply):
+    assert parse_batch(reply, "stop", [1, 2], SCALE) == dict.fromkeys([1, 2], Unscored.NOT_SCHEMA)
+
+
+def test_a_batch_cut_short_keeps_nothing():
+    reply = batch((1, 2), (2, 3), (3, 1))
+    for cut in range(len(reply)):
+        assert set(parse_batch(reply[:cut], "stop", [1, 2, 3], SCALE).values()) <= {
+            Unscored.EMPTY,
+            Unscored.TRUNCATED,
+        }
+
+
+def test_an_empty_batch_reply_names_every_item_missing():
+    assert parse_batch('{"labels": []}', "stop", [5, 6], SCALE) == {
+        5: Unscored.MISSING_ITEM,
+        6: Unscored.MISSING_ITEM,
+    }
+
+
+@pytest.mark.parametrize("value", [2, 2.0])
+def test_whole_numbers_are_labels(value):
+    label = validate_label(value, (0, 2))
+    assert (label, type(label)) == (2, int)
+
+
+@pytest.mark.parametrize("value", [True, False, "2", "", None, 2.5, float("nan"), [2], {"a": 2}])
+def test_nothing_else_is_a_label(value):
+    with pytest.raises(ReplyNotUsable) as caught:
+        validate_label(value, SCALE)
+    assert caught.value.reason is Unscored.WRONG_TYPE
+
+
+def test_a_label_between_allowed_ones_is_out_of_set():
+    with pytest.raises(ReplyNotUsable) as caught:
+        validate_label(1, (0, 2))
+    assert caught.value.reason is Unscored.OUT_OF_SET
+
+
+def test_excerpts_in_details_are_short():
+    with pytest.raises(ReplyNotUsable) as caught:
+        parse_single(json.dumps({"label": "x" * 10_000}), "stop", SCALE)
+    assert len(str(caught.value)) < 300
+
+
+@given(st.text(max_size=200), st.sampled_from(["stop", "length", ""]))
+def test_any_text_is_a_label_of_the_scale_or_a_reason(text, finish_reason):
+    with suppress(ReplyNotUsable):
+        assert parse_single(text, finish_reason, SCALE).value in SCALE
+    found = parse_batch(text, finish_reason, [1, 2], SCALE)
+    assert list(found) == [1, 2]
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=60))
+def test_whatever_the_reason_says_the_label_is_read_from_its_field(reason):
+    reply = json.dumps({"reason": reason, "label": 1})
+    assert parse_single(reply, "stop", SCALE) == Label(1, reason)
+
+
+@given(st.text('{}[]",:\\label0123`n \n', max_size=60))
+def test_noise_around_never_changes_the_label(noise):
+    for text in (f"{noise}\n{GOOD}", f"{GOOD}\n{noise}"):
+        with suppress(ReplyNotUsable):
+            assert extract_json(text) == json.loads(GOOD)
+
+
+def test_schemas_take_what_the_parser_takes_and_bound_every_size():
+    single, several = label_schema(SCALE), batch_schema([1, 2], SCALE)
+    for schema in (single, several):
+        Draft202012Validator.check_schema(schema)
+    assert Draft202012Validator(single).is_valid(json.loads(GOOD))
+    assert not Draft202012Validator(single).is_valid({"reason": "", "label": 4})
+    assert not Draft202012Validator(single).is_valid({"reason": "x" * 301, "label": 1})
+    entries = [{"id": number, "reason": "", "label": 1} for number in (1, 2)]
+    assert Draft202012Validator(several).is_valid({"labels": entries})
+    assert not Draft202012Validator(several).is_valid({"labels": entries[:1]})
+    assert not Draft202012Validator(several).is_valid({"labels": [*entries, entries[0]]})
+    for schema, kind in product((single, several), ("string", "array")):
+        bound = {"string": "maxLength", "array": "maxItems"}[kind]
+        assert all(bound in part for part in parts_of(schema) if part.get("type") == kind)
+    assert single["properties"]["reason"]["maxLength"] == LONGEST_REASON
+
+
+def test_the_reason_is_written_before_the_label():
+    assert list(label_schema(SCALE)["properties"]) == ["reason", "label"]
+    entry = batch_schema([1], SCALE)["properties"]["labels"]["items"]
+    assert list(entry["properties"]) == ["id", "reason", "label"]
+
+
+def parts_of(schema):
+    yield schema
+    for child in schema.get("properties", {}).values():
+        yield from parts_of(child)
+    if "items" in schema:
+        yield from parts_of(schema["items"])

@@ -1,0 +1,100 @@
+"""Runs that really ran, with a scripted endpoint, for tests of pages."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
+
+from annotation.actions.relevance_judge import default_prompts, target_of
+from annotation.models import Campaign
+from cqa_site.judging.scripted import ScriptedClient
+from cqa_site.people.models import Study, User
+from cqa_site.runs import clients
+from cqa_site.runs.actions.endpoints import create_endpoint
+from cqa_site.runs.actions.prompts import save_prompt
+from cqa_site.runs.actions.runs import RunPlan, start_run
+from cqa_site.runs.draining import drain_inline
+from cqa_site.runs.models import Endpoint, PromptVersion, Run
+from cqa_site.runs.planning import write_calls
+from tests.runs.judging import answer_by_text
+
+SENTINEL = "sk-SENTINEL-0123456789abcdef-WXYZ"
+_in_its_own_thread = asyncio.run
+
+
+def _run_elsewhere(work):
+    """A browser test's thread has an event loop of its own; a request needs another thread."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(_in_its_own_thread, work).result()
+
+
+def make_endpoint(study: Study, actor: User, name: str = "Stub", **values) -> Endpoint:
+    """A probed endpoint with a key, where nobody answers."""
+    endpoint = create_endpoint(
+        study=study,
+        actor=actor,
+        values={
+            "name": name,
+            "base_url": "https://models.example/v1",
+            "model": "stub-1",
+            "price_in": 1,
+            "price_out": 2,
+        }
+        | values,
+        key=SENTINEL,
+    )
+    found = {
+        "json_schema": {"works": True, "evidence": "the reply kept to a schema of one field"},
+        "logprobs": {"works": False, "evidence": "HTTP 400"},
+    }
+    Endpoint.objects.filter(pk=endpoint.pk).update(
+        probed_at="2026-01-01T00:00Z", capabilities=found
+    )
+    endpoint.refresh_from_db()
+    return endpoint
+
+
+def make_prompt(study: Study, actor: User) -> PromptVersion:
+    """A second version of the single form, which no run has used."""
+    first = default_prompts(study, actor)[0]
+    return save_prompt(
+        study=study,
+        actor=actor,
+        kind=first.kind,
+        name="Shorter",
+        system=first.system.replace("You rate sentences", "You judge sentences"),
+        user=first.user,
+        note="judge instead of rate",
+    )
+
+
+def make_run(
+    campaign: Campaign,
+    endpoint: Endpoint,
+    actor: User,
+    answer: Callable = answer_by_text,
+    **chosen,
+) -> Run:
+    """Start a run and carry it as far as it goes by itself."""
+    study = campaign.study
+    plan = {
+        "kind": "relevance",
+        "endpoint": endpoint,
+        "prompt": default_prompts(study, actor)[0],
+        "target": target_of(campaign),
+        "params": {"temperature": 0, "max_tokens": 200},
+    }
+    client = ScriptedClient(answer)
+
+    async def stay_open() -> None:
+        """The engine closes a lane's client; the script serves all of them."""
+
+    client.close = stay_open
+    makers = {Endpoint.Kind.REMOTE: lambda endpoint: client}
+    with mock.patch.dict(clients.MAKERS, makers), mock.patch("asyncio.run", _run_elsewhere):
+        run = start_run(study=study, actor=actor, plan=RunPlan(**plan | chosen))
+        # Where the test is one transaction, nothing was rung for.
+        write_calls(run)
+        drain_inline()
+    run.refresh_from_db()
+    return run

