@@ -7,6 +7,7 @@ from annotation.actions import (
     importing,
     retention,
     snapshots,
+    trained_judge,
 )
 from cqa_site.runs.jobs import handles
 from cqa_site.web.housekeeping import chore
@@ -16,6 +17,7 @@ handles(consensus.JOB)(consensus.make_final_labels)
 handles(exports.JOB)(export_making.make_exports)
 handles(importing.CHECK_JOB)(importing.run_check)
 handles(importing.APPLY_JOB)(importing.run_apply)
+handles(trained_judge.JOB)(trained_judge.make_trained_judge)
 
 chore("expired exports")(retention.expire_exports)
 chore("uploads nobody imported")(retention.discard_old_imports)

@@ -22,6 +22,7 @@ from annotation.views import (
     quality,
     questions,
     snapshots,
+    trained_judges,
 )
 
 urlpatterns = [
@@ -46,4 +47,5 @@ urlpatterns = [
     *judge_prompts.urlpatterns,
     *judges.urlpatterns,
     *judges_files.urlpatterns,
+    *trained_judges.urlpatterns,
 ]

@@ -24,7 +24,7 @@ from cqa_site.runs.actions.runs import MOST_REPLICATES, RunPlan
 from cqa_site.runs.forms import JsonObjectField, UnitsField
 from cqa_site.runs.keys import KeyUnreadable, seal, unseal
 from cqa_site.runs.ledger.claiming import TOKEN_LIMITS
-from cqa_site.runs.models import PromptVersion
+from cqa_site.runs.models import Endpoint, PromptVersion, Run
 
 KIND_NAMES = {SINGLE: lazy("One sentence a request"), BATCH: lazy("Several sentences a request")}
 MOST_TOKENS = 100_000
@@ -112,6 +112,16 @@ class RunForm(forms.Form):
         initial="ask",
         widget=forms.RadioSelect,
     )
+    mode = forms.ChoiceField(
+        label=lazy("How requests travel"),
+        choices=Run.Mode,
+        initial=Run.Mode.LIVE,
+        widget=forms.RadioSelect,
+        help_text=lazy(
+            "Batch services cost less and exist at some providers only. The pre-flight goes "
+            "one by one in any case; enter the batch price at the endpoint to see it here."
+        ),
+    )
     cap = UnitsField(
         label=lazy("Most it may spend"),
         help_text=lazy("In the currency of the prices. The run pauses before it passes this."),
@@ -135,7 +145,7 @@ class RunForm(forms.Form):
         required=False,
         max_length=500,
         help_text=lazy("A signed message with numbers and ids, without any judged text."),
-        widget=forms.TextInput(attrs={"inputmode": "url"}),
+        widget=forms.TextInput(attrs={"inputmode": "url", "autocomplete": "off"}),
     )
     webhook_secret = forms.CharField(
         label=lazy("Secret that signs the message"),
@@ -183,6 +193,10 @@ class RunForm(forms.Form):
         limits = data.get("extra", {}) | {"max_tokens": data.get("max_tokens")}
         if "max_tokens" not in self.errors and not any(limits.get(name) for name in TOKEN_LIMITS):
             self._complain("max_tokens", _("Without a limit the cost has no bound."))
+        endpoint = data.get("endpoint")
+        is_embedded = endpoint is not None and endpoint.kind == Endpoint.Kind.EMBEDDED
+        if data.get("mode") == Run.Mode.BATCH and is_embedded:
+            self._complain("mode", _("The model in the box has no batch service."))
         if data.get("webhook_url"):
             self._clean_secret(data)
         return data
@@ -233,6 +247,7 @@ class RunForm(forms.Form):
             seed=data["seed"],
             ceiling=data["ceiling"],
             name=data["name"],
+            mode=data["mode"],
             webhook_url=data["webhook_url"],
             webhook_secret=data["webhook_secret"] if data["webhook_url"] else "",
         )

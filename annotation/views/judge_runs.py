@@ -19,6 +19,7 @@ from cqa_site.runs.views.control import progress_context, run_or_404
 PER_PAGE = 50
 OFFERED_CAMPAIGNS = 50
 OTHERS = 20
+BATCHES = 20
 
 
 @study_page(*RESEARCHERS)
@@ -60,8 +61,8 @@ def run(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
         "campaign": campaign,
         "kind_name": KIND_NAMES[run.prompt.kind],
         "limits": LimitsForm.of(run),
+        "batches": run.batches.annotate(size=Count("calls")).order_by("-pk")[:BATCHES],
         "others": others.select_related("prompt")[:OTHERS],
-        "is_flagged": len(run.flags.get("models", [])) > 1 or run.flags.get("texts"),
         **progress_context(run),
     }
     return render(request, "annotation/judge_run.html", context)

@@ -98,6 +98,16 @@ def batch_of(answer: Answer) -> BatchState:
     )
 
 
+def batch_marked(answer: Answer, metadata: Mapping[str, str]) -> BatchState | None:
+    """The first batch of a list whose metadata hold all of ``metadata``; None if there is none."""
+    listed = answer.field("data")
+    for entry in listed if isinstance(listed, list) else []:
+        held = entry.get("metadata") if isinstance(entry, Mapping) else None
+        if isinstance(held, Mapping) and metadata.items() <= held.items():
+            return batch_of(Answer(entry, "", "", 0))
+    return None
+
+
 def model_names(answer: Answer) -> list[str]:
     """The ids of a list of models; entries of another shape are left out."""
     listed = answer.field("data")

@@ -12,7 +12,15 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from urllib.parse import quote
 
-from .answers import Answer, BatchState, answer_of, batch_of, model_names, refusal_of
+from .answers import (
+    Answer,
+    BatchState,
+    answer_of,
+    batch_marked,
+    batch_of,
+    model_names,
+    refusal_of,
+)
 from .chat import CallFailed, ChatReply, ChatRequest, Failure
 from .completions import reply_of, request_body
 from .egress import (
@@ -125,6 +133,10 @@ class OpenAIClient:
     async def batch(self, batch_id: str) -> BatchState:
         """How far a batch is."""
         return batch_of(await self._ask("GET", f"/batches/{quote(batch_id, safe='')}"))
+
+    async def find_batch(self, metadata: Mapping[str, str]) -> BatchState | None:
+        """The batch among the hundred newest whose metadata hold all of ``metadata``, if any."""
+        return batch_marked(await self._ask("GET", "/batches?limit=100"), metadata)
 
     async def cancel_batch(self, batch_id: str) -> BatchState:
         """Ask for a batch to be cancelled; what was answered until then is paid for."""

@@ -109,6 +109,8 @@ class EndpointForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         self.instance.study = study
         self.fields["base_url"].widget.attrs |= {"inputmode": "url", "spellcheck": "false"}
+        # Browsers take what stands before a password for the name of its account.
+        self.fields["model"].widget.attrs["autocomplete"] = "off"
         self.fields["key"].help_text = self._about_key()
         if self.instance.kind == Endpoint.Kind.EMBEDDED:
             for name in set(self.fields) - set(EMBEDDED_FIELDS):

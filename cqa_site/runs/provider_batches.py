@@ -46,7 +46,7 @@ def tend() -> int:
     due = ProviderBatch.objects.filter(state__in=active, check_after__lte=Now())
     for batch in due.select_related("run__endpoint", "run__prompt", "run__study"):
         # Whoever moves the time on takes the step; it comes due again if that process dies.
-        mine = ProviderBatch.objects.filter(pk=batch.pk, check_after=batch.check_after)
+        mine = ProviderBatch.objects.filter(pk=batch.pk, check_after__lte=Now())
         if mine.update(check_after=Now() + STEP) == 1:
             moved += _step(batch)
     return moved
@@ -95,7 +95,7 @@ def _lease(calls: list[Call], batch: ProviderBatch, gate: OpenGate) -> None:
 def _step(batch: ProviderBatch) -> bool:
     try:
         if batch.state == ProviderBatch.State.PREPARED:
-            asyncio.run(_submit(batch))
+            _submit(batch)
         else:
             _collect(batch)
     except CallFailed as failure:
@@ -109,23 +109,23 @@ def _step(batch: ProviderBatch) -> bool:
     return True
 
 
-async def _submit(batch: ProviderBatch) -> None:
-    """Find a batch submitted before a crash by its mark, or upload and submit."""
-    from asgiref.sync import sync_to_async
-
-    client = await sync_to_async(clients.client_for)(batch.run.endpoint)
-    try:
-        mark = str(batch.public_id)
-        state = await client.find_batch({MARK: mark})
-        if state is None:
-            content = await sync_to_async(_file)(batch)
-            batch.file_id = await client.upload(io.BytesIO(content))
-            state = await client.create_batch(batch.file_id, {MARK: mark})
-    finally:
-        await client.close()
+def _submit(batch: ProviderBatch) -> None:
+    mark = {MARK: str(batch.public_id)}
+    client = clients.client_for(batch.run.endpoint)
+    state = asyncio.run(_find_or_send(client, mark, _file(batch)))
     batch.batch_id, batch.remote_status = state.id, state.status
     batch.state, batch.message = ProviderBatch.State.SUBMITTED, ""
-    await sync_to_async(_save)(batch, check_after=Now() + BETWEEN_CHECKS)
+    _save(batch, check_after=Now() + BETWEEN_CHECKS)
+
+
+async def _find_or_send(client: Any, mark: dict[str, str], content: bytes) -> Any:
+    """Find a batch submitted before a crash by its mark, or upload and submit."""
+    try:
+        if found := await client.find_batch(mark):
+            return found
+        return await client.create_batch(await client.upload(io.BytesIO(content)), mark)
+    finally:
+        await client.close()
 
 
 def _file(batch: ProviderBatch) -> bytes:
@@ -154,7 +154,8 @@ def _chunks(batch: ProviderBatch) -> Iterator[list[Call]]:
 
 def _collect(batch: ProviderBatch) -> None:
     """Look how far the batch is; when it ended, store every answer like any other."""
-    state, lines = asyncio.run(_fetch(batch))
+    client = clients.client_for(batch.run.endpoint)
+    state, lines = asyncio.run(_fetch(client, batch.batch_id))
     batch.remote_status = state.status
     if state.status not in ENDED:
         _save(batch, check_after=Now() + BETWEEN_CHECKS)
@@ -166,12 +167,10 @@ def _collect(batch: ProviderBatch) -> None:
     _save(batch)
 
 
-async def _fetch(batch: ProviderBatch) -> tuple[Any, list[dict]]:
-    from asgiref.sync import sync_to_async
-
-    client = await sync_to_async(clients.client_for)(batch.run.endpoint)
+async def _fetch(client: Any, batch_id: str) -> tuple[Any, list[dict]]:
+    """State of a batch and, once it ended, the lines of its result files."""
     try:
-        state = await client.batch(batch.batch_id)
+        state = await client.batch(batch_id)
         lines: list[dict] = []
         if state.status in ENDED:
             for file_id in filter(None, (state.output_file, state.error_file)):
@@ -247,7 +246,6 @@ def _give_back(batch: ProviderBatch, failure: CallFailed) -> None:
 def _save(batch: ProviderBatch, **values: Any) -> None:
     ProviderBatch.objects.filter(pk=batch.pk).update(
         state=batch.state,
-        file_id=batch.file_id,
         batch_id=batch.batch_id,
         remote_status=batch.remote_status,
         message=batch.message,

@@ -20,6 +20,9 @@ from cqa_site import home, urls
 from cqa_site.people.actions.invitations import create_invitation
 from cqa_site.people.actions.participants import PlatformIds, create_link, take_part
 from cqa_site.people.models import Participant, User
+from tests.cast import make_campaign
+from tests.runs.judging import good
+from tests.runs.made_runs import make_run
 from tests.security.matrix import STUDY_ROUTES
 from tests.security.test_matrix import ROLES, World
 
@@ -40,6 +43,10 @@ PIECES = {
     "figures_fragment",
     "import_problems",
     "job_progress",
+    "judges_card",
+    "judges_chart",
+    "judges_fragment",
+    "judges_table",
     "label_next",
     "run_progress",
 }
@@ -65,6 +72,9 @@ class FullSite(World):
             study=self.study, kind="table", name="x.csv", chunks=[TABLE], actor=boss
         )
         self.ids["file_id"] = file.public_id
+        self.large = make_campaign(self.study, ordinary=24, controls=0, name="Large")
+        self.waiting = make_run(self.large, self.endpoint, boss, lambda request: good(2))
+        make_run(self.large, self.endpoint, boss, preflight="off", reuse=False)
         self.people["site"] = User.objects.create_superuser("root@site.example", "a long password")
         self.link, self.link_secret = create_link(
             study=self.study,
@@ -100,7 +110,18 @@ class FullSite(World):
             wanted = [
                 n for n in wanted if n in OTHERWISE_FOR_ADMINS or "r" not in STUDY_ROUTES[n].roles
             ]
-        return {name: reverse(name, kwargs=self.kwargs(name)) for name in wanted}
+        pages = {name: reverse(name, kwargs=self.kwargs(name)) for name in wanted}
+        return pages | (self.more_of_runs() if role == "r" else {})
+
+    def more_of_runs(self):
+        """Pages of runs that look otherwise with other content."""
+        waiting = [self.study.public_id, self.waiting.public_id]
+        compared = [self.study.public_id, self.large.public_id]
+        return {
+            "a run that waits": reverse("run", args=waiting),
+            "requests of one state": reverse("run_calls", args=waiting) + "?state=done",
+            "two runs compared": reverse("run_compare", args=compared) + "?a=2&b=3",
+        }
 
     def pages_of_site(self):
         nowhere = {"no such page": "/nowhere/"}

@@ -11,7 +11,7 @@ from annotation.models import Argument, JudgeLabel
 from cqa_site.judging.chat import CallFailed, ChatReply, Failure
 from cqa_site.judging.extraction import Unscored
 from cqa_site.runs import keys, words
-from cqa_site.runs.models import Call, Endpoint, Job, Reply, Run, WorkerBeat
+from cqa_site.runs.models import Call, Endpoint, Job, ProviderBatch, Reply, Run, WorkerBeat
 from cqa_site.runs.templatetags.ledger import duration, money
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.runs.judging import answer_by_text, good
@@ -58,6 +58,7 @@ def new_run(client, campaign, **values):
         "seed": "1",
         "replicates": "1",
         "preflight": "ask",
+        "mode": "live",
         "reuse": "on",
     }
     url = reverse("run_new", args=[campaign.study.public_id, campaign.public_id])
@@ -111,6 +112,7 @@ def test_the_estimate_is_what_the_run_reserves(client, campaign, chosen, endpoin
     url = reverse("run_estimate", args=[campaign.study.public_id, campaign.public_id])
     form = {"choice": "all", "batch_size": "20", "temperature": "0", "max_tokens": "200"}
     form |= {"seed": "1", "replicates": "2", "preflight": "off", "sends_seed": "on"} | chosen
+    form |= {"mode": "live"}
     shown = client.post(url, form | {"cap": "0.001"}).context
     assert shown["passes_cap"] is True
     run = make_run(
@@ -159,6 +161,24 @@ def test_what_the_engine_refuses_is_said_on_the_page(client, campaign, chosen):
     response = new_run(client, campaign, **chosen, replicates="3")
     assert response.status_code == 422
     assert "Replicates at temperature 0" in response.text
+
+
+def test_a_run_may_travel_as_batches_but_not_to_the_model_in_the_box(client, campaign, chosen):
+    Endpoint.objects.update(price_in=0, price_out=0)
+    new_run(client, campaign, **chosen, mode="batch")
+    assert Run.objects.get().mode == Run.Mode.BATCH
+    Endpoint.objects.update(kind="embedded")
+    response = new_run(client, campaign, **chosen, mode="batch")
+    assert "no batch service" in str(response.context["form"].errors["mode"])
+
+
+def test_batches_at_the_provider_are_listed(client, study, campaign, endpoint, researcher):
+    run = make_run(campaign, endpoint, researcher, preflight="off")
+    batch = ProviderBatch.objects.create(run=run, state="submitted", remote_status="in_progress")
+    run.calls.filter(position__lt=7).update(batch=batch)
+    response = page(client, "run", study.public_id, run.public_id)
+    assert "in_progress" in response.text
+    assert [row.size for row in response.context["batches"]] == [7]
 
 
 def test_max_completion_tokens_may_stand_for_the_limit(client, campaign, chosen):
@@ -350,7 +370,7 @@ def test_pages_cost_the_same_queries_however_many_runs_and_calls(
     sid, rid = study.public_id, run.public_id
     with django_assert_max_num_queries(8):
         assert len(page(client, "runs", sid).context["page"].object_list) == 4
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         page(client, "run", sid, rid)
     with django_assert_max_num_queries(12):
         page(client, "run_progress", sid, rid)

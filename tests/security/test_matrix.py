@@ -15,7 +15,7 @@ from django.urls import URLPattern, get_resolver, reverse
 from django.utils import timezone
 
 from annotation.actions import answering, campaigns, consensus, serving, snapshots
-from annotation.models import ExportFile, ImportFile
+from annotation.models import ExportFile, ImportFile, JudgeLabel, Rater, TrainedJudge
 from cqa_site.people.models import Invitation, ParticipantLink, hash_secret
 from cqa_site.runs.models import Job
 from tests.cast import make_campaign, make_member, make_study, sign_in
@@ -27,12 +27,16 @@ pytestmark = pytest.mark.django_db
 
 ROLES = {"a": "annotator", "e": "expert", "r": "researcher", "d": "admin"}
 NOT_IDS = {"study_id", "number", "format", "name", "figure"}
+UNDEFINED = {"value": None, "low": None, "high": None, "reason": "there are no ratings"}
 # An export that is not written yet has no file, and an empty POST names no sentence to skip.
 LACKING = {"export_download", "export_manifest", "adjudication_skip"}
+KEPT_BY_BROWSERS = {"chart", "judges_chart"}
 # Formats and names are not ids; one valid value each.
 FIXED = {
     "chart": {"name": "labels", "format": "svg"},
     "figure_table": {"figure": "labels", "format": "csv"},
+    "judges_chart": {"name": "judges", "format": "svg"},
+    "judges_table": {"figure": "judges", "format": "csv"},
 }
 
 
@@ -99,7 +103,12 @@ class World:
             "run_id": self.run.public_id,
             "call_id": self.run.calls.first().public_id,
         }
-        self.numbers = {"guideline": self.open.guideline.number}
+        self.trained = self.train_something()
+        self.numbers = {
+            "guideline": self.open.guideline.number,
+            "trained_judge": self.trained.number,
+            "trained_judge_card": self.trained.number,
+        }
 
     def label_something(self):
         place = serving.member_participation(
@@ -109,6 +118,23 @@ class World:
             given = answering.Answer(client_key=uuid.uuid4().hex, label=2)
             answering.answer(rater=place.rater, assignment=row, given=given)
         return place.rater
+
+    def train_something(self):
+        """A version of the trained judge with a label for every argument, written directly."""
+        rater = Rater.objects.create(study=self.study, kind="classifier", name="Trained judge")
+        version = TrainedJudge.objects.create(campaign=self.open, rater=rater, number=1)
+        counts = {"n": 0, "pairs": 0, "folds": 0, "predicted": 0, "exact": None, "per_label": []}
+        version.figures = counts | {"ordinal": UNDEFINED, "interval": UNDEFINED}
+        version.save()
+        for item in self.open.items.select_related("argument"):
+            JudgeLabel.objects.create(
+                campaign=self.open,
+                argument=item.argument,
+                trained=version,
+                label=2,
+                is_out_of_fold=True,
+            )
+        return version
 
     def kwargs(self, name):
         values = self.ids | {"number": self.numbers.get(name, self.snapshot.number)}
@@ -243,4 +269,4 @@ def test_every_page_carries_the_security_headers(own, name):
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     assert response["X-Content-Type-Options"] == "nosniff"
-    assert "no-store" in response["Cache-Control"] or name == "chart"
+    assert "no-store" in response["Cache-Control"] or name in KEPT_BY_BROWSERS

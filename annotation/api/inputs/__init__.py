@@ -11,6 +11,15 @@ from .campaigns import (
     ItemsInput,
 )
 from .files import ApplyInput, CheckInput, ExportInput, ImportInput, NoteInput
+from .judging import (
+    EndpointInput,
+    LimitsInput,
+    PreviewInput,
+    PromptInput,
+    PromptTextInput,
+    RetryInput,
+    RunInput,
+)
 from .labels import (
     AdjudicationInput,
     AdoptedSerializer,
@@ -32,6 +41,7 @@ __all__ = [
     "ControlChangeInput",
     "ControlInput",
     "CrowdLinkInput",
+    "EndpointInput",
     "ExcludedSerializer",
     "ExportInput",
     "GuidelineInput",
@@ -39,10 +49,16 @@ __all__ = [
     "Input",
     "InvitationInput",
     "ItemsInput",
+    "LimitsInput",
     "MemberInput",
     "NoteInput",
     "NothingInput",
+    "PreviewInput",
+    "PromptInput",
+    "PromptTextInput",
     "ReasonInput",
+    "RetryInput",
+    "RunInput",
     "StudyInput",
     "require_valid",
 ]

@@ -1,11 +1,23 @@
 """What the API shows, by topic; nothing here writes."""
 
+from .calls import (
+    CallDetailSerializer,
+    CallReplySerializer,
+    CallSerializer,
+    JudgeLabelSerializer,
+)
 from .campaigns import (
     CampaignSerializer,
     ConsensusSerializer,
     CrowdLinkSerializer,
     ItemSerializer,
     NewCrowdLinkSerializer,
+)
+from .endpoints import (
+    EndpointSerializer,
+    PreviewSerializer,
+    PromptDetailSerializer,
+    PromptSerializer,
 )
 from .files import (
     ExportSerializer,
@@ -27,6 +39,12 @@ from .quality import (
     ControlDetailSerializer,
     ControlSerializer,
 )
+from .runs import (
+    EstimateSerializer,
+    RunComparisonSerializer,
+    RunDetailSerializer,
+    RunSerializer,
+)
 from .studies import (
     ArgumentSerializer,
     ComparisonSerializer,
@@ -45,12 +63,17 @@ __all__ = [
     "AnnotatorSerializer",
     "ArgumentSerializer",
     "AuditEventSerializer",
+    "CallDetailSerializer",
+    "CallReplySerializer",
+    "CallSerializer",
     "CampaignSerializer",
     "ComparisonSerializer",
     "ConsensusSerializer",
     "ControlDetailSerializer",
     "ControlSerializer",
     "CrowdLinkSerializer",
+    "EndpointSerializer",
+    "EstimateSerializer",
     "ExportSerializer",
     "FinalLabelSerializer",
     "GuidelineSerializer",
@@ -59,12 +82,19 @@ __all__ = [
     "InvitationSerializer",
     "ItemSerializer",
     "JobSerializer",
+    "JudgeLabelSerializer",
     "LevelSerializer",
     "MeSerializer",
     "MemberSerializer",
     "NewCrowdLinkSerializer",
     "NewInvitationSerializer",
+    "PreviewSerializer",
+    "PromptDetailSerializer",
+    "PromptSerializer",
     "RaterSerializer",
+    "RunComparisonSerializer",
+    "RunDetailSerializer",
+    "RunSerializer",
     "SnapshotDetailSerializer",
     "SnapshotSerializer",
     "StudyNameSerializer",

@@ -102,7 +102,8 @@ def is_waiting(run: Run) -> bool:
     if run.mode != Run.Mode.BATCH or run.state != Run.State.RUNNING:
         return False
     live = Q(state=Call.State.READY, batch__isnull=False) | Q(state=Call.State.REPLIED)
-    return not run.calls.filter(live).exists()
+    away = run.calls.filter(state__in=Call.OPEN)
+    return away.exists() and not run.calls.filter(live).exists()
 
 
 def _heartbeat(worker: str, calls: set[int]) -> None:

@@ -24,7 +24,6 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('state', models.CharField(choices=[('prepared', 'To be submitted'), ('submitted', 'At the provider'), ('collected', 'Collected'), ('failed', 'Failed')], default='prepared', max_length=9)),
-                ('file_id', models.CharField(blank=True, max_length=200)),
                 ('batch_id', models.CharField(blank=True, max_length=200)),
                 ('remote_status', models.CharField(blank=True, max_length=40)),
                 ('message', models.CharField(blank=True, max_length=300)),

@@ -281,7 +281,6 @@ class ProviderBatch(models.Model):
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     run = models.ForeignKey(Run, models.CASCADE, related_name="batches")
     state = models.CharField(max_length=9, choices=State, default=State.PREPARED)
-    file_id = models.CharField(max_length=200, blank=True)
     batch_id = models.CharField(max_length=200, blank=True)
     remote_status = models.CharField(max_length=40, blank=True)
     message = models.CharField(max_length=300, blank=True)

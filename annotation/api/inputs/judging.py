@@ -1,0 +1,112 @@
+"""Bodies about endpoints, prompts and judge runs."""
+
+from rest_framework import serializers
+
+from annotation.actions.relevance_judge import CHOICES, LAYOUTS
+from cqa_site.judging.prompts import LONGEST_PART
+from cqa_site.runs.actions.runs import MOST_REPLICATES, PREFLIGHTS
+from cqa_site.runs.forms import MILLION, MOST_MONEY
+
+from .base import Input
+
+LARGEST_INTEGER = 2**31 - 1
+LARGEST_CAP = MOST_MONEY * MILLION
+MOST_REASONS = 50
+
+
+class EndpointInput(Input):
+    """A server and model; what is left out keeps its default, or its value on a change.
+
+    ``key`` can be written and never read. Left out or empty it stays as it is; another
+    origin in ``base_url`` clears it.
+    """
+
+    name = serializers.CharField(max_length=120)
+    base_url = serializers.CharField(max_length=500)
+    model = serializers.CharField(max_length=200)
+    key = serializers.CharField(max_length=2_000, allow_blank=True, required=False)
+    price_in = serializers.DecimalField(12, 6, min_value=0, required=False)
+    price_out = serializers.DecimalField(12, 6, min_value=0, required=False)
+    max_in_flight = serializers.IntegerField(min_value=1, max_value=512, required=False)
+    requests_per_minute = serializers.IntegerField(
+        min_value=1, max_value=LARGEST_INTEGER, allow_null=True, required=False
+    )
+    tokens_per_minute = serializers.IntegerField(
+        min_value=1, max_value=LARGEST_INTEGER, allow_null=True, required=False
+    )
+    deadline_seconds = serializers.IntegerField(min_value=1, max_value=600, required=False)
+    extra_params = serializers.DictField(required=False)
+
+
+class PromptTextInput(Input):
+    """Name, texts and note of a version that no run has used; what is left out stays."""
+
+    name = serializers.CharField(max_length=120)
+    system = serializers.CharField(
+        max_length=LONGEST_PART, allow_blank=True, default=""
+    )
+    user = serializers.CharField(max_length=LONGEST_PART)
+    note = serializers.CharField(max_length=300, allow_blank=True, default="")
+
+
+class PromptInput(PromptTextInput):
+    """The next version of one kind of prompt."""
+
+    kind = serializers.ChoiceField(list(LAYOUTS))
+
+
+class PreviewInput(Input):
+    """Which argument to show, by default the first; other texts than those of the version."""
+
+    argument = serializers.UUIDField(required=False)
+    system = serializers.CharField(
+        max_length=LONGEST_PART, allow_blank=True, required=False
+    )
+    user = serializers.CharField(max_length=LONGEST_PART, required=False)
+
+
+class RunInput(Input):
+    """What is judged by what; what is left out is as the form of the page offers it."""
+
+    campaign = serializers.UUIDField()
+    endpoint = serializers.UUIDField()
+    prompt = serializers.UUIDField()
+    choice = serializers.ChoiceField(CHOICES, required=False)
+    sample = serializers.IntegerField(min_value=1, max_value=1_000_000, required=False)
+    batch_size = serializers.IntegerField(min_value=1, max_value=100, required=False)
+    temperature = serializers.FloatField(
+        min_value=0, max_value=2, allow_null=True, required=False
+    )
+    max_tokens = serializers.IntegerField(
+        min_value=1, max_value=100_000, allow_null=True, required=False
+    )
+    seed = serializers.IntegerField(min_value=0, max_value=LARGEST_INTEGER, required=False)
+    sends_seed = serializers.BooleanField(required=False)
+    extra = serializers.DictField(required=False)
+    replicates = serializers.IntegerField(min_value=1, max_value=MOST_REPLICATES, required=False)
+    preflight = serializers.ChoiceField(PREFLIGHTS, required=False)
+    cap_micro = serializers.IntegerField(
+        min_value=0, max_value=LARGEST_CAP, allow_null=True, required=False
+    )
+    ceiling = serializers.IntegerField(
+        min_value=1, max_value=512, allow_null=True, required=False
+    )
+    reuse = serializers.BooleanField(required=False)
+    name = serializers.CharField(max_length=200, allow_blank=True, required=False)
+    webhook_url = serializers.CharField(max_length=500, allow_blank=True, required=False)
+    webhook_secret = serializers.CharField(max_length=200, allow_blank=True, required=False)
+
+
+class LimitsInput(Input):
+    """What can change while a run goes on; null takes a limit away."""
+
+    cap_micro = serializers.IntegerField(min_value=0, max_value=LARGEST_CAP, allow_null=True)
+    ceiling = serializers.IntegerField(min_value=1, max_value=512, allow_null=True)
+
+
+class RetryInput(Input):
+    """Which unscored requests are asked again, by reason; none named means all."""
+
+    reasons = serializers.ListField(
+        child=serializers.CharField(max_length=40), max_length=MOST_REASONS, default=list
+    )

@@ -1,0 +1,82 @@
+"""English words that matter in comparative sentences, in lists the relevance features count.
+
+The lists are short and closed on purpose: they were written from grammar, not from labels.
+"""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# "Better" says that one is ahead, not in what; "lighter" names the aspect.
+GENERAL = _words("better worse superior inferior preferable")
+SPECIFIC = _words(
+    "bigger brighter broader bulkier busier calmer cheaper cleaner clearer closer colder cooler "
+    "costlier crisper cuter darker deadlier deeper denser drier dumber easier earlier fairer "
+    "fancier faster fatter fewer finer firmer flatter fresher friendlier funnier gentler "
+    "greater greener happier harder healthier heavier higher hotter juicier kinder larger later "
+    "leaner lighter livelier longer looser louder lower messier milder narrower neater newer "
+    "nicer older poorer prettier purer quicker quieter rarer richer riskier rougher safer "
+    "scarier sharper shorter sillier simpler sleeker slimmer slower smaller smarter smoother "
+    "softer spicier steeper stiffer stronger sturdier sweeter tastier thicker thinner tighter "
+    "tinier tougher uglier warmer weaker wealthier wider wiser younger"
+)
+
+WORD_LISTS: dict[str, frozenset[str]] = {
+    "superlative": _words(
+        "best worst most least greatest biggest largest fastest cheapest easiest hardest "
+        "strongest safest lightest smallest highest lowest newest finest"
+    ),
+    "preference": _words(
+        "prefer prefers preferred preference like likes love loves rather favor favour choose "
+        "enjoy enjoyed"
+    ),
+    "contrast": _words("while whereas but however although though unlike despite yet"),
+    "reason": _words("because since due therefore so thus reason reasons hence why"),
+    "aspect": _words("for in at when on regarding concerning by with"),
+    "hedge": _words(
+        "think thinks thought believe believes feel feels felt guess seem seems seemed opinion "
+        "maybe perhaps probably might may could arguably possibly apparently"
+    ),
+    "hearsay": _words(
+        "say says said claim claims claimed heard told argue argues argued according reports "
+        "people someone everyone"
+    ),
+    "condition": _words("if whether would imagine wish hope suppose unless should wonder"),
+    "speaker": _words("i my me mine we our us i'm i've i'd i'll myself"),
+    "reader": _words("you your yours you're you'll"),
+    "person": _words("he she his her him"),
+    "owner": _words("my his her their our your"),
+    "pronoun": _words("it it's its they they're their them this that these those one"),
+    "negation": _words(
+        "not no never nobody none nothing neither nor cannot without isn't aren't wasn't weren't "
+        "don't doesn't didn't can't won't couldn't wouldn't shouldn't haven't hasn't hadn't"
+    ),
+    "past": _words("was were had did went became used got looked made came took gave"),
+    "being": _words("is are be been being was were has have had"),
+    "degree": _words(
+        "much far way significantly slightly lot considerably even still substantially vastly "
+        "infinitely little bit somewhat marginally generally usually often always typically"
+    ),
+    "others": _words("other others another any anything both either all every most many else"),
+    "question": _words("what which who how where when"),
+    "versus": _words(
+        "compared comparison versus vs compare comparing against beat beats outperforms "
+        "outperformed outperform equal equally similar same different difference advantage "
+        "advantages"
+    ),
+    "function": _words(
+        "a an the and or but if of to in on at for with than as by from is are was were be been "
+        "being am it its this that these those i you he she we they my your his her our their "
+        "me him them us do does did have has had will would can could should may might must not "
+        "no so too very much more less most least many few some any all both each every other "
+        "another such then there here when where while because since about over under between "
+        "into through up down out off just only even still also well far way lot quite rather "
+        "really always often never ever"
+    ),
+}
+
+
+def is_comparing(word: str) -> bool:
+    """Whether a lower-case word compares: "better", "lighter", "more"."""
+    return word in GENERAL or word in SPECIFIC or word in ("more", "less")

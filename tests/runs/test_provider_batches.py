@@ -1,0 +1,120 @@
+"""Runs whose calls travel as files to a provider's batch service, here the stub's."""
+
+import pytest
+
+from cqa_site.judging.chat import CallFailed, Failure
+from cqa_site.runs import clients, provider_batches
+from cqa_site.runs.draining import drain_inline
+from cqa_site.runs.integrity import find_violations
+from cqa_site.runs.models import Call, Endpoint, ProviderBatch, Run
+from tests.judging.llmstub import StubServer
+from tests.runs.judging import Lab
+
+pytestmark = [pytest.mark.django_db]
+
+
+@pytest.fixture
+def stub():
+    with StubServer(batch_seconds=0) as server:
+        yield server
+
+
+@pytest.fixture
+def lab(stub, settings) -> Lab:
+    settings.EGRESS_ALLOW = f"127.0.0.1/32:{stub.port}"
+    lab = Lab()
+    Endpoint.objects.update(base_url=stub.base_url)
+    lab.endpoint.refresh_from_db()
+    return lab
+
+
+def come_due() -> None:
+    ProviderBatch.objects.update(check_after="2026-01-01T00:00Z")
+
+
+def start(lab, capture, **values) -> Run:
+    with capture(execute=True):
+        run = lab.start(mode="batch", **values)
+    run.refresh_from_db()
+    return run
+
+
+def finish(run: Run, stub) -> None:
+    """Submit, wait for the provider, collect, and ask live what it left out."""
+    for _ in range(6):
+        provider_batches.tend()
+        come_due()
+    drain_inline()
+    run.refresh_from_db()
+
+
+def test_a_batch_run_ends_with_a_label_for_every_argument(
+    lab, stub, django_capture_on_commit_callbacks
+):
+    run = start(lab, django_capture_on_commit_callbacks)
+    assert run.state == Run.State.RUNNING
+    assert stub.counts["requests"] == 0
+    finish(run, stub)
+    assert run.state == Run.State.DONE
+    assert run.judge_labels.filter(label__isnull=False).count() == 30
+    assert ProviderBatch.objects.get().state == ProviderBatch.State.COLLECTED
+    assert run.budget.reserved_micro == 0
+    assert run.budget.spent_micro > 0
+    assert list(find_violations()) == []
+
+
+def test_what_the_provider_left_out_is_asked_live(lab, stub, django_capture_on_commit_callbacks):
+    stub.conduct.batch_unfinished = 0.5
+    run = start(lab, django_capture_on_commit_callbacks)
+    provider_batches.tend()
+    come_due()
+    provider_batches.tend()
+    assert run.calls.filter(state=Call.State.DONE).count() == 15
+    run.calls.filter(state=Call.State.READY).update(run_after="2026-01-01T00:00Z")
+    drain_inline()
+    run.refresh_from_db()
+    assert run.state == Run.State.DONE
+    assert run.judge_labels.filter(label__isnull=False).count() == 30
+    assert list(find_violations()) == []
+
+
+def test_a_process_that_died_after_submitting_finds_its_batch_again(
+    lab, stub, django_capture_on_commit_callbacks
+):
+    run = start(lab, django_capture_on_commit_callbacks)
+    provider_batches.tend()
+    # The crash: the provider has the batch, the database does not know it.
+    ProviderBatch.objects.update(
+        state=ProviderBatch.State.PREPARED, batch_id="", check_after="2026-01-01T00:00Z"
+    )
+    finish(run, stub)
+    assert run.state == Run.State.DONE
+    assert len(stub.stub.batches.batches) == 1
+
+
+def test_a_provider_that_refuses_gives_the_calls_back(
+    lab, stub, monkeypatch, django_capture_on_commit_callbacks
+):
+    class Refusing:
+        async def find_batch(self, metadata):
+            raise CallFailed(Failure.DENIED, "the endpoint answered 401", status=401)
+
+        async def close(self):
+            pass
+
+    monkeypatch.setitem(clients.MAKERS, Endpoint.Kind.REMOTE, lambda endpoint: Refusing())
+    run = start(lab, django_capture_on_commit_callbacks)
+    provider_batches.tend()
+    run.refresh_from_db()
+    assert run.state == Run.State.PAUSED
+    assert run.calls.filter(state=Call.State.READY, batch=None).count() == 30
+    assert run.budget.reserved_micro == 0
+    assert list(find_violations()) == []
+
+
+def test_nothing_spins_while_a_batch_is_away(lab, stub, django_capture_on_commit_callbacks):
+    from cqa_site.runs.draining import has_work
+
+    start(lab, django_capture_on_commit_callbacks)
+    provider_batches.tend()
+    assert not has_work()
