@@ -3,19 +3,24 @@
 from django.urls import URLPattern, path, re_path
 
 from annotation.api import (
+    calls,
     campaigns,
     consensus,
     crowd,
+    endpoints,
     files,
     imports,
     labels,
     people,
+    prompts,
     quality,
+    runs,
     studies,
 )
 
 S = "studies/<uuid:study_id>/"
 C = S + "campaigns/<uuid:campaign_id>/"
+R = S + "runs/<uuid:run_id>/"
 LIST, ROW = {"get": "list"}, {"get": "retrieve"}
 CREATE = {"get": "list", "post": "create"}
 
@@ -149,5 +154,61 @@ urlpatterns = [
         files.ExportViews,
         get="manifest",
     ),
+    address(S + "endpoints/", "endpoints", endpoints.EndpointViews, **CREATE),
+    address(
+        S + "endpoints/<uuid:public_id>/",
+        "endpoint",
+        endpoints.EndpointViews,
+        **ROW,
+        patch="partial_update",
+    ),
+    address(
+        S + "endpoints/embedded/", "endpoint_embedded", endpoints.EndpointViews, post="embedded"
+    ),
+    address(
+        S + "endpoints/<uuid:public_id>/probe/",
+        "endpoint_probe",
+        endpoints.EndpointViews,
+        post="probe",
+    ),
+    address(
+        S + "endpoints/<uuid:public_id>/archive/",
+        "endpoint_archive",
+        endpoints.EndpointViews,
+        post="archive",
+    ),
+    address(S + "prompts/", "prompts", prompts.PromptListViews, **CREATE),
+    address(
+        S + "prompts/<uuid:public_id>/",
+        "prompt",
+        prompts.PromptViews,
+        **ROW,
+        patch="partial_update",
+    ),
+    address(
+        S + "prompts/<uuid:public_id>/preview/",
+        "prompt_preview",
+        prompts.PromptViews,
+        post="preview",
+    ),
+    address(S + "runs/", "runs", runs.RunViews, **CREATE),
+    address(S + "runs/estimate/", "run_estimate", runs.RunViews, post="estimate"),
+    address(S + "runs/<uuid:public_id>/", "run", runs.RunViews, **ROW, patch="partial_update"),
+    address(S + "runs/<uuid:public_id>/go-on/", "run_go_on", runs.RunViews, post="go_on"),
+    address(S + "runs/<uuid:public_id>/pause/", "run_pause", runs.RunViews, post="pause"),
+    address(S + "runs/<uuid:public_id>/resume/", "run_resume", runs.RunViews, post="resume"),
+    address(S + "runs/<uuid:public_id>/cancel/", "run_cancel", runs.RunViews, post="cancel"),
+    address(S + "runs/<uuid:public_id>/retry/", "run_retry", runs.RunViews, post="retry"),
+    address(S + "runs/<uuid:public_id>/again/", "run_again", runs.RunViews, post="again"),
+    address(
+        S + "runs/<uuid:public_id>/compare/<uuid:other_id>/",
+        "run_compare",
+        runs.RunViews,
+        get="compare",
+    ),
+    address(R + "calls/", "calls", calls.CallViews, **LIST),
+    address(R + "calls/<uuid:public_id>/", "call", calls.CallViews, **ROW),
+    address(R + "replies/", "replies", calls.ReplyViews, **LIST),
+    address(R + "labels/", "judge_labels", calls.JudgeLabelViews, **LIST),
     re_path(r"", studies.UnknownAddress.as_view(), name="api_unknown"),
 ]

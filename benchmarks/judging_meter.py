@@ -38,7 +38,6 @@ class Meter:
         self._database = database
         self._cpu: dict[int, float] = {}
         self._server_cpu: dict[int, float] = {}
-        self._roles: dict[int, str] = {}
         self._rss: dict[str, float] = {}
         self._before: dict[int, float] = {}
         self._server_before: dict[int, float] = {}

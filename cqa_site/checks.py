@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from cryptography.fernet import Fernet
 from django.conf import settings
 from django.core.checks import Error, Tags, register
 
@@ -24,7 +25,7 @@ def check_production(app_configs: Any, **kwargs: Any) -> list[Error]:
         "cqa.E005": not (settings.SESSION_COOKIE_SECURE and settings.CSRF_COOKIE_SECURE),
         "cqa.E006": settings.JOBS_INLINE,
         "cqa.E007": any(origin.startswith("http:") for origin in settings.CSRF_TRUSTED_ORIGINS),
-        "cqa.E008": not settings.SECRETS_KEYS or settings.SECRET_KEY in settings.SECRETS_KEYS,
+        "cqa.E008": not settings.SECRETS_KEYS or not all(map(_is_key, settings.SECRETS_KEYS)),
     }
     return [Error(WORDS[name], id=name) for name, is_wrong in found.items() if is_wrong]
 
@@ -38,13 +39,20 @@ WORDS = {
     "cqa.E005": "Session and CSRF cookies must be sent over TLS only.",
     "cqa.E006": "JOBS_INLINE makes people wait for background work; it is for tests.",
     "cqa.E007": "CSRF_TRUSTED_ORIGINS must begin with https://.",
-    "cqa.E008": "SECRETS_KEYS must hold a key of its own for the endpoints' API keys, from: "
+    "cqa.E008": "SECRETS_KEYS must hold keys of its own for the endpoints' API keys, from: "
     "python -c 'from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())'",
 }
 
 
 def _cache_is_local() -> bool:
     return settings.CACHES["default"]["BACKEND"] in PROCESS_LOCAL
+
+
+def _is_key(key: str) -> bool:
+    try:
+        return bool(Fernet(key)) and key != settings.SECRET_KEY
+    except ValueError:
+        return False
 
 
 def _key_is_weak(key: str) -> bool:

@@ -277,18 +277,23 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Counterpoint API",
-    "DESCRIPTION": "Studies, campaigns, votes, final labels, agreement and exports.",
+    "DESCRIPTION": "Studies, campaigns, votes, final labels, agreement, judge runs and exports.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "ENUM_NAME_OVERRIDES": {
+        "AttemptOutcome": "cqa_site.runs.models.Attempt.Outcome",
+        "BatchState": "cqa_site.runs.models.ProviderBatch.State",
+        "CallState": "cqa_site.runs.models.Call.State",
         "CampaignState": "annotation.models.Campaign.State",
+        "EndpointKind": "cqa_site.runs.models.Endpoint.Kind",
         "ExportContent": "annotation.models.ExportFile.Content",
         "ExportFormat": "annotation.models.ExportFile.Format",
         "ImportKind": "annotation.models.ImportFile.Kind",
         "ImportState": "annotation.models.ImportFile.State",
         "JobState": "cqa_site.runs.models.Job.State",
         "RaterKind": "annotation.models.Rater.Kind",
+        "RunState": "cqa_site.runs.models.Run.State",
         "VoteState": "annotation.models.Assignment.State",
     },
 }

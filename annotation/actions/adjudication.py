@@ -5,7 +5,6 @@ from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, 
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.methods.consensus import describe_votes, label_votes
 from annotation.models import (
     Adjudication,
     Argument,
@@ -69,6 +68,8 @@ def adopt_labels(
     frequent label counts, the higher one on a tie. Returns how many decisions
     are new or changed.
     """
+    from annotation.methods.consensus import label_votes
+
     if source_campaign.study_id != campaign.study_id or source_campaign == campaign:
         raise DecisionNotValid(_("Choose another campaign of the same study."))
     labels = label_votes(vote_table(source_campaign, rater=source_rater.pk), "majority")
@@ -164,6 +165,8 @@ def _supersede(campaign: Campaign, rater: Rater, arguments: list[int]) -> None:
 
 def _show_at_once(campaign: Campaign, argument: Argument) -> None:
     """Write the decision into the argument's final label without waiting for the worker."""
+    from annotation.methods.consensus import label_votes
+
     decisions = adjudication_table(campaign, argument=argument)
     label = int(label_votes(decisions, "majority").iloc[0])
     FinalLabel.objects.filter(campaign=campaign, argument=argument).update(
@@ -172,6 +175,8 @@ def _show_at_once(campaign: Campaign, argument: Argument) -> None:
 
 
 def _open_to_adoption(campaign: Campaign, only_tied: bool) -> list[int]:
+    from annotation.methods.consensus import describe_votes
+
     units = campaign.items.values_list("argument_id", flat=True).distinct()
     if not only_tied:
         return list(units)

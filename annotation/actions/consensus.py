@@ -6,7 +6,6 @@ from contextlib import suppress
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation.methods.consensus import final_labels
 from annotation.models import Campaign, FinalLabel
 from annotation.reports.votes import adjudication_table, override_table, vote_table
 from cqa_site.people.access import record
@@ -134,6 +133,8 @@ def _settings(campaign: Campaign) -> dict:
 
 def _derive(campaign: Campaign, work: Work | None) -> dict[int, tuple]:
     """Map each argument of the campaign to the values of its row."""
+    from annotation.methods.consensus import final_labels
+
     _say(work, 0, _("Reading votes"))
     units = list(
         campaign.items.order_by("argument_id").values_list("argument_id", flat=True).distinct()

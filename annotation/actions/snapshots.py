@@ -11,7 +11,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Campaign, Snapshot
-from annotation.reports.figures import compute_figures
 from annotation.reports.snapshots import build_votes_csv, marker, pack, read_votes, recipe_of
 from cqa_site.people.access import record
 from cqa_site.people.models import User
@@ -73,6 +72,8 @@ def refresh_live_snapshot(*, campaign: Campaign) -> Snapshot:
 
 def compute(campaign: Campaign) -> Computed:
     """Read the votes once and compute every figure from what was read; stores nothing."""
+    from annotation.reports.figures import compute_figures
+
     # Taken before the votes are read: a vote in between makes the snapshot stale, never wrong.
     seen = marker(campaign)
     recipe = recipe_of(campaign)

@@ -16,7 +16,7 @@ from cqa_site.runs.jobs import Work, enqueue
 from cqa_site.runs.models import Job
 
 if TYPE_CHECKING:
-    from annotation.reports.training import Trained
+    from .judge_training import Trained
 
 JOB = "train_judge"
 CHUNK = 1_000
@@ -45,7 +45,10 @@ def request_training(
     TrainingNotPossible
     """
     source = source or campaign
-    if source.study_id != campaign.study_id or source.guideline.values != campaign.guideline.values:
+    if (
+        source.study_id != campaign.study_id
+        or source.guideline.values != campaign.guideline.values
+    ):
         raise TrainingNotPossible(
             _("Only a campaign of the same study with the same label scale can lend its labels.")
         )
@@ -78,7 +81,7 @@ def cancel_training(*, campaign: Campaign, actor: User) -> bool:
 
 def make_trained_judge(work: Work) -> None:
     """Handle a job: train on the final labels there are now, and label the campaign."""
-    from annotation.reports.training import train
+    from .judge_training import train
 
     campaigns = Campaign.objects.filter(study=work.study).select_related("guideline", "study")
     campaign = campaigns.get(public_id=work.payload["campaign"])

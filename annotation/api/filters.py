@@ -2,6 +2,7 @@
 
 from django_filters import rest_framework as filters
 
+from annotation.actions.relevance_judge import LAYOUTS
 from annotation.models import (
     Adjudication,
     Assignment,
@@ -11,7 +12,7 @@ from annotation.models import (
     ImportFile,
 )
 from cqa_site.people.models import Role
-from cqa_site.runs.models import Job
+from cqa_site.runs.models import Attempt, Call, Endpoint, Job, Run
 from cqa_site.web.strict_filters import TrueFalseFilter
 
 
@@ -120,3 +121,53 @@ class JobFilter(filters.FilterSet):
 
     kind = filters.CharFilter(max_length=40)
     state = filters.ChoiceFilter(choices=Job.State.choices)
+
+
+class EndpointFilter(filters.FilterSet):
+    """Endpoints by where the server is, and whether they are still offered."""
+
+    kind = filters.ChoiceFilter(choices=Endpoint.Kind.choices)
+    is_archived = TrueFalseFilter()
+
+
+class PromptFilter(filters.FilterSet):
+    """Prompt versions by kind, and whether a run used them."""
+
+    kind = filters.ChoiceFilter(choices=[(kind, kind) for kind in LAYOUTS])
+    is_frozen = TrueFalseFilter(field_name="frozen_at", lookup_expr="isnull", exclude=True)
+
+
+class RunFilter(filters.FilterSet):
+    """Runs of one campaign, of one kind, in one state, of one endpoint or prompt version."""
+
+    campaign = filters.UUIDFilter(field_name="relevance__campaign__public_id")
+    kind = filters.CharFilter(max_length=40)
+    state = filters.ChoiceFilter(choices=Run.State.choices)
+    endpoint = filters.UUIDFilter(field_name="endpoint__public_id")
+    prompt = filters.UUIDFilter(field_name="prompt__public_id")
+
+
+class CallFilter(filters.FilterSet):
+    """Requests by state and by why they are unscored."""
+
+    state = filters.ChoiceFilter(choices=Call.State.choices)
+    reason = filters.CharFilter(max_length=40)
+    is_canary = TrueFalseFilter()
+
+
+class ReplyFilter(filters.FilterSet):
+    """Replies of one request, or by what became of them."""
+
+    call = filters.UUIDFilter(field_name="call__public_id")
+    outcome = filters.ChoiceFilter(choices=Attempt.Outcome.choices)
+    unusable = filters.CharFilter(max_length=20)
+
+
+class JudgeLabelFilter(filters.FilterSet):
+    """Labels of a run by argument, label, reason and replicate."""
+
+    argument = filters.UUIDFilter(field_name="argument__public_id")
+    label = filters.NumberFilter(min_value=0, max_value=9, decimal_places=0)
+    is_unscored = TrueFalseFilter(field_name="label", lookup_expr="isnull")
+    reason = filters.CharFilter(max_length=40)
+    replicate = filters.NumberFilter(min_value=0, max_value=999, decimal_places=0)

@@ -30,6 +30,8 @@ KIND_NAMES = {SINGLE: lazy("One sentence a request"), BATCH: lazy("Several sente
 MOST_TOKENS = 100_000
 LARGEST_BATCH = 100
 SHORTEST_SECRET = 16
+# Tokens of one entry of a batch: a number, a label and a reason of at most 300 characters.
+TIGHT_TOKENS, AMPLE_TOKENS = 60, 100
 
 
 class RunForm(forms.Form):
@@ -163,6 +165,7 @@ class RunForm(forms.Form):
         study = campaign.study
         default_prompts(study, actor)
         self.fields["endpoint"].queryset = study.endpoints.filter(is_archived=False)
+        self.fields["endpoint"].label_from_instance = endpoint_label
         prompts = self.fields["prompt"]
         prompts.queryset = study.prompt_versions.filter(kind__in=LAYOUTS).order_by(
             "-kind", "-number"
@@ -219,6 +222,15 @@ class RunForm(forms.Form):
         """The secret encrypted for the page that asks for a yes; empty without one."""
         secret = self.cleaned_data["webhook_secret"]
         return seal(secret).decode() if self.cleaned_data["webhook_url"] and secret else ""
+
+    @property
+    def tokens_wanted(self) -> int | None:
+        """A limit that would do for a whole batch, if the chosen one is tight; else None."""
+        data = self.cleaned_data
+        if data["prompt"].kind != BATCH or not data["max_tokens"]:
+            return None
+        is_tight = data["max_tokens"] < TIGHT_TOKENS * data["batch_size"]
+        return AMPLE_TOKENS * data["batch_size"] if is_tight else None
 
     @property
     def plan(self) -> RunPlan:
@@ -310,6 +322,14 @@ def fault_text(fault: PromptNotValid) -> str:
 def prompt_label(version: PromptVersion) -> str:
     """A version as choices show it."""
     return f"{KIND_NAMES[version.kind]} · v{version.number} · {version.name}"
+
+
+def endpoint_label(endpoint: Endpoint) -> str:
+    """An endpoint as choices show it."""
+    label = f"{endpoint.name} · {endpoint.model}"
+    if endpoint.kind == Endpoint.Kind.EMBEDDED:
+        return _("%s (demonstration: answers at chance level)") % label
+    return label
 
 
 def _plain_lines(text: str) -> str:

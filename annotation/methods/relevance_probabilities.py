@@ -24,7 +24,8 @@ def median_label(probabilities: FloatArray, levels: Sequence[int]) -> IntArray:
     # A half lost to rounding is still a half.
     below = np.cumsum(probabilities, axis=1) < 0.5 - 1e-12
     place = np.minimum(below.sum(axis=1), len(levels) - 1)
-    return np.asarray(levels, dtype=np.int64)[place]
+    labels: IntArray = np.asarray(levels, dtype=np.int64)[place]
+    return labels
 
 
 def uncertainty(probabilities: FloatArray) -> FloatArray:

@@ -116,6 +116,9 @@ def _strongest_directions(scaled: FloatArray, at_most: int) -> FloatArray:
     gram = scaled @ scaled.T if is_wide else scaled.T @ scaled
     last = len(gram) - 1
     strengths, found = eigh(gram, subset_by_index=[max(0, last + 1 - at_most), last])
-    kept = strengths > max(strengths[-1], 0.0) * 1e-10
+    kept = strengths > strengths[-1] * 1e-10
+    kept[-1] = True  # of constant features one empty direction is left
     strengths, found = strengths[kept][::-1], found[:, kept][:, ::-1]
-    return np.asarray((scaled.T @ found) / np.sqrt(strengths) if is_wide else found)
+    return np.asarray(
+        (scaled.T @ found) / np.sqrt(np.maximum(strengths, 1e-12)) if is_wide else found
+    )

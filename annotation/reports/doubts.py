@@ -12,7 +12,7 @@ def least_sure_first(campaign: Campaign) -> list[int]:
     """Ordinary items by falling uncertainty; those without a prediction after them, by rank."""
     import numpy as np
 
-    from annotation.methods.relevance_classifier import uncertainty
+    from annotation.methods.relevance_probabilities import uncertainty
 
     rows = list(_predictions(campaign).values_list("argument", "probabilities"))
     doubts = uncertainty(np.array([probabilities for _argument, probabilities in rows]))

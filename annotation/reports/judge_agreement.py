@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -80,24 +81,6 @@ class Comparison:
         return confusion(self.people.final, self.judge.labels, scale)
 
     @cached_property
-    def per_label(self) -> pd.DataFrame:
-        """For each label: n final, n judge, recall, precision and mean label of the judge."""
-        table = self.table
-        counts = table.to_numpy(dtype=float)
-        finals, given, hits = counts.sum(axis=1), counts.sum(axis=0), np.diag(counts)
-        columns = table.columns.to_numpy(dtype=float)
-        return pd.DataFrame(
-            {
-                "final": finals.astype(int),
-                "judge": given.astype(int),
-                "recall": _shares(hits, finals),
-                "precision": _shares(hits, given),
-                "mean_judge": _shares(counts @ columns, finals),
-            },
-            index=table.index.astype(int),
-        )
-
-    @cached_property
     def replacement(self) -> Replacement:
         """What the majority would have been with the judge in the place of one vote."""
         return replace_one_vote(self.people.votes, self.judge.labels)
@@ -157,9 +140,7 @@ def compare(judge: Judge, people: People) -> Comparison:
     """Hold one judge against people."""
     both = _both(people, judge)
     difference = both["judge"] - both["final"]
-    pair = Ratings.from_frame(
-        both.melt(ignore_index=False, var_name="rater").rename_axis("item").reset_index()
-    )
+    pair = paired(both)
     n = len(both)
     return Comparison(
         judge=judge,
@@ -172,6 +153,36 @@ def compare(judge: Judge, people: People) -> Comparison:
         interval=krippendorff_alpha(pair, "interval"),
         with_votes=cross_alpha(people.votes, judge.labels, "ordinal"),
     )
+
+
+def paired(both: pd.DataFrame) -> Ratings:
+    """Ratings of two raters, one a column, indexed by item."""
+    return Ratings.from_frame(
+        both.melt(ignore_index=False, var_name="rater").rename_axis("item").reset_index()
+    )
+
+
+def label_by_label(table: pd.DataFrame) -> pd.DataFrame:
+    """For each label of a confusion table: n final, n judge, recall, precision, mean judge."""
+    counts = table.to_numpy(dtype=float)
+    finals, given, hits = counts.sum(axis=1), counts.sum(axis=0), np.diag(counts)
+    columns = table.columns.to_numpy(dtype=float)
+    return pd.DataFrame(
+        {
+            "final": finals.astype(int),
+            "judge": given.astype(int),
+            "recall": _shares(hits, finals),
+            "precision": _shares(hits, given),
+            "mean_judge": _shares(counts @ columns, finals),
+        },
+        index=table.index.astype(int),
+    )
+
+
+def label_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """`label_by_label` as plain rows; what is not defined is None."""
+    rows = label_by_label(table).rename_axis("label").reset_index()
+    return rows.astype(object).where(rows.notna(), None).to_dict("records")
 
 
 def common_arguments(judges: Iterable[Judge]) -> set[int]:

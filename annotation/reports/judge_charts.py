@@ -11,7 +11,7 @@ from .figure_charts import MARKS
 from .judge_tables import KINDS
 
 Figures = dict[str, Any]
-LONGEST_NAME = 28
+LONGEST_NAME = 22
 MOST = 12
 
 
@@ -31,12 +31,15 @@ def has_content(figures: Figures, name: str) -> bool:
 
 
 def _names(figures: Figures) -> dict[str, str]:
-    """A short name for each judge, told apart by its run or version where names repeat."""
-    names: dict[str, str] = {}
-    for row in figures["judges"]:
-        short = _short(row["name"])
-        names[row["key"]] = f"{short} #{row['run_number']}" if row["run_number"] else short
-    return names
+    """A short name for each judge: model, prompt version and run, or the name of the rater."""
+    return {
+        row["key"]: _run_name(row) if row["run"] else _short(row["name"])
+        for row in figures["judges"]
+    }
+
+
+def _run_name(row: dict[str, Any]) -> str:
+    return f"{_short(row['model'])} v{row['prompt_number']} #{row['run_number']}"
 
 
 def _short(name: str) -> str:
@@ -149,7 +152,7 @@ def _prompt_rows(figures: Figures) -> list[dict[str, Any]]:
             # Without a zone Vega reads a local time, so the picture shows UTC wherever drawn.
             "at": row["at"][:19],
             "model": row["model"],
-            "name": f"{_short(row['model'])} v{row['prompt_number']} #{row['run_number']}",
+            "name": _run_name(row),
             **{part: row["ordinal"][part] for part in ("value", "low", "high")},
         }
         for row in sorted(known, key=lambda row: row["at"])

@@ -15,6 +15,7 @@ from .judge_agreement import (
     People,
     common_arguments,
     compare,
+    label_rows,
     narrowed,
     people_of,
 )
@@ -46,7 +47,7 @@ def compute_figures(campaign: Campaign, choice: Choice) -> dict[str, Any]:
         "chosen": chosen.judge.key if chosen else None,
         "other": other.judge.key if other else None,
         "confusion": _confusion(chosen) if chosen else None,
-        "per_label": _per_label(chosen) if chosen else [],
+        "per_label": label_rows(chosen.table) if chosen else [],
         "hardest": _hardest(chosen, other) if chosen else [],
     }
 
@@ -134,11 +135,6 @@ def _confusion(comparison: Comparison) -> dict[str, Any]:
         "sums": sums.astype(int).tolist(),
         "shares": shares,
     }
-
-
-def _per_label(comparison: Comparison) -> list[dict[str, Any]]:
-    table = comparison.per_label.rename_axis("label").reset_index()
-    return table.astype(object).where(table.notna(), None).to_dict("records")
 
 
 def _hardest(comparison: Comparison, other: Comparison | None) -> list[dict[str, Any]]:

@@ -65,6 +65,7 @@ def _estimate(study: Study, form: RunForm) -> dict[str, Any]:
     found, is_sampled = estimate_run(run)
     cap = form.plan.cap_micro
     return {
+        "tokens_wanted": form.tokens_wanted,
         "estimate": found,
         "cost_micro": found.cost_micro,
         "is_sampled": is_sampled,

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path
 
+from annotation.actions.relevance_judge import KIND
 from annotation.forms.judging import KIND_NAMES
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
@@ -27,7 +28,7 @@ def runs(request: HttpRequest, study: Study) -> HttpResponse:
     """List the runs of the study, newest first."""
     campaign = _chosen_campaign(study, request.GET.get("campaign", ""))
     state = request.GET.get("state", "")
-    rows = study.runs.select_related(
+    rows = study.runs.filter(kind=KIND).select_related(
         "endpoint", "prompt", "budget", "created_by", "relevance__campaign"
     )
     if campaign:

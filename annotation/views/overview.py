@@ -76,7 +76,8 @@ def _researcher_page(request: HttpRequest, study: Study) -> HttpResponse:
 
 def _waiting_runs(study: Study) -> QuerySet[Run]:
     """The newest judge runs that do nothing until somebody decides."""
-    runs = study.runs.filter(state__in=(Run.State.CHECKED, Run.State.PAUSED))
+    waiting = (Run.State.CHECKED, Run.State.PAUSED)
+    runs = study.runs.filter(state__in=waiting, relevance__isnull=False)
     return runs.select_related("relevance__campaign")[:SHOWN]
 
 

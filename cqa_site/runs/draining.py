@@ -94,7 +94,6 @@ async def _drain(max_seconds: float) -> int:
 
 def busy_endpoints() -> list[Endpoint]:
     """Endpoints with working runs, or with calls that a worker left behind."""
-    close_old_connections()
     runs = Run.objects.filter(state__in=Run.WORKING).select_related("endpoint")
     found = {run.endpoint_id: run.endpoint for run in runs if not is_waiting(run)}
     left = Call.objects.filter(state__in=Call.LEFT).exclude(leased_by=Call.IN_BATCH)
@@ -105,6 +104,7 @@ def busy_endpoints() -> list[Endpoint]:
 def _endpoints_to_serve() -> list[Endpoint]:
     """`busy_endpoints`; none while the database is away, so that what is on its way goes on."""
     try:
+        close_old_connections()
         return busy_endpoints()
     except Error:
         log.warning("the database does not answer", exc_info=True)
@@ -232,6 +232,8 @@ def _serve_inline(endpoint: Endpoint) -> int:
         asyncio.run(_carry_all(lane, turn.outgoing))
         if turn.is_idle and not lane.finished:
             return ended
+        if not turn.outgoing and not lane.readings:
+            time.sleep(PAUSE)
 
 
 async def _carry_all(lane: Lane, outgoing: list[Outgoing]) -> None:

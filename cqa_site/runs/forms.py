@@ -14,6 +14,7 @@ from cqa_site.tabular.strict_json import StrictJsonError, loads
 
 from .actions.endpoints import FIELDS
 from .models import Endpoint, Run
+from .words import price
 
 # What the engine itself decides in every request.
 RESERVED = {"model", "messages", "stream", "stream_options", "n", "response_format"}
@@ -112,6 +113,8 @@ class EndpointForm(forms.ModelForm):
         # Browsers take what stands before a password for the name of its account.
         self.fields["model"].widget.attrs["autocomplete"] = "off"
         self.fields["key"].help_text = self._about_key()
+        for name in ("price_in", "price_out"):
+            self.initial[name] = price(getattr(self.instance, name))
         if self.instance.kind == Endpoint.Kind.EMBEDDED:
             for name in set(self.fields) - set(EMBEDDED_FIELDS):
                 del self.fields[name]

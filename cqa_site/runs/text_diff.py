@@ -6,6 +6,7 @@ from difflib import SequenceMatcher
 
 MOST_LINES = 2_000
 LONGEST_LINE = 4_000
+AROUND = 2
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
@@ -16,7 +17,7 @@ class Line:
     Parameters
     ----------
     mark
-        "same", "removed" or "added".
+        "same", "removed", "added", or "gap" for unchanged lines that are left out.
     parts
         Pieces of the line, each with whether it differs from the other side.
     """
@@ -26,7 +27,9 @@ class Line:
 
 
 def compare_texts(before: str, after: str) -> list[Line] | None:
-    """Lines of both texts in order; None where the texts are too long to compare.
+    """Changed lines with two lines around them, in order; nothing if the texts are equal.
+
+    None where the texts are too long to compare.
 
     Examples
     --------
@@ -37,15 +40,26 @@ def compare_texts(before: str, after: str) -> list[Line] | None:
     if max(len(old), len(new)) > MOST_LINES:
         return None
     found: list[Line] = []
-    for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag == "equal":
-            found += [Line("same", [(text, False)]) for text in old[i1:i2]]
-        elif i2 - i1 == j2 - j1:
-            found += _changed(old[i1:i2], new[j1:j2])
-        else:
-            found += [Line("removed", [(text, True)]) for text in old[i1:i2]]
-            found += [Line("added", [(text, True)]) for text in new[j1:j2]]
+    end = 0
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    for group in matcher.get_grouped_opcodes(AROUND):
+        if group[0][1] > end:
+            found.append(Line("gap", []))
+        for tag, i1, i2, j1, j2 in group:
+            found += _lines(tag, old[i1:i2], new[j1:j2])
+            end = i2
+    if found and end < len(old):
+        found.append(Line("gap", []))
     return found
+
+
+def _lines(tag: str, old: list[str], new: list[str]) -> list[Line]:
+    if tag == "equal":
+        return [Line("same", [(text, False)]) for text in old]
+    if len(old) == len(new):
+        return _changed(old, new)
+    removed = [Line("removed", [(text, True)]) for text in old]
+    return removed + [Line("added", [(text, True)]) for text in new]
 
 
 def _changed(old: list[str], new: list[str]) -> list[Line]:

@@ -1,5 +1,7 @@
 """What the ledger's short names mean, in sentences for people."""
 
+from decimal import Decimal
+
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
@@ -89,6 +91,11 @@ def pause_in_words(run: Run) -> str:
     if run.pause_reason == "budget":
         return _("The money left does not pay for another request. Raise the cap, then resume.")
     return _("%s Put it right, then resume; nothing is lost.") % failure_in_words(run.pause_reason)
+
+
+def price(units: Decimal) -> str:
+    """A price per million tokens without idle zeros."""
+    return f"{units.normalize():f}" if units else "0"
 
 
 def state_in_words(run: Run) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import special  # scipy.stats would cost another 50 MB and 0.4 s at start
 
 from cqa_site.stats.estimate import Estimate, check_confidence
-from cqa_site.stats.ratings import FloatArray, IntArray
+
+if TYPE_CHECKING:  # the table of ratings would load pandas
+    from cqa_site.stats.ratings import FloatArray, IntArray
 
 TOO_FEW = "fewer than 3 items were rated twice, too few for an interval"
 

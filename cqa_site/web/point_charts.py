@@ -35,7 +35,7 @@ def points(
         type="temporal" if is_time else "quantitative",
         title=titles[0],
         axis=alt.Axis(tickCount=4, labelOverlap=True, format="%d %b %H:%M" if is_time else ".3~g"),
-        scale=alt.Scale(padding=30, **({} if is_time else {"zero": True})),
+        scale=_room(known, x, is_time),
     )
     lowest = min([0.0, *(row[y] for row in known), *(row["low"] for row in spans)])
     scale = alt.Scale(domain=[lowest, 1])
@@ -60,12 +60,22 @@ def points(
     )
     labels = (
         _chart(known)
-        .mark_text(dx=8, align="left", style="value", limit=130)
+        .mark_text(dx=8, align="left", style="value", limit=200)
         .encode(x=across, y=up, text=alt.Text(text, type="nominal"))
     )
     spec = alt.layer(bars, dots, labels).properties(width=WIDTHS[size], height=260).to_dict()
     spec.pop("config", None)
     return {**spec, "autosize": {"type": "fit", "contains": "padding"}}
+
+
+def _room(rows: Rows, x: str, is_time: bool) -> Any:
+    """A scale with room for the names at the right."""
+    import altair as alt
+
+    if is_time:
+        return alt.Scale(padding=WIDTHS["narrow"] / 3)
+    highest = max((row[x] for row in rows), default=0)
+    return alt.Scale(domain=[0, 1.6 * highest if highest > 0 else 1], nice=False)
 
 
 def _chart(rows: Sequence[dict[str, Any]]) -> Any:

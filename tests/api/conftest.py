@@ -18,9 +18,12 @@ from cqa_site.people.actions.participants import PlatformIds, create_link, take_
 from cqa_site.people.models import Role, User
 from cqa_site.people.tokens import create_token
 from cqa_site.runs import jobs
+from cqa_site.runs.models import Run
 from cqa_site.web.throttle import CourtesyThrottle
 from tests.annotation.voting import vote
 from tests.cast import make_campaign, make_member, make_study
+from tests.runs.judging import answer_by_text
+from tests.runs.made_runs import make_endpoint, make_prompt, make_run
 
 
 @pytest.fixture(autouse=True)
@@ -90,8 +93,33 @@ def let_in(campaign, admin):
     return link
 
 
+def answer_all_but_one(request):
+    """Labels for every sentence but the third one."""
+    is_third = "in point 2." in request.messages[-1]["content"]
+    return "I cannot say." if is_third else answer_by_text(request)
+
+
+def judge(campaign, actor):
+    """Runs in every state a program may find one in; the first one really ran."""
+    endpoint = make_endpoint(campaign.study, actor)
+    run = make_run(campaign, endpoint, actor, answer_all_but_one, preflight="off", cap_micro=10**9)
+    rows = {
+        "endpoint": endpoint,
+        "spare_endpoint": make_endpoint(campaign.study, actor, "Spare"),
+        "prompt": make_prompt(campaign.study, actor),
+        "run": run,
+        "other_run": make_run(campaign, endpoint, actor, preflight="off", seed=2, reuse=False),
+        "call": run.calls.get(state="unscored"),
+    }
+    for seed, state in enumerate(("checked", "running", "paused"), start=3):
+        made = make_run(campaign, endpoint, actor, seed=seed)
+        Run.objects.filter(pk=made.pk).update(state=state, ended_at=None)
+        rows[f"{state}_run"] = made
+    return rows
+
+
 def fill(study):
-    """An open campaign with votes, labels, a decision, figures, an export and an import."""
+    """An open campaign with votes, labels, a decision, figures, an export, an import and runs."""
     people = SimpleNamespace(
         **{role: make_member(study, role) for role in Role.values},
         crowd=[make_member(study, Role.ANNOTATOR) for _ in range(3)],
@@ -149,6 +177,7 @@ def fill(study):
         export=export,
         imported=imported,
         job=study.jobs.first(),
+        **judge(campaign, people.researcher),
     )
 
 

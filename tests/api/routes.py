@@ -20,6 +20,14 @@ NAMED = (
     "invitation",
     "crowd_link",
     "member",
+    "endpoint",
+    "spare_endpoint",
+    "prompt",
+    "run",
+    "checked_run",
+    "running_run",
+    "paused_run",
+    "call",
 )
 LEVELS = [{"value": 0, "name": "No"}, {"value": 1, "name": "Yes"}]
 
@@ -54,6 +62,8 @@ class Route:
             "study": ("study_id", world.study),
             "campaign": ("campaign_id", getattr(world, self.campaign)),
             "import_of": ("import_id", world.imported),
+            "run_of": ("run_id", world.run),
+            "other_run": ("other_id", world.other_run),
             "own_campaign": ("public_id", getattr(world, self.campaign)),
             **{name: ("public_id", getattr(world, name)) for name in NAMED},
             "comparison": ("public_id", world.argument.comparison),
@@ -101,13 +111,33 @@ def new_key(world) -> dict:
     return {"item_id": item.external_id, "label": 2, "reason": "Both objects, no reason."}
 
 
+def plan(world) -> dict:
+    return {
+        "campaign": str(world.campaign.public_id),
+        "endpoint": str(world.endpoint.public_id),
+        "prompt": str(world.prompt.public_id),
+    }
+
+
+ENDPOINT = {
+    "name": "Lab",
+    "base_url": "https://lab.example/v1",
+    "model": "m",
+    "key": "sk-abcdefgh",
+}
+PROMPT = {
+    "kind": "relevance_single",
+    "name": "Short",
+    "system": "Label by this scale. {{levels}}",
+    "user": "{{object1}} {{object2}} {{sentence}}",
+}
 CODES = {
     "completed_code": "A",
     "screened_out_code": "B",
     "no_work_code": "C",
     "fault_code": "D",
 }
-S, C = ("study",), ("study", "campaign")
+S, C, RUN = ("study",), ("study", "campaign"), ("study", "run_of")
 ROUTES = [
     Route("study", "get", 200),
     Route("study", "patch", 200, body={"description": "Tea and coffee."}, caller="admin"),
@@ -196,6 +226,34 @@ ROUTES = [
     Route("export", "get", 200, (*C, "export")),
     Route("export_file", "get", 200, (*C, "export")),
     Route("export_manifest", "get", 200, (*C, "export")),
+    Route("endpoints", "get", 200, is_list=True),
+    Route("endpoints", "post", 201, body=ENDPOINT),
+    Route("endpoint_embedded", "post", 200),
+    Route("endpoint", "get", 200, (*S, "endpoint")),
+    Route("endpoint", "patch", 200, (*S, "endpoint"), {"deadline_seconds": 60}),
+    Route("endpoint_probe", "post", 202, (*S, "endpoint")),
+    Route("endpoint_archive", "post", 200, (*S, "spare_endpoint")),
+    Route("prompts", "get", 200, is_list=True, queries=6),
+    Route("prompts", "post", 201, body=PROMPT),
+    Route("prompt", "get", 200, (*S, "prompt")),
+    Route("prompt", "patch", 200, (*S, "prompt"), {"note": "Shorter."}),
+    Route("prompt_preview", "post", 200, (*S, "prompt")),
+    Route("runs", "get", 200, is_list=True),
+    Route("runs", "post", 201, body=plan),
+    Route("run_estimate", "post", 200, body=plan),
+    Route("run", "get", 200, (*S, "run")),
+    Route("run", "patch", 200, (*S, "run"), {"ceiling": 4}),
+    Route("run_go_on", "post", 200, (*S, "checked_run")),
+    Route("run_pause", "post", 200, (*S, "running_run")),
+    Route("run_resume", "post", 200, (*S, "paused_run")),
+    Route("run_cancel", "post", 200, (*S, "running_run")),
+    Route("run_retry", "post", 200, (*S, "run")),
+    Route("run_again", "post", 201, (*S, "run")),
+    Route("run_compare", "get", 200, (*S, "run", "other_run")),
+    Route("calls", "get", 200, RUN, is_list=True, queries=6),
+    Route("call", "get", 200, (*RUN, "call")),
+    Route("replies", "get", 200, RUN, is_list=True),
+    Route("judge_labels", "get", 200, RUN, is_list=True),
 ]
 OUTSIDE = [
     Route("me", "get", 200, ()),

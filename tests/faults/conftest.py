@@ -18,12 +18,12 @@ def redis_answers() -> bool:
 
 
 @pytest.fixture(scope="session")
-def sqlite_site():
+def sqlite_sites():
     yield from prepared(FaultSite(stub_port=9450))
 
 
 @pytest.fixture(scope="session")
-def postgres_site():
+def postgres_sites():
     if not postgres_answers():
         pytest.skip("PostgreSQL does not answer on 127.0.0.1:5432")
     broker = f"{REDIS}/6" if redis_answers() else "filesystem://"
@@ -33,10 +33,21 @@ def postgres_site():
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def site(request):
-    """The site of one database, with no worker and no work left over."""
-    site = request.getfixturevalue(f"{request.param}_site")
+    """The site of one database, with no worker and no run."""
+    yield from emptied(request.getfixturevalue(f"{request.param}_sites"))
+
+
+@pytest.fixture
+def postgres_site(postgres_sites):
+    """The site on PostgreSQL, with no worker and no run."""
+    yield from emptied(postgres_sites)
+
+
+def emptied(site: FaultSite):
     yield site
+    # Also after a failure, so that no scenario carries what another left.
     site.nursery.kill_all()
+    site.forget_runs()
 
 
 def prepared(site: FaultSite):

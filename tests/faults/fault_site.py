@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import psycopg
 
-from benchmarks.judging_site import JudgingSite
+from benchmarks.judging_site import START, JudgingSite
 from tests.faults.nursery import Nursery
 from tests.judging.llmstub import StubServer
 
@@ -50,6 +50,17 @@ print(json.dumps({
     "refusals": run.refusals,
 }))
 """
+STEER = """
+import json, sys
+import django
+django.setup()
+from cqa_site.people.models import User
+from cqa_site.runs.actions import runs
+from cqa_site.runs.models import Run
+run = Run.objects.select_related("study", "endpoint").get(public_id=sys.argv[1])
+boss = User.objects.get(email="boss@bench.example")
+getattr(runs, sys.argv[2])(run=run, actor=boss, **json.loads(sys.argv[3]))
+"""
 INTEGRITY = """
 import django
 django.setup()
@@ -61,6 +72,19 @@ call_command("check_integrity")
 def case_of(document: dict) -> int:
     """The number in the sentence that a request asks about."""
     return int(re.search(r"in case (\d+)\.", document["messages"][-1]["content"])[1])
+
+
+RUN_TABLES = (
+    "annotation_judgelabel",
+    "runs_attempt",
+    "runs_call",
+    "annotation_relevancerun",
+    "runs_run",
+    "runs_budget",
+    "runs_reply",
+    "runs_gate",
+    "runs_job",
+)
 
 
 @dataclass
@@ -98,12 +122,25 @@ class FaultSite(JudgingSite):
         self.judge = Judge()
         return StubServer(port=self.stub_port, answer=self.judge, **conduct)
 
-    def begin(self, stub: StubServer, *, limit: int = 64, deadline: int = 5, **values) -> str:
-        """Make an endpoint for the stub and start a run on it; return the run's id."""
+    def offer(self, stub: StubServer, *, limit: int = 64, deadline: int = 5) -> str:
+        """Make an endpoint for the stub; return its name."""
         self.made += 1
         name = f"Stub {self.made}"
         self.add_endpoint(stub.base_url, limit=limit, deadline=deadline, name=name)
-        return self.start_run(endpoint=name, **values)
+        return name
+
+    def begin(
+        self, stub: StubServer, *, limit: int = 64, deadline: int = 5, first: str = "", **values
+    ) -> str:
+        """Start a run on an endpoint of its own; ``first`` is code that runs before."""
+        name = self.offer(stub, limit=limit, deadline=deadline)
+        return self.python("-c", first + START, json.dumps({"endpoint": name} | values)).split()[
+            -1
+        ]
+
+    def steer(self, run: str, verb: str, **values) -> None:
+        """Pause, resume, cancel, … a run, as its researcher."""
+        self.python("-c", STEER, run, verb, json.dumps(values))
 
     def sql(self, text: str) -> list[tuple]:
         """Run one statement, committed; rows if it has any."""
@@ -120,11 +157,10 @@ class FaultSite(JudgingSite):
 
     def state_of(self, run: str) -> str:
         """The state of a run."""
-        key = run if self.is_postgres else run.replace("-", "")
-        return self.sql(f"SELECT state FROM runs_run WHERE public_id = '{key}'")[0][0]
+        return self.sql(f"SELECT state FROM runs_run WHERE public_id = '{self.key(run)}'")[0][0]
 
     def leases(self) -> set[tuple[int, int]]:
-        """Call and fence of everything in flight; only the running scenario has any."""
+        """Call and fence of everything in flight."""
         return set(self.sql("SELECT id, fence FROM runs_call WHERE state = 'leased'"))
 
     def lost(self) -> set[tuple[int, int]]:
@@ -132,6 +168,23 @@ class FaultSite(JudgingSite):
         return set(
             self.sql("SELECT call_id, fence FROM runs_attempt WHERE outcome IN ('lost', 'stale')")
         )
+
+    def forget_runs(self) -> None:
+        """Delete every run with all that hangs on it."""
+        for table in RUN_TABLES:
+            self.sql(f"DELETE FROM {table}")
+
+    def attempts(self) -> int:
+        """How often any call left."""
+        return self.sql("SELECT count(*) FROM runs_attempt")[0][0]
+
+    def key(self, run: str) -> str:
+        """A run's id as the database keeps it."""
+        return run if self.is_postgres else run.replace("-", "")
+
+    def stale(self) -> int:
+        """Attempts that came too late."""
+        return self.sql("SELECT count(*) FROM runs_attempt WHERE outcome = 'stale'")[0][0]
 
     def ended(self) -> int:
         """Results in the database."""
@@ -157,7 +210,7 @@ class FaultSite(JudgingSite):
         paid answer is kept or belongs to an attempt that was lost or ran out of time, and all
         invariants hold. ``kept`` is how many results there must be, if not all.
         """
-        assert "Every invariant holds" in self.python("-c", INTEGRITY)
+        self.check_integrity()
         facts = self.facts(run)
         assert facts["state"] == "done", facts
         ended = facts["calls"].get("done", 0) + facts["calls"].get("unscored", 0)
@@ -171,6 +224,10 @@ class FaultSite(JudgingSite):
         assert facts["reserved"] == 0
         self.check_paid(facts)
         return facts
+
+    def check_integrity(self) -> None:
+        """`manage.py check_integrity` finds nothing."""
+        assert "Every invariant holds" in self.python("-c", INTEGRITY)
 
     def check_paid(self, facts: dict) -> None:
         """No sentence was answered more often than its attempts explain."""

@@ -17,10 +17,10 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-CELERY = (
-    "worker --pool threads --concurrency 2 --loglevel ERROR "
-    "--without-mingle --without-gossip --without-heartbeat"
-).split()
+CELERY = [
+    *("--quiet", "worker", "--pool", "threads", "--concurrency", "2", "--loglevel", "ERROR"),
+    *("--without-mingle", "--without-gossip", "--without-heartbeat"),
+]
 
 
 def work() -> None:
@@ -44,7 +44,7 @@ def python(code: str, arguments: list[str], output: str) -> None:
     with redirect_stdout(caught):
         try:
             exec(code, {"__name__": "__main__"})
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - the caller is told
             status = 1
             traceback.print_exc(file=caught)
     # Complete as soon as it is there.
@@ -67,7 +67,7 @@ def bear(asked: dict) -> None:
         status = 0
     except SystemExit as end:
         status = int(end.code or 0)
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - a fork must never go on as its parent
         traceback.print_exc()
     finally:
         os._exit(status)
@@ -187,7 +187,8 @@ def output_of(started: tuple[int, Path], seconds: float = 60.0) -> str:
     child, output = started
     deadline = time.monotonic() + seconds
     while not output.exists():
-        assert time.monotonic() < deadline and (lives(child) or output.exists()), "no output"
+        assert time.monotonic() < deadline, "no output"
+        assert lives(child) or output.exists(), "it died without output"
         time.sleep(0.005)
     status, _, text = output.read_text().partition("\n")
     if status != "0":

@@ -1,18 +1,20 @@
 """Workers that carry a run are killed again and again."""
 
+import os
+import signal
 import time
 
 import pytest
 
 from tests.faults.fault_site import FaultSite, wait_until
-from tests.faults.nursery import kill
+from tests.faults.nursery import kill, lives
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("load")]
 KILLS = 40
 MISCHIEF = {
     "latency": 0.05,
     "retry_after": "1",
-    "throttled": 0.004,
+    "throttled": 0.002,
     "broken": 0.02,
     "reset": 0.01,
     "hung": 0.004,
@@ -35,8 +37,6 @@ def start(site: FaultSite, number: int) -> int:
 
 def test_forty_kills_lose_nothing_and_double_nothing(site):
     """Exactly the requests in flight at the kills are lost; only those are paid for twice."""
-    t0 = time.monotonic()
-    before = site.lost()
     in_flight: set[tuple[int, int]] = set()
     with site.stub(**MISCHIEF) as stub:
         run = site.begin(stub, limit=64, deadline=2)
@@ -49,12 +49,63 @@ def test_forty_kills_lose_nothing_and_double_nothing(site):
             # A commit that was on its way to PostgreSQL still counts.
             time.sleep(0.05)
             in_flight |= site.leases()
-        print("kills over", time.monotonic() - t0, site.summary(run)["calls"])
         start(site, KILLS)
         site.wait(run, 120)
-        print("done", time.monotonic() - t0, len(in_flight))
         facts = site.check(run)
         assert all(stub.counts[fault] for fault in FAULTS), stub.counts
-    assert site.lost() - before == in_flight
+    assert site.lost() == in_flight
     assert len(in_flight) >= KILLS
     assert facts["attempts"] >= facts["planned"] + len(in_flight)
+
+
+SUICIDE = """
+import json, os, signal
+from cqa_site.judging.scripted import ScriptedClient
+from cqa_site.runs import clients
+from cqa_site.runs.models import Endpoint
+from tests.faults.fault_site import case_of
+def answer(request):
+    case = case_of({"messages": request.messages})
+    if case == 7:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return json.dumps({"reason": "So.", "label": case % 4})
+clients.MAKERS[Endpoint.Kind.REMOTE] = lambda endpoint: ScriptedClient(answer, latency=0.02)
+"""
+
+
+def test_a_call_that_kills_its_workers_is_given_up_and_takes_no_other_with_it(site):
+    with site.stub() as stub:
+        run = site.begin(stub)
+        deaths = 0
+        while site.state_of(run) != "done":
+            worker = site.nursery.work(after=SUICIDE)
+            wait_until(
+                lambda one=worker: not lives(one) or site.state_of(run) == "done",
+                90,
+                lambda: site.summary(run),
+            )
+            deaths += not lives(worker)
+            assert deaths <= 4, site.summary(run)
+    facts = site.check(run, kept=999)
+    assert deaths == 4
+    assert facts["labels"]["7"] is None
+    assert facts["reasons"] == {"poison": 1}
+
+
+def test_what_a_worker_brings_after_its_lease_passed_on_changes_nothing(site):
+    """Stopped with requests on their way, overtaken by another worker, and woken again."""
+    with site.stub(latency=0.4) as stub:
+        run = site.begin(stub, deadline=60, sample=100)
+        zombie = site.nursery.work()
+        wait_until(lambda: stub.stub.in_flight >= 10, 30, every=0.01)
+        os.kill(zombie, signal.SIGSTOP)
+        time.sleep(0.05)
+        held = site.leases()
+        assert held
+        site.nursery.work()
+        site.wait(run, 60)
+        assert site.lost() == held
+        os.kill(zombie, signal.SIGCONT)
+        wait_until(lambda: site.stale() == len(held), 30, lambda: site.summary(run))
+        assert stub.counts["answered"] == 100 + len(held)
+    assert site.check(run, kept=100)["outcomes"] == {"replied": 100, "stale": len(held)}

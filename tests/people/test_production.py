@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cryptography.fernet import Fernet
 
 ROOT = Path(__file__).resolve().parents[2]
 SAFE = {
@@ -14,6 +15,7 @@ SAFE = {
     "ALLOWED_HOSTS": "counterpoint.example",
     "CSRF_TRUSTED_ORIGINS": "https://counterpoint.example",
     "SECURE_HSTS_PRELOAD": "true",
+    "SECRETS_KEYS": Fernet.generate_key().decode(),
 }
 
 
@@ -52,6 +54,8 @@ def test_with_everything_set_the_deployment_check_is_clean(tmp_path):
         ({"CACHE_URL": "dummy://"}, "cqa.E001"),
         ({"JOBS_INLINE": "true"}, "cqa.E006"),
         ({"CSRF_TRUSTED_ORIGINS": "http://counterpoint.example"}, "cqa.E007"),
+        ({"SECRETS_KEYS": None}, "cqa.E008"),
+        ({"SECRETS_KEYS": "not a key"}, "cqa.E008"),
     ],
 )
 def test_unsafe_production_is_refused_in_plain_words(tmp_path, changed, words):

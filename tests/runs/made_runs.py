@@ -5,7 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from unittest import mock
 
-from annotation.actions.relevance_judge import default_prompts, target_of
+from annotation.actions.relevance_judge import SINGLE, default_prompts, target_of
 from annotation.models import Campaign
 from cqa_site.judging.scripted import ScriptedClient
 from cqa_site.people.models import Study, User
@@ -54,9 +54,15 @@ def make_endpoint(study: Study, actor: User, name: str = "Stub", **values) -> En
     return endpoint
 
 
+def first_prompt(study: Study, actor: User) -> PromptVersion:
+    """The single form as it comes with the project."""
+    default_prompts(study, actor)
+    return study.prompt_versions.get(kind=SINGLE, number=1)
+
+
 def make_prompt(study: Study, actor: User) -> PromptVersion:
     """A second version of the single form, which no run has used."""
-    first = default_prompts(study, actor)[0]
+    first = first_prompt(study, actor)
     return save_prompt(
         study=study,
         actor=actor,
@@ -80,7 +86,7 @@ def make_run(
     plan = {
         "kind": "relevance",
         "endpoint": endpoint,
-        "prompt": default_prompts(study, actor)[0],
+        "prompt": first_prompt(study, actor),
         "target": target_of(campaign),
         "params": {"temperature": 0, "max_tokens": 200},
     }

@@ -216,4 +216,8 @@ def test_texts_are_compared_by_line_and_word():
         ("added", "rate this well"),
     ]
     assert compare_texts("a\n" * (MOST_LINES + 1), "b") is None
-    assert compare_texts("", "") == []
+    assert compare_texts("same", "same") == []
+    marks = [
+        line.mark for line in compare_texts("1\n2\n3\n4\nfive\n6\n7\n8", "1\n2\n3\n4\n5\n6\n7\n8")
+    ]
+    assert marks == ["gap", "same", "same", "removed", "added", "same", "same", "gap"]

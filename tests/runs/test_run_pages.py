@@ -123,6 +123,17 @@ def test_the_estimate_is_what_the_run_reserves(client, campaign, chosen, endpoin
     assert shown["cost_micro"] == sum(run.calls.values_list("reserve_micro", flat=True))
 
 
+def test_a_tight_limit_for_a_batch_is_pointed_out(client, study, campaign, chosen):
+    url = reverse("run_estimate", args=[campaign.study.public_id, campaign.public_id])
+    batch = study.prompt_versions.get(kind="relevance_batch")
+    form = {"choice": "all", "batch_size": "20", "max_tokens": "400", "seed": "1", "mode": "live"}
+    form |= {"replicates": "1", "preflight": "off"} | chosen
+    assert client.post(url, form).context["tokens_wanted"] is None
+    form |= {"prompt": str(batch.pk)}
+    assert "about 2,000 tokens" in client.post(url, form).text
+    assert client.post(url, form | {"max_tokens": "2000"}).context["tokens_wanted"] is None
+
+
 def test_an_incomplete_form_says_in_the_estimate_what_is_missing(client, campaign, chosen):
     url = reverse("run_estimate", args=[campaign.study.public_id, campaign.public_id])
     response = client.post(url, chosen | {"choice": "sample"})

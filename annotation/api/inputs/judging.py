@@ -42,9 +42,7 @@ class PromptTextInput(Input):
     """Name, texts and note of a version that no run has used; what is left out stays."""
 
     name = serializers.CharField(max_length=120)
-    system = serializers.CharField(
-        max_length=LONGEST_PART, allow_blank=True, default=""
-    )
+    system = serializers.CharField(max_length=LONGEST_PART, allow_blank=True, default="")
     user = serializers.CharField(max_length=LONGEST_PART)
     note = serializers.CharField(max_length=300, allow_blank=True, default="")
 
@@ -59,9 +57,7 @@ class PreviewInput(Input):
     """Which argument to show, by default the first; other texts than those of the version."""
 
     argument = serializers.UUIDField(required=False)
-    system = serializers.CharField(
-        max_length=LONGEST_PART, allow_blank=True, required=False
-    )
+    system = serializers.CharField(max_length=LONGEST_PART, allow_blank=True, required=False)
     user = serializers.CharField(max_length=LONGEST_PART, required=False)
 
 
@@ -74,9 +70,7 @@ class RunInput(Input):
     choice = serializers.ChoiceField(CHOICES, required=False)
     sample = serializers.IntegerField(min_value=1, max_value=1_000_000, required=False)
     batch_size = serializers.IntegerField(min_value=1, max_value=100, required=False)
-    temperature = serializers.FloatField(
-        min_value=0, max_value=2, allow_null=True, required=False
-    )
+    temperature = serializers.FloatField(min_value=0, max_value=2, allow_null=True, required=False)
     max_tokens = serializers.IntegerField(
         min_value=1, max_value=100_000, allow_null=True, required=False
     )
@@ -88,9 +82,7 @@ class RunInput(Input):
     cap_micro = serializers.IntegerField(
         min_value=0, max_value=LARGEST_CAP, allow_null=True, required=False
     )
-    ceiling = serializers.IntegerField(
-        min_value=1, max_value=512, allow_null=True, required=False
-    )
+    ceiling = serializers.IntegerField(min_value=1, max_value=512, allow_null=True, required=False)
     reuse = serializers.BooleanField(required=False)
     name = serializers.CharField(max_length=200, allow_blank=True, required=False)
     webhook_url = serializers.CharField(max_length=500, allow_blank=True, required=False)

@@ -27,7 +27,7 @@ def money(micro: int | None) -> str:
 @register.filter
 def price(units: Decimal) -> str:
     """A price per million tokens without idle zeros."""
-    return f"{units.normalize():f}" if units else "0"
+    return words.price(units)
 
 
 @register.filter

@@ -1,0 +1,122 @@
+"""Prompt versions: read, written while unused, and tried out on an argument."""
+
+import uuid
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.actions.prompt_preview import preview_prompt
+from annotation.actions.relevance_judge import LAYOUTS, default_prompts
+from annotation.forms.judging import PromptForm
+from annotation.models import Argument
+from cqa_site.people.models import Study
+from cqa_site.runs.actions.prompts import PromptFrozen, save_prompt
+from cqa_site.runs.models import PromptVersion
+from cqa_site.web.problems import conflict_on
+
+from . import filters, inputs, serializers
+from .access import StudyViews
+
+PROMPT = serializers.PromptDetailSerializer
+TEXTS = ("name", "system", "user", "note")
+
+
+class PromptListViews(StudyViews):
+    """The list of prompt versions, without their texts."""
+
+    queryset = PromptVersion.objects.none()
+    serializer_class = serializers.PromptSerializer
+    filterset_class = filters.PromptFilter
+
+    def rows(self) -> QuerySet:
+        """By kind, newest first; the prompts of the project are there from the beginning."""
+        default_prompts(self.study)
+        return versions_of(self.study).defer("system", "user")
+
+    @extend_schema(request=inputs.PromptInput, responses={200: PROMPT, 201: PROMPT})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Save the next version: 201; 200 with the version that has this text already."""
+        given = self.read(inputs.PromptInput)
+        kind = given.pop("kind")
+        form = PromptForm(given, kind=kind)
+        inputs.require_valid(form)
+        with transaction.atomic():
+            # Under the lock that numbers versions, so that only one caller hears 201.
+            Study.objects.select_for_update().get(pk=self.study.pk)
+            known = set(self.study.prompt_versions.values_list("pk", flat=True))
+            version = save_prompt(study=self.study, actor=request.user, kind=kind, **form.texts)
+        return Response(PROMPT(version).data, status=200 if version.pk in known else 201)
+
+
+class PromptViews(StudyViews):
+    """One prompt version with its texts."""
+
+    queryset = PromptVersion.objects.none()
+    serializer_class = PROMPT
+
+    def rows(self) -> QuerySet:
+        """Every version of the study."""
+        return versions_of(self.study)
+
+    @extend_schema(request=inputs.PromptTextInput, responses=PROMPT)
+    def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Change a version; 409 once a run used it."""
+        version = get_object_or_404(self.get_queryset(), public_id=public_id)
+        given = self.read(inputs.PromptTextInput, partial=True)
+        form = PromptForm(texts_of(version) | given, kind=version.kind)
+        inputs.require_valid(form)
+        with conflict_on(PromptFrozen):
+            changed = save_prompt(
+                study=self.study,
+                actor=request.user,
+                kind=version.kind,
+                version=version,
+                **form.texts,
+            )
+        return self.shown(changed)
+
+    @extend_schema(request=inputs.PreviewInput, responses=serializers.PreviewSerializer)
+    def preview(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """The messages that these texts make of an argument; nothing is stored or sent."""
+        version = get_object_or_404(self.get_queryset(), public_id=public_id)
+        given = self.read(inputs.PreviewInput)
+        argument = self._argument(given.pop("argument", None))
+        form = PromptForm(texts_of(version) | given, kind=version.kind)
+        inputs.require_valid(form)
+        typed = PromptVersion(
+            kind=version.kind, system=form.texts["system"], user=form.texts["user"]
+        )
+        found = preview_prompt(self.study, typed, argument)
+        shown = {
+            "arguments": [each.public_id for each in found.arguments],
+            "messages": found.messages,
+            "tokens": found.tokens,
+            "flags": found.flags,
+        }
+        return Response(serializers.PreviewSerializer(shown).data)
+
+    def _argument(self, public_id: uuid.UUID | None) -> Argument:
+        arguments = self.study.arguments.exclude(text__regex=r"^\s*$").order_by("pk")
+        if public_id is not None:
+            arguments = arguments.filter(public_id=public_id)
+        argument = arguments.first()
+        if argument is None:
+            raise ValidationError({"argument": ["No such argument with a text in this study."]})
+        return argument
+
+
+def versions_of(study: Study) -> QuerySet[PromptVersion]:
+    """The prompts of the kinds that judge arguments, newest first in each kind."""
+    versions = study.prompt_versions.filter(kind__in=LAYOUTS).select_related("created_by")
+    return versions.order_by("-kind", "-number")
+
+
+def texts_of(version: PromptVersion) -> dict[str, str]:
+    """What the form of a version begins with."""
+    return {name: getattr(version, name) for name in TEXTS}

@@ -1,0 +1,212 @@
+"""Judge runs: what one would take, start, watch and steer; the page's form judges the plan."""
+
+import json
+import uuid
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, QuerySet
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.forms.judging import RunForm
+from annotation.reports.judge_compare import compare_runs
+from cqa_site.people.models import Study
+from cqa_site.runs.actions import runs as actions
+from cqa_site.runs.forms import MILLION
+from cqa_site.runs.models import Call, Job, Run
+from cqa_site.runs.planning import estimate_run
+from cqa_site.runs.progress import progress_of
+from cqa_site.runs.words import state_in_words
+from cqa_site.web.problems import conflict_on
+
+from . import filters, inputs, serializers
+from .access import StudyViews
+
+RUN = serializers.RunDetailSerializer
+STARTED = {200: RUN, 201: RUN}
+
+
+class RunViews(StudyViews):
+    """The judge runs of a study."""
+
+    queryset = Run.objects.none()
+    serializer_class = serializers.RunSerializer
+    filterset_class = filters.RunFilter
+
+    def rows(self) -> QuerySet:
+        """Newest first."""
+        return self.study.runs.select_related(
+            "study", "endpoint", "prompt", "budget", "created_by", "relevance__campaign"
+        )
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """A page of runs with how many of their requests ended."""
+        page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
+        add_counts(page)
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+    @extend_schema(responses=RUN)
+    def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """One run with its progress, pre-flight, flags and plan."""
+        return self._told(self._run(public_id))
+
+    @extend_schema(request=inputs.RunInput, responses=STARTED)
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Start a run: 201; 200 with the run that is at the same plan already."""
+        plan = self._form().plan
+        return self._started(
+            lambda: actions.start_run(study=self.study, actor=request.user, plan=plan)
+        )
+
+    @extend_schema(request=inputs.RunInput, responses=serializers.EstimateSerializer)
+    def estimate(self, request: Request, **kwargs: Any) -> Response:
+        """What a run would take: requests, tokens and money. Nothing is stored or sent."""
+        plan = self._form().plan
+        found, is_sampled = estimate_run(actions.draft(plan, self.study))
+        shown = {
+            "requests": found.requests,
+            "tokens_in": found.tokens_in,
+            "tokens_out": found.tokens_out,
+            "cost_micro": found.cost_micro,
+            "is_sampled": is_sampled,
+            "passes_cap": plan.cap_micro is not None and found.cost_micro > plan.cap_micro,
+        }
+        return Response(serializers.EstimateSerializer(shown).data)
+
+    @extend_schema(request=inputs.LimitsInput, responses=RUN)
+    @transaction.atomic
+    def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Change what the run may spend and how many requests may be in flight."""
+        run = self._run(public_id)
+        given = self.read(inputs.LimitsInput, partial=True)
+        if "cap_micro" in given:
+            actions.set_cap(run=run, actor=request.user, cap_micro=given["cap_micro"])
+        if "ceiling" in given:
+            actions.set_ceiling(run=run, actor=request.user, ceiling=given["ceiling"])
+        return self._told(run)
+
+    @extend_schema(request=inputs.NothingInput, responses=RUN)
+    def go_on(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Send the rest after the pre-flight."""
+        return self._moved(public_id, actions.go_on)
+
+    @extend_schema(request=inputs.NothingInput, responses=RUN)
+    def pause(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Send nothing more for now; what is on its way comes back."""
+        return self._moved(public_id, actions.pause_run)
+
+    @extend_schema(request=inputs.NothingInput, responses=RUN)
+    def resume(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Go on where the run stopped."""
+        return self._moved(public_id, actions.resume_run)
+
+    @extend_schema(request=inputs.NothingInput, responses=RUN)
+    def cancel(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Ask nothing more, for good; replies that still come back are kept."""
+        return self._moved(public_id, actions.cancel_run)
+
+    @extend_schema(request=inputs.RetryInput, responses=RUN)
+    def retry(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Ask unscored requests again, all of them or those with some reasons."""
+        run = self._run(public_id)
+        reasons = self.read(inputs.RetryInput)["reasons"]
+        with conflict_on(actions.RunRefused):
+            actions.retry_unscored(run=run, actor=request.user, reasons=reasons)
+        return self._told(run)
+
+    @extend_schema(request=inputs.NothingInput, responses=STARTED)
+    def again(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Start the same plan as a new run, with fresh answers."""
+        run = self._run(public_id)
+        self.read(inputs.NothingInput)
+        return self._started(lambda: actions.run_again(run=run, actor=request.user))
+
+    @extend_schema(responses=serializers.RunComparisonSerializer)
+    def compare(
+        self, request: Request, public_id: uuid.UUID, other_id: uuid.UUID, **kwargs: Any
+    ) -> Response:
+        """How far this run and another one over the same campaign agree."""
+        run = self._run(public_id)
+        others = self.get_queryset().filter(relevance__campaign=run.relevance.campaign)
+        other = get_object_or_404(others.exclude(pk=run.pk), public_id=other_id)
+        compared = compare_runs(run, other)
+        return Response(serializers.RunComparisonSerializer(compared).data)
+
+    def _run(self, public_id: uuid.UUID) -> Run:
+        return get_object_or_404(self.get_queryset(), public_id=public_id)
+
+    def _moved(self, public_id: uuid.UUID, move: Callable[..., None]) -> Response:
+        run = self._run(public_id)
+        self.read(inputs.NothingInput)
+        with conflict_on(actions.RunRefused):
+            move(run=run, actor=self.request.user)
+        return self._told(run)
+
+    def _started(self, start: Callable[[], Run]) -> Response:
+        with transaction.atomic(), conflict_on(actions.RunRefused):
+            # Under the lock that numbers runs, so that only one caller hears 201.
+            Study.objects.select_for_update().get(pk=self.study.pk)
+            known = set(self.study.runs.values_list("pk", flat=True))
+            run = start()
+        return self._told(run, 200 if run.pk in known else 201)
+
+    def _told(self, run: Run, status: int = 200) -> Response:
+        """Everything about a run as it is now."""
+        run = self.get_queryset().get(pk=run.pk)
+        run.progress = progress_of(run)
+        run.done, run.unscored = run.progress.done, run.progress.unscored
+        run.cancelled = run.progress.cancelled
+        run.message = state_in_words(run)
+        run.planning_error = planning_error(run)
+        return Response(RUN(run).data, status=status)
+
+    def _form(self) -> RunForm:
+        """The page's form, begun with what it offers; raises 400."""
+        given = self.read(inputs.RunInput)
+        campaigns = self.study.campaigns.select_related("guideline")
+        campaign = campaigns.filter(public_id=given.pop("campaign")).first()
+        if campaign is None:
+            raise ValidationError({"campaign": ["No such campaign in this study."]})
+        offered = {name: field.initial for name, field in RunForm.base_fields.items()}
+        form = RunForm(offered | self._as_typed(given), campaign=campaign, actor=self.request.user)
+        inputs.require_valid(form)
+        return form
+
+    def _as_typed(self, given: dict[str, Any]) -> dict[str, Any]:
+        """What was sent as the form takes it: keys of rows, JSON as text, money in units."""
+        given["endpoint"] = key_of(self.study.endpoints, given["endpoint"])
+        given["prompt"] = key_of(self.study.prompt_versions, given["prompt"])
+        given["extra"] = json.dumps(given.get("extra", {}))
+        if (cap := given.pop("cap_micro", None)) is not None:
+            given["cap"] = Decimal(cap) / MILLION
+        return given
+
+
+def key_of(rows: QuerySet, public_id: uuid.UUID) -> int:
+    """The key of a row; 0, which no row has, if there is none."""
+    return rows.filter(public_id=public_id).values_list("pk", flat=True).first() or 0
+
+
+def add_counts(runs: Iterable[Run]) -> None:
+    """Give each run how many of its requests ended and how; one query for all of them."""
+    found = {run.pk: run for run in runs}
+    for run in found.values():
+        run.done = run.unscored = run.cancelled = 0
+    ended = (Call.State.DONE, Call.State.UNSCORED, Call.State.CANCELLED)
+    rows = Call.objects.filter(run__in=found, state__in=ended).order_by()
+    for pk, state, count in rows.values_list("run", "state").annotate(Count("pk")):
+        setattr(found[pk], state, count)
+
+
+def planning_error(run: Run) -> str:
+    """Why the newest attempt to prepare a draft failed; empty otherwise."""
+    if run.state != Run.State.DRAFT:
+        return ""
+    job = run.study.jobs.filter(key=f"plan_run:{run.public_id}").order_by("-pk").first()
+    return job.error if job and job.state == Job.State.FAILED else ""

@@ -1,0 +1,24 @@
+"""What every runner of the judging benchmark asks: the engine's own rubric and its sentences."""
+
+from functools import cache
+from pathlib import Path
+
+PROMPT = Path(__file__).parent.parent / "annotation" / "prompts" / "relevance_single.md"
+LEVELS = """0: No argument. Says nothing that helps to compare the two objects.
+1: Information on one object only.
+2: Compares the two objects, with a weak or missing ground.
+3: Compares the two objects and gives a ground."""
+
+
+@cache
+def rubric() -> str:
+    """The system text of the relevance judge."""
+    system = PROMPT.read_text().partition("# system")[2].partition("# user")[0]
+    return system.strip().replace("{{levels}}", LEVELS)
+
+
+def sentence(place: int) -> str:
+    """A sentence as the campaign of the benchmark has it, with its objects."""
+    first, other = f"thing {place // 15}", f"other {place // 15}"
+    text = f"The {first} is somewhat lighter than the {other} in case {place}."
+    return f"Object 1: {first}\nObject 2: {other}\n\n{text}"
