@@ -27,6 +27,7 @@ import json
 import os
 import signal
 import statistics
+import subprocess
 import tempfile
 import time
 from dataclasses import asdict, dataclass, replace
@@ -228,7 +229,7 @@ def scored_by(runner: Peer, remarks: list[str]) -> int | None:
     """How many scores the runner reports; None, with a remark, where it left no report."""
     try:
         return runner.scored()
-    except (OSError, KeyError, ValueError, IndexError, TypeError):
+    except (OSError, subprocess.CalledProcessError, KeyError, ValueError, TypeError):
         remarks.append("left no result: " + runner.log.read_text()[-200:].replace("\n", " "))
         return None
 

@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 import urllib.parse
 import urllib.request
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from benchmarks.campaign_server import PASSWORD
+from benchmarks.campaign_server import PASSWORD, ROOT
 from benchmarks.judging_meter import RUNNER_CORE, STUB_CORE, Meter, on_core
 from benchmarks.judging_site import JudgingSite, end
 from benchmarks.judging_stub import StubProcess
@@ -26,8 +27,8 @@ LEASE = 30
 DEADLINE = 30
 POLL = 2.0
 LOOK = 0.05
-TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
-AGREED = re.compile(r'name="agreed" value="([^"]+)"')
+TOKEN = r'name="csrfmiddlewaretoken" value="([^"]+)"'
+AGREED = r'name="agreed" value="([^"]+)"'
 OPTION = r'<select name="{}".*?<option value="([^"]+)"'
 
 FACTS = """
@@ -207,7 +208,7 @@ def running_engine(
 ) -> Iterator[EngineRun]:
     """A site with a campaign of so many sentences, its web server and one worker, all idle."""
     site = JudgingSite(
-        database_url=database_url, people=1, items=calls, controls=0, workers=1,
+        database_url=database_url, people=1, items=calls - 1, controls=1, workers=1,
         stub_port=stub.port, broker=broker, lease=LEASE,
         variables={"CELERY_SKIP_CHECKS": "true", "CALL_BREAK_SECONDS": "60"},
     )  # fmt: skip
@@ -236,7 +237,14 @@ def start_worker(site: JudgingSite, meter: Meter) -> subprocess.Popen:
     """The worker as `manage.py site` starts it, with the sweeper in it."""
     schedule = site.folder / f"schedule-{os.urandom(4).hex()}"
     with on_core(RUNNER_CORE):
-        worker = site.celery(schedule.name, "--beat", "--schedule", str(schedule))
+        worker = subprocess.Popen(
+            [
+                sys.executable, "-m", "celery", "--quiet", "-A", "cqa_site", "worker",
+                "--pool", "threads", "--concurrency", "2",
+                "--beat", "--schedule", str(schedule), "--loglevel", "ERROR",
+            ],
+            cwd=ROOT, env=site.environment, start_new_session=True,
+        )  # fmt: skip
     meter.watch(worker.pid, "worker")
     return worker
 
@@ -252,7 +260,7 @@ def wait_until_idle(meter: Meter) -> None:
     raise RuntimeError("web server and worker do not come to rest")
 
 
-def _found(pattern: str | re.Pattern[str], text: str) -> str:
+def _found(pattern: str, text: str) -> str:
     match = re.search(pattern, text, re.DOTALL)
     if match is None:
         raise RuntimeError(f"the page has nothing like {pattern}")

@@ -12,7 +12,6 @@ import json
 import os
 import subprocess
 import sys
-import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -145,8 +144,8 @@ class Inspect(Peer):
     def scored(self) -> int:
         """The number of scored samples in the newest log."""
         log = max((self.folder / "logs").glob("*.eval"), key=lambda file: file.stat().st_mtime)
-        with zipfile.ZipFile(log) as parts:
-            header = json.loads(parts.read("header.json"))
+        shown = [str(self._program), "log", "dump", "--header-only", str(log)]
+        header = json.loads(subprocess.run(shown, capture_output=True, check=True).stdout)
         return int(header["results"]["scores"][0]["scored_samples"])
 
     @property

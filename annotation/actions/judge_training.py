@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.metadata import version
 from typing import Any
@@ -158,7 +158,9 @@ def _trained(task: Task) -> Trained:
         rows = _predicted(task, part, probabilities, is_out_of_fold=False)
         # A pair nobody labelled was never seen in training either.
         fresh = [group not in known for group in part["group"]]
-        predicted += [_marked(row, is_new) for row, is_new in zip(rows, fresh, strict=True)]
+        predicted += [
+            replace(row, is_out_of_fold=is_new) for row, is_new in zip(rows, fresh, strict=True)
+        ]
     return Trained(
         kind=TrainedJudge.Kind.TRAINED,
         model=content,
@@ -224,10 +226,6 @@ def _predicted(
     ]
 
 
-def _marked(row: Predicted, is_out_of_fold: bool) -> Predicted:
-    return Predicted(row.argument, row.label, row.probabilities, is_out_of_fold)
-
-
 def _figures(task: Task, predicted: list[Predicted], *, folds: int) -> dict[str, Any]:
     """Out-of-fold labels beside the final ones, and how many arguments were predicted."""
     labels = pd.Series({row.argument: row.label for row in predicted}, dtype=float)
@@ -250,8 +248,9 @@ def _figures(task: Task, predicted: list[Predicted], *, folds: int) -> dict[str,
 
 
 def _recipe(task: Task, *, seed: int | None, versions: dict[str, str]) -> dict[str, Any]:
-    rows = task.source.final_labels.filter(argument__in=task.labelled.index.tolist())
-    provenance = Counter(rows.values_list("provenance", flat=True))
+    used = set(task.labelled.index)
+    rows = task.source.final_labels.order_by("argument").values_list("argument", "provenance")
+    provenance = Counter(origin for argument, origin in rows if argument in used)
     return {
         "labels from": task.source.name,
         "labels by value": dict(Counter(task.labelled["final"].astype(int).astype(str))),

@@ -16,7 +16,7 @@ from cqa_site.runs.jobs import Work, enqueue
 from cqa_site.runs.models import Job
 
 if TYPE_CHECKING:
-    from .judge_training import Trained
+    from .judge_training import Say, Trained
 
 JOB = "train_judge"
 CHUNK = 1_000
@@ -33,16 +33,8 @@ def request_training(
 ) -> Job:
     """Ask for the next version; of one campaign one training waits or runs at a time.
 
-    Parameters
-    ----------
-    campaign
-        Whose arguments get the judge's labels.
-    source
-        Whose final labels it learns from, by default the campaign's own.
-
-    Raises
-    ------
-    TrainingNotPossible
+    It learns from the final labels of ``source``, by default the campaign's own, and labels the
+    arguments of ``campaign``. Raises TrainingNotPossible.
     """
     source = source or campaign
     if (
@@ -68,7 +60,7 @@ def latest_job(campaign: Campaign) -> Job | None:
 
 
 def cancel_training(*, campaign: Campaign, actor: User) -> bool:
-    """End a training that waits or runs; its worker notices at the next step and stores nothing."""
+    """End a training that waits or runs; its worker notices at the next step, storing nothing."""
     changed = _jobs(campaign).filter(state__in=ACTIVE)
     ended = changed.update(
         state=Job.State.FAILED, lease_until=None, finished_at=Now(), error=_("Cancelled.")
@@ -90,6 +82,14 @@ def make_trained_judge(work: Work) -> None:
     with transaction.atomic():
         work.finish()
         store(campaign=campaign, trained=trained, actor=work.job.created_by)
+
+
+def train_now(*, campaign: Campaign, source: Campaign, say: Say) -> TrainedJudge:
+    """Train in this process, for commands; raises TrainingNotPossible or JobRefused."""
+    from .judge_training import train
+
+    _check(campaign, source)
+    return store(campaign=campaign, trained=train(campaign, source, say), actor=None)
 
 
 @transaction.atomic
@@ -129,6 +129,14 @@ def store(*, campaign: Campaign, trained: Trained, actor: User | None) -> Traine
         labels=trained.figures["n"],
     )
     return version
+
+
+def _check(campaign: Campaign, source: Campaign) -> None:
+    is_same_scale = source.guideline.values == campaign.guideline.values
+    if source.study_id != campaign.study_id or not is_same_scale:
+        raise TrainingNotPossible(
+            _("Only a campaign of the same study with the same label scale can lend its labels.")
+        )
 
 
 def _jobs(campaign: Campaign):

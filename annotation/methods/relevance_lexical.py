@@ -91,14 +91,21 @@ def _share_found(name: str, words: list[str]) -> float:
 
 
 def _comparison(words: list[str], first: list[int], second: list[int]) -> dict[str, float]:
-    """What compares: general ("better") or specific ("lighter"), and where "than" stands."""
+    """What compares, where "than" stands, and whether an aspect is named.
+
+    "Better" is general, "lighter" and "better battery" are argued: they say in what.
+    """
     objects = first + second
     general = [place for place, word in enumerate(words) if word in GENERAL]
     comparing = [place for place, word in enumerate(words) if is_comparing(word)]
     than = [place for place, word in enumerate(words) if word == "than"]
     after = [place - word for word in than for place in objects if place > word]
     before = [word - place for word in than for place in objects if place < word]
+    names_content = any(_is_content(_at(words, place + 1)) for place in general)
+    is_argued = len(comparing) > len(general) or names_content
     return {
+        "both_argued": bool(first and second) and is_argued,
+        "both_unargued": bool(first and second) and not is_argued,
         "general": min(len(general), 4),
         "specific": min(len(comparing) - len(general), 4),
         "only_general": bool(general) and len(general) == len(comparing),
@@ -112,7 +119,7 @@ def _comparison(words: list[str], first: list[int], second: list[int]) -> dict[s
         "comparison_to_object": _nearest(comparing, objects),
         "comparison_to_than": _nearest(comparing, than),
         "general_then_than": any(place + 1 in than for place in general),
-        "general_then_content": any(_is_content(_at(words, p + 1)) for p in general),
+        "general_then_content": names_content,
         "content_then_general": any(_is_content(_at(words, p - 1)) for p in general),
         "comparisons_listed": sum(_at(words, p + 1) in ("and", ",", "or") for p in comparing),
     }

@@ -1,6 +1,17 @@
-"""A start before there are labels: which level's description is a sentence most like?
+"""A start before there are labels: the guideline as a rule, and similarity to its levels.
 
-ZERO_SHOT_MEASURED
+Measured on the 1,688 distinct text units of the relevance paper's release:
+
+=============================================  =============  ==============  ===========
+.                                              ordinal alpha  interval alpha  exact match
+=============================================  =============  ==============  ===========
+`rule_probabilities`                           RULE
+`similarity_probabilities`, default guideline  SIMILARITY
+=============================================  =============  ==============  ===========
+
+Similarity is at chance there: the levels differ in what a sentence does, not in what it is
+about. It remains for scales whose levels differ in topic; measure it on the first labels
+before anything rests on it. The rule fits the 0-3 relevance scale only.
 """
 
 from __future__ import annotations
@@ -12,6 +23,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from annotation.methods.relevance_lexical import FEATURE_NAMES
 from annotation.methods.relevance_masking import mask_objects
 from annotation.methods.relevance_probabilities import FloatArray, softmax
 
@@ -19,6 +31,8 @@ Progress = Callable[[int, int], None]
 
 # Differences of cosine similarity are small; fixed, since without labels nothing can be tuned.
 SHARPNESS = 20.0
+# The rule's level, then its neighbours: it is a guess, and must look like one.
+NEAR = (0.6, 0.2, 0.1, 0.05)
 
 
 class TextEmbedder(Protocol):
@@ -32,7 +46,7 @@ class TextEmbedder(Protocol):
 
 @dataclass(frozen=True)
 class LevelDescription:
-    """One level of the scale as the guideline describes it.
+    """One level of a scale as the guideline describes it.
 
     Attributes
     ----------
@@ -47,6 +61,25 @@ class LevelDescription:
     examples: tuple[tuple[str, str, str], ...] = ()
 
 
+def rule_probabilities(lexical: FloatArray) -> FloatArray:
+    """The 0-3 relevance guideline as a rule, shape (n, 4).
+
+    Level 0 if no object is named, 1 if one is, 2 if both are, 3 if both are and the
+    comparison names an aspect ("lighter", "better battery"). Levels further from the rule's
+    get less; the numbers are set, not learned.
+
+    Parameters
+    ----------
+    lexical
+        As `lexical_features` gives them.
+    """
+    named = lexical[:, FEATURE_NAMES.index("objects_named")].astype(int)
+    argued = lexical[:, FEATURE_NAMES.index("both_argued")].astype(int)
+    apart = np.abs((named + argued)[:, None] - np.arange(4))
+    probabilities = np.asarray(NEAR)[apart]
+    return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
+
+
 def similarity_probabilities(
     sentences: Sequence[str],
     objects: Sequence[tuple[str, str]],
@@ -54,13 +87,10 @@ def similarity_probabilities(
     embedder: TextEmbedder,
     progress: Progress | None = None,
 ) -> FloatArray:
-    """Probabilities of the levels from similarity alone.
+    """Probabilities of the levels from similarity alone, for any scale.
 
     A sentence is compared, objects masked, with each level's "name: meaning" and with its
-    examples, masked the same way. The larger of the two similarities counts; softmax of
-    their differences from each level's mean over all sentences. Without that mean, the level
-    whose description is worded most like any sentence would get them all; with it the
-    answer for a sentence depends on the others given, so give a whole campaign at once.
+    examples, masked the same way. The largest similarity counts; softmax over the levels.
 
     Parameters
     ----------
@@ -71,7 +101,7 @@ def similarity_probabilities(
     levels
         Descriptions of the k levels in ascending order.
     embedder
-        Vectors of length 1.
+        Gives vectors of length 1.
     progress
         Called with (done, total) while the sentences are encoded.
 
@@ -79,14 +109,10 @@ def similarity_probabilities(
     -------
     float array, shape (n, k)
     """
-    masked = [
-        mask_objects(text, *pair).text for text, pair in zip(sentences, objects, strict=True)
-    ]
-    if not masked:
-        return np.zeros((0, len(levels)))
+    masked = [mask_objects(text, *pair).text for text, pair in zip(sentences, objects, strict=True)]
     vectors = np.asarray(embedder.encode(masked, progress), dtype=np.float64)
-    similar = np.stack([_similarity(vectors, level, embedder) for level in levels], axis=1)
-    return softmax(SHARPNESS * (similar - similar.mean(axis=0)))
+    similar = [_similarity(vectors, level, embedder) for level in levels]
+    return softmax(SHARPNESS * np.stack(similar, axis=1))
 
 
 def _similarity(

@@ -106,7 +106,6 @@ def judge(campaign, actor):
     rows = {
         "endpoint": endpoint,
         "spare_endpoint": make_endpoint(campaign.study, actor, "Spare"),
-        "prompt": make_prompt(campaign.study, actor),
         "run": run,
         "other_run": make_run(campaign, endpoint, actor, preflight="off", seed=2, reuse=False),
         "call": run.calls.get(state="unscored"),
@@ -115,7 +114,7 @@ def judge(campaign, actor):
         made = make_run(campaign, endpoint, actor, seed=seed)
         Run.objects.filter(pk=made.pk).update(state=state, ended_at=None)
         rows[f"{state}_run"] = made
-    return rows
+    return rows | {"prompt": make_prompt(campaign.study, actor)}
 
 
 def fill(study):

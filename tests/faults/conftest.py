@@ -51,7 +51,7 @@ def emptied(site: FaultSite):
 
 
 def prepared(site: FaultSite):
-    site.people, site.items, site.controls, site.lease = 1, 900, 100, 1
+    site.people, site.items, site.controls, site.lease = 1, 900, 100, 30
     try:
         site.prepare()
         with Nursery(site.environment) as nursery:

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.campaign_server import free_port
 from tests.faults.conftest import prepared
 from tests.faults.fault_site import FaultSite, wait_until
-from tests.faults.nursery import kill, lives
+from tests.faults.nursery import HASTY, kill, lives
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("load")]
 FULL = """
@@ -32,11 +32,11 @@ def test_a_clock_that_jumps_a_day_stops_nothing(site):
         run = site.begin(stub, sample=300)
         for number in range(6):
             wanted = stub.counts["requests"] + 15
-            worker = site.nursery.work()
+            worker = site.nursery.work(after=HASTY)
             wait_until(lambda n=wanted: stub.counts["requests"] >= n, 30, every=0.02)
             kill(worker)
             jump(site, "+1" if number % 2 else "-1")
-        site.nursery.work()
+        site.nursery.work(after=HASTY)
         wait_until(
             lambda: jump(site, "+1") or stub.counts["requests"] > wanted + 30, 30, every=0.5
         )

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.faults.fault_site import FaultSite, wait_until
-from tests.faults.nursery import kill, lives
+from tests.faults.nursery import HASTY, kill, lives
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("load")]
 KILLS = 40
@@ -31,8 +31,8 @@ FAULTS = ("throttled", "broken", "reset", "hung", "dripped", "garbage", "cut")
 def start(site: FaultSite, number: int) -> int:
     """A Celery worker where there is a broker for it, else `manage.py work`."""
     if site.broker.startswith("redis"):
-        return site.nursery.celery(f"w{number}")
-    return site.nursery.work()
+        return site.nursery.celery(f"w{number}", after=HASTY)
+    return site.nursery.work(after=HASTY)
 
 
 def test_forty_kills_lose_nothing_and_double_nothing(site):
@@ -78,7 +78,7 @@ def test_a_call_that_kills_its_workers_is_given_up_and_takes_no_other_with_it(si
         run = site.begin(stub)
         deaths = 0
         while site.state_of(run) != "done":
-            worker = site.nursery.work(after=SUICIDE)
+            worker = site.nursery.work(after=HASTY + SUICIDE)
             wait_until(
                 lambda one=worker: not lives(one) or site.state_of(run) == "done",
                 90,
@@ -96,13 +96,13 @@ def test_what_a_worker_brings_after_its_lease_passed_on_changes_nothing(site):
     """Stopped with requests on their way, overtaken by another worker, and woken again."""
     with site.stub(latency=0.4) as stub:
         run = site.begin(stub, deadline=60, sample=100)
-        zombie = site.nursery.work()
+        zombie = site.nursery.work(after=HASTY)
         wait_until(lambda: stub.stub.in_flight >= 10, 30, every=0.01)
         os.kill(zombie, signal.SIGSTOP)
         time.sleep(0.05)
         held = site.leases()
         assert held
-        site.nursery.work()
+        site.nursery.work(after=HASTY)
         site.wait(run, 60)
         assert site.lost() == held
         os.kill(zombie, signal.SIGCONT)

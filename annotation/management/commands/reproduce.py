@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.actions.importing import ImportRefused
+from annotation.management.judge_reproduction import reproduce_judge
 from annotation.management.reproduction import (
     Choices,
     DataMissing,
@@ -16,6 +17,7 @@ from annotation.management.reproduction import (
 )
 from annotation.management.throwaway import throwaway_database
 from annotation.reports.relevance_published import DIFFERS, Figure
+from cqa_site.runs.jobs import JobRefused
 
 WIDTHS = (44, 16, 29, 29)
 
@@ -23,13 +25,15 @@ WIDTHS = (44, 16, 29, 29)
 class Command(BaseCommand):
     help = (
         "Compute the published figures of a paper from its released data, in a database that "
-        "exists only for this; the configured one is not touched. Exits 1 if a figure differs."
+        "exists only for this; the configured one is not touched. Exits 1 if a figure differs. "
+        "“judge” trains a judge on the released labels of the relevance paper and checks it on "
+        "pairs held back, beside the released labels of GPT-4."
     )
     # The configured database is not used, so its migrations do not matter.
     requires_migrations_checks = False
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("paper", choices=["relevance"])
+        parser.add_argument("paper", choices=["relevance", "judge"])
         parser.add_argument(
             "--data",
             type=Path,
@@ -54,14 +58,20 @@ class Command(BaseCommand):
         data = options["data"] or reference_data()
         try:
             with throwaway_database():
-                figures = reproduce_relevance(data, choices)
-        except (DataMissing, NoSuchControl, ImportRefused) as error:
+                if options["paper"] == "judge":
+                    figures = reproduce_judge(data, self._say)
+                else:
+                    figures = reproduce_relevance(data, choices)
+        except (DataMissing, NoSuchControl, ImportRefused, JobRefused) as error:
             raise CommandError(str(error)) from error
         self._print(figures, as_json=options["json"])
         # A figure that differs because of an option has a reason; the others should not differ.
         differing = [each.name for each in figures if each.status == DIFFERS and not each.why]
         if differing:
             raise CommandError(f"{len(differing)} figures differ: {', '.join(differing)}")
+
+    def _say(self, done: int, total: int, note: str) -> None:
+        self.stderr.write(f"{note}: {done} of {total}")
 
     def _print(self, figures: list[Figure], *, as_json: bool) -> None:
         if as_json:

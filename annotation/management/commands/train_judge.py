@@ -1,0 +1,46 @@
+from typing import Any
+from uuid import UUID
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotation.actions import trained_judge
+from annotation.models import Campaign
+from cqa_site.runs.jobs import JobRefused
+
+
+class Command(BaseCommand):
+    help = (
+        "Train the next version of a campaign's judge on its final labels, here and now; the "
+        "page Trained judge does the same in the background."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--campaign", required=True, help="id of the campaign")
+        parser.add_argument("--source", help="id of the campaign that lends its final labels")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        campaign = _campaign(options["campaign"])
+        source = _campaign(options["source"]) if options["source"] else campaign
+        try:
+            version = trained_judge.train_now(campaign=campaign, source=source, say=self._say)
+        except (JobRefused, trained_judge.TrainingNotPossible) as reason:
+            raise CommandError(str(reason)) from reason
+        figures = version.figures
+        self.stdout.write(f"{version}: {figures['n']} final labels, {figures['pairs']} pairs")
+        for level in ("ordinal", "interval"):
+            found = figures[level]
+            value = "not defined" if found["value"] is None else f"{found['value']:.4f}"
+            self.stdout.write(f"alpha, {level}: {value}  {found['reason'] or ''}".rstrip())
+        if figures["exact"] is not None:
+            self.stdout.write(f"equal labels: {figures['exact']:.4f}")
+
+    def _say(self, done: int, total: int, note: str) -> None:
+        self.stderr.write(f"{note}: {done} of {total}")
+
+
+def _campaign(given: str) -> Campaign:
+    try:
+        return Campaign.objects.select_related("guideline", "study").get(public_id=UUID(given))
+    except (Campaign.DoesNotExist, ValueError, ValidationError) as error:
+        raise CommandError(f"There is no campaign {given}.") from error

@@ -1,0 +1,59 @@
+"""Judge runs in a browser: the estimate follows the form, the page follows the run."""
+
+import pytest
+from django.utils import timezone
+
+from cqa_site.runs.models import Call, Run, WorkerBeat
+from tests.cast import make_campaign, make_member, make_study
+from tests.runs.judging import good
+from tests.runs.made_runs import make_endpoint, make_run
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def place(server):
+    study = make_study()
+    researcher = make_member(study, "researcher")
+    campaign = make_campaign(study, ordinary=25, controls=0)
+    WorkerBeat.objects.create(worker="w", host="h", process_id=1, seen_at=timezone.now())
+    return researcher, campaign, make_endpoint(study, researcher)
+
+
+def test_the_estimate_follows_the_form_and_a_price_asks_for_a_yes(place, visit):
+    researcher, campaign, _endpoint = place
+    visitor = visit(researcher)
+    page = visitor.go("run_new", campaign.study.public_id, campaign.public_id)
+    requests = page.locator("#estimate dd").first
+    requests.get_by_text("25", exact=True).wait_for()
+    page.fill("#id_replicates", "2")
+    page.locator("#id_replicates").press("Tab")
+    requests.get_by_text("50", exact=True).wait_for()
+    page.fill("#id_replicates", "1")
+    page.get_by_role("button", name="Start the run").click()
+    page.get_by_role("heading", name="This may cost up to").wait_for()
+    assert not Run.objects.exists()
+    assert visitor.axe() == []
+
+
+def test_the_page_follows_the_run_and_stops_asking_when_it_waits(place, visit):
+    researcher, campaign, endpoint = place
+    run = make_run(campaign, endpoint, researcher, lambda request: good(2))
+    Run.objects.update(state=Run.State.RUNNING)
+    asked = []
+    visitor = visit(researcher)
+    visitor.context.on("request", lambda request: asked.append(request.url))
+    page = visitor.go("run", campaign.study.public_id, run.public_id)
+    page.get_by_text("20 of 25 requests over").wait_for()
+    first = run.calls.filter(state=Call.State.READY).first()
+    Call.objects.filter(pk=first.pk).update(state=Call.State.CANCELLED)
+    page.get_by_text("21 of 25 requests over").wait_for()
+    page.locator("#pause").focus()
+    page.wait_for_timeout(2500)
+    assert page.evaluate("document.activeElement.id") == "pause"
+    Run.objects.update(state=Run.State.CHECKED)
+    page.get_by_role("button", name="Go on").wait_for()
+    page.wait_for_timeout(500)
+    asked.clear()
+    page.wait_for_timeout(2600)
+    assert asked == []

@@ -1,0 +1,453 @@
+"""The trained judge in the product: a version from labels to figures, its pages and its order."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+from django.core.cache import cache
+from django.urls import reverse
+
+from annotation.actions import campaigns, judge_training, serving, trained_judge
+from annotation.actions.kept_vectors import KeptVectors
+from annotation.methods.relevance_storage import ModelFileError, load_model
+from annotation.models import (
+    Campaign,
+    FinalLabel,
+    Item,
+    JudgeLabel,
+    Rater,
+    TextEmbedding,
+    TrainedJudge,
+)
+from annotation.views.label_payload import item_payload
+from cqa_site.people.models import AuditEvent, Role
+from cqa_site.runs import jobs
+from cqa_site.runs.models import Job
+from tests.cast import (
+    make_arguments,
+    make_campaign,
+    make_guideline,
+    make_member,
+    make_study,
+    sign_in,
+)
+
+pytestmark = pytest.mark.django_db
+PAIRS = [("tea", "coffee"), ("cats", "dogs"), ("Rust", "Go"), ("Nike", "Puma"), ("Oslo", "Rome")]
+PAIRS += [("rugby", "chess"), ("pears", "plums"), ("Vim", "Emacs")]
+SENTENCES = {
+    0: ["Nothing here belongs to it, number {n}.", "It rained on day {n}."],
+    1: ["{a} is the nicest of all, they say, number {n}.", "We bought {a} on day {n}."],
+    3: ["{a} is better than {b} because it costs {n} less.", "{a} is {n} times faster than {b}."],
+}
+
+
+@pytest.fixture(autouse=True)
+def _without_embeddings(monkeypatch):
+    """Words only: a vector takes seconds of loading, and other tests look at vectors."""
+    monkeypatch.setattr(judge_training, "embeddings_available", lambda: False)
+    cache.clear()
+
+
+class Workshop:
+    """A campaign on eight pairs; two of three sentences have a final label."""
+
+    def __init__(self, name="Round 1", per_pair=9):
+        self.study = make_study()
+        self.boss = make_member(self.study, Role.RESEARCHER)
+        self.client = sign_in(self.boss)
+        self.campaign = make_campaign(self.study, ordinary=0, controls=0, name=name)
+        self.truth = {}
+        for number, pair in enumerate(PAIRS):
+            for place, argument in enumerate(make_arguments(self.study, per_pair, pair)):
+                label = (0, 1, 3)[place % 3]
+                text = SENTENCES[label][place % 2].format(
+                    n=10 * number + place, a=pair[0], b=pair[1]
+                )
+                argument.text = text
+                argument.save()
+                self.truth[argument.pk] = label
+                Item.objects.create(
+                    campaign=self.campaign,
+                    argument=argument,
+                    external_id=str(argument.public_id),
+                    rank=len(self.truth),
+                )
+
+    def label(self, arguments=None, campaign=None):
+        FinalLabel.objects.bulk_create(
+            FinalLabel(
+                campaign=campaign or self.campaign,
+                argument_id=pk,
+                label=self.truth[pk],
+                provenance="adjudicated" if pk % 2 else "votes",
+            )
+            for pk in (self.truth if arguments is None else arguments)
+        )
+
+    def train(self, **values) -> Job:
+        job = trained_judge.request_training(campaign=self.campaign, actor=self.boss, **values)
+        jobs.drain()
+        job.refresh_from_db()
+        return job
+
+    def url(self, name, *args):
+        return reverse(name, args=[self.study.public_id, self.campaign.public_id, *args])
+
+
+@pytest.fixture
+def shop() -> Workshop:
+    return Workshop()
+
+
+def two_thirds(shop):
+    return [pk for place, pk in enumerate(shop.truth) if place // 3 % 3 < 2]
+
+
+# -- training ----------------------------------------------------------------------------------
+
+
+def test_a_version_holds_labels_figures_and_model(shop):
+    known = two_thirds(shop)
+    shop.label(known)
+    job = shop.train()
+    assert (job.state, job.error) == ("done", "")
+    version = shop.campaign.trained_judges.get()
+    assert (version.number, version.kind, version.created_by) == (1, "trained", shop.boss)
+    assert version.rater.kind == Rater.Kind.CLASSIFIER
+    labels = version.labels.all()
+    assert labels.count() == len(shop.truth)
+    assert set(labels.filter(is_out_of_fold=True).values_list("argument", flat=True)) == set(known)
+    assert all(sum(row.probabilities) == pytest.approx(1, abs=1e-4) for row in labels)
+    figures = version.figures
+    assert (figures["n"], figures["pairs"]) == (len(known), 8)
+    assert figures["predicted"] == len(shop.truth) - len(known)
+    # Figures are those of the stored out-of-fold labels, not of the model on its own training.
+    given = dict(labels.values_list("argument", "label"))
+    assert figures["exact"] == pytest.approx(
+        np.mean([given[pk] == shop.truth[pk] for pk in known])
+    )
+    assert figures["exact"] > 0.8
+    assert version.recipe["labels by origin"].keys() == {"adjudicated", "votes"}
+    assert version.recipe["embedding"] is None
+    json.dumps([version.recipe, figures], allow_nan=False)
+    assert AuditEvent.objects.filter(verb="judge_trained").count() == 1
+
+
+def test_a_stored_model_is_checked_before_it_is_read(shop):
+    shop.label()
+    shop.train()
+    version = shop.campaign.trained_judges.get()
+    content = bytes(version.model)
+    assert load_model(content, version.sha256).model.levels == (0, 1, 2, 3)
+    with pytest.raises(ModelFileError):
+        load_model(content[:-1] + b"x", version.sha256)
+
+
+def test_a_pair_nobody_labelled_counts_as_held_back(shop):
+    of_pair = {}
+    for item in shop.campaign.items.select_related("argument"):
+        of_pair.setdefault(item.argument.comparison_id, []).append(item.argument_id)
+    unknown, *known = of_pair.values()
+    shop.label([pk for group in known for pk in group[:-1]])
+    shop.train()
+    fresh = JudgeLabel.objects.filter(argument__in=unknown)
+    assert fresh.filter(is_out_of_fold=True).count() == len(unknown)
+    seen = JudgeLabel.objects.filter(argument__in=[group[-1] for group in known])
+    assert seen.filter(is_out_of_fold=True).count() == 0
+
+
+def test_the_same_labels_give_the_same_version(shop):
+    shop.label()
+    shop.train()
+    shop.train()
+    second, first = shop.campaign.trained_judges.all()
+    assert (first.number, second.number) == (1, 2)
+    assert first.sha256 == second.sha256
+    assert first.figures == second.figures
+    assert first.rater == second.rater
+
+
+def test_too_few_labels_are_refused_with_the_reason(shop):
+    shop.label(list(shop.truth)[:10])
+    job = shop.train()
+    assert job.state == "failed"
+    assert "30" in job.error
+    assert not TrainedJudge.objects.exists()
+
+
+def test_labels_of_another_campaign_can_be_lent(shop):
+    guideline = shop.campaign.guideline
+    pilot = Campaign.objects.create(study=shop.study, name="Pilot", guideline=guideline)
+    lent = list(shop.truth)[:60]
+    shop.label(lent, pilot)
+    job = shop.train(source=pilot)
+    assert job.state == "done", job.error
+    version = shop.campaign.trained_judges.get()
+    assert version.figures["n"] == 60
+    assert version.recipe["labels from"] == "Pilot"
+    assert version.labels.count() == len(shop.truth)
+
+
+def test_another_scale_or_study_lends_nothing(shop):
+    other = make_study("Foreign")
+    foreign = make_campaign(other)
+    with pytest.raises(trained_judge.TrainingNotPossible):
+        shop.train(source=foreign)
+    scale = make_guideline(shop.study)
+    scale.levels = scale.levels[:2]
+    scale.save()
+    short = Campaign.objects.create(study=shop.study, name="Short", guideline=scale)
+    with pytest.raises(trained_judge.TrainingNotPossible):
+        shop.train(source=short)
+
+
+def test_cold_start_without_labels_and_without_embeddings_says_what_is_missing(shop, monkeypatch):
+    from cqa_site.judging import embedding
+
+    def missing(name):
+        raise embedding.EmbeddingsUnavailable("Sentence embeddings need the packages torch.")
+
+    monkeypatch.setattr(embedding, "_load", missing)
+    job = shop.train()
+    assert job.state == "failed"
+    assert "torch" in job.error
+
+
+class WordEmbedder:
+    """Vectors from the letters of a text, for tests: quick and always the same."""
+
+    name = "letters"
+
+    def __init__(self):
+        self.read = 0
+
+    def encode(self, texts, progress=None):
+        self.read += len(texts)
+        vectors = np.zeros((len(texts), 26), dtype=np.float32)
+        for row, text in enumerate(texts):
+            for letter in text.lower():
+                if "a" <= letter <= "z":
+                    vectors[row, ord(letter) - 97] += 1
+        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1)
+
+    def encode_spans(self, texts, spans, progress=None):
+        parts = [
+            "".join(text[start:stop] for group in groups for start, stop in group)
+            for text, groups in zip(texts, spans, strict=True)
+        ]
+        return np.hstack([self.encode(texts), self.encode(parts)])
+
+
+@pytest.fixture
+def letters(monkeypatch):
+    embedder = WordEmbedder()
+    monkeypatch.setattr(judge_training, "embeddings_available", lambda: True)
+    monkeypatch.setattr(judge_training, "SentenceEmbedder", lambda: embedder)
+    return embedder
+
+
+def test_cold_start_labels_everything_and_claims_nothing(shop, letters):
+    job = shop.train()
+    assert job.state == "done", job.error
+    version = shop.campaign.trained_judges.get()
+    assert (version.kind, version.model, version.figures["n"]) == ("cold", b"", 0)
+    assert version.figures["ordinal"]["value"] is None
+    assert version.figures["ordinal"]["reason"]
+    assert version.labels.count() == len(shop.truth)
+    assert shop.client.get(shop.url("trained_judge", 1)).status_code == 200
+    assert shop.client.get(shop.url("judges")).status_code == 200
+
+
+def test_vectors_are_read_once(shop, letters):
+    shop.label()
+    shop.train()
+    first = letters.read
+    assert first > 0
+    shop.train()
+    assert letters.read == first
+    assert TextEmbedding.objects.filter(model="letters").count() > 0
+    one, two = shop.campaign.trained_judges.all()
+    assert one.sha256 == two.sha256
+
+
+def test_kept_vectors_come_back_in_order_and_by_model():
+    texts = [f"text {chr(97 + n % 26)} {n}" for n in range(600)]
+    embedder = WordEmbedder()
+    kept = KeptVectors(embedder)
+    seen = []
+    expected = WordEmbedder().encode(texts)
+    assert np.array_equal(kept.encode(texts, lambda done, total: seen.append(done)), expected)
+    assert seen == [256, 512, 600]
+    shuffled = texts[::-1]
+    assert np.array_equal(kept.encode(shuffled), expected[::-1])
+    assert embedder.read == 600
+    other = WordEmbedder()
+    other.name = "other"
+    KeptVectors(other).encode(texts[:3])
+    assert other.read == 3
+    assert kept.encode([]).shape == (0, 26)
+
+
+# -- cancelling --------------------------------------------------------------------------------
+
+
+def test_a_cancelled_training_keeps_nothing(shop, monkeypatch):
+    shop.label()
+    job = trained_judge.request_training(campaign=shop.campaign, actor=shop.boss)
+    steps = []
+
+    def cancel_soon(work, done, total=0, note=""):
+        steps.append(note)
+        if len(steps) == 3:
+            assert trained_judge.cancel_training(campaign=shop.campaign, actor=shop.boss)
+        return progress(work, done, total, note)
+
+    progress = jobs.Work.progress
+    monkeypatch.setattr(jobs.Work, "progress", cancel_soon)
+    jobs.drain()
+    job.refresh_from_db()
+    assert (job.state, job.error) == ("failed", "Cancelled.")
+    assert not TrainedJudge.objects.exists()
+    assert not trained_judge.cancel_training(campaign=shop.campaign, actor=shop.boss)
+
+
+def test_one_training_at_a_time(shop):
+    first = trained_judge.request_training(campaign=shop.campaign, actor=shop.boss)
+    second = trained_judge.request_training(campaign=shop.campaign, actor=shop.boss)
+    assert first == second
+
+
+# -- pages -------------------------------------------------------------------------------------
+
+
+def test_one_click_trains_and_the_page_shows_the_figures(
+    shop, django_capture_on_commit_callbacks, django_assert_max_num_queries
+):
+    shop.label()
+    assert "No version yet" in shop.client.get(shop.url("trained_judges")).text
+    with django_capture_on_commit_callbacks(execute=True):
+        reply = shop.client.post(shop.url("train_judge"))
+    assert reply.status_code == 302
+    shop.train()
+    with django_assert_max_num_queries(14):
+        page = shop.client.get(shop.url("trained_judges")).text
+    assert "version 2" in page
+    assert "without sentence embeddings" in page
+    version = shop.client.get(shop.url("trained_judge", 1)).text
+    assert "Label by label" in version
+    assert TrainedJudge.objects.get(number=1).sha256 in version
+    judges = shop.client.get(shop.url("judges")).text
+    assert "out of fold" in judges
+
+
+def test_a_model_card_names_counts_recipe_and_figures_but_no_text(shop):
+    shop.label()
+    shop.train()
+    reply = shop.client.get(shop.url("trained_judge_card", 1))
+    card = reply.json()
+    assert "attachment" in reply["Content-Disposition"]
+    assert card["figures"]["n"] == len(shop.truth)
+    assert card["versions"]["scikit-learn"]
+    assert card["model_sha256"] == TrainedJudge.objects.get().sha256
+    assert "It rained" not in reply.text
+
+
+def test_a_foreign_source_is_refused_on_the_page(shop):
+    foreign = make_campaign(make_study("Foreign"))
+    shop.client.post(shop.url("train_judge"), {"source": foreign.public_id})
+    assert not Job.objects.filter(kind="train_judge").exists()
+
+
+# -- order of the queue ------------------------------------------------------------------------
+
+
+class Draft:
+    """A draft with twelve ordinary items and two controls, and a judge unsure of some."""
+
+    def __init__(self, *, is_ordered: bool):
+        self.study = make_study()
+        self.boss = make_member(self.study, Role.RESEARCHER)
+        self.campaign = make_campaign(
+            self.study, ordinary=12, controls=2, orders_by_uncertainty=is_ordered, block_size=4
+        )
+        self.doubts = {}
+
+    def predict(self):
+        rater = Rater.objects.create(study=self.study, kind="classifier", name="Trained judge")
+        version = TrainedJudge.objects.create(campaign=self.campaign, rater=rater, number=1)
+        ordinary = list(self.campaign.items.filter(control_label=None).order_by("pk"))
+        shares = [place / 22 for place in range(10)]
+        random.Random(2).shuffle(shares)
+        # The last two of twelve have no prediction.
+        for item, share in zip(ordinary, shares, strict=False):
+            JudgeLabel.objects.create(
+                campaign=self.campaign,
+                argument=item.argument,
+                trained=version,
+                label=0,
+                probabilities=[1 - share, 0, 0, share],
+            )
+            self.doubts[item.pk] = share
+        return self
+
+    def open(self):
+        campaigns.open_campaign(campaign=self.campaign, actor=self.boss)
+        self.campaign.refresh_from_db()
+        return self
+
+    def order(self):
+        slots = self.campaign.slots.order_by("order").values_list("item", flat=True)
+        return list(dict.fromkeys(slots))
+
+
+def test_the_least_sure_items_come_first_and_unknown_ones_last():
+    draft = Draft(is_ordered=True).predict().open()
+    order = draft.order()
+    expected = sorted(draft.doubts, key=lambda pk: -draft.doubts[pk])
+    assert order[:10] == expected
+    assert set(order[10:]).isdisjoint(draft.doubts)
+    assert len(order) == 12
+    assert draft.campaign.slots.count() == 12 * draft.campaign.votes_per_item
+
+
+def test_without_the_option_the_order_is_the_seeded_one_whatever_a_judge_thinks():
+    first, second = Draft(is_ordered=False).open(), Draft(is_ordered=False).predict().open()
+
+    def places(draft):
+        pks = list(draft.campaign.items.order_by("pk").values_list("pk", flat=True))
+        return [pks.index(pk) for pk in draft.order()]
+
+    assert places(first) == places(second)
+
+
+def test_ranks_of_control_items_do_not_depend_on_the_option():
+    first, second = Draft(is_ordered=False).open(), Draft(is_ordered=True).predict().open()
+
+    def ranks(draft):
+        return list(draft.campaign.items.order_by("pk").values_list("rank", flat=True))
+
+    assert ranks(first) == ranks(second)
+
+
+def test_opening_needs_a_judge_if_it_is_to_order():
+    with pytest.raises(campaigns.CampaignNotReady, match="trained"):
+        Draft(is_ordered=True).open()
+
+
+def test_payloads_look_the_same_with_and_without_the_order():
+    keys = []
+    for draft in (Draft(is_ordered=False).open(), Draft(is_ordered=True).predict().open()):
+        person = make_member(draft.study, Role.ANNOTATOR)
+        place = serving.member_participation(
+            campaign=draft.campaign, membership=person.memberships.get()
+        )
+        work = serving.next_work(campaign=draft.campaign, participation=place).assignments
+        keys.append([sorted(item_payload(row)) for row in work])
+        text = sign_in(person).get(
+            reverse("label", args=[draft.study.public_id, draft.campaign.public_id])
+        ).text  # fmt: skip
+        assert "uncertain" not in text.lower()
+        assert "judge" not in text.lower()
+    assert keys[0] == keys[1]
