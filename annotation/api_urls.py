@@ -10,6 +10,7 @@ from annotation.api import (
     endpoints,
     files,
     imports,
+    judges,
     labels,
     people,
     prompts,
@@ -210,5 +211,20 @@ urlpatterns = [
     address(R + "calls/<uuid:public_id>/", "call", calls.CallViews, **ROW),
     address(R + "replies/", "replies", calls.ReplyViews, **LIST),
     address(R + "labels/", "judge_labels", calls.JudgeLabelViews, **LIST),
+    address(C + "judges/", "judges", judges.JudgeViews, **LIST),
+    address(C + "judges/figures/", "judge_figures", judges.JudgeViews, get="figures"),
+    address(C + "trained-judges/", "trained_judges", judges.TrainedJudgeViews, **CREATE),
+    address(
+        C + "trained-judges/<uuid:public_id>/",
+        "trained_judge",
+        judges.TrainedJudgeViews,
+        **ROW,
+    ),
+    address(
+        C + "trained-judges/cancel/",
+        "trained_judges_cancel",
+        judges.TrainedJudgeViews,
+        post="cancel",
+    ),
     re_path(r"", studies.UnknownAddress.as_view(), name="api_unknown"),
 ]

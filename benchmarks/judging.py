@@ -198,10 +198,9 @@ def peer(name: str, kind: str, scenario: Scenario, port: int, peers: Path, *, be
         except PeerMissing as missing:
             return replace(row, note=f"not installed: {missing}")
         began = time.monotonic()
-        meter, in_flight, resumed = Meter(), 0, None
-        status = carry(runner, runner.command(), stub, meter, kill_at(scenario))
+        meter, resumed = Meter(), None
+        status, in_flight = carry(runner, runner.command(), stub, meter, kill_at(scenario))
         if scenario.is_killed:
-            in_flight = stub.counts["in_flight"]
             before = (time.monotonic(), stub.counts["requests"])
             status, resumed = go_on(runner, stub, meter, *before)
         wall = time.monotonic() - began
@@ -236,23 +235,27 @@ def scored_by(runner: Peer, remarks: list[str]) -> int | None:
 
 def carry(
     runner: Peer, command: list[str], stub: StubProcess, meter: Meter, kill_at: int = 0
-) -> int:
-    """Run a command to its end, or until it is killed; return its exit status."""
+) -> tuple[int, int]:
+    """Run a command to its end, or until it is killed.
+
+    Returns its exit status and how much was in flight when it was killed.
+    """
     with on_core(RUNNER_CORE):
         process = runner.start(command)
     meter.watch(process.pid, "runner")
-    until = time.monotonic() + LONGEST
+    until, in_flight = time.monotonic() + LONGEST, 0
     while not has_ended(process.pid):
         meter.sample()
-        is_late = time.monotonic() > until
-        if is_late or (kill_at and stub.counts["answered"] >= kill_at):
+        counts = stub.counts if kill_at else {}
+        if time.monotonic() > until or (counts and counts["answered"] >= kill_at):
             os.killpg(process.pid, signal.SIGKILL)
+            in_flight = counts.get("in_flight", 0)
             break
         time.sleep(0.05)
     while not has_ended(process.pid):
         time.sleep(0.01)
     meter.sample()
-    return process.wait()
+    return process.wait(), in_flight
 
 
 def go_on(

@@ -160,8 +160,8 @@ class EngineRun:
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             self.meter.sample()
-            if kill_at and self.stub.counts["answered"] >= kill_at:
-                kill_at = 0
+            if kill_at and (counts := self.stub.counts)["answered"] >= kill_at:
+                self.in_flight, kill_at = counts["in_flight"], 0
                 self.kill()
                 self.await_request(seconds)
             if time.monotonic() - self._polled > POLL:
@@ -175,7 +175,6 @@ class EngineRun:
         """SIGKILL the worker and start another one at once."""
         self.meter.sample()
         end(self.worker, signal.SIGKILL)
-        self.in_flight = self.stub.counts["in_flight"]
         self.start_worker()
 
     def start_worker(self) -> None:

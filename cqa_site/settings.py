@@ -201,6 +201,7 @@ SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+DEFAULT_EXCEPTION_REPORTER_FILTER = "cqa_site.web.error_pages.NoValues"
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
 DATA_UPLOAD_MAX_NUMBER_FILES = 2
 FILE_UPLOAD_PERMISSIONS = 0o600
@@ -294,6 +295,7 @@ SPECTACULAR_SETTINGS = {
         "JobState": "cqa_site.runs.models.Job.State",
         "RaterKind": "annotation.models.Rater.Kind",
         "RunState": "cqa_site.runs.models.Run.State",
+        "TrainedJudgeKind": "annotation.models.TrainedJudge.Kind",
         "VoteState": "annotation.models.Assignment.State",
     },
 }
@@ -355,8 +357,11 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "INFO")},
     # The file-system broker has no host, and kombu warns about that at every start; httpx2
-    # writes a line for every request, with its address.
-    "loggers": {"kombu.connection": {"level": "ERROR"}, "httpx2": {"level": "WARNING"}},
+    # and openai write lines for every request, with its address.
+    "loggers": {
+        "kombu.connection": {"level": "ERROR"},
+        **{name: {"level": "WARNING"} for name in ("httpx2", "httpcore2", "openai")},
+    },
 }
 
 env.seal()

@@ -3,7 +3,7 @@
 import uuid
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from django.forms import model_to_dict
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -11,8 +11,13 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from cqa_site.people.actions.participants import close_link, create_link
-from cqa_site.people.forms import PARAMS, ParticipantLinkForm
+from cqa_site.people.actions.participants import (
+    close_link,
+    create_link,
+    links_of,
+    placeholders,
+)
+from cqa_site.people.forms import ParticipantLinkForm
 from cqa_site.people.models import ParticipantLink
 
 from . import inputs, serializers
@@ -27,12 +32,7 @@ class CrowdLinkViews(CampaignViews):
 
     def rows(self) -> QuerySet:
         """Newest first, each with how many people came in by it."""
-        links = self.study.participant_links.filter(campaign_ref=self.campaign.public_id)
-        return (
-            links.annotate(joined=Count("participants"))
-            .select_related("study")
-            .order_by("-created_at", "-pk")
-        )
+        return links_of(study=self.study, campaign_ref=self.campaign.public_id)
 
     @extend_schema(
         request=inputs.CrowdLinkInput, responses={201: serializers.NewCrowdLinkSerializer}
@@ -52,7 +52,7 @@ class CrowdLinkViews(CampaignViews):
         )
         link = self.get_queryset().get(pk=made.pk)
         entry = request.build_absolute_uri(reverse("join", args=[secret]))
-        link.address = f"{entry}?{_placeholders(link)}"
+        link.address = f"{entry}?{placeholders(link)}"
         return Response(serializers.NewCrowdLinkSerializer(link).data, status=201)
 
     @extend_schema(request=inputs.NothingInput, responses=serializers.CrowdLinkSerializer)
@@ -62,9 +62,3 @@ class CrowdLinkViews(CampaignViews):
         self.read(inputs.NothingInput)
         close_link(link=link, actor=request.user)
         return self.shown(self.get_queryset().get(pk=link.pk))
-
-
-def _placeholders(link: ParticipantLink) -> str:
-    """The query as platforms want it: each parameter with a placeholder they fill in."""
-    names = [name for name in (getattr(link, field) for field in PARAMS) if name]
-    return "&".join(f"{name}={{{{%{name}%}}}}" for name in names)

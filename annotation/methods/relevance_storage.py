@@ -112,17 +112,33 @@ def _read_arrays(content: bytes) -> dict[str, np.ndarray[Any, Any]]:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = archive.infolist()
-        # A small archive may claim to unpack into anything; ours is never compressed.
-        if any(each.compress_type != zipfile.ZIP_STORED for each in members):
-            raise ModelFileError("The file of the trained judge is compressed.")
-        if sum(each.file_size for each in members) > MAX_BYTES:
-            raise ModelFileError("The file of the trained judge is too large.")
-        with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
+            # Compressed or overlapping members could unpack into anything; ours are plain.
+            if any(each.compress_type != zipfile.ZIP_STORED for each in members):
+                raise ModelFileError("The file of the trained judge is compressed.")
+            if sum(each.file_size for each in members) > MAX_BYTES:
+                raise ModelFileError("The file of the trained judge is too large.")
+            return {
+                each.filename.removesuffix(".npy"): _read_array(archive.read(each))
+                for each in members
+            }
     except ModelFileError:
         raise
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
+    except (ValueError, OSError, EOFError, RuntimeError, zipfile.BadZipFile) as error:
         raise ModelFileError("This is not the file of a trained judge.") from error
+
+
+def _read_array(content: bytes) -> np.ndarray[Any, Any]:
+    """One ``.npy`` of numbers; `numpy.load` would set aside whatever its header claims."""
+    file = io.BytesIO(content)
+    if np.lib.format.read_magic(file) != (1, 0):
+        raise ValueError("not an array")
+    shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(file)
+    data = file.read()
+    if dtype not in (np.dtype(np.float64), np.dtype(np.uint8)):
+        raise ValueError("not numbers")
+    if len(data) != math.prod(shape) * dtype.itemsize:
+        raise ValueError("the header and the data do not fit")
+    return np.frombuffer(data, dtype).reshape(shape, order="F" if is_fortran else "C")
 
 
 def _read_header(arrays: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, Any]:

@@ -109,7 +109,9 @@ def similarity_probabilities(
     -------
     float array, shape (n, k)
     """
-    masked = [mask_objects(text, *pair).text for text, pair in zip(sentences, objects, strict=True)]
+    masked = [
+        mask_objects(text, *pair).text for text, pair in zip(sentences, objects, strict=True)
+    ]
     vectors = np.asarray(embedder.encode(masked, progress), dtype=np.float64)
     similar = [_similarity(vectors, level, embedder) for level in levels]
     return softmax(SHARPNESS * np.stack(similar, axis=1))

@@ -6,7 +6,6 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
@@ -17,11 +16,17 @@ from django.views.decorators.http import require_POST
 from annotation.actions import participation as actions
 from annotation.models import Campaign
 from cqa_site.people.access import RESEARCHERS, memberships_of, study_page
-from cqa_site.people.actions.participants import close_link, create_link
+from cqa_site.people.actions.participants import (
+    close_link,
+    create_link,
+    links_of,
+    placeholders,
+)
 from cqa_site.people.forms import ParticipantLinkForm
-from cqa_site.people.models import Participant, ParticipantLink, Study
+from cqa_site.people.models import Participant, Study
 
 PAGE_SIZE = 50
+SHOWN_LINKS = 100
 
 
 class FaultForm(forms.Form):
@@ -56,7 +61,7 @@ def crowd_links(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> H
         campaign,
         form=ParticipantLinkForm(),
         new_link=link,
-        address=f"{address}?{_placeholders(link)}",
+        address=f"{address}?{placeholders(link)}",
     )
 
 
@@ -122,7 +127,6 @@ def _running_page(request: HttpRequest, participant: Participant, form: FaultFor
 def _links_page(
     request: HttpRequest, study: Study, campaign: Campaign, status: int = 200, **context: object
 ) -> HttpResponse:
-    links = study.participant_links.filter(campaign_ref=campaign.public_id)
     people = (
         study.participants.filter(link__campaign_ref=campaign.public_id)
         .select_related("user", "link")
@@ -133,16 +137,10 @@ def _links_page(
         "study": study,
         "campaign": campaign,
         "section": "campaigns",
-        "links": links.annotate(joined=Count("participants"))[:100],
+        "links": links_of(study=study, campaign_ref=campaign.public_id)[:SHOWN_LINKS],
         "page": page,
     }
     return render(request, "annotation/crowd_links.html", fixed | context, status=status)
-
-
-def _placeholders(link: ParticipantLink) -> str:
-    """The query as platforms want it: each parameter with a placeholder they fill in."""
-    names = (link.participant_param, link.study_param, link.session_param)
-    return "&".join(f"{name}={{{{%{name}%}}}}" for name in names if name)
 
 
 urlpatterns = [

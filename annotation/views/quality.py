@@ -5,6 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
+from django.db import transaction
 from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -151,6 +152,7 @@ def _decide(request: HttpRequest, campaign: Campaign, rater: Rater, reason: str)
     return redirect("annotator", campaign.study.public_id, campaign.public_id, rater.public_id)
 
 
+@transaction.atomic
 def _change_controls(
     request: HttpRequest, campaign: Campaign, argument: Argument, form: ControlChangeForm
 ) -> None:

@@ -77,6 +77,7 @@ class Failure(StrEnum):
     THROTTLED = "throttled"  # 429: the endpoint asks to slow down
     QUOTA = "quota"  # 429 insufficient_quota: paid up; no use in trying again
     DENIED = "denied"  # 401, 403
+    KEY = "key"  # the stored key cannot be read, so nothing was sent
     SERVER = "server"  # 408, 409, 425, 5xx, 529
     CONNECTION = "connection"  # refused, reset, name not found
     TIMEOUT = "timeout"  # the total deadline passed

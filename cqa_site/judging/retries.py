@@ -49,6 +49,7 @@ class Step:
 PAUSING = {
     Failure.QUOTA,
     Failure.DENIED,
+    Failure.KEY,
     Failure.BLOCKED,
     Failure.CERTIFICATE,
 }

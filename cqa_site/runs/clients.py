@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from django.conf import settings
 
-from cqa_site.judging.chat import ChatClient
+from cqa_site.judging.chat import CallFailed, ChatClient, ChatReply, ChatRequest, Failure
 
 from . import keys
 from .models import Endpoint
@@ -35,6 +35,31 @@ MAKERS: dict[str, Callable[[Endpoint], ChatClient]] = {
 }
 
 
+class RefusingClient:
+    """Stands where there can be no client: whatever is asked fails with the same reason."""
+
+    def __init__(self, failure: CallFailed) -> None:
+        self._failure = failure
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Raise the failure; nothing is sent."""
+        raise CallFailed(self._failure.kind, str(self._failure))
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+
 def client_for(endpoint: Endpoint) -> ChatClient:
-    """A client for one endpoint; the caller closes it."""
-    return MAKERS[endpoint.kind](endpoint)
+    """A client for one endpoint, which the caller closes; raises CallFailed without its key."""
+    try:
+        return MAKERS[endpoint.kind](endpoint)
+    except keys.KeyUnreadable as reason:
+        raise CallFailed(Failure.KEY, str(reason)) from None
+
+
+def client_or_refusal(endpoint: Endpoint) -> ChatClient:
+    """A client that fails call by call where there is none, so that the ledger hears of it."""
+    try:
+        return client_for(endpoint)
+    except CallFailed as failure:
+        return RefusingClient(failure)

@@ -80,7 +80,8 @@ async def _drain(max_seconds: float) -> int:
             if time.monotonic() < ends_at and not STOP.is_set():
                 for endpoint in await loop.run_in_executor(database, _endpoints_to_serve):
                     if endpoint.pk not in serving:
-                        lane = Lane(endpoint, clients.client_for(endpoint), str(uuid.uuid4()))
+                        client = clients.client_or_refusal(endpoint)
+                        lane = Lane(endpoint, client, str(uuid.uuid4()))
                         serving[endpoint.pk] = asyncio.create_task(_serve(lane, database, ends_at))
             if not serving:
                 return total
@@ -221,7 +222,7 @@ def drain_inline() -> int:
 
 
 def _serve_inline(endpoint: Endpoint) -> int:
-    lane = Lane(endpoint, clients.client_for(endpoint), str(uuid.uuid4()))
+    lane = Lane(endpoint, clients.client_or_refusal(endpoint), str(uuid.uuid4()))
     ended = 0
     while True:
         turn = Turn(finished=lane.finished, read=lane.readings, does_reap=True)

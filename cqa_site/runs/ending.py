@@ -1,6 +1,5 @@
 """What happens when the calls of a run are over: the pre-flight's report, the end, the message."""
 
-from django.db import transaction
 from django.db.models import Avg, Count, Q, Sum
 from django.db.models.functions import Now
 
@@ -26,12 +25,13 @@ def end(run: Run, state: str) -> None:
 
 
 def announce(run: Run) -> None:
-    """Ask for the signed message about a run that ended, if it has an address."""
+    """Ask for the signed message about a run that ended, if it has an address.
+
+    In the transaction that ends the run: a process that dies after it forgets no message.
+    """
     if run.webhook_url:
-        transaction.on_commit(
-            lambda: jobs.enqueue(
-                study=run.study, kind="run_webhook", key=str(run.public_id), run=str(run.public_id)
-            )
+        jobs.enqueue(
+            study=run.study, kind="run_webhook", key=str(run.public_id), run=str(run.public_id)
         )
 
 

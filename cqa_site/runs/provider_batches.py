@@ -34,7 +34,14 @@ BETWEEN_CHECKS = timedelta(seconds=60)
 STEP = timedelta(minutes=10)
 MARK = "counterpoint"
 ENDED = ("completed", "failed", "expired", "cancelled")
-PERMANENT = (Failure.DENIED, Failure.QUOTA, Failure.BLOCKED, Failure.CERTIFICATE, Failure.REQUEST)
+PERMANENT = (
+    Failure.DENIED,
+    Failure.KEY,
+    Failure.QUOTA,
+    Failure.BLOCKED,
+    Failure.CERTIFICATE,
+    Failure.REQUEST,
+)
 
 
 def tend() -> int:

@@ -47,11 +47,15 @@ def signature(secret: str, at: int, body: bytes) -> str:
 def send(run: Run) -> None:
     """Post the message through the guarded transport; raises JobRefused after four tries."""
     body = payload(run)
+    try:
+        secret = keys.unseal(run.webhook_ciphertext)
+    except keys.KeyUnreadable as reason:
+        raise JobRefused(str(reason)) from None
     for wait in (*WAITS, None):
         # Signed anew, because receivers refuse an old time.
         headers = {
             "Content-Type": "application/json",
-            HEADER: signature(keys.unseal(run.webhook_ciphertext), int(time.time()), body),
+            HEADER: signature(secret, int(time.time()), body),
         }
         if _is_accepted(run.webhook_url, body, headers):
             return

@@ -15,6 +15,7 @@ FAILURES: dict[str, Promise] = {
     Failure.THROTTLED: lazy("The endpoint kept asking to slow down."),
     Failure.QUOTA: lazy("The account at the endpoint has no credit left."),
     Failure.DENIED: lazy("The endpoint refused the key."),
+    Failure.KEY: lazy("The key of the endpoint cannot be read."),
     Failure.SERVER: lazy("The endpoint reported an error of its own."),
     Failure.CONNECTION: lazy("The endpoint could not be reached."),
     Failure.TIMEOUT: lazy("No reply came within the deadline."),

@@ -52,7 +52,7 @@ def test_rejected_rows_exit_with_1_and_are_named(tmp_path, capsys):
     study = cast.make_study()
     path = crowd_file(tmp_path, crowd_row("t1"), crowd_row("t2", "w2", 8))
     out = io.StringIO()
-    with pytest.raises(CommandError, match="1 rows are rejected") as refusal:
+    with pytest.raises(CommandError, match="1 row is rejected") as refusal:
         call_command("import_toloka", str(path), "--study", study.name, stdout=out)
     assert refusal.value.returncode == 1
     assert "rejected: row 7, OUTPUT:R-4: '8' is not a label" in out.getvalue()

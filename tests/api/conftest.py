@@ -10,20 +10,37 @@ from django.test import override_settings
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from annotation.actions import adjudication, answering, campaigns, consensus, exports, serving
+from annotation.actions import (
+    adjudication,
+    answering,
+    campaigns,
+    consensus,
+    exports,
+    serving,
+    trained_judge,
+)
 from annotation.actions.snapshots import refresh_live_snapshot
-from annotation.models import Campaign, ImportFile, ImportProblem, Item
+from annotation.models import (
+    Campaign,
+    ImportFile,
+    ImportProblem,
+    Item,
+    JudgeLabel,
+    Rater,
+    TrainedJudge,
+)
 from cqa_site.people.actions.invitations import create_invitation
 from cqa_site.people.actions.participants import PlatformIds, create_link, take_part
 from cqa_site.people.models import Role, User
 from cqa_site.people.tokens import create_token
 from cqa_site.runs import jobs
-from cqa_site.runs.models import Run
 from cqa_site.web.throttle import CourtesyThrottle
 from tests.annotation.voting import vote
 from tests.cast import make_campaign, make_member, make_study
 from tests.runs.judging import answer_by_text
 from tests.runs.made_runs import make_endpoint, make_prompt, make_run
+
+UNDER_WAY = ("checked", "running", "paused")
 
 
 @pytest.fixture(autouse=True)
@@ -110,11 +127,36 @@ def judge(campaign, actor):
         "other_run": make_run(campaign, endpoint, actor, preflight="off", seed=2, reuse=False),
         "call": run.calls.get(state="unscored"),
     }
-    for seed, state in enumerate(("checked", "running", "paused"), start=3):
-        made = make_run(campaign, endpoint, actor, seed=seed)
-        Run.objects.filter(pk=made.pk).update(state=state, ended_at=None)
-        rows[f"{state}_run"] = made
+    for seed, state in enumerate(UNDER_WAY, start=3):
+        rows[f"{state}_run"] = make_run(campaign, endpoint, actor, seed=seed)
     return rows | {"prompt": make_prompt(campaign.study, actor)}
+
+
+def reopen_runs(world):
+    """Some runs are under way again; making another run would carry them to their end."""
+    for state in UNDER_WAY:
+        rows = world.study.runs.filter(pk=getattr(world, f"{state}_run").pk)
+        rows.update(state=state, ended_at=None)
+
+
+def train(campaign):
+    """A version of the trained judge with a label for each sentence, written directly."""
+    rater = Rater.objects.create(study=campaign.study, kind="classifier", name="Trained judge")
+    version = TrainedJudge.objects.create(campaign=campaign, rater=rater, number=1)
+    for item in campaign.items.select_related("argument"):
+        JudgeLabel.objects.create(
+            campaign=campaign,
+            argument=item.argument,
+            trained=version,
+            label=1,
+            is_out_of_fold=True,
+        )
+    return version
+
+
+def ask_for_training(world):
+    """A training waits for the draft; making another study would carry it to its end."""
+    trained_judge.request_training(campaign=world.training, actor=world.people.researcher)
 
 
 def fill(study):
@@ -177,6 +219,8 @@ def fill(study):
         imported=imported,
         job=study.jobs.first(),
         **judge(campaign, people.researcher),
+        trained_judge=train(campaign),
+        training=draft,
     )
 
 
@@ -184,7 +228,11 @@ def fill(study):
 def both(django_db_setup, django_db_blocker, folder):
     """Two filled studies, made once a module in a transaction that is rolled back after it."""
     with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=folder), transaction.atomic():
-        yield fill(make_study("Study A")), fill(make_study("Study B"))
+        worlds = fill(make_study("Study A")), fill(make_study("Study B"))
+        for world in worlds:
+            reopen_runs(world)
+            ask_for_training(world)
+        yield worlds
         transaction.set_rollback(True)
 
 

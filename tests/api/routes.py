@@ -28,6 +28,7 @@ NAMED = (
     "running_run",
     "paused_run",
     "call",
+    "trained_judge",
 )
 LEVELS = [{"value": 0, "name": "No"}, {"value": 1, "name": "Yes"}]
 
@@ -254,6 +255,12 @@ ROUTES = [
     Route("call", "get", 200, (*RUN, "call")),
     Route("replies", "get", 200, RUN, is_list=True),
     Route("judge_labels", "get", 200, RUN, is_list=True),
+    Route("judges", "get", 200, C, is_list=True, queries=20),
+    Route("judge_figures", "get", 200, C),
+    Route("trained_judges", "get", 200, C, is_list=True),
+    Route("trained_judges", "post", 202, C),
+    Route("trained_judge", "get", 200, (*C, "trained_judge")),
+    Route("trained_judges_cancel", "post", 200, C, campaign="training"),
 ]
 OUTSIDE = [
     Route("me", "get", 200, ()),

@@ -12,6 +12,7 @@ from django.urls import URLPattern
 from annotation.urls import urlpatterns as study_pages
 from annotation.views.crowd import participant_urlpatterns as crowd_pages
 from cqa_site.people.urls import urlpatterns as people_pages
+from cqa_site.runs.urls import of_study as run_pages
 
 from .routes import declared
 
@@ -98,6 +99,44 @@ IN_PAGES = {
     "snapshots": ("snapshots",),
     "snapshot": ("snapshot",),
     "snapshot_freeze": ("snapshot_freeze",),
+    "job_progress": ("job",),
+    "endpoints": ("endpoints",),
+    "endpoint_new": ("endpoints",),
+    "endpoint_embedded": ("endpoint_embedded",),
+    "endpoint": ("endpoint",),
+    "endpoint_probe": ("endpoint_probe",),
+    "endpoint_archive": ("endpoint_archive",),
+    "prompts": ("prompts",),
+    "prompt": ("prompt",),
+    "prompt_new": ("prompts",),
+    "prompt_edit": ("prompt",),
+    "prompt_preview": ("prompt_preview",),
+    "runs": ("runs",),
+    "run": ("run",),
+    "run_new": ("runs",),
+    "run_estimate": ("run_estimate",),
+    "run_progress": ("run",),
+    "run_go_on": ("run_go_on",),
+    "run_pause": ("run_pause",),
+    "run_resume": ("run_resume",),
+    "run_cancel": ("run_cancel",),
+    "run_limits": ("run",),
+    "run_retry": ("run_retry",),
+    "run_again": ("run_again",),
+    "run_calls": ("calls",),
+    "run_call": ("call", "replies", "judge_labels"),
+    "run_compare": ("run_compare",),
+    "judges": ("judges", "judge_figures"),
+    "judges_fragment": DRAWN,
+    "judges_card": DRAWN,
+    "judges_chart": DRAWN,
+    "judges_table": DRAWN,
+    "judge_rows": ("judge_labels", "votes", "final_labels"),
+    "trained_judges": ("trained_judges",),
+    "train_judge": ("trained_judges",),
+    "train_cancel": ("trained_judges_cancel",),
+    "trained_judge": ("trained_judge",),
+    "trained_judge_card": ("trained_judge",),
 }
 
 
@@ -110,7 +149,9 @@ def walk(patterns):
             yield from walk(entry.url_patterns)
 
 
-PAGES = {entry.name: entry for entry in walk([*study_pages, *crowd_pages, *people_pages])}
+PAGES = {
+    entry.name: entry for entry in walk([*study_pages, *crowd_pages, *people_pages, *run_pages])
+}
 
 
 def takes_post(pattern: URLPattern) -> bool:

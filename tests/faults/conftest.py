@@ -4,6 +4,7 @@ import socket
 
 import pytest
 
+from benchmarks.campaign_server import free_port
 from benchmarks.databases import postgres_answers, postgres_database
 from tests.faults.fault_site import FaultSite
 from tests.faults.nursery import Nursery
@@ -19,7 +20,7 @@ def redis_answers() -> bool:
 
 @pytest.fixture(scope="session")
 def sqlite_sites():
-    yield from prepared(FaultSite(stub_port=9450))
+    yield from prepared(FaultSite(stub_port=free_port()))
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +29,7 @@ def postgres_sites():
         pytest.skip("PostgreSQL does not answer on 127.0.0.1:5432")
     broker = f"{REDIS}/6" if redis_answers() else "filesystem://"
     with postgres_database() as url:
-        yield from prepared(FaultSite(database_url=url, stub_port=9451, broker=broker))
+        yield from prepared(FaultSite(database_url=url, stub_port=free_port(), broker=broker))
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

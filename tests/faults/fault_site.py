@@ -1,9 +1,7 @@
 """A judging site for fault tests: quick processes, facts about a run, and what must hold."""
 
 import json
-import re
 import sqlite3
-import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -11,68 +9,9 @@ from dataclasses import dataclass, field
 import psycopg
 
 from benchmarks.judging_site import START, JudgingSite
+from tests.faults.fault_scripts import FACTS, INTEGRITY, STEER
 from tests.faults.nursery import Nursery
 from tests.judging.llmstub import StubServer
-
-FACTS = """
-import json, re, sys
-import django
-django.setup()
-from collections import Counter
-from cqa_site.runs.models import Attempt, Run
-run = Run.objects.select_related("budget").get(public_id=sys.argv[1])
-case = lambda text: int(re.search(r"in case ([0-9]+)[.]", text)[1])
-rows = run.judge_labels.select_related("argument", "call")
-case_of = {row.call_id: case(row.argument.text) for row in rows}
-attempts = Attempt.objects.filter(call__run=run)
-stored = Attempt.objects.filter(call__run=run, reply__isnull=False).exclude(outcome="reused")
-lost = attempts.filter(outcome__in=["lost", "stale"])
-def per_case(found):
-    return dict(Counter(case_of.get(call, -1) for call in found.values_list("call", flat=True)))
-print(json.dumps({
-    "state": run.state,
-    "pause_reason": run.pause_reason,
-    "planned": run.planned,
-    "calls": dict(Counter(run.calls.values_list("state", flat=True))),
-    "reasons": dict(Counter(run.calls.exclude(reason="").values_list("reason", flat=True))),
-    "outcomes": dict(Counter(attempts.values_list("outcome", flat=True))),
-    "failures": dict(Counter(attempts.exclude(failure="").values_list("failure", flat=True))),
-    "labels": {case(row.argument.text): row.label for row in rows},
-    "rows": len(rows),
-    "attempts": attempts.count(),
-    "lost_by_worker": dict(Counter(lost.values_list("worker", flat=True))),
-    "lost": per_case(lost),
-    "stored": per_case(stored),
-    "timeouts": per_case(attempts.filter(failure="timeout")),
-    "spent": run.budget.spent_micro,
-    "reserved": run.budget.reserved_micro,
-    "cap": run.budget.cap_micro,
-    "refusals": run.refusals,
-}))
-"""
-STEER = """
-import json, sys
-import django
-django.setup()
-from cqa_site.people.models import User
-from cqa_site.runs.actions import runs
-from cqa_site.runs.models import Run
-run = Run.objects.select_related("study", "endpoint").get(public_id=sys.argv[1])
-boss = User.objects.get(email="boss@bench.example")
-getattr(runs, sys.argv[2])(run=run, actor=boss, **json.loads(sys.argv[3]))
-"""
-INTEGRITY = """
-import django
-django.setup()
-from django.core.management import call_command
-call_command("check_integrity")
-"""
-
-
-def case_of(document: dict) -> int:
-    """The number in the sentence that a request asks about."""
-    return int(re.search(r"in case (\d+)\.", document["messages"][-1]["content"])[1])
-
 
 RUN_TABLES = (
     "annotation_judgelabel",
@@ -173,6 +112,9 @@ class FaultSite(JudgingSite):
         """Delete every run with all that hangs on it."""
         for table in RUN_TABLES:
             self.sql(f"DELETE FROM {table}")
+        if not self.is_postgres:
+            # No room left inside the file for the scenario that fills the disk.
+            self.sql("VACUUM")
 
     def attempts(self) -> int:
         """How often any call left."""
@@ -243,20 +185,3 @@ def wait_until(is_so, seconds: float, about=lambda: "", every: float = 0.1) -> N
     while not is_so():
         assert time.monotonic() < deadline, f"not within {seconds} s: {about()}"
         time.sleep(every)
-
-
-def in_threads(count: int, function) -> list:
-    """Call a function with 0, 1, … at the same time; return what came back."""
-    results: list = [None] * count
-    barrier = threading.Barrier(count)
-
-    def one(number: int) -> None:
-        barrier.wait()
-        results[number] = function(number)
-
-    threads = [threading.Thread(target=one, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results

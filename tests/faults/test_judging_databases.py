@@ -57,7 +57,7 @@ def jump(site: FaultSite, days: str) -> None:
 def test_a_full_disk_stops_the_run_until_there_is_room(site):
     """Nothing is stored for seconds; then the same worker goes on, and nothing is paid twice."""
     with site.stub(latency=0.1) as stub:
-        run = site.begin(stub, sample=200)
+        run = site.begin(stub, sample=400)
         worker = site.nursery.work()
         wait_until(lambda: site.ended() > 20, 30, every=0.01)
         fill(site, worker)
@@ -65,12 +65,12 @@ def test_a_full_disk_stops_the_run_until_there_is_room(site):
         ended, answered = site.ended(), stub.counts["answered"]
         time.sleep(1.0)
         assert (site.ended(), stub.counts["answered"]) == (ended, answered)
-        assert ended < answered < 200
+        assert ended < answered < 400
         assert lives(worker)
         free(site, worker)
         site.wait(run, 60)
-        assert stub.counts["answered"] == 200
-    assert site.check(run, kept=200)["outcomes"] == {"replied": 200}
+        assert stub.counts["answered"] == 400
+    assert site.check(run, kept=400)["outcomes"] == {"replied": 400}
 
 
 def fill(site: FaultSite, worker: int) -> None:
@@ -125,7 +125,7 @@ def restartable():
         postgres("pg_ctl", "start", *start)
         try:
             url = f"postgres://postgres@127.0.0.1:{port}/postgres"
-            for site in prepared(FaultSite(database_url=url, stub_port=9452, items=300)):
+            for site in prepared(FaultSite(database_url=url, stub_port=free_port(), items=300)):
                 yield site, lambda: postgres("pg_ctl", "restart", "-m", "immediate", *start)
         finally:
             postgres("pg_ctl", "stop", "-m", "immediate")

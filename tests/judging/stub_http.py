@@ -96,8 +96,10 @@ class Connection(asyncio.Protocol):
         first, *lines = self._buffer[:end].decode("latin-1").split("\r\n")
         del self._buffer[: end + 4]
         method, path, _version = first.split(" ", 2)
-        pairs = (line.partition(":") for line in lines)
-        headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
+        headers: dict[str, str] = {}
+        for name, _, value in (line.partition(":") for line in lines):
+            name = name.strip().lower()
+            headers[name] = ", ".join(filter(None, [headers.get(name), value.strip()]))
         self._request = Request(method, path, headers)
         if "100-continue" in headers.get("expect", ""):
             self._wire.write(b"HTTP/1.1 100 Continue\r\n\r\n")

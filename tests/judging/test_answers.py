@@ -45,6 +45,7 @@ def test_counts_that_are_none_are_unknown(tokens):
     usage = {"prompt_tokens": tokens, "completion_tokens": 2**31 - 1}
     reply = read(completion(usage=usage))
     assert (reply.tokens_in, reply.tokens_out) == (None, 2**31 - 1)
+    assert read(completion(usage={"completion_tokens": 0})).tokens_out == 0
 
 
 def test_names_are_cut():

@@ -36,7 +36,8 @@ def test_how_often_each_failure_is_tried(failure, count):
 
 
 @pytest.mark.parametrize(
-    "failure", [Failure.QUOTA, Failure.DENIED, Failure.BLOCKED, Failure.CERTIFICATE]
+    "failure",
+    [Failure.QUOTA, Failure.DENIED, Failure.KEY, Failure.BLOCKED, Failure.CERTIFICATE],
 )
 def test_what_a_person_must_mend_pauses_the_run_and_costs_the_call_nothing(failure):
     step = after_failure(failure, tries=7, throttles=99)

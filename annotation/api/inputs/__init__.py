@@ -28,6 +28,7 @@ from .labels import (
     ExcludedSerializer,
 )
 from .people import InvitationInput, MemberInput, StudyInput
+from .training import TrainingInput
 
 __all__ = [
     "AddedSerializer",
@@ -60,5 +61,6 @@ __all__ = [
     "RetryInput",
     "RunInput",
     "StudyInput",
+    "TrainingInput",
     "require_valid",
 ]

@@ -26,6 +26,7 @@ from .files import (
     SnapshotDetailSerializer,
     SnapshotSerializer,
 )
+from .judges import JudgeSerializer, ModelCardSerializer, TrainedJudgeSerializer
 from .labels import AdjudicationSerializer, FinalLabelSerializer, RaterSerializer, VoteSerializer
 from .people import (
     AuditEventSerializer,
@@ -83,9 +84,11 @@ __all__ = [
     "ItemSerializer",
     "JobSerializer",
     "JudgeLabelSerializer",
+    "JudgeSerializer",
     "LevelSerializer",
     "MeSerializer",
     "MemberSerializer",
+    "ModelCardSerializer",
     "NewCrowdLinkSerializer",
     "NewInvitationSerializer",
     "PreviewSerializer",
@@ -100,5 +103,6 @@ __all__ = [
     "StudyNameSerializer",
     "StudySerializer",
     "TokenSerializer",
+    "TrainedJudgeSerializer",
     "VoteSerializer",
 ]

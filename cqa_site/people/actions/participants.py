@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from cqa_site.people.access import memberships_of, record
@@ -86,6 +87,18 @@ def close_link(*, link: ParticipantLink, actor: User) -> None:
             subject=link.platform,
             link=str(link.public_id),
         )
+
+
+def links_of(*, study: Study, campaign_ref: uuid.UUID) -> QuerySet[ParticipantLink]:
+    """The links of a campaign, newest first, each with how many people ``joined`` by it."""
+    links = study.participant_links.filter(campaign_ref=campaign_ref).select_related("study")
+    return links.annotate(joined=Count("participants")).order_by("-created_at", "-pk")
+
+
+def placeholders(link: ParticipantLink) -> str:
+    """The query as platforms want it: each parameter with a placeholder they fill in."""
+    names = (link.participant_param, link.study_param, link.session_param)
+    return "&".join(f"{name}={{{{%{name}%}}}}" for name in names if name)
 
 
 def find_link(secret: str) -> ParticipantLink | None:

@@ -64,11 +64,10 @@ def _take_back(run: Run, calls: list[Call], gate: OpenGate) -> None:
         else:
             call.state = Call.State.READY
     Call.objects.bulk_update(calls, ["state", "reason", "losses", "lease_until", "finished_at"])
-    for call in calls:
-        # The request may have been paid for; without a reply nobody can tell.
-        Attempt.objects.filter(call=call, fence=call.fence, outcome=Attempt.Outcome.OPEN).update(
-            outcome=Attempt.Outcome.LOST, closed_at=gate.now, cost_micro=F("reserve_micro")
-        )
+    # The requests may have been paid for; without a reply nobody can tell.
+    Attempt.objects.filter(call__in=calls, outcome=Attempt.Outcome.OPEN).update(
+        outcome=Attempt.Outcome.LOST, closed_at=gate.now, cost_micro=F("reserve_micro")
+    )
     reserved = sum(call.reserve_micro for call in calls)
     money.settle(run, released=reserved, spent=reserved)
     if given_up:

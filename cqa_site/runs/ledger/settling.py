@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 
+from django.db.models import F
+
 from cqa_site.judging.estimating import cost_micro
 from cqa_site.judging.retries import Next, after_unusable_reply
 from cqa_site.runs.kinds import Ended, Reading, kind_of
@@ -101,7 +103,8 @@ def _save(good: Sequence[Read], rest: Sequence[Read]) -> None:
         )
     if rest:
         Call.objects.bulk_update((one.call for one in rest), CHANGED)
-        for one in rest:
-            Attempt.objects.filter(call=one.call, fence=one.call.fence).update(
-                unusable=one.reading.reason[:20]
+        for reason in {one.reading.reason for one in rest}:
+            calls = [one.call for one in rest if one.reading.reason == reason]
+            Attempt.objects.filter(call__in=calls, fence=F("call__fence")).update(
+                unusable=reason[:20]
             )

@@ -204,11 +204,12 @@ def move(run: Run, call: Call, step: Step, gate: OpenGate, *, reason: str) -> No
 
 def pause(run: Run, reason: str) -> None:
     """Pause a working run with the reason people see."""
+    if not run.is_working:
+        return
     Run.objects.filter(pk=run.pk, state__in=Run.WORKING).update(
         state=Run.State.PAUSED, pause_reason=reason[:300]
     )
-    if run.is_working:
-        run.state, run.pause_reason = Run.State.PAUSED, reason[:300]
+    run.state, run.pause_reason = Run.State.PAUSED, reason[:300]
 
 
 def _close_failed(attempt: Attempt, failure: CallFailed, gate: OpenGate) -> None:
@@ -221,13 +222,19 @@ def _close_failed(attempt: Attempt, failure: CallFailed, gate: OpenGate) -> None
 
 def _close_stale(run: Run, gate: OpenGate, stale: list[Finished]) -> None:
     """Requests whose call was taken over: the reaper settled their money; keep what came."""
-    for done in stale:
-        reply = _reply_row(run, done) if done.reply else None
-        if reply:
-            reply.save()
-        Attempt.objects.filter(pk=done.sent.attempt.pk, outcome=Attempt.Outcome.LOST).update(
-            outcome=Attempt.Outcome.STALE, reply=reply
-        )
+    if not stale:
+        return
+    attempts = {done.sent.attempt.pk: done.sent.attempt for done in stale}
+    lost = Attempt.objects.filter(pk__in=attempts, outcome=Attempt.Outcome.LOST)
+    known = set(lost.values_list("pk", flat=True))
+    came = [done for done in stale if done.sent.attempt.pk in known]
+    late = [done for done in came if done.reply]
+    stored = Reply.objects.bulk_create(_reply_row(run, done) for done in late)
+    for done, reply in zip(late, stored, strict=True):
+        done.sent.attempt.reply = reply
+    for done in came:
+        done.sent.attempt.outcome = Attempt.Outcome.STALE
+    Attempt.objects.bulk_update((done.sent.attempt for done in came), ["outcome", "reply"])
 
 
 def _pause_if_all_refused(run: Run) -> None:

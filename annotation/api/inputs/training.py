@@ -1,0 +1,11 @@
+"""Bodies about the trained judge."""
+
+from rest_framework import serializers
+
+from .base import Input
+
+
+class TrainingInput(Input):
+    """Whose final labels it learns from; by default those of the campaign itself."""
+
+    source = serializers.UUIDField(required=False)

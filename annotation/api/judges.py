@@ -1,0 +1,87 @@
+"""Judges beside people, and the trained judge of a campaign."""
+
+import uuid
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.actions import trained_judge as actions
+from annotation.models import JudgeLabel, TrainedJudge
+from annotation.reports.judge_versions import Choice, figures_of, state_of
+from cqa_site.web.problems import Conflict, invalid_on
+from cqa_site.web.strict_filters import refuse_unknown
+
+from . import inputs, serializers
+from .access import CampaignViews
+
+CHOICE = [
+    OpenApiParameter("judge", str, description="Key of the judge looked at; default: the best."),
+    OpenApiParameter("other", str, description="Key of a second judge."),
+    OpenApiParameter("common", str, enum=["1"], description="Arguments all judges labelled."),
+]
+
+
+class JudgeViews(CampaignViews):
+    """Everything that labelled arguments of the campaign and is no person."""
+
+    queryset = JudgeLabel.objects.none()
+    serializer_class = serializers.JudgeSerializer
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """The judges, highest ordinal alpha with the final labels first."""
+        figures = figures_of(self.campaign, Choice(), state_of(self.campaign))
+        return self.listed(figures["judges"])
+
+    @extend_schema(parameters=CHOICE, responses=OpenApiTypes.OBJECT)
+    def figures(self, request: Request, **kwargs: Any) -> Response:
+        """Every figure of the page Judges: people, judges, confusion, labels, hardest."""
+        refuse_unknown(request, {"judge", "other", "common"})
+        choice = Choice.from_query(request.query_params)
+        return Response(figures_of(self.campaign, choice, state_of(self.campaign)))
+
+
+class TrainedJudgeViews(CampaignViews):
+    """The versions of the judge trained on final labels."""
+
+    queryset = TrainedJudge.objects.none()
+    serializer_class = serializers.TrainedJudgeSerializer
+
+    def rows(self) -> QuerySet:
+        """Newest first, without the models themselves."""
+        versions = self.campaign.trained_judges.select_related("campaign", "rater")
+        return versions.defer("model")
+
+    @extend_schema(responses=serializers.ModelCardSerializer)
+    def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """One version with its model card."""
+        version = get_object_or_404(self.get_queryset(), public_id=public_id)
+        return Response(serializers.ModelCardSerializer(version).data)
+
+    @extend_schema(request=inputs.TrainingInput, responses={202: serializers.JobSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Train the next version in the background; one training at a time."""
+        wanted = self.read(inputs.TrainingInput).get("source", self.campaign.public_id)
+        campaigns = self.study.campaigns.select_related("guideline")
+        source = campaigns.filter(public_id=wanted).first()
+        if source is None:
+            raise ValidationError({"source": ["No such campaign in this study."]})
+        with invalid_on("source", actions.TrainingNotPossible):
+            job = actions.request_training(
+                campaign=self.campaign, source=source, actor=request.user
+            )
+        job.refresh_from_db()
+        return Response(serializers.JobSerializer(job).data, status=202)
+
+    @extend_schema(request=inputs.NothingInput, responses=serializers.JobSerializer)
+    def cancel(self, request: Request, **kwargs: Any) -> Response:
+        """Stop the training that waits or runs; nothing of it is kept."""
+        self.read(inputs.NothingInput)
+        if not actions.cancel_training(campaign=self.campaign, actor=request.user):
+            raise Conflict("No training is waiting or running.")
+        return Response(serializers.JobSerializer(actions.latest_job(self.campaign)).data)

@@ -1,0 +1,89 @@
+"""Judges beside people, and the versions of the trained judge."""
+
+from rest_framework import serializers
+
+from annotation.models import TrainedJudge
+from annotation.reports.model_cards import model_card
+
+from .base import ReadSerializer
+
+
+class JudgeEstimateSerializer(serializers.Serializer):
+    """One agreement figure; null with a reason where it is not defined."""
+
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    interval = serializers.CharField(allow_null=True)
+    level = serializers.CharField(allow_null=True)
+    n_pairable_items = serializers.IntegerField()
+    reason = serializers.CharField(allow_null=True)
+
+
+class ReplacementSerializer(serializers.Serializer):
+    """Shares of majority labels with the judge in the place of one vote."""
+
+    n_items = serializers.IntegerField()
+    changed = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    raised = serializers.FloatField(allow_null=True)
+    lowered = serializers.FloatField(allow_null=True)
+    tied_before = serializers.FloatField(allow_null=True)
+    tied_after = serializers.FloatField(allow_null=True)
+    reason = serializers.CharField(allow_blank=True)
+
+
+class JudgeSerializer(serializers.Serializer):
+    """One judge; ``kind`` is model, classifier or imported; its labels are nobody's votes."""
+
+    key = serializers.CharField()
+    name = serializers.CharField()
+    kind = serializers.CharField()
+    made_at = serializers.DateTimeField(source="at")
+    model = serializers.CharField(allow_blank=True)
+    prompt = serializers.CharField(allow_blank=True)
+    run = serializers.UUIDField(allow_null=True)
+    trained_judge = serializers.UUIDField(source="trained", allow_null=True)
+    is_active = serializers.BooleanField()
+    is_out_of_fold = serializers.BooleanField()
+    asked = serializers.IntegerField(source="planned")
+    labelled = serializers.IntegerField()
+    unscored = serializers.IntegerField()
+    coverage = serializers.FloatField()
+    is_low = serializers.BooleanField(help_text="Coverage below 95 %: not ranked.")
+    compared = serializers.IntegerField(source="n", help_text="Arguments with a final label too.")
+    exact = serializers.FloatField(allow_null=True)
+    bias = serializers.FloatField(allow_null=True)
+    mean_absolute_error = serializers.FloatField(source="error", allow_null=True)
+    ordinal_alpha = JudgeEstimateSerializer(source="ordinal")
+    interval_alpha = JudgeEstimateSerializer(source="interval")
+    ordinal_alpha_with_votes = JudgeEstimateSerializer(source="with_votes")
+    replacement = ReplacementSerializer()
+    replicates = serializers.IntegerField()
+    consistency = JudgeEstimateSerializer(allow_null=True)
+    cost_per_thousand = serializers.FloatField(source="per_thousand", allow_null=True)
+
+
+class TrainedJudgeSerializer(ReadSerializer):
+    """One version of the trained judge."""
+
+    figures = serializers.DictField(read_only=True)
+
+    class Meta:
+        model = TrainedJudge
+        fields = ["id", "number", "kind", "sha256", "figures", "created_at"]
+
+
+class ModelCardSerializer(TrainedJudgeSerializer):
+    """One version with its whole model card."""
+
+    card = serializers.SerializerMethodField()
+
+    class Meta:
+        model = TrainedJudge
+        fields = [*TrainedJudgeSerializer.Meta.fields, "card"]
+
+    def get_card(self, version: TrainedJudge) -> dict:
+        """Data counts, recipe, library versions and figures."""
+        return model_card(version)

@@ -1,0 +1,182 @@
+"""The ledger's turns, one at a time: claiming, fences, taking back what was lost."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models import F
+from django.utils import timezone
+
+from annotation.models import JudgeLabel
+from cqa_site.judging.chat import Failure
+from cqa_site.runs.actions import runs as control
+from cqa_site.runs.integrity import find_violations
+from cqa_site.runs.models import Attempt, Call, Reply, Run
+from tests.runs.judging import Lab, good
+from tests.runs.turns import A_DAY, change, failures, planned, readings, replies, states, turn
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def lab() -> Lab:
+    return Lab(items=40)
+
+
+@pytest.fixture
+def run(lab) -> Run:
+    return planned(lab)
+
+
+# -- claiming -------------------------------------------------------------------------------
+
+
+def test_calls_are_claimed_in_their_order_as_far_as_the_gate_allows(lab, run):
+    first = turn(lab)
+    assert [one.call.position for one in first.outgoing] == list(range(16))
+    assert turn(lab, "b").outgoing == []
+    second = turn(lab, finished=replies(first.outgoing[:5]))
+    assert [one.call.position for one in second.outgoing] == list(range(16, 21))
+
+
+def test_no_more_leave_than_worker_run_and_endpoint_take(lab, run):
+    assert len(turn(lab, room=3).outgoing) == 3
+    Run.objects.filter(pk=run.pk).update(ceiling=5)
+    assert len(turn(lab, "b").outgoing) == 2
+    Run.objects.filter(pk=run.pk).update(ceiling=None)
+    lab.endpoint.max_in_flight = 8
+    assert len(turn(lab, "c").outgoing) == 3
+
+
+def test_two_runs_share_the_room(lab, run):
+    other = planned(lab, seed=2, replicates=1)
+    sent = turn(lab, room=10).outgoing
+    assert sorted(one.run.pk for one in sent) == [run.pk] * 5 + [other.pk] * 5
+
+
+def test_a_claim_writes_fence_lease_and_attempt_before_anything_leaves(lab, run):
+    sent = turn(lab).outgoing
+    for one in sent:
+        call = Call.objects.get(pk=one.call.pk)
+        assert (call.state, call.fence, call.leased_by) == ("leased", 1, "a")
+        seconds = (call.lease_until - timezone.now()).total_seconds()
+        assert 25 < seconds <= 30
+        assert call.attempts.get().outcome == "open"
+    run.budget.refresh_from_db()
+    assert run.budget.reserved_micro == sum(one.call.reserve_micro for one in sent) > 0
+    assert list(find_violations()) == []
+
+
+def test_only_a_plausible_waiting_time_is_waited_for(lab, run):
+    """More than twice the longest wait ahead is no wait, but a clock that jumped."""
+    run.calls.update(run_after=timezone.now() + timedelta(minutes=10))
+    assert turn(lab).outgoing == []
+    run.calls.update(run_after=timezone.now() + A_DAY)
+    assert len(turn(lab).outgoing) == 16
+
+
+# -- fences -----------------------------------------------------------------------------------
+
+
+def test_a_late_reply_is_kept_but_changes_nothing(lab, run):
+    sent = turn(lab).outgoing
+    change(sent, lease_until=timezone.now() - A_DAY)
+    taken = turn(lab, "b", does_reap=True).outgoing
+    assert [one.call.pk for one in taken] == [one.call.pk for one in sent]
+    late = turn(lab, "a", finished=replies(sent, good(0)))
+    assert late.to_read == []
+    assert set(Attempt.objects.filter(fence=1).values_list("outcome", flat=True)) == {"stale"}
+    assert Reply.objects.filter(attempts__fence=1).count() == 16
+    turn(lab, "b", read=readings(turn(lab, "b", finished=replies(taken, good(3)))))
+    assert set(JudgeLabel.objects.values_list("label", "fence")) == {(3, 2)}
+    assert list(find_violations()) == []
+
+
+def test_a_late_failure_costs_the_call_no_try(lab, run):
+    sent = turn(lab).outgoing
+    change(sent, lease_until=timezone.now() - A_DAY)
+    turn(lab, "b", does_reap=True)
+    turn(lab, "a", finished=failures(sent, Failure.SERVER))
+    assert set(run.calls.values_list("tries", flat=True)) == {0}
+    assert list(find_violations()) == []
+
+
+def test_a_reply_read_twice_is_stored_once(lab, run):
+    """A worker dies after storing a reply; two others read it at the same time."""
+    stored = turn(lab, finished=replies(turn(lab, room=4).outgoing), may_claim=False)
+    assert turn(lab, "b", read=readings(stored), may_claim=False).ended == 4
+    assert turn(lab, "c", read=readings(stored), may_claim=False).ended == 0
+    assert JudgeLabel.objects.count() == 4
+
+
+# -- reaping ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("moved", [-timedelta(seconds=1), -A_DAY, A_DAY])
+def test_a_lease_that_ran_out_or_cannot_be_is_taken_back(lab, run, moved):
+    sent = turn(lab).outgoing
+    change(sent, lease_until=timezone.now() + moved)
+    turn(lab, "b", does_reap=True, may_claim=False)
+    assert states(run) == {"ready": 40}
+    assert set(run.calls.filter(fence=1).values_list("losses", "tries")) == {(1, 0)}
+    assert Attempt.objects.filter(outcome="lost", cost_micro=F("reserve_micro")).count() == 16
+    run.budget.refresh_from_db()
+    assert run.budget.reserved_micro == 0
+    assert run.budget.spent_micro == sum(one.call.reserve_micro for one in sent)
+    assert list(find_violations()) == []
+
+
+def test_who_is_late_but_alive_keeps_what_is_on_its_way(lab, run):
+    sent = turn(lab).outgoing
+    change(sent, lease_until=timezone.now() - A_DAY)
+    # The last two were claimed by a commit whose answer never came: nobody carries them.
+    carried = {one.call.pk for one in sent[:-2]}
+    turn(lab, does_reap=True, on_the_way=carried, may_claim=False)
+    assert set(run.calls.filter(state="leased").values_list("pk", flat=True)) == carried
+    assert states(run) == {"leased": 14, "ready": 26}
+
+
+def test_replies_nobody_read_are_read_later_even_if_the_run_was_cancelled(lab, run):
+    sent = turn(lab, room=8).outgoing
+    turn(lab, finished=replies(sent), may_claim=False)
+    control.cancel_run(run=run, actor=lab.researcher)
+    assert not turn(lab, "b", does_reap=True).is_idle
+    Attempt.objects.filter(outcome="replied").update(closed_at=timezone.now() - A_DAY)
+    found = turn(lab, "b", does_reap=True)
+    assert turn(lab, "b", read=readings(found), does_reap=True).is_idle
+    assert states(run) == {"done": 8, "cancelled": 32}
+    assert list(find_violations()) == []
+
+
+def test_a_drain_waits_for_what_others_carry_in_a_paused_run(lab, run):
+    sent = turn(lab).outgoing
+    control.pause_run(run=run, actor=lab.researcher)
+    assert not turn(lab, "b", does_reap=True).is_idle
+    change(sent, lease_until=timezone.now() - A_DAY)
+    assert turn(lab, "b", does_reap=True).is_idle
+    assert states(run) == {"ready": 40}
+
+
+def test_calls_often_lost_are_asked_after_the_others_and_apart(lab, run):
+    """One of them may be what kills: it must not take the others with it."""
+    calls = list(run.calls.order_by("position"))
+    run.calls.filter(position__lt=30).update(losses=2)
+    run.calls.filter(position__in=(28, 29)).update(losses=3)
+    ordinary = turn(lab).outgoing
+    assert [one.call.position for one in ordinary] == list(range(30, 40))
+    assert turn(lab).outgoing == []
+    apart = turn(lab, finished=replies(ordinary)).outgoing
+    assert [one.call.pk for one in apart] == [call.pk for call in calls[:4]]
+    assert turn(lab).outgoing == []
+    run.calls.filter(state="ready", losses=2).update(losses=3)
+    alone = turn(lab, finished=replies(apart)).outgoing
+    assert [one.call.pk for one in alone] == [calls[4].pk]
+
+
+def test_a_call_whose_workers_died_four_times_is_given_up(lab, run):
+    sent = turn(lab, room=2).outgoing
+    change(sent, lease_until=timezone.now() - A_DAY, losses=2)
+    change(sent[:1], losses=3)
+    turn(lab, "b", does_reap=True, may_claim=False)
+    assert states(run) == {"ready": 39, "unscored": 1}
+    assert JudgeLabel.objects.get().reason == "poison"
+    assert list(find_violations()) == []
