@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from benchmarks.databases import SERVER, postgres_answers
 
-FOLDERS = ["annotation", "api", "people", "security"]
+FOLDERS = ["annotation", "api", "people", "runs", "security"]
 
 
 def main() -> int:

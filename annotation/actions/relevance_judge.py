@@ -114,7 +114,7 @@ class RelevanceKind:
 
 
 def default_prompts(study: Study, actor: User | None = None) -> list[PromptVersion]:
-    """The prompts that come with the project, as version 1 of each form; made when first asked."""
+    """The newest prompt of each form; the project's own become version 1 when first asked for."""
     made = []
     for kind, name in ((SINGLE, "relevance_single.md"), (BATCH, "relevance_batch.md")):
         if found := study.prompt_versions.filter(kind=kind).first():

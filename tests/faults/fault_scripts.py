@@ -53,8 +53,3 @@ django.setup()
 from django.core.management import call_command
 call_command("check_integrity")
 """
-
-
-def case_of(document: dict) -> int:
-    """The number in the sentence that a request asks about."""
-    return int(re.search(r"in case (\d+)\.", document["messages"][-1]["content"])[1])

@@ -1,6 +1,7 @@
 """A judging site for fault tests: quick processes, facts about a run, and what must hold."""
 
 import json
+import re
 import sqlite3
 import time
 from collections import Counter
@@ -24,6 +25,11 @@ RUN_TABLES = (
     "runs_gate",
     "runs_job",
 )
+
+
+def case_of(document: dict) -> int:
+    """The number in the sentence that a request asks about."""
+    return int(re.search(r"in case (\d+)\.", document["messages"][-1]["content"])[1])
 
 
 @dataclass

@@ -66,7 +66,7 @@ from cqa_site.runs.models import Endpoint
 from tests.faults.fault_site import case_of
 def answer(request):
     case = case_of({"messages": request.messages})
-    if case == 7:
+    if case == 120:
         os.kill(os.getpid(), signal.SIGKILL)
     return json.dumps({"reason": "So.", "label": case % 4})
 clients.MAKERS[Endpoint.Kind.REMOTE] = lambda endpoint: ScriptedClient(answer, latency=0.02)
@@ -75,7 +75,7 @@ clients.MAKERS[Endpoint.Kind.REMOTE] = lambda endpoint: ScriptedClient(answer, l
 
 def test_a_call_that_kills_its_workers_is_given_up_and_takes_no_other_with_it(site):
     with site.stub() as stub:
-        run = site.begin(stub)
+        run = site.begin(stub, sample=200)
         deaths = 0
         while site.state_of(run) != "done":
             worker = site.nursery.work(after=HASTY + SUICIDE)
@@ -86,9 +86,9 @@ def test_a_call_that_kills_its_workers_is_given_up_and_takes_no_other_with_it(si
             )
             deaths += not lives(worker)
             assert deaths <= 4, site.summary(run)
-    facts = site.check(run, kept=999)
+    facts = site.check(run, kept=199)
     assert deaths == 4
-    assert facts["labels"]["7"] is None
+    assert facts["labels"]["120"] is None
     assert facts["reasons"] == {"poison": 1}
 
 

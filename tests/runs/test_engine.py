@@ -205,3 +205,20 @@ def test_unscored_calls_can_be_asked_again(lab, monkeypatch, django_capture_on_c
     assert run.state == Run.State.DONE
     assert run.judge_labels.filter(label__isnull=False).count() == 30
     assert not Attempt.objects.filter(outcome="open").exists()
+
+
+def test_a_draft_whose_planning_failed_can_be_planned_again(
+    lab, monkeypatch, django_capture_on_commit_callbacks
+):
+    def fail(run):
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("cqa_site.runs.handlers.write_calls", fail)
+        run = run_to_end(lab, django_capture_on_commit_callbacks)
+    assert run.state == Run.State.DRAFT
+    script(monkeypatch, answer_by_text)
+    with django_capture_on_commit_callbacks(execute=True):
+        control.go_on(run=run, actor=lab.researcher)
+    run.refresh_from_db()
+    assert run.state == Run.State.DONE

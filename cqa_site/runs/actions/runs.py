@@ -124,19 +124,16 @@ def start_run(*, study: Study, actor: User, plan: RunPlan) -> Run:
     kind.begin(run)
     freeze(plan.prompt)
     record(study=study, actor=actor, verb="run_started", subject=f"#{run.number}")
-    jobs.enqueue(
-        study=study,
-        kind="plan_run",
-        key=str(run.public_id),
-        actor=actor,
-        run=str(run.public_id),
-    )
+    _plan(run, actor)
     return run
 
 
 @transaction.atomic
 def go_on(*, run: Run, actor: User) -> None:
-    """Send the rest after the pre-flight."""
+    """Send the rest after the pre-flight; or plan a draft again whose planning failed."""
+    if run.state == Run.State.DRAFT:
+        _plan(run, actor)
+        return
     _move(run, {Run.State.CHECKED}, Run.State.RUNNING, actor, "run_went_on")
     transaction.on_commit(jobs.ring)
 
@@ -241,6 +238,12 @@ def run_again(*, run: Run, actor: User) -> Run:
             mode=run.mode,
         ),
     )
+
+
+def _plan(run: Run, actor: User) -> None:
+    """Have a worker write the calls."""
+    key = str(run.public_id)
+    jobs.enqueue(study=run.study, kind="plan_run", key=key, actor=actor, run=key)
 
 
 def _check(plan: RunPlan) -> None:
