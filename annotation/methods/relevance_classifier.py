@@ -9,10 +9,27 @@ levels into account and minimises the expected absolute error.
 Everything learned is linear, so a fitted model is a few small matrices: prediction needs only
 numpy, and storing it needs no pickle.
 
-Measured on the 1,688 distinct text units of the relevance paper's release, 10 folds grouped
-by pair, 8 fold seeds, mean (standard deviation over the seeds); see
-tests/golden/test_trained_judge.py:
-MEASURED_TABLE
+Measured on the 1,688 distinct text units of the relevance paper's release with all-MiniLM-L6-v2,
+10 folds grouped by pair, fold seeds 0-7, mean (standard deviation over the seeds). The design
+was chosen on folds of other seeds, but of the same units; tests/golden/test_trained_judge.py
+checks the first two rows.
+
+==================  =============  ==============  ===========  ========
+features            ordinal alpha  interval alpha  exact match  log loss
+==================  =============  ==============  ===========  ========
+lexical             .498 (.006)    .495 (.005)     .624 (.003)  .942
+lexical + mentions  .553 (.003)    .538 (.003)     .659 (.003)  .895
+mentions            .560 (.005)    .544 (.005)     .663 (.003)  .895
+==================  =============  ==============  ===========  ========
+
+The lexical block adds no agreement to the vectors on this much data; it is what remains without
+an embedder. Leaving out training sentences whose text also occurs in the tested fold
+changes nothing (.554 / .539 / .660, seeds 0-2).
+
+With n labels drawn from the other folds, tested on a fifth of the pairs (mean of three draws),
+ordinal alpha of lexical + mentions is .27 at n = 50, .43 at 100, .46 at 200, .54 at 400, .56 at
+800. The untrained rule in `relevance_zero_shot` has .475 on all units: below about 300 labels
+it is the better start.
 """
 
 from __future__ import annotations

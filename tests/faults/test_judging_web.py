@@ -5,7 +5,7 @@ import re
 import pytest
 
 from benchmarks.campaign_server import PASSWORD
-from benchmarks.http_annotator import Annotator
+from benchmarks.http_annotator import CSRF, Annotator
 from tests.faults.fault_site import FaultSite
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("load")]
@@ -30,6 +30,8 @@ def test_a_run_whose_web_server_died_after_its_answer_is_carried(site):
             browser = Annotator(site.port, site.study, site.campaign, seed=1)
             browser.sign_in("boss@bench.example", PASSWORD)
             path = f"/s/{site.study}/campaigns/{site.campaign}/judges/new/"
+            _status, page = browser.request("GET", path)
+            browser.token = CSRF.search(page)[1].decode()
             _status, page = browser.request("POST", path, form)
             agreed = re.search(rb'name="agreed" value="([^"]+)"', page)[1].decode()
             status, _page = browser.request("POST", path, form | {"agreed": agreed})
