@@ -48,7 +48,8 @@ plan = RunPlan(
     target=target_of(campaign, choice="sample" if sample else "all", sample=sample),
     **values,
 )
-run = start_run(study=campaign.study, actor=User.objects.get(email="boss@bench.example"), plan=plan)
+boss = User.objects.get(email="boss@bench.example")
+run = start_run(study=campaign.study, actor=boss, plan=plan)
 print(run.public_id)
 """
 STATE = """
@@ -65,7 +66,8 @@ for outcome in Attempt.objects.filter(call__run=run).values_list("outcome", flat
 labels = run.judge_labels.filter(label__isnull=False).count()
 print(json.dumps(
     asdict(progress_of(run))
-    | {"state": run.state, "pause_reason": run.pause_reason, "outcomes": outcomes, "labels": labels}
+    | {"state": run.state, "pause_reason": run.pause_reason}
+    | {"outcomes": outcomes, "labels": labels}
 ))
 """
 

@@ -41,7 +41,7 @@ class Model(BaseHTTPRequestHandler):
     """A model that repeats the key wherever it can, and refuses when it is told to."""
 
     protocol_version = "HTTP/1.1"
-    refuses = False
+    refuses = has_broken = False
     seen: list[str | None] = []
 
     def do_POST(self):
@@ -69,7 +69,7 @@ class Model(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def model(settings):
-    Model.refuses, Model.seen = False, []
+    Model.refuses, Model.has_broken, Model.seen = False, False, []
     server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     settings.EGRESS_ALLOW = f"127.0.0.1/32:{server.server_port}"
@@ -170,9 +170,12 @@ def test_the_key_is_in_the_request_and_nowhere_else(
 
 
 async def broken(self, *args, **kwargs):
-    """What no client should do, with the key in a local variable."""
+    """What no client should do, with the key in a local variable; then the run is paused."""
     header = f"Bearer {self._key}"
-    raise RuntimeError(f"no way to carry {len(header)} characters")
+    if not Model.has_broken:
+        Model.has_broken = True
+        raise RuntimeError(f"no way to carry {len(header)} characters")
+    raise CallFailed(Failure.DENIED, "HTTP 401.", status=401)
 
 
 @pytest.mark.parametrize("where", ["page", "api"])

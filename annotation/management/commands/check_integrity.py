@@ -9,7 +9,7 @@ from cqa_site.runs import integrity as ledger
 
 
 class Command(BaseCommand):
-    help = "Check slots, votes, history, snapshots and the ledger of calls; exit 1 and say what is broken."
+    help = "Check slots, votes, snapshots and the ledger of calls; exit 1 and say what is broken."
 
     def handle(self, *args: Any, **options: Any) -> None:
         violations = [*labelling.find_violations(), *ledger.find_violations()]
