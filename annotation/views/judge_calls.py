@@ -2,8 +2,6 @@
 
 import json
 import uuid
-from copy import copy
-from dataclasses import dataclass
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -13,36 +11,14 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
 from annotation.models import Argument, JudgeLabel
-from cqa_site.judging.chat import ChatRequest
-from cqa_site.judging.estimating import estimate_messages
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
-from cqa_site.runs.ledger.claiming import key_of, questions_for, request_of
+from cqa_site.runs.asked import asked_again
 from cqa_site.runs.models import Call, Run
 from cqa_site.runs.views.control import run_or_404
 
 PER_PAGE = 50
 LONGEST_BODY = 100_000
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A request written again from what is stored now."""
-
-    request: ChatRequest
-    flags: tuple[str, ...]
-    is_same: bool
-    tokens: int
-
-    @property
-    def params(self) -> str:
-        """Sampling parameters as JSON."""
-        return _readable(dict(self.request.params))
-
-    @property
-    def schema(self) -> str:
-        """Schema of the answer as JSON; empty where none is sent."""
-        return "" if self.request.schema is None else _readable(self.request.schema)
 
 
 @study_page(*RESEARCHERS)
@@ -94,19 +70,6 @@ def run_call(
         "asked": asked_again(run, call),
     }
     return render(request, "annotation/judge_call.html", context)
-
-
-def asked_again(run: Run, call: Call) -> Asked | None:
-    """The first request of a call as it would be written today; None if an item is gone."""
-    first = copy(call)
-    first.token_limit = 0
-    try:
-        question = questions_for(run, [first])[0]
-    except KeyError:
-        return None
-    request = request_of(run, first, question)
-    is_same = key_of(run, first, request) == call.content_key
-    return Asked(request, question.flags, is_same, estimate_messages(request.messages))
 
 
 def _reasons(run: Run):

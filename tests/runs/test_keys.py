@@ -113,6 +113,7 @@ def database_bytes(folder: Path) -> bytes:
     return "\n".join(found).encode()
 
 
+@pytest.mark.django_db(transaction=True)
 def test_the_key_is_in_the_request_and_nowhere_else(
     lab,
     model,
@@ -120,19 +121,15 @@ def test_the_key_is_in_the_request_and_nowhere_else(
     tmp_path,
     monkeypatch,
     everything_is_logged,
-    django_capture_on_commit_callbacks,
 ):
     settings.MEDIA_ROOT = tmp_path / "files"
     endpoint = with_key(lab, base_url=model)
-    with django_capture_on_commit_callbacks(execute=True):
-        lab.start(endpoint=endpoint)
+    lab.start(endpoint=endpoint)
     Model.refuses = True
-    with django_capture_on_commit_callbacks(execute=True):
-        refused = lab.start(endpoint=endpoint, seed=2, reuse=False)
-        request_probe(endpoint=endpoint, actor=lab.researcher)
+    refused = lab.start(endpoint=endpoint, seed=2, reuse=False)
+    request_probe(endpoint=endpoint, actor=lab.researcher)
     monkeypatch.setattr(OpenAIClient, "_ask", broken)
-    with django_capture_on_commit_callbacks(execute=True):
-        lab.start(endpoint=endpoint, seed=3, reuse=False)
+    lab.start(endpoint=endpoint, seed=3, reuse=False)
     assert set(Model.seen) == {f"Bearer {SENTINEL}"}
     assert Reply.objects.exclude(body="").count() == 6
     refused.refresh_from_db()
@@ -141,15 +138,14 @@ def test_the_key_is_in_the_request_and_nowhere_else(
 
     vote(lab.campaign.items.first(), Run.objects.first().relevance.rater, 1)
     assert Assignment.objects.exists()
-    with django_capture_on_commit_callbacks(execute=True):
-        exports.request_exports(
-            campaign=lab.campaign,
-            snapshot=None,
-            contents=["votes", "annotators", "figures"],
-            format="jsonl",
-            options=exports.Options(with_comments=True),
-            actor=lab.researcher,
-        )
+    exports.request_exports(
+        campaign=lab.campaign,
+        snapshot=None,
+        contents=["votes", "annotators", "figures"],
+        format="jsonl",
+        options=exports.Options(with_comments=True),
+        actor=lab.researcher,
+    )
     files = [path.read_bytes() for path in settings.MEDIA_ROOT.rglob("*") if path.is_file()]
     assert len(files) >= 3
 
