@@ -22,6 +22,6 @@ def look_for_work(**_: object) -> None:
 @worker_shutting_down.connect
 def stop_claiming(**_: object) -> None:
     """A worker that is asked to end claims no further calls."""
-    from cqa_site.runs import draining
+    from cqa_site.runs import jobs
 
-    draining.STOP.set()
+    jobs.STOP.set()

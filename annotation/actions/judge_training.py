@@ -251,15 +251,16 @@ def _recipe(task: Task, *, seed: int | None, versions: dict[str, str]) -> dict[s
     used = set(task.labelled.index)
     rows = task.source.final_labels.order_by("argument").values_list("argument", "provenance")
     provenance = Counter(origin for argument, origin in rows if argument in used)
+    values = Counter(task.labelled["final"].astype(int))
     return {
-        "labels from": task.source.name,
-        "labels by value": dict(Counter(task.labelled["final"].astype(int).astype(str))),
-        "labels by origin": dict(provenance),
+        "labels_from": task.source.name,
+        "labels_by_value": {str(value): values[value] for value in sorted(values)},
+        "labels_by_origin": dict(sorted(provenance.items())),
         "scale": task.levels,
         "guideline": str(task.campaign.guideline),
         "embedding": task.embedder.name if task.embedder else None,
-        "held back": _("whole pairs of objects, in either order and any case"),
-        "label": _("median of the probabilities"),
+        "held_back": "whole pairs of objects, in either order and any case",
+        "label": "median of the probabilities",
         "seed": seed,
         "versions": {name: version(name) for name in PACKAGES if _is_installed(name)} | versions,
     }

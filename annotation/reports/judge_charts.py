@@ -11,7 +11,7 @@ from .figure_charts import MARKS
 from .judge_tables import KINDS
 
 Figures = dict[str, Any]
-LONGEST_NAME = 22
+LONGEST_NAME = 16
 MOST = 12
 
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from annotation.models import TrainedJudge
 
 FORMAT = 1
@@ -21,3 +23,28 @@ def model_card(version: TrainedJudge) -> dict[str, Any]:
         **version.recipe,
         "figures": version.figures,
     }
+
+
+def recipe_rows(version: TrainedJudge) -> list[tuple[str, str]]:
+    """How a version was made, in words: name and value of each part of its recipe."""
+    names = {
+        "labels_from": _("Final labels of"),
+        "labels_by_value": _("Labels by value"),
+        "labels_by_origin": _("Labels by origin"),
+        "scale": _("Scale"),
+        "guideline": _("Guideline"),
+        "embedding": _("Sentence embeddings"),
+        "held_back": _("Held back together"),
+        "label": _("Label given"),
+        "seed": _("Seed"),
+        "versions": _("Versions"),
+    }
+    return [(name, _text(version.recipe.get(key))) for key, name in names.items()]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {part}" for name, part in value.items()) or "–"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "–" if value is None else str(value)

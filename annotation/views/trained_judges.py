@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 from annotation.actions import trained_judge as actions
 from annotation.forms.training import TrainingForm
 from annotation.models import TrainedJudge
-from annotation.reports.model_cards import model_card
+from annotation.reports.model_cards import model_card, recipe_rows
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.jobs import is_worker_alive
@@ -75,7 +75,7 @@ def trained_judge(
         "section": "campaigns",
         "campaign": version.campaign,
         "version": version,
-        "card": model_card(version),
+        "recipe": recipe_rows(version),
     }
     return render(request, "annotation/trained_judge.html", context)
 

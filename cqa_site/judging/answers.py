@@ -67,7 +67,7 @@ def answer_of(
     status = status_inside(document)
     if status is not None:
         raise failure_of(status, headers, document, body=body, milliseconds=milliseconds)
-    return Answer(document, body, headers.get("x-request-id", ""), milliseconds)
+    return Answer(document, body, scrub(headers.get("x-request-id", "")), milliseconds)
 
 
 def refusal_of(

@@ -17,6 +17,7 @@ from django.db import Error, close_old_connections, connections
 
 from cqa_site.judging.chat import CallFailed, ChatClient, Failure
 from cqa_site.runs import clients, jobs
+from cqa_site.runs.jobs import STOP
 from cqa_site.runs.ledger.claiming import Outgoing
 from cqa_site.runs.ledger.settling import read
 from cqa_site.runs.ledger.storing import Finished
@@ -25,8 +26,6 @@ from cqa_site.runs.models import Call, Endpoint, Run
 
 log = logging.getLogger(__name__)
 ONE_DRAIN = threading.Lock()
-# Set when the process is asked to end: nothing more is claimed, what is on its way comes back.
-STOP = threading.Event()
 LARGEST_WINDOW = 512
 PAUSE = 0.02
 IDLE_PAUSE = 0.25
@@ -87,10 +86,18 @@ async def _drain(max_seconds: float) -> int:
                 return total
             await asyncio.wait(serving.values(), timeout=1.0, return_when=asyncio.FIRST_COMPLETED)
             for key in [key for key, task in serving.items() if task.done()]:
-                total += serving.pop(key).result()
+                total += _result(serving.pop(key))
     finally:
         await loop.run_in_executor(database, connections.close_all)
         database.shutdown()
+
+
+def _result(task: asyncio.Task[int]) -> int:
+    """How many calls a lane ended; one that broke leaves the others alone."""
+    if error := task.exception():
+        log.error("an endpoint's lane broke", exc_info=error)
+        return 0
+    return task.result()
 
 
 def busy_endpoints() -> list[Endpoint]:

@@ -23,7 +23,11 @@ from .models import Job, WorkerBeat
 
 log = logging.getLogger(__name__)
 WORKER = str(uuid.uuid4())
+# Set when the process is asked to end: nothing more is claimed, what is on its way comes back.
+STOP = threading.Event()
 MAX_LOSSES = 3
+# Nothing is planned further ahead; a later time is a clock that jumped.
+LONGEST_WAIT = timedelta(hours=2)
 ENQUEUE_TRIES = 3
 HANDLERS: dict[str, Callable[["Work"], None]] = {}
 
@@ -114,8 +118,11 @@ class Work:
 def claim() -> Job | None:
     """Take the oldest due job, or one whose worker died; None when there is nothing."""
     with transaction.atomic():
-        due = models.Q(state="ready", run_after__lte=Now()) | models.Q(
-            state="leased", lease_until__lt=Now()
+        due = (
+            models.Q(state="ready", run_after__lte=Now())
+            | models.Q(state="ready", run_after__gt=Now() + LONGEST_WAIT)
+            | models.Q(state="leased", lease_until__lt=Now())
+            | models.Q(state="leased", lease_until__gt=Now() + 2 * settings.JOB_LEASE)
         )
         job = (
             Job.objects.filter(due)
@@ -148,7 +155,7 @@ def drain(max_seconds: float = 50.0) -> int:
     """Run due jobs until none is left or the time is up; return how many ran."""
     started, count = time.monotonic(), 0
     beat()
-    while time.monotonic() - started < max_seconds and (job := claim()):
+    while time.monotonic() - started < max_seconds and not STOP.is_set() and (job := claim()):
         run(job)
         count += 1
     return count

@@ -49,6 +49,7 @@ PIECES = {
     "judges_table",
     "label_next",
     "run_progress",
+    "trained_judge_card",
 }
 TABLE = b"object1,object2,text\ntea,coffee,Tea wins.\ntea,coffee,Coffee wins.\n"
 REFUSED = {"no such page": 404, "another role's page": 403}

@@ -129,7 +129,7 @@ def test_a_version_holds_labels_figures_and_model(shop):
         np.mean([given[pk] == shop.truth[pk] for pk in known])
     )
     assert figures["exact"] > 0.8
-    assert version.recipe["labels by origin"].keys() == {"adjudicated", "votes"}
+    assert version.recipe["labels_by_origin"].keys() == {"adjudicated", "votes"}
     assert version.recipe["embedding"] is None
     json.dumps([version.recipe, figures], allow_nan=False)
     assert AuditEvent.objects.filter(verb="judge_trained").count() == 1
@@ -186,7 +186,7 @@ def test_labels_of_another_campaign_can_be_lent(shop):
     assert job.state == "done", job.error
     version = shop.campaign.trained_judges.get()
     assert version.figures["n"] == 60
-    assert version.recipe["labels from"] == "Pilot"
+    assert version.recipe["labels_from"] == "Pilot"
     assert version.labels.count() == len(shop.truth)
 
 

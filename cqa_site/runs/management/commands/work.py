@@ -2,13 +2,15 @@
 
 import logging
 import signal
-import time
+import threading
+from collections.abc import Callable
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import Error, connections
 
 from cqa_site.runs import draining, jobs, provider_batches
+from cqa_site.runs.jobs import STOP
 
 log = logging.getLogger(__name__)
 POLL = 1.0
@@ -23,15 +25,31 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, until_idle: bool, **options: Any) -> None:
-        signal.signal(signal.SIGTERM, lambda *_: draining.STOP.set())
-        while not draining.STOP.is_set():
-            try:
-                count = jobs.drain() + provider_batches.tend() + draining.drain_runs()
-                if until_idle and not count and not draining.has_work():
-                    return
-            except Error:
-                log.warning("the database does not answer", exc_info=True)
-                connections.close_all()
-                count = 0
-            if not count:
-                time.sleep(POLL)
+        signal.signal(signal.SIGTERM, lambda *_: STOP.set())
+        if until_idle:
+            while do_jobs() + draining.drain_runs() or draining.has_work():
+                pass
+            return
+        # Planning a run must not wait for the end of another one's calls.
+        beside = threading.Thread(target=_until_stopped, args=(do_jobs,), name="jobs")
+        beside.start()
+        _until_stopped(draining.drain_runs)
+        beside.join()
+
+
+def do_jobs() -> int:
+    """Run due jobs and look after provider batches; return how many moved."""
+    return jobs.drain() + provider_batches.tend()
+
+
+def _until_stopped(work: Callable[[], int]) -> None:
+    while not STOP.is_set():
+        try:
+            count = work()
+        except Error:
+            log.warning("the database does not answer", exc_info=True)
+            connections.close_all()
+            count = 0
+        if not count:
+            STOP.wait(POLL)
+    connections.close_all()
