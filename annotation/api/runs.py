@@ -93,7 +93,7 @@ class RunViews(StudyViews):
 
     @extend_schema(request=inputs.NothingInput, responses=RUN)
     def go_on(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Send the rest after the pre-flight."""
+        """Send the rest after the pre-flight; or prepare a draft again that could not be."""
         return self._moved(public_id, actions.go_on)
 
     @extend_schema(request=inputs.NothingInput, responses=RUN)

@@ -425,6 +425,32 @@ def test_the_control_page_changes_and_retires(played, researcher, django_assert_
     assert client.get(address(played, "controls", ordinary.argument.public_id)).status_code == 404
 
 
+def test_two_keys_on_one_argument_change_together_or_not_at_all(played, researcher, monkeypatch):
+    client = sign_in(researcher)
+    item = played.items.order_by("pk")[1]
+    twin = Item.objects.create(
+        campaign=played, argument=item.argument, external_id="twin", control_label=3
+    )
+    change, changed = quality.replace_control_label, []
+
+    def change_one(**given):
+        if changed:
+            raise RuntimeError("the second one fails")
+        changed.append(change(**given))
+
+    monkeypatch.setattr(quality, "replace_control_label", change_one)
+    client.raise_request_exception = False
+    answer = {"label": "0", "reason": "Everybody says so"}
+    assert (
+        client.post(address(played, "controls", item.argument.public_id), answer).status_code
+        == 500
+    )
+    assert len(changed) == 1
+    for each in (item, twin):
+        each.refresh_from_db()
+        assert each.control_label == 3
+
+
 def test_everybody_low_is_excluded_from_the_page_with_a_reason(study, researcher):
     campaign, place = with_controls(study, 0, 8)
     client = sign_in(researcher)

@@ -2,6 +2,10 @@
 
 import pytest
 
+from cqa_site.people.models import AuditEvent
+from cqa_site.runs import keys
+from tests.runs.made_runs import SENTINEL
+
 from .routes import EVERY, NAMED, NOWHERE, OUTSIDE, ROUTES, WRITES, declared
 
 pytestmark = pytest.mark.django_db
@@ -93,6 +97,16 @@ def test_lists_show_nothing_of_another_study(route, world, foreign, researcher):
     text = route.send(researcher, world).content.decode()
     rows = [getattr(foreign, name) for name in ("campaign", "draft", "experts", *NAMED)]
     assert not [row for row in rows if str(row.public_id) in text]
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=str)
+def test_no_address_ever_tells_a_key(route, world, callers):
+    assert keys.open_key(world.endpoint) == SENTINEL
+    for client in callers.values():
+        answer = route.send(client, world)
+        content = b"".join(answer.streaming_content) if answer.streaming else answer.content
+        assert SENTINEL.encode() not in content
+    assert "sk-" not in str(list(AuditEvent.objects.values()))
 
 
 def test_unknown_addresses_answer_as_the_api(researcher):

@@ -10,7 +10,7 @@ from annotation.models import JudgeLabel
 from cqa_site.judging.chat import Failure
 from cqa_site.runs.actions import runs as control
 from cqa_site.runs.integrity import find_violations
-from cqa_site.runs.models import Attempt, Call, Reply, Run
+from cqa_site.runs.models import Attempt, Call, Gate, Reply, Run
 from tests.runs.judging import Lab, good
 from tests.runs.turns import A_DAY, change, failures, planned, readings, replies, states, turn
 
@@ -53,6 +53,17 @@ def test_two_runs_share_the_room(lab, run):
     assert sorted(one.run.pk for one in sent) == [run.pk] * 5 + [other.pk] * 5
 
 
+def test_two_workers_share_the_room(lab, run):
+    """The one that came first gives room as its calls come back, and takes no more than half."""
+    first = turn(lab).outgoing
+    assert len(first) == 16
+    assert turn(lab, "b").outgoing == []
+    on_the_way = {one.call.pk for one in first[8:]}
+    again = turn(lab, finished=replies(first[:8]), on_the_way=on_the_way)
+    assert again.outgoing == []
+    assert len(turn(lab, "b").outgoing) == 8
+
+
 def test_a_claim_writes_fence_lease_and_attempt_before_anything_leaves(lab, run):
     sent = turn(lab).outgoing
     for one in sent:
@@ -80,6 +91,8 @@ def test_only_a_plausible_waiting_time_is_waited_for(lab, run):
 def test_a_late_reply_is_kept_but_changes_nothing(lab, run):
     sent = turn(lab).outgoing
     change(sent, lease_until=timezone.now() - A_DAY)
+    # Long enough ago that the first worker has no share any more.
+    Gate.objects.update(workers={})
     taken = turn(lab, "b", does_reap=True).outgoing
     assert [one.call.pk for one in taken] == [one.call.pk for one in sent]
     late = turn(lab, "a", finished=replies(sent, good(0)))

@@ -1,11 +1,13 @@
 """The trained judge in the product: a version from labels to figures, its pages and its order."""
 
+import io
 import json
 import random
 
 import numpy as np
 import pytest
 from django.core.cache import cache
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation.actions import campaigns, judge_training, serving, trained_judge
@@ -352,6 +354,43 @@ def test_a_model_card_names_counts_recipe_and_figures_but_no_text(shop):
     assert card["versions"]["scikit-learn"]
     assert card["model_sha256"] == TrainedJudge.objects.get().sha256
     assert "It rained" not in reply.text
+
+
+def test_the_page_asks_again_only_while_a_training_is_active(shop):
+    shop.label()
+    job = trained_judge.request_training(campaign=shop.campaign, actor=shop.boss)
+    waiting = shop.client.get(shop.url("trained_judges")).text
+    assert 'hx-select="#versions"' in waiting
+    assert shop.url("train_cancel") in waiting
+    shop.client.post(shop.url("train_cancel"))
+    job.refresh_from_db()
+    assert job.state == "failed"
+    over = shop.client.get(shop.url("trained_judges")).text
+    assert 'hx-select="#versions"' not in over
+    assert "Cancelled." in over
+
+
+def test_the_command_trains_and_prints_the_figures(shop):
+    shop.label()
+    out = io.StringIO()
+    call_command(
+        "train_judge", campaign=str(shop.campaign.public_id), stdout=out, stderr=io.StringIO()
+    )
+    figures = TrainedJudge.objects.get().figures
+    assert "Trained judge v1: 72 final labels, 8 pairs" in out.getvalue()
+    assert f"alpha, ordinal: {figures['ordinal']['value']:.4f}" in out.getvalue()
+
+
+@pytest.mark.parametrize("given", ["nonsense", "00000000-0000-0000-0000-000000000007"])
+def test_the_command_names_an_unknown_campaign(given):
+    with pytest.raises(CommandError, match="no campaign"):
+        call_command("train_judge", campaign=given)
+
+
+def test_the_command_says_why_nothing_can_be_trained(shop):
+    shop.label(list(shop.truth)[:5])
+    with pytest.raises(CommandError, match="30"):
+        call_command("train_judge", campaign=str(shop.campaign.public_id), stderr=io.StringIO())
 
 
 def test_a_foreign_source_is_refused_on_the_page(shop):

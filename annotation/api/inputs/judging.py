@@ -6,6 +6,7 @@ from annotation.actions.relevance_judge import CHOICES, LAYOUTS
 from cqa_site.judging.prompts import LONGEST_PART
 from cqa_site.runs.actions.runs import MOST_REPLICATES, PREFLIGHTS
 from cqa_site.runs.forms import MILLION, MOST_MONEY
+from cqa_site.runs.models import Run
 
 from .base import Input
 
@@ -79,6 +80,7 @@ class RunInput(Input):
     extra = serializers.DictField(required=False)
     replicates = serializers.IntegerField(min_value=1, max_value=MOST_REPLICATES, required=False)
     preflight = serializers.ChoiceField(PREFLIGHTS, required=False)
+    mode = serializers.ChoiceField(Run.Mode.choices, required=False)
     cap_micro = serializers.IntegerField(
         min_value=0, max_value=LARGEST_CAP, allow_null=True, required=False
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 
 from django.conf import settings
@@ -10,6 +10,9 @@ from django.db.models.functions import Now
 
 from cqa_site.judging import gate as rules
 from cqa_site.runs.models import Call, Endpoint, Gate
+
+# A worker that carries calls takes a turn every quarter of a second.
+WORKER_SECONDS = 5.0
 
 
 @dataclass(slots=True)
@@ -19,6 +22,7 @@ class OpenGate:
     endpoint: Endpoint
     state: rules.Gate
     now: datetime
+    workers: dict[str, float] = field(default_factory=dict)
     refusals: int = 0
 
     def note(self, outcome: rules.Outcome, epoch: int, retry_after: float | None = None) -> None:
@@ -33,6 +37,19 @@ class OpenGate:
             retry_after=retry_after,
             break_seconds=settings.CALL_BREAK_SECONDS,
         )
+
+    def share(self, worker: str, own: int) -> int:
+        """How many more requests this worker may send of what all workers may have in flight.
+
+        Workers that took a turn a moment ago count. Without a share each, the first one
+        would fill every place it frees, and the others would find none.
+        """
+        now = self.now.timestamp()
+        self.workers = {
+            name: at for name, at in self.workers.items() if 0 <= now - at < WORKER_SECONDS
+        } | {worker: now}
+        limit = min(self.state.limit, self.endpoint.max_in_flight)
+        return min(self.room(), max(0, -(-limit // len(self.workers)) - own))
 
     def room(self) -> int:
         """How many more requests may leave now."""
@@ -62,10 +79,12 @@ def locked_gate(endpoint: Endpoint) -> Iterator[OpenGate]:
         per_minute=endpoint.requests_per_minute,
         tokens=endpoint.tokens_per_minute,
     )
-    gate = OpenGate(endpoint, state, row.now)
+    gate = OpenGate(endpoint, state, row.now, row.workers)
     yield gate
     Gate.objects.filter(pk=row.pk).update(
-        state=asdict(gate.state), refusals_total=row.refusals_total + gate.refusals
+        state=asdict(gate.state),
+        workers=gate.workers,
+        refusals_total=row.refusals_total + gate.refusals,
     )
 
 

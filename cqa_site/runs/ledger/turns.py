@@ -73,7 +73,8 @@ def _runs(endpoint: Endpoint, turn: Turn) -> dict[int, Run]:
 
 def _left(endpoint: Endpoint) -> QuerySet[Call]:
     """Calls on their way or with a reply to be read, also those of runs that paused."""
-    return Call.objects.filter(state__in=Call.LEFT, run__endpoint=endpoint)
+    left = Call.objects.filter(state__in=Call.LEFT, run__endpoint=endpoint)
+    return left.exclude(leased_by=Call.IN_BATCH)
 
 
 def _add_unread(turn: Turn, run: Run, calls: Sequence[Call]) -> None:
@@ -83,13 +84,14 @@ def _add_unread(turn: Turn, run: Run, calls: Sequence[Call]) -> None:
 
 def _claim_for_all(turn: Turn, runs: list[Run], gate, worker: str, room: int) -> None:
     """Share the room: the oldest run first takes its part, what it leaves goes to the next."""
-    free = min(room, gate.room())
+    free = min(room, gate.share(worker, len(turn.on_the_way)))
     for place, run in enumerate(runs):
         if free <= 0:
             return
         share = -(-free // (len(runs) - place))
         if run.ceiling is not None:
-            busy = run.calls.filter(state=Call.State.LEASED).count()
+            leased = run.calls.filter(state=Call.State.LEASED)
+            busy = leased.exclude(leased_by=Call.IN_BATCH).count()
             share = min(share, run.ceiling - busy)
         sent, answered = claim(run, gate, worker, share)
         turn.outgoing += sent

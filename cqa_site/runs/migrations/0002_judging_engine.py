@@ -77,6 +77,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('state', models.JSONField(default=dict)),
+                ('workers', models.JSONField(default=dict)),
                 ('refusals_total', models.PositiveBigIntegerField(default=0)),
                 ('endpoint', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='gate', to='runs.endpoint')),
             ],

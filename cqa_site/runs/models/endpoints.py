@@ -108,6 +108,8 @@ class Gate(models.Model):
 
     endpoint = models.OneToOneField(Endpoint, models.CASCADE, related_name="gate")
     state = models.JSONField(default=dict)
+    # When each worker took its last turn here, seconds since the epoch.
+    workers = models.JSONField(default=dict)
     refusals_total = models.PositiveBigIntegerField(default=0)
 
 

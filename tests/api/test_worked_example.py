@@ -1,0 +1,71 @@
+"""The program in docs/api.md, run as it stands against a server."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cqa_site.runs import draining, handlers, jobs
+from cqa_site.runs.models import Run
+from cqa_site.runs.progress import progress_of
+from tests.runs.judging import Lab, answer_by_text, script
+
+from .conftest import client_of
+
+assert handlers  # registers the jobs this test runs
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "api.md"
+
+
+def program() -> str:
+    (code,) = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.S)
+    return code.replace("time.sleep(2)", "time.sleep(0.1)")
+
+
+@pytest.fixture
+def worker_comes_late(monkeypatch):
+    """Nobody works before the program has asked how far the run is."""
+    asked = []
+
+    def late(run):
+        asked.append(run)
+        if len(asked) > 1:
+            jobs.drain()
+            draining.drain_inline()
+        return progress_of(run)
+
+    monkeypatch.setattr(jobs, "ring", lambda: None)
+    monkeypatch.setattr("annotation.api.runs.progress_of", late)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_documented_program_starts_and_watches_a_run(
+    live_server, monkeypatch, worker_comes_late
+):
+    client = script(monkeypatch, answer_by_text)
+    lab = Lab(items=25)
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", program()],
+        env=os.environ
+        | {
+            "COUNTERPOINT_STUDY": f"{live_server.url}/api/v1/studies/{lab.study.public_id}",
+            "COUNTERPOINT_TOKEN": client_of(lab.researcher).secret,
+        },
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    run = Run.objects.get()
+    assert lines[0].startswith("estimate: {'requests': 25,")
+    assert f"state: done spent: {run.budget.spent_micro}" in lines
+    assert "0% A worker writes down the requests; nothing has been sent yet." in lines
+    assert "100% Every request is answered or given up with a reason." in lines
+    labels = dict(run.judge_labels.values_list("argument__text", "label"))
+    assert len(labels) == len(client.requests) == 25
+    assert set(lines[-25:]) == {f"{label}\t\t{text}" for text, label in labels.items()}
