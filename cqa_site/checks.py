@@ -6,6 +6,8 @@ from cryptography.fernet import Fernet
 from django.conf import settings
 from django.core.checks import Error, Tags, register
 
+from cqa_site.judging.addresses import NotAnAllowList, parse_allowed
+
 PROCESS_LOCAL = (
     "django.core.cache.backends.locmem.LocMemCache",
     "django.core.cache.backends.dummy.DummyCache",
@@ -28,6 +30,16 @@ def check_production(app_configs: Any, **kwargs: Any) -> list[Error]:
         "cqa.E008": not settings.SECRETS_KEYS or not all(map(_is_key, settings.SECRETS_KEYS)),
     }
     return [Error(WORDS[name], id=name) for name, is_wrong in found.items() if is_wrong]
+
+
+@register(Tags.security)
+def check_egress(app_configs: Any, **kwargs: Any) -> list[Error]:
+    """Report an allow-list that cannot be read, before a worker stumbles over it."""
+    try:
+        parse_allowed(settings.EGRESS_ALLOW)
+    except NotAnAllowList as problem:
+        return [Error(f"EGRESS_ALLOW: {problem}", id="cqa.E009")]
+    return []
 
 
 WORDS = {

@@ -12,21 +12,18 @@ from django.urls import path
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from annotation.actions.guidelines import default_levels
-from annotation.actions.relevance_judge import KIND, SINGLE, default_prompts
+from annotation.actions.prompt_preview import preview_prompt
+from annotation.actions.relevance_judge import default_prompts
 from annotation.forms.judging import KIND_NAMES, PromptForm
-from cqa_site.judging.estimating import estimate_messages
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.actions.prompts import PromptFrozen, save_prompt
-from cqa_site.runs.kinds import Subject, kind_of
-from cqa_site.runs.models import PromptVersion, Run
+from cqa_site.runs.models import PromptVersion
 from cqa_site.runs.text_diff import compare_texts
 
 PER_PAGE = 50
 OTHERS = 50
 RUNS = 20
-PREVIEWED = 3
 
 
 @study_page(*RESEARCHERS)
@@ -143,31 +140,20 @@ def _preview(study: Study, kind: str, form: PromptForm, place: str) -> dict[str,
     if not count:
         return {"is_empty": True}
     at = int(place) % count if place.isascii() and place.isdigit() and len(place) < 9 else 0
-    chosen = arguments[at]
-    ids = [chosen.pk]
-    if kind != SINGLE:
-        same = arguments.filter(comparison=chosen.comparison_id, pk__gte=chosen.pk)
-        ids = list(same.values_list("pk", flat=True)[:PREVIEWED])
     version = PromptVersion(
         kind=kind, system=form.cleaned_data["system"], user=form.cleaned_data["user"]
     )
-    run = Run(study=study, kind=KIND, prompt=version, spec={"target": {"levels": _levels(study)}})
-    question = kind_of(run).questions(run, [Subject("preview", tuple(ids))])[0]
+    shown = preview_prompt(study, version, arguments[at])
     return {
-        "messages": question.messages,
-        "tokens": estimate_messages(question.messages),
-        "flags": sorted(set(question.flags)),
-        "argument": chosen,
+        "messages": shown.messages,
+        "tokens": shown.tokens,
+        "flags": shown.flags,
+        "argument": shown.arguments[0],
         "place": at + 1,
         "next": (at + 1) % count,
         "count": count,
-        "shown": len(ids),
+        "shown": len(shown.arguments),
     }
-
-
-def _levels(study: Study) -> list[dict]:
-    guideline = study.guidelines.first()
-    return guideline.levels if guideline else default_levels()
 
 
 def _versions(study: Study):

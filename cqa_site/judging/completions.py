@@ -41,7 +41,7 @@ def request_body(request: ChatRequest) -> dict[str, Any]:
     return body
 
 
-def decode(content: bytes) -> Any:
+def decode(content: bytes | str) -> Any:
     """The JSON value of a reply, or None if it is not JSON."""
     try:
         return json.loads(content)

@@ -7,6 +7,7 @@ nothing here (`retries` is the one table), and what it takes from environment va
 (organisation, project, further headers) stays behind: only the headers named below leave.
 """
 
+import io
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
@@ -22,7 +23,7 @@ from .answers import (
     refusal_of,
 )
 from .chat import CallFailed, ChatReply, ChatRequest, Failure
-from .completions import reply_of, request_body
+from .completions import decode, reply_of, request_body
 from .egress import (
     CONNECT_TIMEOUT,
     MAX_BYTES,
@@ -158,6 +159,13 @@ class OpenAIClient:
             return size
 
         return await self._carry(send)
+
+    async def batch_lines(self, file_id: str) -> list[dict[str, Any]]:
+        """Lines of a batch's result file that are JSON objects, without the key."""
+        target = io.BytesIO()
+        await self.download(file_id, target)
+        lines = self._scrub(target.getvalue().decode("utf-8", "replace")).splitlines()
+        return [one for one in map(decode, lines) if isinstance(one, dict)]
 
     async def close(self) -> None:
         """Give back connections."""

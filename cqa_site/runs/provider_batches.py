@@ -181,25 +181,10 @@ async def _fetch(client: Any, batch_id: str) -> tuple[Any, list[dict]]:
         lines: list[dict] = []
         if state.status in ENDED:
             for file_id in filter(None, (state.output_file, state.error_file)):
-                target = io.BytesIO()
-                await client.download(file_id, target)
-                lines += _json_lines(target.getvalue())
+                lines += await client.batch_lines(file_id)
         return state, lines
     finally:
         await client.close()
-
-
-def _json_lines(content: bytes) -> list[dict]:
-    """Lines that are JSON objects; a broken line is a missing answer."""
-    found = []
-    for line in content.splitlines():
-        try:
-            value = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(value, dict):
-            found.append(value)
-    return found
 
 
 def _store(batch: ProviderBatch, calls: list[Call], answers: dict[str, dict]) -> None:

@@ -55,6 +55,7 @@ def test_with_everything_set_the_deployment_check_is_clean(tmp_path):
         ({"JOBS_INLINE": "true"}, "cqa.E006"),
         ({"CSRF_TRUSTED_ORIGINS": "http://counterpoint.example"}, "cqa.E007"),
         ({"SECRETS_KEYS": None}, "cqa.E008"),
+        ({"EGRESS_ALLOW": "localhost:8000"}, "cqa.E009"),
         ({"SECRETS_KEYS": "not a key"}, "cqa.E008"),
     ],
 )

@@ -236,6 +236,8 @@ def run_again(*, run: Run, actor: User) -> Run:
             ceiling=run.ceiling,
             name=run.name,
             mode=run.mode,
+            webhook_url=run.webhook_url,
+            webhook_secret=keys.unseal(run.webhook_ciphertext) if run.webhook_url else "",
         ),
     )
 
