@@ -13,11 +13,17 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
+from annotation.methods.label_scale import RELEVANCE_SCALE
 from annotation.methods.relevance_classifier import TooFewLabelsError, fit, grouped_out_of_fold
 from annotation.methods.relevance_features import describe_sentences, pair_key
+from annotation.methods.relevance_lexical import lexical_features
 from annotation.methods.relevance_probabilities import median_label
 from annotation.methods.relevance_storage import load_model, save_model
-from annotation.methods.relevance_zero_shot import LevelDescription, similarity_probabilities
+from annotation.methods.relevance_zero_shot import (
+    LevelDescription,
+    rule_probabilities,
+    similarity_probabilities,
+)
 from annotation.models import Argument, Campaign, TrainedJudge
 from annotation.reports.judge_agreement import final_labels_of, label_rows, paired
 from cqa_site.judging.embedding import (
@@ -101,7 +107,7 @@ class Task:
 def train(campaign: Campaign, source: Campaign, say: Say) -> Trained:
     """Learn from the final labels of ``source`` and label the arguments of ``campaign``.
 
-    Without any final label the sentences are compared with the level descriptions.
+    Without any final label there is a cold start, see `_cold`.
 
     Raises
     ------
@@ -172,10 +178,35 @@ def _trained(task: Task) -> Trained:
 
 
 def _cold(task: Task) -> Trained:
-    """Similarity to the level descriptions; the whole campaign is looked at together."""
+    """A start without labels; the whole campaign is looked at together.
+
+    On the 0-3 relevance scale the guideline works as a rule, which on the paper's release
+    came close to a trained judge, where similarity was at chance; see
+    `annotation.methods.relevance_zero_shot`. Other scales have similarity only.
+    """
     if task.units.empty:
         raise JobRefused(_("The campaign has no sentence to look at."))
-    embedder = task.embedder or SentenceEmbedder()
+    has_rule = task.levels == list(RELEVANCE_SCALE)
+    probabilities = _by_rule(task) if has_rule else _by_similarity(task)
+    predicted = _predicted(task, task.units, probabilities, is_out_of_fold=False)
+    works_from = "the guideline as a rule" if has_rule else "similarity to the level descriptions"
+    return Trained(
+        kind=TrainedJudge.Kind.COLD,
+        model=b"",
+        sha256="",
+        recipe=_recipe(task, seed=None, versions={}) | {"works_from": works_from},
+        figures=_figures(task, predicted, folds=0),
+        labels=predicted,
+    )
+
+
+def _by_rule(task: Task) -> FloatArray:
+    return rule_probabilities(
+        lexical_features(task.units["text"].tolist(), task.units["pair"].tolist())
+    )
+
+
+def _by_similarity(task: Task) -> FloatArray:
     levels = [
         LevelDescription(
             level["name"],
@@ -184,21 +215,12 @@ def _cold(task: Task) -> Trained:
         )
         for level in task.campaign.guideline.levels
     ]
-    probabilities = similarity_probabilities(
+    return similarity_probabilities(
         task.units["text"].tolist(),
         task.units["pair"].tolist(),
         levels,
-        embedder,
+        task.embedder or SentenceEmbedder(),
         task.saying(_("Reading sentences")),
-    )
-    predicted = _predicted(task, task.units, probabilities, is_out_of_fold=False)
-    return Trained(
-        kind=TrainedJudge.Kind.COLD,
-        model=b"",
-        sha256="",
-        recipe=_recipe(task, seed=None, versions={}),
-        figures=_figures(task, predicted, folds=0),
-        labels=predicted,
     )
 
 

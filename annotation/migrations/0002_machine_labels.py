@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('number', models.PositiveIntegerField()),
-                ('kind', models.CharField(choices=[('trained', 'Trained on final labels'), ('cold', 'Similarity to the level descriptions')], default='trained', max_length=7)),
+                ('kind', models.CharField(choices=[('trained', 'Trained on final labels'), ('cold', 'The guideline alone, before labels')], default='trained', max_length=7)),
                 ('model', models.BinaryField(default=bytes)),
                 ('sha256', models.CharField(blank=True, max_length=64)),
                 ('recipe', models.JSONField(default=dict)),

@@ -30,7 +30,7 @@ class TrainedJudge(models.Model):
         """What it works from."""
 
         TRAINED = "trained", _("Trained on final labels")
-        COLD = "cold", _("Similarity to the level descriptions")
+        COLD = "cold", _("The guideline alone, before labels")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     campaign = models.ForeignKey(

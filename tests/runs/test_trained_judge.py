@@ -212,6 +212,8 @@ def test_cold_start_without_labels_and_without_embeddings_says_what_is_missing(s
         raise embedding.EmbeddingsUnavailable("Sentence embeddings need the packages torch.")
 
     monkeypatch.setattr(embedding, "_load", missing)
+    shop.campaign.guideline.levels = shop.campaign.guideline.levels[:3]
+    shop.campaign.guideline.save()
     job = shop.train()
     assert job.state == "failed"
     assert "torch" in job.error
@@ -255,11 +257,23 @@ def test_cold_start_labels_everything_and_claims_nothing(shop, letters):
     assert job.state == "done", job.error
     version = shop.campaign.trained_judges.get()
     assert (version.kind, version.model, version.figures["n"]) == ("cold", b"", 0)
+    assert version.recipe["works_from"] == "the guideline as a rule"
+    assert letters.read == 0
     assert version.figures["ordinal"]["value"] is None
     assert version.figures["ordinal"]["reason"]
     assert version.labels.count() == len(shop.truth)
     assert shop.client.get(shop.url("trained_judge", 1)).status_code == 200
     assert shop.client.get(shop.url("judges")).status_code == 200
+
+
+def test_cold_start_on_another_scale_works_by_similarity(shop, letters):
+    shop.campaign.guideline.levels = shop.campaign.guideline.levels[:3]
+    shop.campaign.guideline.save()
+    job = shop.train()
+    assert job.state == "done", job.error
+    version = shop.campaign.trained_judges.get()
+    assert version.recipe["works_from"] == "similarity to the level descriptions"
+    assert letters.read > 0
 
 
 def test_vectors_are_read_once(shop, letters):
