@@ -25,6 +25,8 @@ had in flight when it was killed is at most the column "most in flight". See
 
 import argparse
 import json
+import signal
+import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -71,6 +73,8 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=9600)
     parser.add_argument("--jsonl", type=Path, help="append every single run to this file")
     options = parser.parse_args()
+    # What was started is ended, also when somebody ends this.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by a signal"))
     options.peers = options.peers.resolve()
     print(f"Stub on core {STUB_CORE}, runner on core {RUNNER_CORE}, median of {options.repeat}.")
     for name in options.scenario:

@@ -29,8 +29,12 @@ MOVES = {
 @study_page(*RESEARCHERS)
 def run_progress(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """Return the progress fragment; it polls only while something happens."""
-    shown = progress_context(run_or_404(study, run_id))
+    run = run_or_404(study, run_id)
+    shown = progress_context(run)
     response = render(request, "runs/_run.html", {"study": study, **shown})
+    if request.GET.get("seen") == "draft" and run.state != Run.State.DRAFT:
+        # Planning settled what the rest of the page says.
+        response["HX-Refresh"] = "true"
     if not shown["is_polling"]:
         response["HX-Trigger"] = "job-ended"
     return response
