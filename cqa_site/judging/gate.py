@@ -8,7 +8,12 @@ grows by one for every `SUCCESSES_PER_STEP`. A refusal halves it during slow sta
 where the last doubling came from, and takes an eighth off later. Refusals of requests sent
 before the last decrease say nothing new, so each request carries the ``epoch`` it was sent
 in. After a decrease the limit rests for `REST` seconds: probing again at once would meet
-the same wall, and every refusal costs the endpoint's Retry-After for everybody.
+the same wall.
+
+A refusal among many successes is no wall: some providers refuse a few requests whatever the
+load. While the recent share of refusals is at most `LONE_SHARE`, only the refused call
+waits, and the limit gives back the last step it grew. Beyond it the gate closes for
+everybody, for as long as the endpoint asks.
 """
 
 from dataclasses import dataclass, replace
@@ -17,6 +22,9 @@ from enum import StrEnum
 START = 16
 SUCCESSES_PER_STEP = 20
 REST = 20.0
+# Recent share of refusals: an exponential mean over about ten outcomes.
+MEMORY = 0.1
+LONE_SHARE = 0.3
 BREAK_AFTER = 5
 BREAK_SECONDS = 60.0
 LONGEST_WAIT = 900.0
@@ -47,7 +55,11 @@ class Gate:
     failures
         Broken requests in a row.
     refusals
-        Throttled requests in a row, for the waiting time where the endpoint names none.
+        Times the gate closed in a row, for the waiting time where the endpoint names none.
+    refused_share
+        Recent share of refusals among successes and refusals of this epoch, 0 to 1.
+    has_grown
+        Whether the limit grew since it was last taken back.
     open_until
         No request may leave before this time.
     rests_until
@@ -62,6 +74,8 @@ class Gate:
     successes: int = 0
     failures: int = 0
     refusals: int = 0
+    refused_share: float = 0.0
+    has_grown: bool = False
     open_until: float = 0.0
     rests_until: float = 0.0
     requests_left: float | None = None
@@ -81,7 +95,7 @@ def after(
 ) -> Gate:
     """Return the state after one finished request that was sent in ``epoch``."""
     if outcome is Outcome.SUCCESS:
-        return _after_success(gate, now, ceiling)
+        return _after_success(gate, now, epoch, ceiling)
     if outcome is Outcome.THROTTLED:
         return _after_refusal(gate, now, epoch, retry_after)
     return _after_breakage(gate, now, epoch, break_seconds)
@@ -122,20 +136,24 @@ def _filled(left: float | None, per_minute: int | None, passed: float) -> float 
     return min(size, (size if left is None else left) + per_minute * passed / 60)
 
 
-def _after_success(gate: Gate, now: float, ceiling: int) -> Gate:
-    gate = replace(gate, successes=gate.successes + 1, failures=0, refusals=0)
+def _after_success(gate: Gate, now: float, epoch: int, ceiling: int) -> Gate:
+    share = gate.refused_share * (1 - MEMORY) if epoch == gate.epoch else gate.refused_share
+    gate = replace(gate, successes=gate.successes + 1, failures=0, refusals=0, refused_share=share)
     if gate.limit >= ceiling or now < gate.rests_until:
         return gate
     if gate.is_slow_start and gate.successes >= gate.limit:
-        return replace(gate, limit=min(ceiling, gate.limit * 2), successes=0)
+        return replace(gate, limit=min(ceiling, gate.limit * 2), successes=0, has_grown=True)
     if not gate.is_slow_start and gate.successes >= SUCCESSES_PER_STEP:
-        return replace(gate, limit=gate.limit + 1, successes=0)
+        return replace(gate, limit=gate.limit + 1, successes=0, has_grown=True)
     return gate
 
 
 def _after_refusal(gate: Gate, now: float, epoch: int, retry_after: float | None) -> Gate:
     if epoch < gate.epoch:
         return gate
+    share = gate.refused_share * (1 - MEMORY) + MEMORY
+    if share <= LONE_SHARE and gate.limit > 1:
+        return _after_lone_refusal(gate, now, share)
     refusals = gate.refusals + 1
     wait = min(LONGEST_WAIT, 2.0 ** min(refusals, 9) if retry_after is None else retry_after)
     smaller = gate.limit // 2 if gate.is_slow_start else gate.limit * 7 // 8
@@ -146,8 +164,21 @@ def _after_refusal(gate: Gate, now: float, epoch: int, retry_after: float | None
         epoch=gate.epoch + 1,
         successes=0,
         refusals=refusals,
+        refused_share=0.0,
+        has_grown=False,
         open_until=max(gate.open_until, now + wait),
         rests_until=now + wait + REST,
+    )
+
+
+def _after_lone_refusal(gate: Gate, now: float, share: float) -> Gate:
+    is_step_back = gate.has_grown and not gate.is_slow_start
+    return replace(
+        gate,
+        limit=max(1, gate.limit - is_step_back),
+        refused_share=share,
+        has_grown=gate.has_grown and gate.is_slow_start,
+        rests_until=max(gate.rests_until, now + REST),
     )
 
 

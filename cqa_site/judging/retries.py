@@ -74,8 +74,9 @@ def after_failure(
     if failure is Failure.THROTTLED:
         if throttles + 1 >= MAX_THROTTLES:
             return Step(Next.GIVE_UP, counts_as_try=False, counts_as_throttle=True)
-        # The gate holds the whole endpoint as long as was asked; the call itself is due at once.
-        return Step(Next.AGAIN, counts_as_try=False, counts_as_throttle=True)
+        # Whether everybody has to wait is the gate's affair; this call does in any case.
+        wait = backoff(min(throttles + 1, 6)) if retry_after is None else retry_after
+        return Step(Next.AGAIN, wait, counts_as_try=False, counts_as_throttle=True)
     if failure is Failure.REQUEST:
         return Step(Next.GIVE_UP)
     most = MAX_TIMEOUTS if failure is Failure.TIMEOUT else MAX_TRIES

@@ -1,7 +1,8 @@
 """The adaptive gate, as arithmetic and against a simulated endpoint with a hidden limit."""
 
 import heapq
-from dataclasses import dataclass, field
+import random
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -12,11 +13,19 @@ CEILING = 64
 
 
 def note(gate: Gate, outcome: Outcome, times: int = 1, **values) -> Gate:
-    """The state after some requests that were all sent in the present epoch."""
+    """The state after some requests of one epoch; refusals are no lone ones."""
     told = {"now": 100.0, "epoch": gate.epoch, "ceiling": CEILING} | values
     for _ in range(times):
+        if outcome is Outcome.THROTTLED and told["epoch"] == gate.epoch:
+            gate = replace(gate, refused_share=1.0)
         gate = after(gate, outcome, **told)
     return gate
+
+
+def lone(gate: Gate, **values) -> Gate:
+    """The state after a refusal among successes."""
+    told = {"now": 100.0, "epoch": gate.epoch, "ceiling": CEILING, "retry_after": 5.0} | values
+    return after(replace(gate, refused_share=0.0), Outcome.THROTTLED, **told)
 
 
 def test_slow_start_doubles_after_as_many_successes_as_the_limit():
@@ -113,6 +122,36 @@ def test_failures_of_requests_sent_before_the_breaker_opened_do_not_prolong_it()
     start = Gate(limit=40)
     gate = note(start, Outcome.BROKEN, 5, break_seconds=60.0)
     assert note(gate, Outcome.BROKEN, 35, epoch=start.epoch, now=140.0) == gate
+
+
+def test_a_lone_refusal_makes_nobody_else_wait_and_takes_back_one_step():
+    grown = note(Gate(limit=16, is_slow_start=False), Outcome.SUCCESS, 20)
+    assert grown.limit == 17
+    gate = lone(grown)
+    assert (gate.limit, gate.open_until, gate.epoch) == (16, 0.0, 0)
+    assert lone(gate).limit == 16
+    assert note(gate, Outcome.SUCCESS, 100, now=119.0).limit == 16
+    assert note(gate, Outcome.SUCCESS, 100, now=121.0).limit > 16
+
+
+def test_the_fourth_refusal_without_a_success_between_is_a_wall():
+    gate, limits = Gate(limit=32), []
+    for _ in range(4):
+        gate = after(gate, Outcome.THROTTLED, now=1.0, epoch=0, ceiling=CEILING, retry_after=2.0)
+        limits.append((gate.limit, gate.open_until))
+    assert limits == [(32, 0.0), (32, 0.0), (32, 0.0), (16, 3.0)]
+
+
+def test_an_endpoint_that_refuses_one_in_twenty_by_chance_stays_fast():
+    draw, gate, closed = random.Random(1), Gate(), 0
+    for number in range(2_000):
+        now = 1.0 + number / 100
+        outcome = Outcome.THROTTLED if draw.random() < 0.05 else Outcome.SUCCESS
+        before = gate.epoch
+        gate = after(gate, outcome, now=now, epoch=gate.epoch, ceiling=CEILING, retry_after=1.0)
+        closed += gate.epoch > before
+    assert closed <= 2
+    assert gate.limit >= 16
 
 
 def test_no_room_is_never_negative():

@@ -47,7 +47,7 @@ def test_what_a_person_must_mend_pauses_the_run_and_costs_the_call_nothing(failu
 
 def test_being_told_to_wait_is_no_try():
     step = after_failure(Failure.THROTTLED, tries=7, throttles=3, retry_after=60.0)
-    assert (step.next, step.delay) == (Next.AGAIN, 0.0)
+    assert (step.next, step.delay) == (Next.AGAIN, 60.0)
     assert (step.counts_as_try, step.counts_as_throttle) == (False, True)
 
 
