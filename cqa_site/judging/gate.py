@@ -172,14 +172,11 @@ def _after_refusal(gate: Gate, now: float, epoch: int, retry_after: float | None
 
 
 def _after_lone_refusal(gate: Gate, now: float, share: float) -> Gate:
-    is_step_back = gate.has_grown and not gate.is_slow_start
-    return replace(
-        gate,
-        limit=max(1, gate.limit - is_step_back),
-        refused_share=share,
-        has_grown=gate.has_grown and gate.is_slow_start,
-        rests_until=max(gate.rests_until, now + REST),
-    )
+    gate = replace(gate, refused_share=share)
+    if gate.is_slow_start or not gate.has_grown:
+        return gate
+    # Perhaps the last step met the wall: take it back, and try it again after a rest.
+    return replace(gate, limit=gate.limit - 1, has_grown=False, rests_until=now + REST)
 
 
 def _after_breakage(gate: Gate, now: float, epoch: int, seconds: float) -> Gate:
