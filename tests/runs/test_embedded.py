@@ -321,6 +321,8 @@ def test_the_check_says_how_the_model_answered(capsys):
 
 
 def test_the_check_fails_with_what_is_missing(tmp_path, settings):
+    # Another test of this process may have left it running.
+    embedded.SERVER.stop()
     settings.EMBEDDED_GGUF, settings.MODELS_DIR = "", tmp_path
     with pytest.raises(CommandError, match="make models"):
         call_command("check_embedded_model")
