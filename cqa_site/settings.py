@@ -111,6 +111,8 @@ TEMPLATES = [
 
 # Before 3.51.3 SQLite's WAL mode has a published corruption race, so older libraries keep a
 # rollback journal; FULL makes an acknowledged label survive a power cut in both modes.
+# The cache is small because every thread's connection has its own, and a worker has several;
+# the system keeps the file's pages anyway.
 # (trusted_schema=OFF is not possible: Django's JSON columns carry a JSON_VALID check.)
 SQLITE_JOURNAL = "WAL" if sqlite3.sqlite_version_info >= (3, 51, 3) else "TRUNCATE"
 SQLITE_INIT = ";".join(
@@ -122,7 +124,7 @@ SQLITE_INIT = ";".join(
         "cell_size_check=ON",
         "mmap_size=0",
         "journal_size_limit=67108864",
-        "cache_size=-20000",
+        "cache_size=-4000",
         "temp_store=MEMORY",
     )
 )
@@ -283,18 +285,25 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "ENUM_NAME_OVERRIDES": {
+        "AnswerScenario": "annotation.models.Answer.Scenario",
         "AttemptOutcome": "cqa_site.runs.models.Attempt.Outcome",
         "BatchState": "cqa_site.runs.models.ProviderBatch.State",
         "CallState": "cqa_site.runs.models.Call.State",
         "CampaignState": "annotation.models.Campaign.State",
+        "CorpusState": "annotation.models.Corpus.State",
+        "EditingRoundState": "annotation.models.EditingRound.State",
+        "EditingTaskState": "annotation.models.EditingTask.State",
         "EndpointKind": "cqa_site.runs.models.Endpoint.Kind",
         "ExportContent": "annotation.models.ExportFile.Content",
         "ExportFormat": "annotation.models.ExportFile.Format",
+        "FaithfulnessMode": "annotation.models.FaithfulnessFigures.Mode",
         "ImportKind": "annotation.models.ImportFile.Kind",
         "ImportState": "annotation.models.ImportFile.State",
         "JobState": "cqa_site.runs.models.Job.State",
         "RaterKind": "annotation.models.Rater.Kind",
+        "RunMode": "cqa_site.runs.models.Run.Mode",
         "RunState": "cqa_site.runs.models.Run.State",
+        "SystemKind": "annotation.models.System.Kind",
         "TrainedJudgeKind": "annotation.models.TrainedJudge.Kind",
         "VoteState": "annotation.models.Assignment.State",
     },
@@ -349,6 +358,9 @@ else:
 MODELS_DIR = env.path("MODELS_DIR", BASE_DIR / ".models")
 EMBEDDED_GGUF = env.str("EMBEDDED_GGUF", "")
 EMBEDDED_IDLE_SECONDS = env.int("EMBEDDED_IDLE_SECONDS", 120)
+# Sentence-embedding models that studies may choose from: names known to sentence-transformers, or
+# folders. Listing a name lets workers download that model; the first needs no network.
+EMBEDDING_MODELS = env.list("EMBEDDING_MODELS", ["all-MiniLM-L6-v2"])
 
 LOGGING = {
     "version": 1,

@@ -16,6 +16,7 @@ MOST_TOKENS = 2**31 - 1
 _OURS = ("model", "messages", "stream")
 # What databases refuse: NUL, and halves of UTF-16 pairs standing alone.
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+_encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def request_body(request: ChatRequest) -> dict[str, Any]:
@@ -41,6 +42,14 @@ def request_body(request: ChatRequest) -> dict[str, Any]:
     return body
 
 
+def encode(document: Any) -> bytes:
+    """The bytes of a JSON document; raises `CallFailed` (``request``) if it is none."""
+    try:
+        return _encoded(document).encode()
+    except (ValueError, TypeError, RecursionError):
+        raise CallFailed(Failure.REQUEST, "the request cannot be sent as JSON") from None
+
+
 def decode(content: bytes | str) -> Any:
     """The JSON value of a reply, or None if it is not JSON."""
     try:
@@ -52,6 +61,8 @@ def decode(content: bytes | str) -> Any:
 def storable(content: bytes | str) -> str:
     """Text of a reply with U+FFFD for whatever cannot be stored as text."""
     text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
+    if text.isascii() and "\x00" not in text:
+        return text
     return _NOT_STORABLE.sub("\ufffd", text)
 
 

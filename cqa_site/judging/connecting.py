@@ -1,26 +1,25 @@
-"""Connections to checked addresses only.
+"""Connections to checked addresses only, kept for the next request.
 
 A name is looked up once, every address it stands for is checked, and the connection is
 opened to one of the checked addresses itself, so that a second answer of the resolver cannot
-lead elsewhere.
+lead elsewhere. TLS verifies the name.
+
+The HTTP library's own pool is not used: it looks at every connection at the start and at the
+end of every request, which with hundreds in flight took most of the time of a call.
 """
 
 import asyncio
-import select
 import socket
 import ssl
-import time
-from collections.abc import Iterable
+from collections import deque
+from functools import partial
 from ipaddress import ip_address
-from typing import Any
 
 import httpcore2
 
 from .addresses import Address, Allowed, is_listed, is_permitted
 from .chat import Failure
-
-# Seconds until a kept connection is given up, and its successor's address checked anew.
-LONGEST_LIFE = 60.0
+from .wire import Connection, Origin
 
 
 class EgressFailed(Exception):
@@ -39,127 +38,103 @@ class EgressFailed(Exception):
         self.kind = kind
 
 
-class GuardedNetwork(httpcore2.AsyncNetworkBackend):
-    """Opens connections to checked addresses.
+class Connections:
+    """Opens connections to checked addresses, and keeps those that can be used again.
 
     Parameters
     ----------
     allowed
         Networks and ports that may be reached although they are not public.
     connect_timeout
-        Seconds for lookup and connection together, and again for the TLS handshake.
-    only_listed
-        Whether public addresses are refused as well: for plain http.
+        Seconds for lookup, connection and TLS handshake together.
     """
 
-    def __init__(
-        self, allowed: tuple[Allowed, ...], connect_timeout: float, *, only_listed: bool
-    ) -> None:
+    def __init__(self, allowed: tuple[Allowed, ...], connect_timeout: float) -> None:
         self._allowed = allowed
         self._connect_timeout = connect_timeout
-        self._only_listed = only_listed
-        self._network = httpcore2.AnyIOBackend()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._idle: dict[Origin, deque[Connection]] = {}
+        self._tls: ssl.SSLContext | None = None
 
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
-    ) -> httpcore2.AsyncNetworkStream:
+    async def take(self, origin: Origin) -> Connection:
+        """A connection that nobody else uses until it is given back."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            # A connection belongs to the loop it was opened in.
+            self._loop, self._idle = loop, {}
+        idle = self._idle.get(origin)
+        while idle:
+            connection = idle.pop()
+            if connection.is_usable():
+                return connection
+            connection.close()
+        return await self._open(origin)
+
+    def give_back(self, connection: Connection) -> None:
+        """Keep a connection whose reply was read to its end, and close any other."""
+        idle = self._idle.setdefault(connection.origin, deque())
+        # The last one given back is the first to be taken, so the stale ones are in front.
+        while idle and idle[0].is_stale():
+            idle.popleft().close()
+        if connection.rest():
+            idle.append(connection)
+        else:
+            connection.close()
+
+    def close(self) -> None:
+        """Close what is kept for the running loop; that of a loop that ended is gone."""
+        kept, self._idle = self._idle, {}
+        if self._loop is asyncio.get_running_loop():
+            for connection in (one for idle in kept.values() for one in idle):
+                connection.close()
+
+    async def _open(self, origin: Origin) -> Connection:
         try:
             async with asyncio.timeout(self._connect_timeout):
-                addresses = await _look_up(host, port)
-                self._check(addresses, port)
-                return AgingStream(await self._connect(addresses, port), self._connect_timeout)
+                addresses = await _look_up(origin.host, origin.port)
+                self._check(addresses, origin)
+                return await self._connect(addresses, origin)
         except TimeoutError:
             raise EgressFailed(Failure.CONNECTION, "no connection within the time") from None
 
-    async def connect_unix_socket(
-        self,
-        path: str,
-        timeout: float | None = None,
-        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
-    ) -> httpcore2.AsyncNetworkStream:
-        raise EgressFailed(Failure.BLOCKED, "address not allowed")
-
-    def _check(self, addresses: list[Address], port: int) -> None:
-        is_fine = is_listed if self._only_listed else is_permitted
+    def _check(self, addresses: list[Address], origin: Origin) -> None:
+        # Plain http is for listed addresses alone.
+        is_fine = is_permitted if origin.scheme == "https" else is_listed
         # One bad answer among several is how a name is made to point inside.
-        if not addresses or not all(is_fine(one, port, self._allowed) for one in addresses):
+        if not addresses or not all(is_fine(one, origin.port, self._allowed) for one in addresses):
             raise EgressFailed(Failure.BLOCKED, "address not allowed")
 
-    async def _connect(self, addresses: list[Address], port: int) -> httpcore2.AsyncNetworkStream:
+    async def _connect(self, addresses: list[Address], origin: Origin) -> Connection:
+        tls = self._context() if origin.scheme == "https" else None
         for place, address in enumerate(addresses):
             # A dead first address must not use up the time of the others.
             share = self._connect_timeout / (len(addresses) - place)
             try:
-                return await self._network.connect_tcp(str(address), port, timeout=share)
-            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                async with asyncio.timeout(share):
+                    return await _dial(address, origin, tls)
+            except ssl.SSLCertVerificationError:
+                message = "the certificate could not be verified"
+                raise EgressFailed(Failure.CERTIFICATE, message) from None
+            except ssl.SSLError:
+                raise EgressFailed(Failure.CONNECTION, "the connection broke") from None
+            except OSError:
                 continue
         raise EgressFailed(Failure.CONNECTION, "no connection")
 
+    def _context(self) -> ssl.SSLContext:
+        if self._tls is None:
+            self._tls = httpcore2.default_ssl_context()
+            self._tls.set_alpn_protocols(["http/1.1"])
+        return self._tls
 
-class AgingStream(httpcore2.AsyncNetworkStream):
-    """A connection that knows its age and tells a bad certificate from a bad line."""
 
-    def __init__(
-        self,
-        stream: httpcore2.AsyncNetworkStream,
-        connect_timeout: float,
-        opened_at: float | None = None,
-    ) -> None:
-        self._stream = stream
-        self._connect_timeout = connect_timeout
-        self._opened_at = time.monotonic() if opened_at is None else opened_at
-        self._poll: select.poll | None = None
-
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return await self._stream.read(max_bytes, timeout)
-
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        await self._stream.write(buffer, timeout)
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-    async def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,
-    ) -> httpcore2.AsyncNetworkStream:
-        try:
-            secure = await self._stream.start_tls(
-                ssl_context, server_hostname, timeout=self._connect_timeout
-            )
-        except httpcore2.ConnectError as problem:
-            if isinstance(problem.__cause__, ssl.SSLCertVerificationError):
-                raise EgressFailed(
-                    Failure.CERTIFICATE, "the certificate could not be verified"
-                ) from None
-            raise
-        return AgingStream(secure, self._connect_timeout, self._opened_at)
-
-    def get_extra_info(self, info: str) -> Any:
-        # The pool gives up an idle connection that has something to read, because that can
-        # only be the server's goodbye. An old one is given up the same way.
-        if info == "is_readable":
-            is_old = time.monotonic() - self._opened_at > LONGEST_LIFE
-            return is_old or self._has_something_to_read()
-        return self._stream.get_extra_info(info)
-
-    def _has_something_to_read(self) -> bool:
-        """Ask the socket itself.
-
-        The pool asks every idle connection at every request, and the library's own way
-        gathers the socket's other attributes to answer.
-        """
-        if self._poll is None:
-            self._poll = select.poll()
-            self._poll.register(self._stream.get_extra_info("socket"), select.POLLIN)
-        return bool(self._poll.poll(0))
+async def _dial(address: Address, origin: Origin, tls: ssl.SSLContext | None) -> Connection:
+    loop = asyncio.get_running_loop()
+    name = origin.host if tls else None
+    _, connection = await loop.create_connection(
+        partial(Connection, origin), str(address), origin.port, ssl=tls, server_hostname=name
+    )
+    return connection
 
 
 async def _look_up(host: str, port: int) -> list[Address]:

@@ -18,17 +18,19 @@ firewall or proxy for outgoing traffic; this is the second lock.
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncIterable, AsyncIterator, Collection, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, cast
 
-import httpcore2
+import h11
 import httpx2
 
 from .addresses import Allowed, NotAnAllowList, parse_allowed
 from .chat import Failure
-from .connecting import EgressFailed, GuardedNetwork
+from .connecting import Connections, EgressFailed
+from .wire import Connection, Head, Origin
 
 __all__ = [
     "Allowed",
@@ -38,7 +40,6 @@ __all__ = [
     "HTTPError",
     "InvalidURL",
     "NotAnAllowList",
-    "Response",
     "fetch",
     "guarded_client",
     "parse_allowed",
@@ -46,16 +47,16 @@ __all__ = [
 ]
 
 # So that nobody else imports the HTTP library.
-Response = httpx2.Response
 HTTPError = httpx2.HTTPError
 InvalidURL = httpx2.InvalidURL
 MAX_BYTES = 1_048_576
 CONNECT_TIMEOUT = 10.0
 # Where the caller names no deadline.
 LONGEST_DEADLINE = 600.0
-# Shorter than what servers keep an idle connection for (many: 5 s, some: 2 s): a request
-# sent just when the server hangs up would be lost, and nobody knows whether it was read.
-LONGEST_IDLE = 1.5
+LAST_PORT = 65_535
+_PORTS = {"https": 443, "http": 80}
+# The same few addresses are asked over and over, and reading one takes long.
+_parsed = lru_cache(maxsize=64)(httpx2.URL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +70,18 @@ class Fetched:
 
 
 class GuardedTransport(httpx2.AsyncBaseTransport):
-    """Carries the requests of an ``httpx2.AsyncClient``.
+    """Carries requests: one by one with `exchange`, and those of an ``httpx2.AsyncClient``.
 
-    The deadline of a request is the ``read`` timeout it was built with, in seconds, and
-    covers everything. The client has to be made with ``trust_env=False`` (see
-    `guarded_client`).
+    Such a client has to be made with ``trust_env=False`` (see `guarded_client`). The deadline
+    of its requests is the ``read`` timeout they were built with, in seconds, and covers
+    everything.
 
     Parameters
     ----------
     allowed
         Networks and ports that may be reached although they are not public.
     connect_timeout
-        Seconds for lookup, connection and TLS handshake, each tried once.
+        Seconds for lookup, connection and TLS handshake together; nothing is tried twice.
     max_bytes
         Largest body of a reply.
     header_names
@@ -101,91 +102,84 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         max_bytes: int = MAX_BYTES,
         header_names: Collection[str] | None = None,
     ) -> None:
-        self._allowed = tuple(allowed)
-        self._connect_timeout = connect_timeout
+        self._connections = Connections(tuple(allowed), connect_timeout)
         self._max_bytes = max_bytes
-        self._header_names = header_names
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._pools: dict[str, httpcore2.AsyncConnectionPool] = {}
+        names = None if header_names is None else {name.encode() for name in header_names}
+        self._header_names = names
+
+    async def exchange(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes = b"",
+        deadline: float = LONGEST_DEADLINE,
+    ) -> Fetched:
+        """Carry one request and return the reply, whatever its status below 300 or above 399.
+
+        ``deadline`` is in seconds and covers everything.
+        """
+        started = time.monotonic()
+        try:
+            address = _parsed(url)
+            fields = _fields_of(method, address, headers, body)
+        except (InvalidURL, ValueError):
+            raise EgressFailed(Failure.BLOCKED, "this cannot be sent anywhere") from None
+        content = httpx2.ByteStream(body)
+        reply = await self._ask(method, address, fields, content, deadline)
+        try:
+            received = b"".join([part async for part in reply])
+        finally:
+            await reply.aclose()
+        milliseconds = round((time.monotonic() - started) * 1000)
+        return Fetched(reply.status, reply.headers, received, milliseconds)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request; the reply's body is read by the caller, still within the bounds."""
-        _check_request(request)
+        """Send a client's request; the caller reads the reply's body, still within the bounds."""
         seconds = request.extensions.get("timeout", {}).get("read") or LONGEST_DEADLINE
-        deadline = asyncio.get_running_loop().time() + min(seconds, LONGEST_DEADLINE)
-        try:
-            async with asyncio.timeout_at(deadline):
-                reply = await self._pool(request.url.scheme).handle_async_request(
-                    self._core_request(request)
-                )
-        except _CARRIED as problem:
-            raise _failed(problem) from None
-        body = _Body(reply, deadline, self._max_bytes)
-        problem_found = _problem_of(reply, self._max_bytes)
-        if problem_found is not None:
-            await body.aclose()
-            raise problem_found
-        return httpx2.Response(reply.status, headers=reply.headers, stream=body)
+        content = cast(httpx2.AsyncByteStream, request.stream)
+        reply = await self._ask(request.method, request.url, request.headers.raw, content, seconds)
+        return httpx2.Response(reply.status, headers=reply.headers, stream=reply)
 
     async def aclose(self) -> None:
-        """Close every connection of the running loop; those of a loop that ended are gone."""
-        pools, self._pools = self._pools, {}
-        if self._loop is asyncio.get_running_loop():
-            for pool in pools.values():
-                await pool.aclose()
+        """Close every connection that the running loop keeps."""
+        self._connections.close()
 
-    def _core_request(self, request: httpx2.Request) -> httpcore2.Request:
-        # Extensions stay behind: one of them would replace the name that TLS verifies.
-        return httpcore2.Request(
-            method=request.method,
-            url=httpcore2.URL(
-                scheme=request.url.raw_scheme,
-                host=request.url.raw_host,
-                port=request.url.port,
-                target=request.url.raw_path,
-            ),
-            headers=self._headers(request),
-            content=request.stream,
-        )
+    async def _ask(
+        self,
+        method: str,
+        url: httpx2.URL,
+        fields: Iterable[tuple[bytes, bytes]],
+        content: AsyncIterable[bytes],
+        seconds: float,
+    ) -> "_Reply":
+        origin = _origin_of(url)
+        deadline = asyncio.get_running_loop().time() + min(seconds, LONGEST_DEADLINE)
+        async with _within(deadline):
+            request = h11.Request(method=method, target=url.raw_path, headers=self._sent(fields))
+            connection = await self._connections.take(origin)
+            reply = _Reply(connection, self._connections, deadline, self._max_bytes)
+            try:
+                reply.begin(await connection.ask(request, content))
+            except BaseException:
+                await reply.aclose()
+                raise
+        return reply
 
-    def _headers(self, request: httpx2.Request) -> list[tuple[bytes, bytes]]:
+    def _sent(self, fields: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
         names = self._header_names
         kept = [
             (name, value)
-            for name, value in request.headers.raw
-            if (lower := name.decode("latin-1").lower()) != "accept-encoding"
-            and (names is None or lower in names)
+            for name, value in fields
+            if (lower := name.lower()) != b"accept-encoding" and (names is None or lower in names)
         ]
         return [*kept, (b"Accept-Encoding", b"identity")]
 
-    def _pool(self, scheme: str) -> httpcore2.AsyncConnectionPool:
-        # A connection belongs to the loop it was opened in.
-        loop = asyncio.get_running_loop()
-        if loop is not self._loop:
-            self._loop, self._pools = loop, {}
-        if scheme not in self._pools:
-            self._pools[scheme] = httpcore2.AsyncConnectionPool(
-                ssl_context=httpcore2.default_ssl_context() if scheme == "https" else None,
-                max_connections=None,
-                keepalive_expiry=LONGEST_IDLE,
-                network_backend=GuardedNetwork(
-                    self._allowed, self._connect_timeout, only_listed=scheme != "https"
-                ),
-            )
-        return self._pools[scheme]
 
-
-def guarded_client(
-    allowed: Iterable[Allowed] = (),
-    *,
-    connect_timeout: float = CONNECT_TIMEOUT,
-    max_bytes: int = MAX_BYTES,
-    header_names: Collection[str] | None = None,
-) -> httpx2.AsyncClient:
-    """An HTTP client whose requests all go through a `GuardedTransport`."""
-    transport = GuardedTransport(
-        allowed, connect_timeout=connect_timeout, max_bytes=max_bytes, header_names=header_names
-    )
+def guarded_client(*arguments: Any, **options: Any) -> httpx2.AsyncClient:
+    """An HTTP client whose requests all go through a `GuardedTransport` made with these."""
+    transport = GuardedTransport(*arguments, **options)
     return httpx2.AsyncClient(transport=transport, trust_env=False, follow_redirects=False)
 
 
@@ -199,7 +193,7 @@ async def fetch(
     deadline: float = 10.0,
     max_bytes: int = MAX_BYTES,
 ) -> Fetched:
-    """Carry one request and return the reply, whatever its status below 300 or above 399.
+    """Carry one request on a connection of its own, as `GuardedTransport.exchange` does.
 
     Parameters
     ----------
@@ -217,21 +211,13 @@ async def fetch(
     EgressFailed
         Without a reply within these bounds.
     """
-    started = time.monotonic()
+    transport = GuardedTransport(allowed, max_bytes=max_bytes)
     try:
-        async with guarded_client(allowed, max_bytes=max_bytes) as client:
-            reply = await client.request(
-                method, url, content=body, headers=dict(headers or {}), timeout=deadline
-            )
-    except (httpx2.InvalidURL, httpx2.HTTPError, ValueError):
-        # The client refuses some addresses and headers before the transport sees them.
-        raise EgressFailed(Failure.BLOCKED, "this cannot be sent anywhere") from None
-    return Fetched(
-        reply.status_code,
-        dict(reply.headers),
-        reply.content,
-        round((time.monotonic() - started) * 1000),
-    )
+        return await transport.exchange(
+            method, url, headers=headers or {}, body=body, deadline=deadline
+        )
+    finally:
+        await transport.aclose()
 
 
 async def post_json(url: str, document: Any, **options: Any) -> Fetched:
@@ -241,63 +227,89 @@ async def post_json(url: str, document: Any, **options: Any) -> Fetched:
     return await fetch(url, method="POST", body=body, headers=headers, **options)
 
 
-class _Body(httpx2.AsyncByteStream):
-    """The body of a reply up to its largest size and until the deadline."""
+class _Reply(httpx2.AsyncByteStream):
+    """A reply whose body is read up to its largest size and until the deadline."""
 
-    def __init__(self, reply: httpcore2.Response, deadline: float, max_bytes: int) -> None:
-        self._reply = reply
+    status: int
+    headers: dict[str, str]
+
+    def __init__(
+        self, connection: Connection, home: Connections, deadline: float, max_bytes: int
+    ) -> None:
+        self._connection = connection
+        self._home: Connections | None = home
         self._deadline = deadline
         self._max_bytes = max_bytes
 
+    def begin(self, head: Head) -> None:
+        """Take the head of the reply, if nothing of it forbids to go on."""
+        self.status, self.headers = head.status_code, _joined(head.headers)
+        if self.status < 200 or 300 <= self.status < 400:
+            raise EgressFailed(Failure.BLOCKED, "redirects are not followed")
+        if self.headers.get("content-encoding", "").strip().lower() not in ("", "identity"):
+            raise EgressFailed(Failure.TOO_LARGE, "the reply is compressed")
+        self._count(int(self.headers.get("content-length", "0")))
+
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
-        async with aclosing(self._reply.aiter_stream()) as chunks:
-            while True:
-                try:
-                    async with asyncio.timeout_at(self._deadline):
-                        chunk = await anext(chunks, None)
-                except _CARRIED as problem:
-                    raise _failed(problem) from None
-                if chunk is None:
-                    return
-                size += len(chunk)
-                if size > self._max_bytes:
-                    raise _too_large(self._max_bytes)
-                yield chunk
+        while True:
+            async with _within(self._deadline):
+                part = await self._connection.part()
+            if not part:
+                return
+            size += len(part)
+            self._count(size)
+            yield part
 
     async def aclose(self) -> None:
-        await self._reply.aclose()
+        # Only once: by then somebody else may use the connection.
+        home, self._home = self._home, None
+        if home is not None:
+            home.give_back(self._connection)
+
+    def _count(self, size: int) -> None:
+        if size > self._max_bytes:
+            message = f"the reply is larger than {self._max_bytes:,} bytes"
+            raise EgressFailed(Failure.TOO_LARGE, message)
 
 
-_CARRIED = (TimeoutError, httpcore2.NetworkError, httpcore2.ProtocolError,
-            httpcore2.TimeoutException, OSError)  # fmt: skip
+@asynccontextmanager
+async def _within(deadline: float) -> AsyncIterator[None]:
+    """Bound what is awaited, and say no more about a failure than people may know."""
+    try:
+        async with asyncio.timeout_at(deadline):
+            yield
+    except TimeoutError:
+        message = "no complete reply before the deadline"
+        raise EgressFailed(Failure.TIMEOUT, message) from None
+    except (OSError, h11.ProtocolError):
+        raise EgressFailed(Failure.CONNECTION, "the connection broke") from None
 
 
-def _failed(problem: BaseException) -> EgressFailed:
-    if isinstance(problem, TimeoutError):
-        return EgressFailed(Failure.TIMEOUT, "no complete reply before the deadline")
-    return EgressFailed(Failure.CONNECTION, "the connection broke")
-
-
-def _too_large(max_bytes: int) -> EgressFailed:
-    return EgressFailed(Failure.TOO_LARGE, f"the reply is larger than {max_bytes:,} bytes")
-
-
-def _check_request(request: httpx2.Request) -> None:
-    url = request.url
-    if url.scheme not in ("https", "http"):
+def _origin_of(url: httpx2.URL) -> Origin:
+    if url.scheme not in _PORTS:
         raise EgressFailed(Failure.BLOCKED, "only https addresses are allowed")
     if not url.host or url.userinfo:
         raise EgressFailed(Failure.BLOCKED, "an address holds a host, and no user or password")
+    port = url.port or _PORTS[url.scheme]
+    if port > LAST_PORT:
+        raise EgressFailed(Failure.BLOCKED, "ports are 1 to 65535")
+    return Origin(url.scheme, url.raw_host.decode("ascii"), port)
 
 
-def _problem_of(reply: httpcore2.Response, max_bytes: int) -> EgressFailed | None:
-    if reply.status < 200 or 300 <= reply.status < 400:
-        return EgressFailed(Failure.BLOCKED, "redirects are not followed")
-    headers = httpx2.Headers(reply.headers)
-    if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
-        return EgressFailed(Failure.TOO_LARGE, "the reply is compressed")
-    length = headers.get("content-length", "0")
-    if length.isdecimal() and int(length) > max_bytes:
-        return _too_large(max_bytes)
-    return None
+def _fields_of(
+    method: str, url: httpx2.URL, headers: Mapping[str, str], body: bytes
+) -> list[tuple[bytes, bytes]]:
+    named = {"Host": url.netloc.decode("ascii"), "User-Agent": "Counterpoint", **headers}
+    if body or method != "GET":
+        named["Content-Length"] = str(len(body))
+    return [(name.encode("ascii"), value.encode("ascii")) for name, value in named.items()]
+
+
+def _joined(fields: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Headers by name; what came several times as one."""
+    joined: dict[str, str] = {}
+    for name, value in fields:
+        key, text = name.decode("latin-1"), value.decode("latin-1")
+        joined[key] = f"{joined[key]}, {text}" if key in joined else text
+    return joined

@@ -82,13 +82,20 @@ def extract_json(text: str) -> Any:
     try:
         whole = loads(text, max_bytes=LONGEST_REPLY, depth=DEEPEST)
     except StrictJsonError:
-        return _object_among_prose(_without_reasoning(text))
+        return _object_among_prose(without_reasoning(text))
     if not isinstance(whole, dict):
         raise ReplyNotUsable(Unscored.NOT_SCHEMA, "JSON, but no object")
     return whole
 
 
-def _without_reasoning(text: str) -> str:
+def without_reasoning(text: str) -> str:
+    """What stands behind the last mark of reasoning; the whole text where there is none.
+
+    Raises
+    ------
+    ReplyNotUsable
+        ``truncated`` if reasoning begins and never ends.
+    """
     # Up to the last closing mark, because the reasoning may quote one, and because some
     # servers swallow the opening mark. An answer that quotes a mark is lost with it and is
     # asked for again; reasoning is never taken for an answer.

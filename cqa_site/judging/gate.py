@@ -4,8 +4,8 @@ The state is a plain value that all workers share through the database; every fu
 a state and returns a new one. Time is seconds on the database's clock.
 
 The limit doubles once for every ``limit`` successes until the first refusal (slow start), then
-grows by one for every `SUCCESSES_PER_STEP`. A refusal halves it during slow start, which is
-where the last doubling came from, and takes an eighth off later. Refusals of requests sent
+grows by one for every `SUCCESSES_PER_STEP`. A refusal takes the last doubling back during slow
+start, and an eighth off later. Refusals of requests sent
 before the last decrease say nothing new, so each request carries the ``epoch`` it was sent
 in. After a decrease the limit rests for `REST` seconds: probing again at once would meet
 the same wall.
@@ -13,7 +13,8 @@ the same wall.
 A refusal among many successes is no wall: some providers refuse a few requests whatever the
 load. While the recent share of refusals is at most `LONE_SHARE`, only the refused call
 waits, and the limit gives back the last step it grew. Beyond it the gate closes for
-everybody, for as long as the endpoint asks.
+everybody, for as long as the endpoint asks; only after a doubling it stays open, because what
+was in flight before it had been answered.
 """
 
 from dataclasses import dataclass, replace
@@ -154,6 +155,15 @@ def _after_refusal(gate: Gate, now: float, epoch: int, retry_after: float | None
     share = gate.refused_share * (1 - MEMORY) + MEMORY
     if share <= LONE_SHARE and gate.limit > 1:
         return _after_lone_refusal(gate, now, share)
+    gate = replace(gate, epoch=gate.epoch + 1, successes=0, refused_share=0.0)
+    if gate.is_slow_start and gate.has_grown:
+        return replace(
+            gate,
+            limit=gate.limit // 2,
+            is_slow_start=False,
+            has_grown=False,
+            rests_until=now + REST,
+        )
     refusals = gate.refusals + 1
     wait = min(LONGEST_WAIT, 2.0 ** min(refusals, 9) if retry_after is None else retry_after)
     smaller = gate.limit // 2 if gate.is_slow_start else gate.limit * 7 // 8
@@ -161,10 +171,7 @@ def _after_refusal(gate: Gate, now: float, epoch: int, retry_after: float | None
         gate,
         limit=max(1, smaller),
         is_slow_start=False,
-        epoch=gate.epoch + 1,
-        successes=0,
         refusals=refusals,
-        refused_share=0.0,
         has_grown=False,
         open_until=max(gate.open_until, now + wait),
         rests_until=now + wait + REST,

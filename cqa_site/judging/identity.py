@@ -12,6 +12,9 @@ from typing import Any
 
 KEY_VERSION = 1
 _EXACT_INTEGERS = 2**53
+_FORM = {"separators": (",", ":"), "allow_nan": False}
+_SORTED = json.JSONEncoder(sort_keys=True, **_FORM)
+_ORDERED = json.JSONEncoder(**_FORM)
 
 
 def canonical_json(value: Any) -> str:
@@ -29,9 +32,7 @@ def canonical_json(value: Any) -> str:
     >>> canonical_json({"b": 1.0, "a": [True, "é"]})
     '{"a":[true,"\\\\u00e9"],"b":1}'
     """
-    return json.dumps(
-        _plain_numbers(value), sort_keys=True, separators=(",", ":"), allow_nan=False
-    )
+    return _SORTED.encode(_plain_numbers(value))
 
 
 def ordered_json(value: Any) -> str:
@@ -40,7 +41,7 @@ def ordered_json(value: Any) -> str:
     The order of a schema's properties is the order a constrained model writes them in, so it
     changes the answer.
     """
-    return json.dumps(_plain_numbers(value), separators=(",", ":"), allow_nan=False)
+    return _ORDERED.encode(_plain_numbers(value))
 
 
 def digest(document: Any) -> str:
@@ -94,6 +95,8 @@ def content_key(
 
 
 def _plain_numbers(value: Any) -> Any:
+    if isinstance(value, (str, int)):
+        return value
     # A temperature read back from the database as 0.0 is the temperature 0.
     if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_INTEGERS:
         return int(value)

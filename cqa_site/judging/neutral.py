@@ -68,6 +68,12 @@ class Flags:
     characters_cut: int
     addresses_judge: bool
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A name for each finding."""
+        others = {"addresses_judge": self.addresses_judge, "cut": self.characters_cut}
+        return (*self.removed, *(name for name, is_found in others.items() if is_found))
+
 
 @dataclass(frozen=True, slots=True)
 class Neutral:
@@ -95,7 +101,10 @@ def neutralise(text: str) -> Neutral:
         removed[kind] = removed.get(kind, 0) + len(match.group())
         return ""
 
-    plain = _INVISIBLE.sub(count, _LINE_ENDS.sub("\n", text))
+    plain = text
+    # Most sentences: nothing in them that could be taken out.
+    if not (text.isascii() and text.isprintable()):
+        plain = _INVISIBLE.sub(count, _LINE_ENDS.sub("\n", text))
     capped = plain.encode("utf-8")[:LONGEST_BYTES].decode("utf-8", "ignore")
     flags = Flags(
         removed=MappingProxyType(removed),

@@ -1,16 +1,18 @@
 """Client of OpenAI-compatible servers; the only file that imports ``openai``.
 
-The SDK builds and signs requests and knows the files interface. Its generic ``post`` carries
-chat completions without building typed models of them, which took a third of the time of a
-call and served nothing: replies are kept as bytes and read by `completions`. It retries
-nothing here (`retries` is the one table), and what it takes from environment variables
-(organisation, project, further headers) stays behind: only the headers named below leave.
+The SDK carries files, whose interface is its own. Everything else is JSON both ways and goes
+straight through the guarded transport: what the SDK does around such a request (options,
+typed models, URLs and headers made anew) took most of the time of a call and served nothing,
+because replies are kept as bytes and read by `completions`. Nothing is retried here (`retries`
+is the one table), and what the SDK takes from environment variables (organisation, project,
+further headers) stays behind: only the headers named below leave.
 """
 
 import io
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import quote
 
 from .answers import (
@@ -23,28 +25,28 @@ from .answers import (
     refusal_of,
 )
 from .chat import CallFailed, ChatReply, ChatRequest, Failure
-from .completions import decode, reply_of, request_body
+from .completions import decode, encode, reply_of, request_body
 from .egress import (
     CONNECT_TIMEOUT,
     MAX_BYTES,
     Allowed,
     EgressFailed,
+    GuardedTransport,
     HTTPError,
     InvalidURL,
-    Response,
     guarded_client,
 )
 from .probing import Capabilities, probe
 from .scrubbing import Scrubber
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    from openai.resources import AsyncFiles
 
 LARGEST_FILE = 256 * 1024 * 1024
 FILE_DEADLINE = 600.0
 SHORT_DEADLINE = 30.0
-_HEADERS = {"accept", "connection", "content-length", "content-type", "host", "user-agent"}
-_Sent = TypeVar("_Sent")
+_HEADERS = {"accept", "content-length", "content-type", "host", "user-agent"}
+_JSON = {"Content-Type": "application/json"}
 
 
 class OpenAIClient:
@@ -61,7 +63,7 @@ class OpenAIClient:
     allowed
         Networks and ports that may be reached although they are not public.
     connect_timeout
-        Seconds for lookup and connection.
+        Seconds for lookup, connection and TLS handshake together.
     max_bytes
         Largest reply.
     """
@@ -74,13 +76,19 @@ class OpenAIClient:
         connect_timeout: float = CONNECT_TIMEOUT,
         max_bytes: int = MAX_BYTES,
     ) -> None:
-        self._base_url = base_url
+        self._base_url = base_url.rstrip("/")
         self._key = api_key
-        self._allowed = tuple(allowed)
-        self._connect_timeout = connect_timeout
         self._max_bytes = max_bytes
         self._scrub = Scrubber(api_key)
-        self._sdk: AsyncOpenAI | None = None
+        self._headers = {"Accept": "application/json", "User-Agent": "Counterpoint"}
+        if api_key:
+            self._headers["Authorization"] = f"Bearer {api_key}"
+        self._bounds: dict[str, Any] = {
+            "allowed": tuple(allowed),
+            "connect_timeout": connect_timeout,
+            "header_names": _HEADERS | {"authorization"} if api_key else _HEADERS,
+        }
+        self._transport = GuardedTransport(max_bytes=max_bytes, **self._bounds)
 
     def __repr__(self) -> str:
         return "<OpenAIClient>"
@@ -110,14 +118,14 @@ class OpenAIClient:
 
     async def upload(self, requests: bytes | BinaryIO) -> str:
         """Upload the JSON lines of a batch and return the file's id."""
-
-        async def send(sdk: "AsyncOpenAI") -> Response:
-            sent = await sdk.files.with_raw_response.create(
+        started = time.monotonic()
+        async with self._files(self._max_bytes) as files:
+            sent = await files.with_raw_response.create(
                 file=("batch.jsonl", requests), purpose="batch", timeout=FILE_DEADLINE
             )
-            return sent.http_response
-
-        return (await self._answer(send)).required("id")
+        reply = sent.http_response
+        answer = answer_of(reply.headers, reply.content, _since(started), self._scrub)
+        return answer.required("id")
 
     async def create_batch(
         self, file_id: str, metadata: Mapping[str, str] | None = None
@@ -148,17 +156,13 @@ class OpenAIClient:
 
         After a failure ``target`` holds the part that had arrived.
         """
-
-        async def send(sdk: "AsyncOpenAI") -> int:
-            size = 0
-            async with self._http(max_bytes) as http:
-                files = sdk.with_options(http_client=http).files.with_streaming_response
-                async with files.content(file_id, timeout=FILE_DEADLINE) as reply:
-                    async for chunk in reply.iter_bytes():
-                        size += target.write(chunk)
-            return size
-
-        return await self._carry(send)
+        size = 0
+        async with self._files(max_bytes) as files:
+            sent = files.with_streaming_response.content(file_id, timeout=FILE_DEADLINE)
+            async with sent as reply:
+                async for part in reply.iter_bytes():
+                    size += target.write(part)
+        return size
 
     async def batch_lines(self, file_id: str) -> list[dict[str, Any]]:
         """Lines of a batch's result file that are JSON objects, without the key."""
@@ -169,33 +173,50 @@ class OpenAIClient:
 
     async def close(self) -> None:
         """Give back connections."""
-        if self._sdk is not None:
-            await self._sdk.close()
+        await self._transport.aclose()
 
     async def _ask(
         self, method: str, path: str, body: Any = None, deadline: float = SHORT_DEADLINE
     ) -> Answer:
-        def send(sdk: "AsyncOpenAI") -> Awaitable[Response]:
-            if method == "GET":
-                return sdk.get(path, cast_to=Response, options={"timeout": deadline})
-            return sdk.post(path, cast_to=Response, body=body, options={"timeout": deadline})
-
-        return await self._answer(send)
-
-    async def _answer(self, send: "Callable[[AsyncOpenAI], Awaitable[Response]]") -> Answer:
+        content = b"" if body is None else encode(body)
         started = time.monotonic()
-        response = await self._carry(send)
-        return answer_of(response.headers, response.content, _since(started), self._scrub)
+        try:
+            reply = await self._transport.exchange(
+                method,
+                self._base_url + path,
+                headers=self._headers | _JSON if content else self._headers,
+                body=content,
+                deadline=deadline,
+            )
+        except EgressFailed as problem:
+            raise CallFailed(problem.kind, str(problem), milliseconds=_since(started)) from None
+        if reply.status >= 400:
+            raise refusal_of(
+                reply.status, reply.headers, reply.body, reply.milliseconds, self._scrub
+            )
+        return answer_of(reply.headers, reply.body, reply.milliseconds, self._scrub)
 
-    async def _carry(self, send: "Callable[[AsyncOpenAI], Awaitable[_Sent]]") -> _Sent:
-        """Send something; every outcome but success becomes `CallFailed`."""
+    @asynccontextmanager
+    async def _files(self, max_bytes: int) -> "AsyncIterator[AsyncFiles]":
+        """The SDK's interface of files; every outcome but success becomes `CallFailed`."""
         import openai
 
         started = time.monotonic()
         try:
-            return await send(self._opened())
+            async with guarded_client(max_bytes=max_bytes, **self._bounds) as http:
+                yield openai.AsyncOpenAI(
+                    base_url=self._base_url,
+                    # Without one the SDK would take a key from the environment.
+                    api_key=self._key or "none",
+                    max_retries=0,
+                    default_headers=self._headers,
+                    http_client=http,
+                ).files
         except openai.APIStatusError as problem:
-            refused = problem.response
+            refused, took = problem.response, _since(started)
+            raise refusal_of(
+                refused.status_code, refused.headers, refused.content, took, self._scrub
+            ) from None
         except EgressFailed as problem:
             raise CallFailed(problem.kind, str(problem), milliseconds=_since(started)) from None
         except InvalidURL:
@@ -204,36 +225,7 @@ class OpenAIClient:
             message = "the connection broke"
             raise CallFailed(Failure.CONNECTION, message, milliseconds=_since(started)) from None
         except (ValueError, TypeError):
-            raise CallFailed(Failure.REQUEST, "the request cannot be sent as JSON") from None
-        content = refused.content
-        raise refusal_of(
-            refused.status_code, refused.headers, content, _since(started), self._scrub
-        )
-
-    def _opened(self) -> "AsyncOpenAI":
-        if self._sdk is None:
-            from openai import AsyncOpenAI
-
-            headers = {"User-Agent": "Counterpoint"}
-            if self._key:
-                headers["Authorization"] = f"Bearer {self._key}"
-            self._sdk = AsyncOpenAI(
-                base_url=self._base_url,
-                # Without one the SDK would take a key from the environment.
-                api_key=self._key or "none",
-                max_retries=0,
-                default_headers=headers,
-                http_client=self._http(self._max_bytes),
-            )
-        return self._sdk
-
-    def _http(self, max_bytes: int) -> Any:
-        return guarded_client(
-            self._allowed,
-            connect_timeout=self._connect_timeout,
-            max_bytes=max_bytes,
-            header_names=_HEADERS | {"authorization"} if self._key else _HEADERS,
-        )
+            raise CallFailed(Failure.REQUEST, "the file cannot be sent") from None
 
 
 def _since(started: float) -> int:

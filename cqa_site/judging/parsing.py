@@ -1,4 +1,4 @@
-"""From a model's reply to labels, or to the reason why there is none.
+"""From a model's reply to labels or prose, or to the reason why there is none.
 
 A label is read from one JSON object and from nowhere else. Nothing is repaired, guessed or
 rounded, and no failure becomes a number. The raw reply is kept elsewhere, so a later version
@@ -9,16 +9,19 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .extraction import ReplyNotUsable, Unscored, extract_json
+from .extraction import ReplyNotUsable, Unscored, extract_json, without_reasoning
 
 __all__ = [
     "PARSER_VERSION",
     "Label",
     "ReplyNotUsable",
     "Unscored",
+    "Verdict",
     "extract_json",
     "parse_batch",
+    "parse_prose",
     "parse_single",
+    "parse_verdict",
     "validate_label",
 ]
 
@@ -33,6 +36,14 @@ class Label:
     """A label as the judge gave it; the rationale may be empty."""
 
     value: int
+    rationale: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Yes or no as the judge said it; the rationale may be empty."""
+
+    is_true: bool
     rationale: str
 
 
@@ -103,26 +114,82 @@ def parse_batch(
     return {number: _label_or_reason(entries.get(number, []), allowed) for number in expected_ids}
 
 
+def parse_prose(reply_text: str, finish_reason: str, *, refusal: str = "") -> str:
+    """Read a reply that is a text in its own right; nothing in it is changed.
+
+    Reasoning between its marks is no part of the text and is left out, with the white space
+    behind it.
+
+    Raises
+    ------
+    ReplyNotUsable
+        ``empty``, ``truncated`` or ``refused``.
+
+    Examples
+    --------
+    >>> parse_prose("<think>Hm.</think>\\n\\nTea wins.\\n", "stop")
+    'Tea wins.\\n'
+    """
+    _check_whole(finish_reason, refusal)
+    text = without_reasoning(reply_text)
+    if not text.strip():
+        raise ReplyNotUsable(Unscored.EMPTY)
+    return text if text == reply_text else text.lstrip()
+
+
+def parse_verdict(reply_text: str, finish_reason: str, name: str, *, refusal: str = "") -> Verdict:
+    """Read ``{"reason": "…", "<name>": true}``; the reason may be missing, nothing may be added.
+
+    Raises
+    ------
+    ReplyNotUsable
+        With the reason; 1, "true" and null are ``wrong_type``.
+
+    Examples
+    --------
+    >>> parse_verdict('{"reason": "It says so.", "coherent": true}', "stop", "coherent")
+    Verdict(is_true=True, rationale='It says so.')
+    """
+    answer = _answer(reply_text, finish_reason, refusal)
+    rationale = _rationale_of(answer, name, known={name, "reason"})
+    if not isinstance(answer[name], bool):
+        detail = f"{str(answer[name])[:40]!a} is neither true nor false"
+        raise ReplyNotUsable(Unscored.WRONG_TYPE, detail)
+    return Verdict(answer[name], rationale)
+
+
 def _answer(text: str, finish_reason: str, refusal: str) -> Mapping[str, Any]:
+    _check_whole(finish_reason, refusal)
+    answer: Mapping[str, Any] = extract_json(text)
+    return answer
+
+
+def _check_whole(finish_reason: str, refusal: str) -> None:
     # The wire's word comes first: a reply cut by the token limit may look complete.
     if refusal.strip() or finish_reason.lower() in _WITHHELD:
         raise ReplyNotUsable(Unscored.REFUSED, refusal.strip()[:200] or finish_reason)
     if finish_reason.lower() in _CUT_SHORT:
         raise ReplyNotUsable(Unscored.TRUNCATED, f"the endpoint says {finish_reason}")
-    answer: Mapping[str, Any] = extract_json(text)
-    return answer
 
 
 def _label_of(entry: object, allowed: Collection[int], known: set[str]) -> Label:
-    if not isinstance(entry, dict) or "label" not in entry:
+    if not isinstance(entry, dict):
         raise ReplyNotUsable(Unscored.NOT_SCHEMA, "no label")
+    rationale = _rationale_of(entry, "label", known)
+    return Label(validate_label(entry["label"], allowed), rationale)
+
+
+def _rationale_of(entry: Mapping[str, Any], name: str, known: set[str]) -> str:
+    """The reason of an entry that has what was asked for under ``name`` and nothing else."""
+    if name not in entry:
+        raise ReplyNotUsable(Unscored.NOT_SCHEMA, f"no {name}")
     extra = sorted(set(entry) - known)
     if extra:
         raise ReplyNotUsable(Unscored.NOT_SCHEMA, f"{extra[0][:40]!a} was not asked for")
     rationale = entry.get("reason", "")
     if not isinstance(rationale, str):
         raise ReplyNotUsable(Unscored.NOT_SCHEMA, "the reason is no text")
-    return Label(validate_label(entry["label"], allowed), rationale)
+    return rationale
 
 
 def _entries_of(answer: Mapping[str, Any], expected: set[int]) -> dict[int, list[object]]:

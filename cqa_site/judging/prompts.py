@@ -8,6 +8,7 @@ servers keep the beginning of a prompt and need not read it again.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,7 @@ def placeholders(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name, _ in _found(text, "")))
 
 
+@lru_cache(maxsize=64)
 def check(parts: PromptParts) -> None:
     """Refuse a template that names what does not exist or hides what must be seen.
 

@@ -25,6 +25,12 @@ def label_schema(allowed: Sequence[int]) -> dict[str, Any]:
     return _object(_reason_and_label(allowed))
 
 
+def verdict_schema(name: str) -> dict[str, Any]:
+    """Schema of ``{"reason": "…", "<name>": true}``."""
+    reason = {"type": "string", "maxLength": LONGEST_REASON}
+    return _object({"reason": reason, name: {"type": "boolean"}})
+
+
 def batch_schema(ids: Sequence[int], allowed: Sequence[int]) -> dict[str, Any]:
     """Schema of ``{"labels": [{"id": 1, "reason": "…", "label": 2}, …]}``.
 

@@ -8,7 +8,6 @@ import asyncio
 import logging
 import threading
 import time
-import uuid
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -23,11 +22,14 @@ from cqa_site.runs.ledger.settling import read
 from cqa_site.runs.ledger.storing import Finished
 from cqa_site.runs.ledger.turns import Turn, is_waiting, take_turn
 from cqa_site.runs.models import Call, Endpoint, Run
+from cqa_site.runs.processes import worker_name
 
 log = logging.getLogger(__name__)
 ONE_DRAIN = threading.Lock()
 LARGEST_WINDOW = 512
 PAUSE = 0.02
+# From so many requests on the way on, a turn waits the whole pause for more to come back.
+MANY = 64
 IDLE_PAUSE = 0.25
 TURN_TRIES = 3
 LONGEST_BEAT = 5.0
@@ -80,7 +82,7 @@ async def _drain(max_seconds: float) -> int:
                 for endpoint in await loop.run_in_executor(database, _endpoints_to_serve):
                     if endpoint.pk not in serving:
                         client = clients.client_or_refusal(endpoint)
-                        lane = Lane(endpoint, client, str(uuid.uuid4()))
+                        lane = Lane(endpoint, client, worker_name())
                         serving[endpoint.pk] = asyncio.create_task(_serve(lane, database, ends_at))
             if not serving:
                 return total
@@ -220,7 +222,7 @@ async def _wait(lane: Lane, turn: Turn) -> None:
             await lane.news.wait()
     except TimeoutError:
         return
-    await asyncio.sleep(PAUSE)
+    await asyncio.sleep(PAUSE * min(1.0, len(lane.on_the_way) / MANY))
 
 
 def drain_inline() -> int:
@@ -229,7 +231,7 @@ def drain_inline() -> int:
 
 
 def _serve_inline(endpoint: Endpoint) -> int:
-    lane = Lane(endpoint, clients.client_or_refusal(endpoint), str(uuid.uuid4()))
+    lane = Lane(endpoint, clients.client_or_refusal(endpoint), worker_name())
     ended = 0
     while True:
         turn = Turn(finished=lane.finished, read=lane.readings, does_reap=True)

@@ -2,7 +2,8 @@
 
 A worker claims ready rows with a lease and a fence, renews the lease while it
 works, and ends the job only under its own fence. A worker that died loses its
-lease, and the next drain takes the job again; after three losses it fails.
+lease, at once where that can be seen, and the next drain takes the job again; after three
+losses the job fails.
 """
 
 import logging
@@ -10,7 +11,6 @@ import os
 import socket
 import threading
 import time
-import uuid
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -20,9 +20,9 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from .models import Job, WorkerBeat
+from .processes import gone, this_worker
 
 log = logging.getLogger(__name__)
-WORKER = str(uuid.uuid4())
 # Set when the process is asked to end: nothing more is claimed, what is on its way comes back.
 STOP = threading.Event()
 MAX_LOSSES = 3
@@ -118,10 +118,12 @@ class Work:
 def claim() -> Job | None:
     """Take the oldest due job, or one whose worker died; None when there is nothing."""
     with transaction.atomic():
+        holders = Job.objects.filter(state="leased").values_list("leased_by", flat=True)
         due = (
             models.Q(state="ready", run_after__lte=Now())
             | models.Q(state="ready", run_after__gt=Now() + LONGEST_WAIT)
             | models.Q(state="leased", lease_until__lt=Now())
+            | models.Q(state="leased", leased_by__in=gone(holders))
             | models.Q(state="leased", lease_until__gt=Now() + 2 * settings.JOB_LEASE)
         )
         job = (
@@ -143,7 +145,7 @@ def claim() -> Job | None:
             return claim()
         Job.objects.filter(pk=job.pk).update(
             state="leased",
-            leased_by=WORKER,
+            leased_by=this_worker(),
             fence=F("fence") + 1,
             losses=losses,
             lease_until=Now() + settings.JOB_LEASE,
@@ -186,7 +188,7 @@ def run(job: Job) -> None:
 def beat() -> None:
     """Say that this process is alive."""
     WorkerBeat.objects.update_or_create(
-        worker=WORKER,
+        worker=this_worker(),
         defaults={"host": socket.gethostname(), "process_id": os.getpid(), "seen_at": Now()},
     )
 

@@ -7,8 +7,9 @@ The engine knows calls, money and time; it knows nothing of labels. An app regis
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, Protocol, overload
 
+from django.utils.functional import Promise
 from django.utils.module_loading import import_string
 
 from .models import Call, Reply, Run
@@ -69,16 +70,53 @@ class Subject:
     ids: tuple[int, ...] = field(default=())
 
 
+@dataclass(frozen=True, slots=True)
+class Subjects(Sequence[Subject]):
+    """Subjects kept as their primary keys alone: a run may have a hundred thousand.
+
+    Parameters
+    ----------
+    prefix
+        A subject is named by this and the first of its primary keys.
+    keys
+        Primary keys (``"q"``), subject after subject.
+    starts
+        Where in ``keys`` each subject begins; a range where every subject has one.
+    """
+
+    prefix: str
+    keys: Sequence[int]
+    starts: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @overload
+    def __getitem__(self, place: int) -> Subject: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Subject]: ...
+    def __getitem__(self, place: int | slice) -> Subject | list[Subject]:
+        """One subject, or some of them."""
+        if isinstance(place, slice):
+            return [self[one] for one in range(len(self))[place]]
+        place = range(len(self))[place]
+        end = self.starts[place + 1] if place + 1 < len(self) else len(self.keys)
+        ids = tuple(self.keys[self.starts[place] : end])
+        return Subject(f"{self.prefix}{ids[0]}", ids)
+
+
 class RunKind(Protocol):
     """One kind of run."""
 
     parser_version: int
+    # Stands before the spread of `values` on pages.
+    values_title: Promise | str
 
     def begin(self, run: Run) -> None:
         """Make the app's own rows of a run, in the transaction that makes the run."""
 
     def subjects(self, run: Run) -> Sequence[Subject]:
-        """All subjects of the run, in the order in which they should be asked."""
+        """All subjects of the run, in the order in which they should be asked; see `Subjects`."""
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[Question]:
         """The requests for some subjects, in the same order; bounded number of queries."""

@@ -59,7 +59,7 @@ TEXT_FLAGS: dict[str, Promise] = {
 }
 PROBLEMS: dict[str, Promise] = {
     "invalid": lazy("Fewer than nine in ten sample replies were usable."),
-    "constant": lazy("Every sample reply gave the same label."),
+    "constant": lazy("Every sample reply gave the same result."),
     "cap": lazy("At this cost the whole run would pass its cap."),
 }
 CAPABILITIES: dict[str, Promise] = {

@@ -200,16 +200,25 @@ def heatmap(
     titles: tuple[str, str],
     size: str = "wide",
 ) -> Spec:
-    """Cells shaded by ``share`` (0 to 1, or missing) with ``text`` in them."""
+    """Cells shaded by ``share`` (0 to 1, or missing) with ``text`` in them, in the rows' order."""
     import altair as alt
 
+    # Named, because the layers below hold parts of the rows and would mix the order up.
+    across, down = (list(dict.fromkeys(row[name] for row in rows)) for name in (x, y))
     base = _chart(rows).encode(
-        x=_category(alt.X, x, titles[0], orient="top"), y=_category(alt.Y, y, titles[1])
+        x=_category(alt.X, x, titles[0], across, orient="top"),
+        y=_category(alt.Y, y, titles[1], down),
     )
     shade = alt.Color(share, type="quantitative", scale=alt.Scale(domain=[0, 1]), legend=None)
     cells = base.mark_rect().encode(color=shade)
-    pale = base.transform_filter(f"!(datum['{share}'] > 0.5)").mark_text(style="on-pale")
-    deep = base.transform_filter(f"datum['{share}'] > 0.5").mark_text(style="on-deep")
+    lines = max((str(row[text]).count("\n") for row in rows), default=0)
+    pale, deep = (
+        base.transform_filter(condition).mark_text(style=style, lineBreak="\n", dy=-8 * lines)
+        for condition, style in (
+            (f"!(datum['{share}'] > 0.5)", "on-pale"),
+            (f"datum['{share}'] > 0.5", "on-deep"),
+        )
+    )
     shown = alt.Text(text, type="nominal")
     side = 340 if size == "wide" else WIDTHS["narrow"] - 60
     spec = _spec(alt.layer(cells, pale.encode(text=shown), deep.encode(text=shown)), size, side)
@@ -225,11 +234,13 @@ def _chart(rows: Rows) -> Any:
     return alt.Chart(alt.InlineData(values=list(rows)))
 
 
-def _category(channel: Any, name: str, title: str, **axis: Any) -> Any:
+def _category(
+    channel: Any, name: str, title: str, order: list[Any] | None = None, **axis: Any
+) -> Any:
     import altair as alt
 
     look = alt.Axis(labelAngle=0, **axis)
-    return channel(name, type="ordinal", title=title, sort=None, axis=look)
+    return channel(name, type="ordinal", title=title, sort=order, axis=look)
 
 
 def _spec(chart: Any, size: str, height: int) -> Spec:

@@ -16,6 +16,8 @@ from tests.judging.llmstub import StubServer
 
 RUN_TABLES = (
     "annotation_judgelabel",
+    "annotation_answer",
+    "annotation_generationrun",
     "runs_attempt",
     "runs_call",
     "annotation_relevancerun",

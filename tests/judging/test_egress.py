@@ -1,14 +1,12 @@
 """Nothing leaves but to checked addresses, and nothing comes back beyond the bounds."""
 
 import asyncio
-import os
 import time
 
-import httpcore2
 import httpx2
 import pytest
 
-from cqa_site.judging import connecting, egress
+from cqa_site.judging import egress, wire
 from cqa_site.judging.chat import CallFailed, ChatRequest, Failure
 from cqa_site.judging.egress import Allowed, EgressFailed, fetch, guarded_client, post_json
 from cqa_site.judging.openai_client import OpenAIClient
@@ -39,6 +37,7 @@ https://127.0.0.1:{port}\\@public.test ftp://127.0.0.1:{port} file:///etc/passwd
 gopher://127.0.0.1:{port} ws://127.0.0.1:{port} wss://127.0.0.1:{port} unix:///run/docker.sock
 http+unix://%2Frun%2Fdocker.sock 127.0.0.1:{port} //127.0.0.1:{port} https:// https://:{port}
 https://[::1 https://[::1]]:{port} https://127.0.0.1:{port}:{port} https://127.0.0.1:99999999
+https://127.0.0.1:65536 https://1.1.1.1:70000 https://.foo:{port}
 https://a..b:{port} https://.:{port} https://%31%32%37.0.0.1:{port} https://127.0.0.1%00.test:{port}
 """
 ODD = [f"https://{'a' * 70}.test", "https://" + "a" * 300, "https://127.0.0.1 :80", ""]
@@ -74,11 +73,11 @@ def dialled(monkeypatch):
     """Addresses that connections were opened to; none of them is."""
     opened = []
 
-    async def connect_tcp(self, host, port, timeout=None, **_options):
+    async def create_connection(loop, factory, host, port, **_options):
         opened.append(host)
-        raise httpcore2.ConnectError
+        raise ConnectionRefusedError
 
-    monkeypatch.setattr(httpcore2.AnyIOBackend, "connect_tcp", connect_tcp)
+    monkeypatch.setattr(asyncio.BaseEventLoop, "create_connection", create_connection)
     return opened
 
 
@@ -326,7 +325,7 @@ class TestKeptConnections:
     def test_are_given_up_when_old_and_the_name_checked_anew(
         self, stub, allowed, resolver, monkeypatch
     ):
-        monkeypatch.setattr(connecting, "LONGEST_LIFE", -1.0)
+        monkeypatch.setattr(wire, "LONGEST_LIFE", -1.0)
         resolver.answers = {"judge.test": [["127.0.0.1"], ["127.0.0.1"], ["10.0.0.1"]]}
         refused(self.get(f"http://judge.test:{stub.port}/stub/counts", allowed))
         assert (stub.counts["connections"], len(resolver.lookups)) == (2, 3)
@@ -373,6 +372,19 @@ class TestTls:
             assert asked == ["judge.test"]
             assert server.stub.last_headers["host"] == f"judge.test:{server.port}"
 
+    def test_is_agreed_on_once_for_requests_in_a_row(self, authority, trusted, resolver):
+        resolver.answers = {"judge.test": ["127.0.0.1"]}
+
+        async def ask(server):
+            async with guarded_client(self.listed(server)) as client:
+                for _ in range(3):
+                    assert (await client.get(self.url(server))).status_code == 200
+
+        asked = []
+        with StubServer(tls=authority.context("judge.test", asked)) as server:
+            asyncio.run(ask(server))
+            assert (asked, server.counts["connections"]) == (["judge.test"], 1)
+
     def test_another_name_does_not_do(self, authority, trusted, resolver):
         resolver.answers = {"judge.test": ["127.0.0.1"]}
         with StubServer(tls=authority.context("other.test")) as server:
@@ -405,11 +417,6 @@ class TestTls:
         data = b"HTTP/1.1 400 Bad Request\r\n\r\n"
         failure = refused(answered_with(data, "https"), Failure.CONNECTION)
         assert str(failure) == "the connection broke"
-
-
-def test_unix_sockets_are_refused(tmp_path):
-    network = connecting.GuardedNetwork((), 1.0, only_listed=False)
-    refused(network.connect_unix_socket(os.fspath(tmp_path / "socket")))
 
 
 def test_a_deadline_is_never_missing(stub, allowed, monkeypatch):

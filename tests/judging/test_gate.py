@@ -118,6 +118,18 @@ def test_a_success_between_failures_keeps_the_breaker_closed():
     assert gate.open_until == 0.0
 
 
+def test_a_wall_met_by_a_doubling_gives_the_doubling_back_and_leaves_the_gate_open():
+    grown = note(Gate(limit=8), Outcome.SUCCESS, 8)
+    assert grown.limit == 16
+    gate = note(grown, Outcome.THROTTLED, 8, epoch=grown.epoch, retry_after=7.0)
+    assert (gate.limit, gate.open_until, gate.is_slow_start) == (8, 0.0, False)
+    assert gate.epoch == grown.epoch + 1
+    # Refused again at what had gone well: then everybody waits.
+    again = note(gate, Outcome.THROTTLED, 4, retry_after=7.0)
+    assert again.limit == 7
+    assert room(again, in_flight=0, ceiling=CEILING, now=106.9) == 0
+
+
 def test_failures_of_requests_sent_before_the_breaker_opened_do_not_prolong_it():
     start = Gate(limit=40)
     gate = note(start, Outcome.BROKEN, 5, break_seconds=60.0)

@@ -1,6 +1,7 @@
 """The real client against a server that misbehaves in every way the retry table knows."""
 
 import asyncio
+import functools
 import io
 import json
 import socket
@@ -102,15 +103,16 @@ def test_the_environment_adds_nothing(stub, monkeypatch):
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-environment")
     monkeypatch.setenv("OPENAI_BASE_URL", "https://1.1.1.1")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: Bearer x\nX-Own: 1\nCookie: x")
-    ours = {
-        "accept", "accept-encoding", "connection", "content-length", "content-type", "host",
-        "user-agent",
-    }  # fmt: skip
-    carried(stub)
-    assert set(stub.stub.last_headers) == ours | {"authorization"}
-    assert stub.stub.last_headers["authorization"] == f"Bearer {KEY}"
-    carried(stub, key="")
-    assert set(stub.stub.last_headers) == ours
+    ours = {"accept", "accept-encoding", "content-length", "content-type", "host", "user-agent"}
+    for ask in (None, lambda client: client.upload(b"{}")):
+        carried(stub, ask=ask)
+        assert set(stub.stub.last_headers) == ours | {"authorization"}
+        assert stub.stub.last_headers["authorization"] == f"Bearer {KEY}"
+        assert stub.stub.last_headers["user-agent"] == "Counterpoint"
+        carried(stub, key="", ask=ask)
+        assert set(stub.stub.last_headers) == ours
+    carried(stub, key="", ask=lambda client: client.models())
+    assert set(stub.stub.last_headers) == ours - {"content-length", "content-type"}
 
 
 STATUSES = [
@@ -188,7 +190,7 @@ def test_a_failure_inside_the_http_library_is_a_connection_failure(stub, monkeyp
         raise httpx2.ReadError("internals")
 
     monkeypatch.setattr(GuardedTransport, "handle_async_request", fail)
-    found = failure(stub)
+    found = failure(stub, ask=lambda client: client.upload(b"{}"))
     assert (found.kind, str(found)) == (Failure.CONNECTION, "the connection broke")
 
 
@@ -211,9 +213,20 @@ def test_the_largest_reply_is_a_setting(stub):
     assert failure(stub, max_bytes=body - 10).kind is Failure.TOO_LARGE
 
 
+DEEP = functools.reduce(lambda inside, _: [inside], range(100_000), [])
+
+
 @pytest.mark.parametrize(
     "params",
-    [{"temperature": float("nan")}, {"stop": {1, 2}}, {"stream": True}, {"model": "other"}],
+    [
+        {"temperature": float("nan")},
+        {"stop": {1, 2}},
+        {"stop": "\ud800"},
+        {"stop": DEEP},
+        {"stream": True},
+        {"model": "other"},
+    ],
+    ids=lambda params: next(iter(params)),
 )
 def test_what_cannot_be_asked_is_not_sent(params, stub):
     assert failure(stub, request=request(params=params)).kind is Failure.REQUEST
@@ -344,10 +357,15 @@ def test_many_at_once_share_connections_and_lose_nothing(stub):
     assert stub.counts["duplicates"] == 0
 
 
-def test_the_sdk_is_loaded_when_a_request_is_made_and_not_before():
+def test_the_sdk_is_loaded_for_files_and_not_before(stub):
     code = (
-        "import sys, cqa_site.judging.openai_client as module;"
-        "module.OpenAIClient('https://api.example.org/v1', 'key');"
-        "sys.exit('openai' in sys.modules or 'django' in sys.modules)"
+        "import asyncio, sys, cqa_site.judging.openai_client as module\n"
+        "from cqa_site.judging.chat import ChatRequest\n"
+        f"allowed = [module.Allowed('127.0.0.1', {stub.port})]\n"
+        f"client = module.OpenAIClient({stub.base_url!r}, 'key', allowed)\n"
+        "asyncio.run(client.complete(ChatRequest('m', ({'role': 'user', 'content': '?'},))))\n"
+        "assert 'openai' not in sys.modules and 'django' not in sys.modules\n"
+        "asyncio.run(client.upload(b'{}'))\n"
+        "assert 'openai' in sys.modules\n"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

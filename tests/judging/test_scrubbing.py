@@ -25,6 +25,7 @@ KEY = "sk-proj-AbCdEfGhIjKlMnOpQrStUvWxYz012345"
         ("sk-pr… is wrong", "[key] is wrong"),
         ("it ends in ***2345", "it ends in [key]"),
         ("•••••45", "[key]"),
+        ("●●●45 or *•*45", "[key] or [key]"),
         ("nothing... here *** at all", "nothing... here *** at all"),
         ("2345 is a number, sk-p a start", "2345 is a number, sk-p a start"),
         ("", ""),
@@ -38,6 +39,13 @@ def test_a_key_and_its_parts_are_replaced(text, clean):
 def test_no_piece_of_the_key_is_left(around, start, length):
     clean = Scrubber(KEY)(around + KEY[start : start + length] + around)
     assert not any(KEY[at : at + PIECE] in clean for at in range(len(KEY) - PIECE + 1))
+
+
+@given(st.text("ab-", min_size=PIECE, max_size=30), st.data())
+def test_no_piece_of_any_key_is_left(key, data):
+    start = data.draw(st.integers(0, len(key) - PIECE))
+    clean = Scrubber(key)("so " + key[start : start + PIECE] + ".")
+    assert not any(key[at : at + PIECE] in clean for at in range(len(key) - PIECE + 1))
 
 
 def test_short_keys_are_placeholders():

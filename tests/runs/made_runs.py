@@ -81,15 +81,19 @@ def make_run(
     answer: Callable = answer_by_text,
     **chosen,
 ) -> Run:
-    """Start a run and carry it as far as it goes by itself."""
-    study = campaign.study
+    """Start a run over a campaign and carry it as far as it goes by itself."""
     plan = {
         "kind": "relevance",
         "endpoint": endpoint,
-        "prompt": first_prompt(study, actor),
+        "prompt": first_prompt(campaign.study, actor),
         "target": target_of(campaign),
         "params": {"temperature": 0, "max_tokens": 200},
     }
+    return carry_run(campaign.study, actor, answer, RunPlan(**plan | chosen))
+
+
+def carry_run(study: Study, actor: User, answer: Callable, plan: RunPlan) -> Run:
+    """Start a run of any kind and carry it as far as it goes by itself."""
     client = ScriptedClient(answer)
 
     async def stay_open() -> None:
@@ -98,7 +102,7 @@ def make_run(
     client.close = stay_open
     makers = {Endpoint.Kind.REMOTE: lambda endpoint: client}
     with mock.patch.dict(clients.MAKERS, makers), mock.patch("asyncio.run", _run_elsewhere):
-        run = start_run(study=study, actor=actor, plan=RunPlan(**plan | chosen))
+        run = start_run(study=study, actor=actor, plan=plan)
         # Where the test is one transaction, nothing was rung for.
         write_calls(run)
         drain_inline()

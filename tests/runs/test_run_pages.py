@@ -234,7 +234,7 @@ def test_the_pre_flight_asks_and_going_on_ends_the_run(
 ):
     run = make_run(campaign, endpoint, researcher, lambda request: good(2))
     shown = page(client, "run", study.public_id, run.public_id).text
-    assert "Every sample reply gave the same label." in shown
+    assert "Every sample reply gave the same result." in shown
     assert reverse("run_go_on", args=[study.public_id, run.public_id]) in shown
     client.post(reverse("run_go_on", args=[study.public_id, run.public_id]))
     run.refresh_from_db()

@@ -14,6 +14,7 @@ from cqa_site.runs.models import Attempt, Call, Reply, Run
 
 from . import money
 from .gates import OpenGate
+from .writing import write_each
 
 TOKEN_LIMITS = ("max_completion_tokens", "max_tokens")
 # From this many losses on, a call is asked apart from the others.
@@ -191,8 +192,8 @@ def _reuse(run: Run, calls: list[Call], attempts: list[Attempt], now: datetime) 
         call.state, call.lease_until, call.reply = Call.State.REPLIED, None, found[call.pk]
         attempt.outcome, attempt.reply = Attempt.Outcome.REUSED, found[call.pk]
         attempt.closed_at = now
-    Call.objects.bulk_update(answered, ["state", "lease_until", "reply"])
-    Attempt.objects.bulk_update(opened, ["outcome", "reply", "closed_at"])
+    write_each(answered, ["state", "lease_until", "reply"])
+    write_each(opened, ["outcome", "reply", "closed_at"])
     saved = sum(attempt.reserve_micro for attempt in opened)
     money.settle(run, released=saved, spent=0)
     Run.objects.filter(pk=run.pk).update(

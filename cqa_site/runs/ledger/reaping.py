@@ -1,4 +1,7 @@
-"""Reaping: calls whose worker died are due again, and replies nobody read are read."""
+"""Reaping: calls whose worker died are due again, and replies nobody read are read.
+
+Where a worker ran on this machine, its death is seen at once; elsewhere its lease runs out.
+"""
 
 from datetime import timedelta
 
@@ -6,11 +9,13 @@ from django.conf import settings
 from django.db.models import F, Q
 
 from cqa_site.judging.retries import MAX_LOSSES
+from cqa_site.runs import processes
 from cqa_site.runs.kinds import Ended, Reading, kind_of
 from cqa_site.runs.models import Attempt, Call, Run
 
 from . import money
 from .gates import OpenGate
+from .writing import write_each
 
 # A reply is read within a turn of being stored; one that waits longer lost its worker.
 UNREAD = timedelta(seconds=10)
@@ -18,16 +23,15 @@ AT_ONCE = 200
 
 
 def reap(gate: OpenGate) -> None:
-    """Take back leases that ran out, or that a jumping clock set absurdly far ahead."""
+    """Take back leases that ran out, whose worker is gone, or that a clock set far ahead."""
     far = gate.now + 2 * settings.CALL_LEASE
+    leased = Call.objects.filter(state=Call.State.LEASED, run__endpoint=gate.endpoint)
+    leased = leased.exclude(leased_by=Call.IN_BATCH)
+    workers = leased.order_by().values_list("leased_by", flat=True).distinct()
+    is_lost = Q(lease_until__lt=gate.now) | Q(lease_until__gt=far)
     rows = (
-        Call.objects.select_for_update(of=("self",), skip_locked=True)
-        .filter(
-            Q(lease_until__lt=gate.now) | Q(lease_until__gt=far),
-            state=Call.State.LEASED,
-            run__endpoint=gate.endpoint,
-        )
-        .exclude(leased_by=Call.IN_BATCH)
+        leased.filter(is_lost | Q(leased_by__in=processes.gone(workers)))
+        .select_for_update(of=("self",), skip_locked=True)
         .select_related("run")
         .order_by("pk")[:AT_ONCE]
     )
@@ -63,7 +67,7 @@ def _take_back(run: Run, calls: list[Call], gate: OpenGate) -> None:
             given_up.append(Ended(call, call.fence, Reading(reason="poison")))
         else:
             call.state = Call.State.READY
-    Call.objects.bulk_update(calls, ["state", "reason", "losses", "lease_until", "finished_at"])
+    write_each(calls, ["state", "reason", "losses", "lease_until", "finished_at"])
     # The requests may have been paid for; without a reply nobody can tell.
     Attempt.objects.filter(call__in=calls, outcome=Attempt.Outcome.OPEN).update(
         outcome=Attempt.Outcome.LOST, closed_at=gate.now, cost_micro=F("reserve_micro")

@@ -15,6 +15,7 @@ from . import money
 from .claiming import doubled_limit
 from .gates import OpenGate
 from .storing import CHANGED, move
+from .writing import write_each
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ def _save(good: Sequence[Read], rest: Sequence[Read]) -> None:
             is_reusable=True
         )
     if rest:
-        Call.objects.bulk_update((one.call for one in rest), CHANGED)
+        write_each((one.call for one in rest), CHANGED)
         for reason in {one.reading.reason for one in rest}:
             calls = [one.call for one in rest if one.reading.reason == reason]
             Attempt.objects.filter(call__in=calls, fence=F("call__fence")).update(

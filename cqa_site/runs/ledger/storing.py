@@ -17,6 +17,7 @@ from cqa_site.runs.models import Attempt, Call, Reply, Run
 from . import money
 from .claiming import Outgoing
 from .gates import OpenGate
+from .writing import write_each
 
 OUTCOMES = {
     Failure.THROTTLED: rules.Outcome.THROTTLED,
@@ -92,8 +93,8 @@ def _store_replies(run: Run, gate: OpenGate, done: list[Finished]) -> list[Finis
         attempt.cost_micro, attempt.closed_at = _cost(run, one), gate.now
         spent += attempt.cost_micro
         released += attempt.reserve_micro
-    Call.objects.bulk_update((one.sent.call for one in done), ["reply", "state", "lease_until"])
-    Attempt.objects.bulk_update(
+    write_each((one.sent.call for one in done), ["reply", "state", "lease_until"])
+    write_each(
         (one.sent.attempt for one in done),
         ["outcome", "reply", "status", "milliseconds", "cost_micro", "closed_at"],
     )
@@ -158,8 +159,8 @@ def _store_failures(run: Run, gate: OpenGate, failed: list[Finished]) -> None:
             given_up.append(Ended(call, call.fence, Reading(reason=failure.kind.value)))
         if step.next is Next.PAUSE_RUN:
             pause(run, f"{failure.kind}: {failure}")
-    Call.objects.bulk_update(calls, CHANGED)
-    Attempt.objects.bulk_update(
+    write_each(calls, CHANGED)
+    write_each(
         (done.sent.attempt for done in failed),
         ["outcome", "failure", "status", "message", "milliseconds", "cost_micro", "closed_at"],
     )
@@ -234,7 +235,7 @@ def _close_stale(run: Run, gate: OpenGate, stale: list[Finished]) -> None:
         done.sent.attempt.reply = reply
     for done in came:
         done.sent.attempt.outcome = Attempt.Outcome.STALE
-    Attempt.objects.bulk_update((done.sent.attempt for done in came), ["outcome", "reply"])
+    write_each((done.sent.attempt for done in came), ["outcome", "reply"])
 
 
 def _pause_if_all_refused(run: Run) -> None:

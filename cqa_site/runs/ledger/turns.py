@@ -57,8 +57,11 @@ def take_turn(endpoint: Endpoint, worker: str, turn: Turn, room: int) -> Turn:
                 _add_unread(turn, run, unread(run, gate))
         if turn.may_claim:
             _claim_for_all(turn, [r for r in runs.values() if r.is_working], gate, worker, room)
-        working = [run for run in runs.values() if not _is_over(run) and not is_waiting(run)]
-        turn.is_idle = not (working or turn.outgoing or turn.to_read or _left(endpoint).exists())
+        # What has just sent something is not over; asking would cost a statement a turn.
+        sent = {one.run.pk for one in turn.outgoing}
+        rest = [run for run in runs.values() if run.pk not in sent]
+        working = [run for run in rest if not _is_over(run) and not is_waiting(run)]
+        turn.is_idle = not (sent or working or turn.to_read or _left(endpoint).exists())
         turn.waits_until = gate.state.open_until - gate.now.timestamp()
     return turn
 

@@ -15,6 +15,7 @@ from cqa_site.people.models import Study
 from cqa_site.runs import jobs
 from cqa_site.runs.actions import runs as actions
 from cqa_site.runs.forms import LimitsForm
+from cqa_site.runs.kinds import kind_of
 from cqa_site.runs.models import Run
 from cqa_site.runs.progress import progress_of
 
@@ -115,6 +116,7 @@ def progress_context(run: Run) -> dict:
     is_polling = run.is_working or progress.in_flight > 0 or (is_draft and not has_failed)
     return {
         "run": run,
+        "kind": kind_of(run),
         "progress": progress,
         "planning": job,
         "is_polling": is_polling,

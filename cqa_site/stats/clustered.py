@@ -1,0 +1,93 @@
+"""Means of values that come in clusters, such as answers to the same question."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cqa_site.stats.estimate import NO_VALUES, Estimate
+from cqa_site.stats.intervals import UndefinedIntervalError, bootstrap_interval
+
+if TYPE_CHECKING:
+    from cqa_site.stats.ratings import FloatArray
+
+TOO_FEW_CLUSTERS = "fewer than 3 clusters have a value, too few for an interval"
+
+
+def clustered_mean(
+    clusters: Sequence[Hashable],
+    sums: Sequence[float],
+    counts: Sequence[int],
+    *,
+    confidence: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+) -> Estimate:
+    """Mean over all values, with an interval that resamples whole clusters.
+
+    Values of one cluster resemble each other, so resampling single values would promise too
+    narrow an interval. The mean gives every value the same weight, whatever its cluster's size.
+
+    Parameters
+    ----------
+    clusters : length n
+        The cluster of each row; a cluster may have several rows.
+    sums, counts : length n
+        Sum and number of the values of each row; a row without values has the count 0.
+    confidence, n_resamples, seed
+        Nominal coverage; number of resamples; seed of the generator.
+
+    Returns
+    -------
+    Estimate
+        ``n_items`` clusters, ``n_pairable_items`` of them with a value, ``n_values`` values.
+        Without a value it is undefined; with values in fewer than 3 clusters it has no interval.
+
+    Examples
+    --------
+    >>> found = clustered_mean("aab", [1.0, 2.0, 6.0], [1, 1, 2])
+    >>> found.value, found.n_items, found.n_values
+    (2.25, 2, 4)
+    """
+    totals, sizes = _per_cluster(clusters, sums, counts)
+    known = sizes > 0
+    n_values = int(sizes.sum())
+    about: dict[str, Any] = {
+        "statistic": "mean",
+        "recipe": "sum of all values divided by their number; the interval resamples clusters",
+        "confidence": confidence,
+        "n_items": len(sizes),
+        "n_pairable_items": int(known.sum()),
+        "n_raters": 1,
+        "n_values": n_values,
+    }
+    if n_values == 0:
+        return Estimate(value=None, reason=NO_VALUES, **about)
+    value = float(totals.sum() / n_values)
+    if known.sum() < 3:
+        return Estimate(value=value, reason=TOO_FEW_CLUSTERS, **about)
+    try:
+        low, high = bootstrap_interval(
+            lambda weights: (weights @ totals[known]) / (weights @ sizes[known]),
+            np.ones(int(known.sum()), dtype=np.int64),
+            confidence=confidence,
+            n_resamples=n_resamples,
+            seed=seed,
+        )
+    except UndefinedIntervalError as error:
+        return Estimate(value=value, reason=str(error), **about)
+    interval = f"cluster bootstrap, percentile, {n_resamples} resamples, seed {seed}"
+    return Estimate(value=value, low=low, high=high, interval=interval, **about)
+
+
+def _per_cluster(
+    clusters: Sequence[Hashable], sums: Sequence[float], counts: Sequence[int]
+) -> tuple[FloatArray, FloatArray]:
+    """Sum and number of values of each cluster, shape (n_clusters,), in order of appearance."""
+    places = {cluster: place for place, cluster in enumerate(dict.fromkeys(clusters))}
+    rows = np.array([places[cluster] for cluster in clusters], dtype=np.int64)
+    totals = np.bincount(rows, weights=np.asarray(sums, dtype=float), minlength=len(places))
+    sizes = np.bincount(rows, weights=np.asarray(counts, dtype=float), minlength=len(places))
+    return totals, sizes

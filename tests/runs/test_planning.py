@@ -1,0 +1,213 @@
+"""Planning: every prompt written once and outside the transaction, the same rows as ever."""
+
+import random
+import tracemalloc
+from array import array
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from annotation.actions.relevance_judge import RelevanceKind, chosen_arguments, target_of
+from annotation.models import Item
+from cqa_site.judging.estimating import estimate
+from cqa_site.runs import planning
+from cqa_site.runs.actions import runs as control
+from cqa_site.runs.actions.runs import draft
+from cqa_site.runs.kinds import Subject, Subjects
+from cqa_site.runs.ledger.claiming import key_of, requests_for
+from cqa_site.runs.ledger.money import prices_of
+from cqa_site.runs.models import Call, Run
+from cqa_site.runs.planning import estimate_run, write_calls
+from tests.cast import make_arguments
+from tests.runs.judging import Lab
+from tests.runs.turns import planned
+
+pytestmark = pytest.mark.django_db
+SEEDED = {"temperature": 1, "max_tokens": 200, "seed": 5}
+
+
+@pytest.fixture
+def lab() -> Lab:
+    return Lab()
+
+
+def add_pair(lab: Lab, pair: tuple[str, str], count: int) -> None:
+    """More sentences for the campaign, about other objects."""
+    Item.objects.bulk_create(
+        Item(campaign=lab.campaign, argument=one, external_id=str(one.public_id))
+        for one in make_arguments(lab.study, count, pair)
+    )
+
+
+class Watched:
+    """Notes what the kind is asked for, and whether a transaction was open."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked: list[list[Subject]] = []
+        self.depths: list[int] = []
+        self.before = len(connection.savepoint_ids)
+        write = RelevanceKind.questions
+
+        def questions(kind, run, subjects):
+            self.asked.append(list(subjects))
+            self.depths.append(len(connection.savepoint_ids))
+            return write(kind, run, subjects)
+
+        monkeypatch.setattr(RelevanceKind, "questions", questions)
+
+
+# -- prompts ----------------------------------------------------------------------------------
+
+
+def test_every_prompt_is_written_once_however_many_replicates(lab, monkeypatch):
+    monkeypatch.setattr(planning, "AT_ONCE", 7)
+    run = lab.start(replicates=3, params=SEEDED)
+    watched = Watched(monkeypatch)
+    assert write_calls(run) == 90
+    asked = [subject for block in watched.asked for subject in block]
+    assert len(asked) == len(set(asked)) == 30
+    assert max(map(len, watched.asked)) == 7
+
+
+def test_prompts_are_written_before_the_transaction_begins(lab, monkeypatch):
+    """On SQLite an open one would keep everybody else from writing, for seconds."""
+    run = lab.start()
+    watched = Watched(monkeypatch)
+    write_calls(run)
+    assert set(watched.depths) == {watched.before}
+
+
+def test_a_run_cancelled_while_its_prompts_are_written_gets_no_calls(lab, monkeypatch):
+    run = lab.start()
+    write = RelevanceKind.questions
+
+    def questions(kind, run, subjects):
+        control.cancel_run(run=Run.objects.get(pk=run.pk), actor=lab.researcher)
+        return write(kind, run, subjects)
+
+    monkeypatch.setattr(RelevanceKind, "questions", questions)
+    assert write_calls(run) == 0
+    assert not run.calls.exists()
+    assert Run.objects.get(pk=run.pk).state == Run.State.CANCELLED
+
+
+# -- rows -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["single", "batch"])
+def test_keys_and_estimates_are_those_of_the_requests_as_they_leave(lab, form):
+    add_pair(lab, ("oak", "pine"), 5)
+    values = {"replicates": 2, "params": SEEDED, "prompt": getattr(lab, form)}
+    run = planned(lab, target=target_of(lab.campaign, batch_size=4), **values)
+    calls = list(run.calls.order_by("position"))
+    requests = requests_for(run, calls)
+    singles = [estimate([request], **prices_of(run)) for request in requests]
+    assert [call.content_key for call in calls] == [
+        key_of(run, *pair) for pair in zip(calls, requests, strict=True)
+    ]
+    assert len({call.content_key for call in calls}) == len(calls) == run.planned
+    assert [(call.tokens_estimated, call.reserve_micro) for call in calls] == [
+        (one.tokens_in + one.tokens_out, one.cost_micro) for one in singles
+    ]
+    assert run.estimate == {
+        name: sum(getattr(one, name) for one in singles)
+        for name in ("requests", "tokens_in", "tokens_out", "cost_micro")
+    }
+    assert estimate_run(run)[0].requests == run.planned
+
+
+def test_subjects_stand_in_their_order_with_their_replicates_together(lab):
+    run = planned(lab, replicates=2, params=SEEDED)
+    keys, _comparisons = chosen_arguments(lab.study, run.spec["target"], 1)
+    rows = run.calls.order_by("position").values_list("position", "subject", "replicate")
+    wanted = [(f"a{pk}", replicate) for pk in keys for replicate in (0, 1)]
+    assert list(rows) == [(place, *one) for place, one in enumerate(wanted)]
+
+
+def test_a_planned_call_is_otherwise_like_one_made_by_itself(lab):
+    run = planned(lab)
+    fresh = Call.objects.create(
+        run=run, subject="by itself", subject_ids=[], position=1_000, content_key="0" * 64
+    )
+    fresh.refresh_from_db()
+    its_own = {"id", "run_after", *planning.COLUMNS}
+    for call in run.calls.exclude(pk=fresh.pk):
+        for field in Call._meta.concrete_fields:
+            if field.name not in its_own:
+                assert getattr(call, field.attname) == getattr(fresh, field.attname), field.name
+        assert abs((call.run_after - timezone.now()).total_seconds()) < 60
+    assert run.calls.values("public_id").distinct().count() == 31
+
+
+def test_the_seed_chooses_the_canaries_by_name(lab):
+    run = planned(lab, preflight="ask", seed=3, replicates=2, params=SEEDED)
+    names = list(run.calls.filter(replicate=0).order_by("position").values_list("subject"))
+    wanted = {name for (name,) in random.Random(3).sample(names, planning.CANARIES)}
+    chosen = run.calls.filter(is_canary=True)
+    assert {(call.subject, call.replicate) for call in chosen} == {(name, 0) for name in wanted}
+    assert run.state == Run.State.CHECKING
+
+
+def test_all_subjects_of_a_small_run_are_canaries():
+    lab = Lab(items=4)
+    run = planned(lab, preflight="ask", replicates=2, params=SEEDED)
+    assert run.calls.filter(is_canary=True).count() == 4
+
+
+# -- subjects ---------------------------------------------------------------------------------
+
+
+def test_subjects_are_read_like_a_list():
+    subjects = Subjects("b", array("q", [3, 5, 8, 9, 12]), array("q", [0, 2, 3]))
+    every = [Subject("b3", (3, 5)), Subject("b8", (8,)), Subject("b9", (9, 12))]
+    assert list(subjects) == every
+    assert subjects[1:] == every[1:]
+    assert subjects[-1] == every[-1]
+    assert bool(subjects)
+    assert not Subjects("a", array("q"), range(0))
+    with pytest.raises(IndexError):
+        subjects[3]
+
+
+def test_requests_for_several_keep_to_one_comparison_and_to_their_size(lab):
+    add_pair(lab, ("oak", "pine"), 5)
+    target = target_of(lab.campaign, batch_size=4)
+    run = draft(lab.plan(prompt=lab.batch, target=target), lab.study)
+    subjects = RelevanceKind().subjects(run)
+    assert [len(subject.ids) for subject in subjects] == [*[4] * 7, 2, 4, 1]
+    ids = [pk for subject in subjects for pk in subject.ids]
+    assert ids == list(chosen_arguments(lab.study, target, 1)[0])
+
+
+def test_a_sample_is_the_one_its_seed_always_chose(lab):
+    add_pair(lab, ("oak", "pine"), 40)
+    every = zip(*chosen_arguments(lab.study, target_of(lab.campaign), 9), strict=True)
+    target = target_of(lab.campaign, choice="sample", sample=25)
+    wanted = sorted(random.Random(9).sample(list(every), 25), key=lambda pair: pair[::-1])
+    found = chosen_arguments(lab.study, target, 9)
+    assert list(zip(*found, strict=True)) == wanted
+
+
+# -- memory -----------------------------------------------------------------------------------
+
+
+def test_planning_holds_some_bytes_a_call(monkeypatch):
+    """A call is a kilobyte or two as a row in memory, and its prompt another three."""
+    monkeypatch.setattr(planning, "AT_ONCE", 50)
+    monkeypatch.setattr("cqa_site.runs.ledger.writing.AT_ONCE", 50)
+    lab = Lab(items=100)
+    small = peak_of(lab.start())
+    add_pair(lab, ("oak", "pine"), 400)
+    large = peak_of(lab.start(seed=2))
+    assert (large - small) / 400 < 200
+
+
+def peak_of(run: Run) -> int:
+    """Most bytes of Python objects that planning adds to what there was."""
+    tracemalloc.start()
+    try:
+        write_calls(run)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()

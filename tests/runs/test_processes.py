@@ -1,0 +1,86 @@
+"""Workers whose process is over lose their leases at once; everybody else keeps them."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from cqa_site.runs import jobs, processes
+from cqa_site.runs.models import Call, Job
+from tests.runs.judging import Lab
+from tests.runs.turns import planned, turn
+
+NAMED = "from cqa_site.runs.processes import worker_name; print(worker_name(), flush=True);"
+
+
+@pytest.fixture
+def dead() -> str:
+    """The name of a worker whose process has ended."""
+    said = subprocess.run([sys.executable, "-c", NAMED], capture_output=True, check=True)
+    return said.stdout.decode().strip()
+
+
+def test_only_an_ended_process_of_this_machine_is_gone(dead):
+    living = processes.worker_name()
+    elsewhere = "0" * 8 + dead[8:]
+    unknown = ["batch", "", "7d4c0a52-1111-4c1c-8a3b-2f5d7c1e9a00"]
+    assert processes.gone([living, dead, elsewhere, *unknown]) == {dead}
+
+
+def test_a_process_number_given_away_again_does_not_keep_a_lease():
+    machine, pid, start, mark = processes.worker_name().split("-")
+    earlier = f"{machine}-{pid}-{int(start, 16) - 1:x}-{mark}"
+    assert processes.gone([earlier]) == {earlier}
+
+
+def test_a_killed_process_nobody_waited_for_is_gone():
+    code = NAMED + "import time; time.sleep(60)"
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    name = child.stdout.readline().strip()
+    assert processes.gone([name]) == set()
+    child.kill()
+    until = time.monotonic() + 10
+    while not processes.gone([name]) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert processes.gone([name]) == {name}
+    child.wait()
+    child.stdout.close()
+
+
+def test_each_worker_has_a_name_and_each_process_one_for_its_jobs():
+    assert processes.worker_name() != processes.worker_name()
+    assert processes.this_worker() == processes.this_worker()
+    assert len(processes.worker_name()) <= Call._meta.get_field("leased_by").max_length
+    assert f"-{os.getpid():x}-" in processes.this_worker()
+
+
+@pytest.mark.django_db
+def test_calls_of_a_dead_worker_are_due_at_once(dead):
+    lab = Lab(items=6)
+    run = planned(lab)
+    turn(lab, "elsewhere")
+    run.calls.update(leased_by=dead)
+    turn(lab, "b", does_reap=True, may_claim=False)
+    assert set(run.calls.values_list("state", "losses")) == {("ready", 1)}
+
+
+@pytest.mark.django_db
+def test_calls_of_a_worker_on_another_machine_stay_leased(dead):
+    lab = Lab(items=6)
+    run = planned(lab)
+    turn(lab, "0" * 8 + dead[8:])
+    turn(lab, "b", does_reap=True, may_claim=False)
+    assert set(run.calls.values_list("state", flat=True)) == {"leased"}
+
+
+@pytest.mark.django_db
+def test_a_dead_workers_job_is_taken_at_once(dead):
+    lab = Lab(items=1)
+    job = jobs.enqueue(study=lab.study, kind="import", key="1")
+    assert jobs.claim() == job
+    assert jobs.claim() is None
+    Job.objects.update(leased_by=dead)
+    assert jobs.claim().losses == 1
