@@ -3,11 +3,15 @@
 from django.urls import URLPattern, path, re_path
 
 from annotation.api import (
+    answers,
     calls,
+    cam,
     campaigns,
     consensus,
     crowd,
+    editing,
     endpoints,
+    faithfulness,
     files,
     imports,
     judges,
@@ -15,6 +19,7 @@ from annotation.api import (
     people,
     prompts,
     quality,
+    retrieval,
     runs,
     studies,
 )
@@ -22,6 +27,7 @@ from annotation.api import (
 S = "studies/<uuid:study_id>/"
 C = S + "campaigns/<uuid:campaign_id>/"
 R = S + "runs/<uuid:run_id>/"
+E = S + "editing-rounds/<uuid:round_id>/"
 LIST, ROW = {"get": "list"}, {"get": "retrieve"}
 CREATE = {"get": "list", "post": "create"}
 
@@ -46,8 +52,37 @@ urlpatterns = [
         people.InvitationViews,
         post="revoke",
     ),
-    address(S + "comparisons/", "comparisons", studies.ComparisonViews, **LIST),
+    address(S + "comparisons/", "comparisons", retrieval.ComparisonListViews, **CREATE),
     address(S + "comparisons/<uuid:public_id>/", "comparison", studies.ComparisonViews, **ROW),
+    address(S + "comparisons/<uuid:comparison_id>/find/", "find", retrieval.FindViews, get="find"),
+    address(
+        S + "comparisons/<uuid:comparison_id>/take/", "find_take", retrieval.FindViews, post="take"
+    ),
+    address(S + "corpora/", "corpora", retrieval.CorpusUploadViews, **CREATE),
+    address(
+        S + "corpora/<uuid:public_id>/", "corpus", retrieval.CorpusViews, **ROW, delete="destroy"
+    ),
+    address(
+        S + "corpora/<uuid:public_id>/check/", "corpus_check", retrieval.CorpusViews, post="check"
+    ),
+    address(
+        S + "corpora/<uuid:public_id>/load/", "corpus_load", retrieval.CorpusViews, post="load"
+    ),
+    address(
+        S + "cam-service/",
+        "cam_service",
+        cam.CamServiceViews,
+        **ROW,
+        patch="partial_update",
+    ),
+    address(S + "cam-requests/", "cam_requests", cam.CamRequestViews, **CREATE),
+    address(S + "cam-requests/<uuid:public_id>/", "cam_request", cam.CamRequestViews, **ROW),
+    address(
+        S + "cam-requests/<uuid:public_id>/take/",
+        "cam_take",
+        cam.CamRequestViews,
+        post="take",
+    ),
     address(S + "arguments/", "arguments", studies.ArgumentViews, **LIST),
     address(S + "arguments/<uuid:public_id>/", "argument", studies.ArgumentViews, **ROW),
     address(S + "guidelines/", "guidelines", studies.GuidelineViews, **CREATE),
@@ -207,10 +242,17 @@ urlpatterns = [
         runs.RunViews,
         get="compare",
     ),
+    address(
+        S + "runs/<uuid:public_id>/compare-answers/<uuid:other_id>/",
+        "run_compare_answers",
+        runs.RunViews,
+        get="compare_answers",
+    ),
     address(R + "calls/", "calls", calls.CallViews, **LIST),
     address(R + "calls/<uuid:public_id>/", "call", calls.CallViews, **ROW),
     address(R + "replies/", "replies", calls.ReplyViews, **LIST),
     address(R + "labels/", "judge_labels", calls.JudgeLabelViews, **LIST),
+    address(R + "verdicts/", "verdicts", faithfulness.VerdictViews, **LIST),
     address(C + "judges/", "judges", judges.JudgeViews, **LIST),
     address(C + "judges/figures/", "judge_figures", judges.JudgeViews, get="figures"),
     address(C + "trained-judges/", "trained_judges", judges.TrainedJudgeViews, **CREATE),
@@ -226,5 +268,71 @@ urlpatterns = [
         judges.TrainedJudgeViews,
         post="cancel",
     ),
+    address(S + "questions/", "questions", answers.QuestionViews, **CREATE),
+    address(S + "questions/missing/", "questions_missing", answers.QuestionViews, post="missing"),
+    address(S + "questions/<uuid:public_id>/", "question", answers.QuestionViews, **ROW),
+    address(S + "systems/", "systems", answers.SystemViews, **LIST),
+    address(
+        S + "systems/<uuid:public_id>/",
+        "system",
+        answers.SystemViews,
+        **ROW,
+        patch="partial_update",
+    ),
+    address(S + "answers/", "answers", answers.AnswerViews, **LIST),
+    address(S + "answers/<uuid:public_id>/", "answer", answers.AnswerViews, **ROW),
+    address(S + "faithfulness/", "faithfulness", faithfulness.FaithfulnessViews, **ROW),
+    address(
+        S + "faithfulness/compute/",
+        "faithfulness_compute",
+        faithfulness.FaithfulnessViews,
+        post="compute",
+    ),
+    address(
+        S + "faithfulness/cancel/",
+        "faithfulness_cancel",
+        faithfulness.FaithfulnessViews,
+        post="cancel",
+    ),
+    address(S + "faithfulness/texts/", "figures", faithfulness.FiguresViews, **LIST),
+    address(S + "faithfulness/edited/", "edited_texts", faithfulness.EditedTextViews, **LIST),
+    address(
+        S + "editing-rounds/<uuid:round_id>/agreement/",
+        "expert_agreement",
+        faithfulness.AgreementViews,
+        **ROW,
+    ),
+    address(S + "editing-rounds/", "editing_rounds", editing.EditingRoundViews, **CREATE),
+    address(
+        S + "editing-rounds/<uuid:public_id>/",
+        "editing_round",
+        editing.EditingRoundViews,
+        **ROW,
+        patch="partial_update",
+    ),
+    address(
+        S + "editing-rounds/<uuid:public_id>/open/",
+        "editing_round_open",
+        editing.EditingOpenViews,
+        post="move",
+    ),
+    address(
+        S + "editing-rounds/<uuid:public_id>/close/",
+        "editing_round_close",
+        editing.EditingCloseViews,
+        post="move",
+    ),
+    address(
+        S + "editing-rounds/<uuid:public_id>/reopen/",
+        "editing_round_reopen",
+        editing.EditingReopenViews,
+        post="move",
+    ),
+    address(E + "tasks/", "editing_tasks", editing.EditingTaskViews, **LIST),
+    address(E + "tasks/<uuid:public_id>/", "editing_task", editing.EditingTaskViews, **ROW),
+    address(E + "revisions/", "revisions", editing.RevisionViews, **LIST),
+    address(E + "revisions/<uuid:public_id>/", "revision", editing.RevisionViews, **ROW),
+    address(E + "comments/", "round_comments", editing.RoundCommentViews, **CREATE),
+    address(E + "comments/<uuid:public_id>/", "round_comment", editing.RoundCommentViews, **ROW),
     re_path(r"", studies.UnknownAddress.as_view(), name="api_unknown"),
 ]

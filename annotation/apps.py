@@ -10,3 +10,5 @@ class AnnotationConfig(AppConfig):
         from cqa_site.runs.kinds import register
 
         register("relevance", "annotation.actions.relevance_judge.RelevanceKind")
+        register("answers", "annotation.actions.answer_generation.AnswersKind")
+        register("coherence", "annotation.actions.coherence_judge.CoherenceKind")

@@ -4,8 +4,12 @@ from annotation.actions import (
     consensus,
     export_making,
     exports,
+    faithfulness,
     importing,
     retention,
+    retrieval_cam,
+    retrieval_corpora,
+    retrieval_loading,
     snapshots,
     trained_judge,
 )
@@ -18,7 +22,13 @@ handles(exports.JOB)(export_making.make_exports)
 handles(importing.CHECK_JOB)(importing.run_check)
 handles(importing.APPLY_JOB)(importing.run_apply)
 handles(trained_judge.JOB)(trained_judge.make_trained_judge)
+handles(faithfulness.JOB)(faithfulness.make_figures)
+handles(retrieval_corpora.CHECK_JOB)(retrieval_loading.check_corpus)
+handles(retrieval_corpora.LOAD_JOB)(retrieval_loading.load_corpus)
+handles(retrieval_corpora.DELETE_JOB)(retrieval_loading.delete_corpus)
+handles(retrieval_cam.JOB)(retrieval_cam.ask_cam)
 
 chore("expired exports")(retention.expire_exports)
 chore("uploads nobody imported")(retention.discard_old_imports)
+chore("corpora nobody loaded")(retrieval_corpora.discard_old_corpora)
 chore("leftover files")(retention.remove_leftovers)

@@ -12,13 +12,27 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.models import Argument, Assignment, Campaign, Comparison, Item, Rater
+from annotation.models import (
+    Answer,
+    Argument,
+    Assignment,
+    Campaign,
+    Comparison,
+    Item,
+    Question,
+    Rater,
+    System,
+)
 from annotation.models.questions import text_key
 from cqa_site.people.models import Membership, Role, Study, User
+from cqa_site.runs.actions.endpoints import embedded_endpoint
 
 from . import answering, campaigns, serving
+from .answer_lists import argument_list
 from .consensus import recompute_final_labels
+from .demo_answer_texts import SYSTEMS, TEXTS
 from .demo_texts import PAIRS
+from .editing_demo import demo_round
 from .guidelines import default_guideline
 from .snapshots import refresh_live_snapshot
 
@@ -61,6 +75,9 @@ def build_demo() -> str:
     for campaign in (pilot, running):
         recompute_final_labels(campaign)
         refresh_live_snapshot(campaign=campaign)
+    _answers(study)
+    embedded_endpoint(study=study, actor=users[Role.RESEARCHER])
+    demo_round(study=study, expert=users[Role.EXPERT], researcher=users[Role.RESEARCHER])
     return password
 
 
@@ -84,6 +101,31 @@ def _arguments(study: Study) -> dict[int, int]:
             )
             labels[argument.pk] = label
     return labels
+
+
+def _answers(study: Study) -> None:
+    """What two invented systems answered to three of the comparisons."""
+    systems = {
+        name: System.objects.create(study=study, name=name, kind=System.Kind.MODEL)
+        for name in SYSTEMS
+    }
+    comparisons = {(row.object1, row.object2): row for row in study.comparisons.all()}
+    for position, (pair, system, scenario, text) in enumerate(TEXTS, start=1):
+        question, _made = Question.objects.get_or_create(study=study, comparison=comparisons[pair])
+        sentences = comparisons[pair].arguments.order_by("pk")
+        numbered = list(enumerate(sentences, start=1))
+        listed = argument_list(question, numbered, {"source": "demo"})
+        cites = scenario in (Answer.Scenario.ARGUMENTS, Answer.Scenario.FULL)
+        Answer.objects.create(
+            study=study,
+            question=question,
+            system=systems[system],
+            scenario=scenario,
+            argument_list=listed if cites else None,
+            text=text,
+            source="demo",
+            position=position,
+        )
 
 
 def _campaign(study, guideline, name, labels, ids, *, controls: int) -> Campaign:

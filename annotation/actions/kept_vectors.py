@@ -1,19 +1,16 @@
 """Sentence vectors kept in the database, so that no text is read twice by the same model."""
 
-import hashlib
-import json
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annotation.models import TextEmbedding
+from annotation.reports.text_vectors import STORED, sentence_key, vector_key
 from cqa_site.judging.embedding import SentenceEmbedder, Spans
 
 # Texts looked up, read and stored together: what a killed worker has to read again at most.
 TOGETHER = 256
-STORED = np.dtype("<f4")
 
 Progress = Callable[[int, int], None]
 Vectors = NDArray[np.float32]
@@ -35,7 +32,7 @@ class KeptVectors:
 
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """As `SentenceEmbedder.encode`."""
-        keys = [_key("sentence", text) for text in texts]
+        keys = [sentence_key(text) for text in texts]
 
         def read(places: list[int]) -> Vectors:
             return self.embedder.encode([texts[at] for at in places])
@@ -49,7 +46,7 @@ class KeptVectors:
         progress: Progress | None = None,
     ) -> Vectors:
         """As `SentenceEmbedder.encode_spans`."""
-        keys = [_key("spans", text, parts) for text, parts in zip(texts, spans, strict=True)]
+        keys = [vector_key("spans", text, parts) for text, parts in zip(texts, spans, strict=True)]
 
         def read(places: list[int]) -> Vectors:
             return self.embedder.encode_spans(
@@ -91,7 +88,3 @@ class KeptVectors:
         )
         # Another worker may have read the same text; both vectors are equal.
         TextEmbedding.objects.bulk_create(rows, ignore_conflicts=True)
-
-
-def _key(*parts: Any) -> str:
-    return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()

@@ -5,12 +5,14 @@ one comparison as a JSON batch, as in the paper.
 """
 
 import random
+from array import array
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from django.db.models import Count
+from django.utils.translation import gettext_lazy as lazy
 
 from annotation.models import Argument, Campaign, JudgeLabel, Rater, RelevanceRun
 from cqa_site.judging.identity import digest
@@ -23,12 +25,13 @@ from cqa_site.judging.parsing import (
     parse_batch,
     parse_single,
 )
-from cqa_site.judging.prompts import Layout, PromptParts, load_prompt_file, render
+from cqa_site.judging.prompts import Layout, PromptParts, render
 from cqa_site.judging.schemas import batch_schema, label_schema
 from cqa_site.people.models import Study, User
-from cqa_site.runs.actions.prompts import save_prompt
-from cqa_site.runs.kinds import Ended, Question, Reading, Subject
+from cqa_site.runs.kinds import Ended, Question, Reading, Subject, Subjects
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+
+from .first_prompts import first_prompts
 
 KIND = "relevance"
 SINGLE, BATCH = "relevance_single", "relevance_batch"
@@ -36,45 +39,60 @@ LAYOUTS = {
     SINGLE: Layout(("levels",), ("object1", "object2", "sentence")),
     BATCH: Layout(("levels",), ("object1", "object2", "sentences")),
 }
-PROMPTS = Path(__file__).parent.parent / "prompts"
+FILES = {SINGLE: "relevance_single.md", BATCH: "relevance_batch.md"}
 CHOICES = ("all", "final", "undecided", "sample")
 BATCH_SIZE = 20
+CHUNK = 2_000
+
+
+class Shown(NamedTuple):
+    """What a request shows of an argument."""
+
+    text: str
+    object1: str
+    object2: str
+
+
+class Rubric(NamedTuple):
+    """What all requests of a run have in common."""
+
+    parts: PromptParts
+    levels: str
+    allowed: list[int]
 
 
 class RelevanceKind:
     """What the engine asks this app about runs of the kind ``relevance``."""
 
     parser_version = PARSER_VERSION
+    values_title = lazy("Labels given:")
 
     def begin(self, run: Run) -> None:
         """Tie the run to its campaign and to the rater it counts as."""
         campaign = run.study.campaigns.get(public_id=run.spec["target"]["campaign"])
         RelevanceRun.objects.create(run=run, campaign=campaign, rater=_rater(run))
 
-    def subjects(self, run: Run) -> list[Subject]:
+    def subjects(self, run: Run) -> Subjects:
         """One subject an argument, or one for every few arguments of a comparison."""
-        arguments = chosen_arguments(run.study, run.spec["target"], run.spec["seed"])
+        keys, comparisons = chosen_arguments(run.study, run.spec["target"], run.spec["seed"])
         if run.prompt.kind == SINGLE:
-            return [Subject(f"a{pk}", (pk,)) for pk, _comparison in arguments]
-        size = run.spec["target"]["batch_size"]
-        return [Subject(f"b{ids[0]}", tuple(ids)) for ids in _batches(arguments, size)]
+            return Subjects("a", keys, range(len(keys)))
+        return Subjects("b", keys, _batches(comparisons, run.spec["target"]["batch_size"]))
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[Question]:
         """Write the prompts; one query."""
-        wanted = {pk for subject in subjects for pk in subject.ids}
-        arguments = {
-            argument.pk: argument
-            for argument in Argument.objects.filter(study=run.study_id, pk__in=wanted)
-            .select_related("comparison")
-            .only("text", "comparison__object1", "comparison__object2")
-        }
-        parts = PromptParts(run.prompt.system, run.prompt.user, LAYOUTS[run.prompt.kind])
-        target = run.spec["target"]
+        rows = Argument.objects.filter(
+            study=run.study_id, pk__in={pk for subject in subjects for pk in subject.ids}
+        ).values_list("pk", "text", "comparison__object1", "comparison__object2")
+        shown = {pk: Shown(*texts) for pk, *texts in rows}
+        levels = run.spec["target"]["levels"]
+        rubric = Rubric(
+            PromptParts(run.prompt.system, run.prompt.user, LAYOUTS[run.prompt.kind]),
+            levels_text(levels),
+            [level["value"] for level in levels],
+        )
         write = _single if run.prompt.kind == SINGLE else _batch
-        return [
-            write(parts, target["levels"], [arguments[pk] for pk in subject.ids])
-            for subject in subjects
-        ]
+        return [write(rubric, [shown[pk] for pk in subject.ids]) for subject in subjects]
 
     def read(self, run: Run, call: Call, reply: Reply) -> Reading:
         """Read one reply into ``{argument: Label | Unscored}``."""
@@ -115,23 +133,7 @@ class RelevanceKind:
 
 def default_prompts(study: Study, actor: User | None = None) -> list[PromptVersion]:
     """The newest prompt of each form; the project's own become version 1 when first asked for."""
-    made = []
-    for kind, name in ((SINGLE, "relevance_single.md"), (BATCH, "relevance_batch.md")):
-        if found := study.prompt_versions.filter(kind=kind).first():
-            made.append(found)
-            continue
-        file = load_prompt_file(PROMPTS / name)
-        made.append(
-            save_prompt(
-                study=study,
-                actor=actor,
-                kind=kind,
-                name=file.name.capitalize(),
-                system=file.parts.system,
-                user=file.parts.user,
-            )
-        )
-    return made
+    return first_prompts(study, FILES, actor)
 
 
 def target_of(
@@ -163,8 +165,13 @@ def target_of(
     }
 
 
-def chosen_arguments(study: Study, target: dict[str, Any], seed: int) -> list[tuple[int, int]]:
-    """(argument, comparison) in the order in which they are asked, without blank sentences."""
+def chosen_arguments(
+    study: Study, target: dict[str, Any], seed: int
+) -> tuple[Sequence[int], Sequence[int]]:
+    """Arguments, and the comparison of each, in the order in which they are asked.
+
+    Blank sentences are left out.
+    """
     campaign = study.campaigns.get(public_id=target["campaign"])
     rows = study.arguments.filter(items__campaign=campaign).exclude(text__regex=r"^\s*$")
     final = campaign.final_labels.filter(label__isnull=False).values("argument")
@@ -172,27 +179,29 @@ def chosen_arguments(study: Study, target: dict[str, Any], seed: int) -> list[tu
         rows = rows.filter(pk__in=final)
     elif target["choice"] == "undecided":
         rows = rows.exclude(pk__in=final)
-    found = list(rows.order_by("comparison", "pk").values_list("pk", "comparison").distinct())
-    if target["choice"] == "sample" and len(found) > target["sample"]:
+    rows = rows.order_by("comparison", "pk").distinct()
+    keys, comparisons = array("q"), array("q")
+    for pk, comparison in rows.values_list("pk", "comparison").iterator(CHUNK):
+        keys.append(pk)
+        comparisons.append(comparison)
+    if target["choice"] == "sample" and len(keys) > target["sample"]:
         # A reproducible sample, kept in the order of comparisons.
-        found = sorted(random.Random(seed).sample(found, target["sample"]), key=_by_comparison)  # noqa: S311
-    return found
+        places = random.Random(seed).sample(range(len(keys)), target["sample"])  # noqa: S311
+        places.sort(key=lambda place: (comparisons[place], keys[place]))
+        keys = array("q", (keys[place] for place in places))
+        comparisons = array("q", (comparisons[place] for place in places))
+    return keys, comparisons
 
 
-def _by_comparison(pair: tuple[int, int]) -> tuple[int, int]:
-    return pair[1], pair[0]
-
-
-def _batches(arguments: Sequence[tuple[int, int]], size: int) -> list[list[int]]:
-    """Arguments of one comparison at a time, at most ``size`` together."""
-    found: list[list[int]] = []
+def _batches(comparisons: Sequence[int], size: int) -> Sequence[int]:
+    """Where requests begin: one comparison in each, at most ``size`` arguments together."""
+    starts = array("q")
     last = None
-    for pk, comparison in arguments:
-        if comparison != last or len(found[-1]) >= size:
-            found.append([])
-        found[-1].append(pk)
+    for place, comparison in enumerate(comparisons):
+        if comparison != last or place - starts[-1] >= size:
+            starts.append(place)
         last = comparison
-    return found
+    return starts
 
 
 def _rater(run: Run) -> Rater:
@@ -214,47 +223,42 @@ def levels_text(levels: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def _single(parts: PromptParts, levels: list[dict], arguments: list[Argument]) -> Question:
-    argument = arguments[0]
-    neutral = neutralise(argument.text)
-    text = neutral.text
-    values = _objects(argument) | {
-        "levels": levels_text(levels),
-        "sentence": fence(text, fence_token("single", text)),
-    }
-    allowed = [level["value"] for level in levels]
-    return Question(tuple(render(parts, values)), label_schema(allowed), _flags([neutral]))
+def _single(rubric: Rubric, shown: Sequence[Shown]) -> Question:
+    neutral = neutralise(shown[0].text)
+    sentence = fence(neutral.text, fence_token("single", neutral.text))
+    values = _common(rubric, shown[0]) | {"sentence": sentence}
+    messages = tuple(render(rubric.parts, values))
+    return Question(messages, label_schema(rubric.allowed), _flags([neutral]))
 
 
-def _batch(parts: PromptParts, levels: list[dict], arguments: list[Argument]) -> Question:
-    neutral = [neutralise(argument.text) for argument in arguments]
+def _batch(rubric: Rubric, shown: Sequence[Shown]) -> Question:
+    neutral = [neutralise(one.text) for one in shown]
     texts = [one.text for one in neutral]
     numbered = list(enumerate(texts, start=1))
-    values = _objects(arguments[0]) | {
-        "levels": levels_text(levels),
-        "sentences": fence_items(numbered, fence_token("batch", *texts)),
-    }
-    allowed = [level["value"] for level in levels]
-    schema = batch_schema([number for number, _text in numbered], allowed)
-    return Question(tuple(render(parts, values)), schema, _flags(neutral))
+    sentences = fence_items(numbered, fence_token("batch", *texts))
+    values = _common(rubric, shown[0]) | {"sentences": sentences}
+    messages = tuple(render(rubric.parts, values))
+    schema = batch_schema([number for number, _text in numbered], rubric.allowed)
+    return Question(messages, schema, _flags(neutral))
 
 
 def _flags(texts: Sequence[Neutral]) -> tuple[str, ...]:
     """What was noticed about the texts of one request: a name for each text and finding."""
-    found: list[str] = []
-    for text in texts:
-        found += text.flags.removed
-        found += ["addresses_judge"] * text.flags.addresses_judge
-        found += ["cut"] * bool(text.flags.characters_cut)
-    return tuple(found)
+    return tuple(name for text in texts for name in text.flags.names)
 
 
-def _objects(argument: Argument) -> dict[str, str]:
-    comparison = argument.comparison
+def _common(rubric: Rubric, one: Shown) -> dict[str, str]:
     return {
-        "object1": quote(neutralise(comparison.object1).text),
-        "object2": quote(neutralise(comparison.object2).text),
+        "levels": rubric.levels,
+        "object1": _quoted(one.object1),
+        "object2": _quoted(one.object2),
     }
+
+
+@lru_cache(maxsize=1024)
+def _quoted(name: str) -> str:
+    """The name of an object as prompts show it; sentences of one comparison share it."""
+    return quote(neutralise(name).text)
 
 
 def _read_single(call: Call, reply: Reply, allowed: list[int]) -> Reading:

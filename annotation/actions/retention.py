@@ -13,11 +13,12 @@ from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from annotation.models import ExportFile, ImportFile
+from annotation.models import Corpus, ExportFile, ImportFile
 
 from . import exports
 from .importing import NotInThisState, discard_import
 from .importing.files import FOLDER as IMPORTS
+from .retrieval_corpora import FOLDER as CORPORA
 
 # Longer than anybody writes on one file.
 LEFTOVER_SECONDS = 24 * 60 * 60
@@ -40,7 +41,8 @@ def discard_old_imports() -> int:
 
 def remove_leftovers() -> int:
     """Delete files that no row knows: of expired exports, and of processes that were killed."""
-    return _sweep(exports.FOLDER, ExportFile.objects) + _sweep(IMPORTS, ImportFile.objects)
+    folders = {exports.FOLDER: ExportFile, IMPORTS: ImportFile, CORPORA: Corpus}
+    return sum(_sweep(folder, model.objects) for folder, model in folders.items())
 
 
 def _oldest_kept() -> datetime:

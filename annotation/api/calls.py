@@ -11,7 +11,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.models import JudgeLabel
-from cqa_site.people.models import Study
 from cqa_site.runs.asked import asked_again
 from cqa_site.runs.models import Attempt, Call, Run
 
@@ -45,7 +44,7 @@ class CallViews(RunPartViews):
     def list(self, request: Request, **kwargs: Any) -> Response:
         """A page of requests with the ids of what they ask about."""
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
-        add_arguments(self.study, page)
+        add_items(self.run, page)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
     @extend_schema(responses=serializers.CallDetailSerializer)
@@ -54,7 +53,7 @@ class CallViews(RunPartViews):
         calls = self.get_queryset().prefetch_related("attempts__reply")
         call = get_object_or_404(calls, public_id=public_id)
         call.run = self.run
-        add_arguments(self.study, [call])
+        add_items(self.run, [call])
         call.asked = asked_again(self.run, call)
         labels = call.judge_labels.select_related("argument__comparison", "call")
         call.labels = labels.order_by("argument", "replicate")
@@ -87,10 +86,20 @@ class JudgeLabelViews(RunPartViews):
         return labels.order_by("argument", "replicate")
 
 
-def add_arguments(study: Study, calls: Iterable[Call]) -> None:
-    """Give each call the public ids of its ``arguments``; one query for all of them."""
+def add_items(run: Run, calls: Iterable[Call]) -> None:
+    """Give each call the public ids of its ``arguments`` or of its ``question``; one query."""
     calls = list(calls)
-    wanted = {pk for call in calls for pk in call.subject_ids}
-    ids = dict(study.arguments.filter(pk__in=wanted).values_list("pk", "public_id"))
     for call in calls:
-        call.arguments = [ids[pk] for pk in call.subject_ids if pk in ids]
+        call.arguments, call.question = [], None
+    if run.kind == "relevance":
+        ids = _public_ids(run.study.arguments, {pk for call in calls for pk in call.subject_ids})
+        for call in calls:
+            call.arguments = [ids[pk] for pk in call.subject_ids if pk in ids]
+    elif run.kind == "answers":
+        ids = _public_ids(run.study.questions, {call.subject_ids[0] for call in calls})
+        for call in calls:
+            call.question = ids.get(call.subject_ids[0])
+
+
+def _public_ids(rows: QuerySet, keys: set[int]) -> dict[int, uuid.UUID]:
+    return dict(rows.filter(pk__in=keys).values_list("pk", "public_id"))

@@ -1,16 +1,27 @@
 """Which query parameters each list knows; StrictFilterBackend refuses all others."""
 
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
 from django_filters import rest_framework as filters
 
-from annotation.actions.relevance_judge import LAYOUTS
+from annotation.actions.prompt_kinds import LAYOUTS
 from annotation.models import (
     Adjudication,
+    Answer,
     Assignment,
     Campaign,
+    Corpus,
+    EditingRound,
+    EditingTask,
     ExportFile,
+    FaithfulnessFigures,
     FinalLabel,
     ImportFile,
+    System,
 )
+from annotation.reports import faithfulness_rows
 from cqa_site.people.models import Role
 from cqa_site.runs.models import Attempt, Call, Endpoint, Job, Run
 from cqa_site.web.strict_filters import TrueFalseFilter
@@ -42,6 +53,18 @@ class ArgumentFilter(filters.FilterSet):
 
     comparison = filters.UUIDFilter(field_name="comparison__public_id")
     search = filters.CharFilter(field_name="text", lookup_expr="icontains", max_length=200)
+
+
+class CorpusFilter(filters.FilterSet):
+    """Corpora by state."""
+
+    state = filters.ChoiceFilter(choices=Corpus.State.choices)
+
+
+class CamRequestFilter(filters.FilterSet):
+    """Requests to the CAM service of one comparison."""
+
+    comparison = filters.UUIDFilter(field_name="comparison__public_id")
 
 
 class CampaignFilter(filters.FilterSet):
@@ -171,3 +194,101 @@ class JudgeLabelFilter(filters.FilterSet):
     is_unscored = TrueFalseFilter(field_name="label", lookup_expr="isnull")
     reason = filters.CharFilter(max_length=40)
     replicate = filters.NumberFilter(min_value=0, max_value=999, decimal_places=0)
+
+
+class QuestionFilter(filters.FilterSet):
+    """Questions about one comparison, by aspect, or answered by one system."""
+
+    comparison = filters.UUIDFilter(field_name="comparison__public_id")
+    aspect = filters.CharFilter(max_length=300)
+    system = filters.UUIDFilter(method="answered_by")
+
+    def answered_by(self, questions: QuerySet, name: str, system: UUID) -> QuerySet:
+        """A subquery: a join would multiply the numbers of answers."""
+        answers = Answer.objects.filter(system__public_id=system)
+        return questions.filter(pk__in=answers.values("question"))
+
+
+class SystemFilter(filters.FilterSet):
+    """Systems by what they are."""
+
+    kind = filters.ChoiceFilter(choices=System.Kind.choices)
+
+
+class AnswerFilter(filters.FilterSet):
+    """Answers to one question, of one system, scenario, choice, run or imported file."""
+
+    question = filters.UUIDFilter(field_name="question__public_id")
+    system = filters.UUIDFilter(field_name="system__public_id")
+    scenario = filters.ChoiceFilter(choices=Answer.Scenario.choices)
+    choice = filters.NumberFilter(min_value=1, max_value=32_767, decimal_places=0)
+    run = filters.UUIDFilter(field_name="run__public_id")
+    source = filters.CharFilter(max_length=255)
+
+
+class FiguresFilter(filters.FilterSet):
+    """Figures of texts by mode, system and scenario, of answers as written or edited.
+
+    The values are only judged here: which texts there are depends on several of them together.
+    """
+
+    mode = filters.ChoiceFilter(choices=FaithfulnessFigures.Mode.choices, method="applied")
+    texts = filters.ChoiceFilter(
+        choices=[("answers", "as written"), ("edited", "by experts")], method="applied"
+    )
+    system = filters.UUIDFilter(method="applied")
+    scenario = filters.ChoiceFilter(choices=Answer.Scenario.choices, method="applied")
+    problem = filters.ChoiceFilter(
+        choices=[(name, name) for name in faithfulness_rows.PROBLEMS], method="applied"
+    )
+    sort = filters.ChoiceFilter(
+        choices=[(sign + name, name) for name in faithfulness_rows.SORTED for sign in ("", "-")],
+        method="applied",
+    )
+    run = filters.UUIDFilter(method="applied")
+
+    def applied(self, figures: QuerySet, name: str, value: Any) -> QuerySet:
+        """The view's rows are chosen by these values already."""
+        return figures
+
+
+class VerdictFilter(filters.FilterSet):
+    """Verdicts by answer, cited number, what was said, reason and replicate."""
+
+    answer = filters.UUIDFilter(field_name="answer__public_id")
+    number = filters.NumberFilter(min_value=0, max_value=9_999, decimal_places=0)
+    is_coherent = TrueFalseFilter()
+    is_unscored = TrueFalseFilter(field_name="is_coherent", lookup_expr="isnull")
+    is_edited = TrueFalseFilter(field_name="revision", lookup_expr="isnull", exclude=True)
+    reason = filters.CharFilter(max_length=40)
+    replicate = filters.NumberFilter(min_value=0, max_value=999, decimal_places=0)
+
+
+class EditingRoundFilter(filters.FilterSet):
+    """Editing rounds by state."""
+
+    state = filters.ChoiceFilter(choices=EditingRound.State.choices)
+
+
+class EditingTaskFilter(filters.FilterSet):
+    """Tasks of one expert, about one answer, in one state, for calibration or not."""
+
+    editor = filters.UUIDFilter(field_name="editor__public_id")
+    answer = filters.UUIDFilter(field_name="answer__public_id")
+    state = filters.ChoiceFilter(choices=EditingTask.State.choices)
+    is_calibration = TrueFalseFilter()
+
+
+class RevisionFilter(filters.FilterSet):
+    """Revisions of one task, expert or answer, of calibration answers or not."""
+
+    task = filters.UUIDFilter(field_name="task__public_id")
+    editor = filters.UUIDFilter(field_name="task__editor__public_id")
+    answer = filters.UUIDFilter(field_name="task__answer__public_id")
+    is_calibration = TrueFalseFilter(field_name="task__is_calibration")
+
+
+class RoundCommentFilter(filters.FilterSet):
+    """Comments on one answer."""
+
+    answer = filters.UUIDFilter(field_name="answer__public_id")

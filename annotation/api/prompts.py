@@ -4,17 +4,16 @@ import uuid
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.actions.prompt_preview import preview_prompt
-from annotation.actions.relevance_judge import LAYOUTS, default_prompts
+from annotation.actions.prompt_kinds import LAYOUTS, default_prompts
+from annotation.actions.prompt_preview import preview_prompt, previewed
 from annotation.forms.judging import PromptForm
-from annotation.models import Argument
 from cqa_site.people.models import Study
 from cqa_site.runs.actions.prompts import PromptFrozen, save_prompt
 from cqa_site.runs.models import PromptVersion
@@ -83,36 +82,37 @@ class PromptViews(StudyViews):
 
     @extend_schema(request=inputs.PreviewInput, responses=serializers.PreviewSerializer)
     def preview(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """The messages that these texts make of an argument; nothing is stored or sent."""
+        """The messages that these texts make of an item; nothing is stored or sent."""
         version = get_object_or_404(self.get_queryset(), public_id=public_id)
         given = self.read(inputs.PreviewInput)
-        argument = self._argument(given.pop("argument", None))
+        item = self._item(version.kind, given.pop("item", None))
         form = PromptForm(texts_of(version) | given, kind=version.kind)
         inputs.require_valid(form)
         typed = PromptVersion(
             kind=version.kind, system=form.texts["system"], user=form.texts["user"]
         )
-        found = preview_prompt(self.study, typed, argument)
+        found = preview_prompt(self.study, typed, item)
         shown = {
-            "arguments": [each.public_id for each in found.arguments],
+            "items": [each.public_id for each in found.items],
             "messages": found.messages,
             "tokens": found.tokens,
             "flags": found.flags,
         }
         return Response(serializers.PreviewSerializer(shown).data)
 
-    def _argument(self, public_id: uuid.UUID | None) -> Argument:
-        arguments = self.study.arguments.exclude(text__regex=r"^\s*$").order_by("pk")
+    def _item(self, kind: str, public_id: uuid.UUID | None) -> Model:
+        tried = previewed(kind)
+        items = tried.items(self.study)
         if public_id is not None:
-            arguments = arguments.filter(public_id=public_id)
-        argument = arguments.first()
-        if argument is None:
-            raise ValidationError({"argument": ["No such argument with a text in this study."]})
-        return argument
+            items = items.filter(public_id=public_id)
+        item = items.first()
+        if item is None:
+            raise ValidationError({"item": [f"{tried.name}: there is none in this study."]})
+        return item
 
 
 def versions_of(study: Study) -> QuerySet[PromptVersion]:
-    """The prompts of the kinds that judge arguments, newest first in each kind."""
+    """The prompts of every kind, newest first in each."""
     versions = study.prompt_versions.filter(kind__in=LAYOUTS).select_related("created_by")
     return versions.order_by("-kind", "-number")
 

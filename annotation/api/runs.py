@@ -1,31 +1,31 @@
-"""Judge runs: what one would take, start, watch and steer; the page's form judges the plan."""
+"""Runs of every kind: what one would take, starting, watching and steering it.
 
-import json
+The page's form judges what is asked for.
+"""
+
 import uuid
 from collections.abc import Callable, Iterable
-from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.forms.judging import RunForm
+from annotation.forms.planning import PlanForm
+from annotation.reports.generation import compare_answers
 from annotation.reports.judge_compare import compare_runs
 from cqa_site.people.models import Study
 from cqa_site.runs.actions import runs as actions
-from cqa_site.runs.forms import MILLION
 from cqa_site.runs.models import Call, Job, Run
 from cqa_site.runs.planning import estimate_run
 from cqa_site.runs.progress import progress_of
 from cqa_site.runs.words import state_in_words
 from cqa_site.web.problems import conflict_on
 
-from . import filters, inputs, serializers
+from . import filters, inputs, run_starts, serializers
 from .access import StudyViews
 
 RUN = serializers.RunDetailSerializer
@@ -33,7 +33,7 @@ STARTED = {200: RUN, 201: RUN}
 
 
 class RunViews(StudyViews):
-    """The judge runs of a study."""
+    """The runs of a study: judges, and models that write answers."""
 
     queryset = Run.objects.none()
     serializer_class = serializers.RunSerializer
@@ -42,7 +42,13 @@ class RunViews(StudyViews):
     def rows(self) -> QuerySet:
         """Newest first."""
         return self.study.runs.select_related(
-            "study", "endpoint", "prompt", "budget", "created_by", "relevance__campaign"
+            "study",
+            "endpoint",
+            "prompt",
+            "budget",
+            "created_by",
+            "relevance__campaign",
+            "generation__system",
         )
 
     def list(self, request: Request, **kwargs: Any) -> Response:
@@ -56,7 +62,7 @@ class RunViews(StudyViews):
         """One run with its progress, pre-flight, flags and plan."""
         return self._told(self._run(public_id))
 
-    @extend_schema(request=inputs.RunInput, responses=STARTED)
+    @extend_schema(request=run_starts.BODY, responses=STARTED)
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Start a run: 201; 200 with the run that is at the same plan already."""
         plan = self._form().plan
@@ -64,7 +70,7 @@ class RunViews(StudyViews):
             lambda: actions.start_run(study=self.study, actor=request.user, plan=plan)
         )
 
-    @extend_schema(request=inputs.RunInput, responses=serializers.EstimateSerializer)
+    @extend_schema(request=run_starts.BODY, responses=serializers.EstimateSerializer)
     def estimate(self, request: Request, **kwargs: Any) -> Response:
         """What a run would take: requests, tokens and money. Nothing is stored or sent."""
         plan = self._form().plan
@@ -132,11 +138,23 @@ class RunViews(StudyViews):
         self, request: Request, public_id: uuid.UUID, other_id: uuid.UUID, **kwargs: Any
     ) -> Response:
         """How far this run and another one over the same campaign agree."""
-        run = self._run(public_id)
-        others = self.get_queryset().filter(relevance__campaign=run.relevance.campaign)
+        judges = self.get_queryset().filter(kind="relevance")
+        run = get_object_or_404(judges, public_id=public_id)
+        others = judges.filter(relevance__campaign=run.relevance.campaign)
         other = get_object_or_404(others.exclude(pk=run.pk), public_id=other_id)
         compared = compare_runs(run, other)
         return Response(serializers.RunComparisonSerializer(compared).data)
+
+    @extend_schema(responses=serializers.AnswersComparisonSerializer)
+    def compare_answers(
+        self, request: Request, public_id: uuid.UUID, other_id: uuid.UUID, **kwargs: Any
+    ) -> Response:
+        """Lengths and choices of the answers of this run and another one that writes some."""
+        writing = self.get_queryset().filter(kind="answers")
+        run = get_object_or_404(writing, public_id=public_id)
+        other = get_object_or_404(writing.exclude(pk=run.pk), public_id=other_id)
+        compared = compare_answers(run, other)
+        return Response(serializers.AnswersComparisonSerializer(compared).data)
 
     def _run(self, public_id: uuid.UUID) -> Run:
         return get_object_or_404(self.get_queryset(), public_id=public_id)
@@ -166,31 +184,10 @@ class RunViews(StudyViews):
         run.planning_error = planning_error(run)
         return Response(RUN(run).data, status=status)
 
-    def _form(self) -> RunForm:
-        """The page's form, begun with what it offers; raises 400."""
-        given = self.read(inputs.RunInput)
-        campaigns = self.study.campaigns.select_related("guideline")
-        campaign = campaigns.filter(public_id=given.pop("campaign")).first()
-        if campaign is None:
-            raise ValidationError({"campaign": ["No such campaign in this study."]})
-        offered = {name: field.initial for name, field in RunForm.base_fields.items()}
-        form = RunForm(offered | self._as_typed(given), campaign=campaign, actor=self.request.user)
-        inputs.require_valid(form)
-        return form
-
-    def _as_typed(self, given: dict[str, Any]) -> dict[str, Any]:
-        """What was sent as the form takes it: keys of rows, JSON as text, money in units."""
-        given["endpoint"] = key_of(self.study.endpoints, given["endpoint"])
-        given["prompt"] = key_of(self.study.prompt_versions, given["prompt"])
-        given["extra"] = json.dumps(given.get("extra", {}))
-        if (cap := given.pop("cap_micro", None)) is not None:
-            given["cap"] = Decimal(cap) / MILLION
-        return given
-
-
-def key_of(rows: QuerySet, public_id: uuid.UUID) -> int:
-    """The key of a row; 0, which no row has, if there is none."""
-    return rows.filter(public_id=public_id).values_list("pk", flat=True).first() or 0
+    def _form(self) -> PlanForm:
+        """The page's form of the kind that the body names; raises 400."""
+        given = self.read(run_starts.body_of(self.request.data))
+        return run_starts.form_of(self.study, self.request.user, given)
 
 
 def add_counts(runs: Iterable[Run]) -> None:

@@ -100,7 +100,7 @@ class ArgumentViews(StudyViews):
 
     def rows(self) -> QuerySet:
         """Arguments in the order they came in."""
-        return self.study.arguments.select_related("comparison").order_by("pk")
+        return self.study.arguments.select_related("comparison", "origin").order_by("pk")
 
 
 class GuidelineViews(StudyViews):

@@ -9,7 +9,7 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext_lazy as _
 
 from annotation.methods.generic_table import FIELDS, REQUIRED_FIELDS, check_mapping
-from annotation.models import Comparison, ImportFile, Rater
+from annotation.models import Answer, Comparison, ImportFile, Rater
 from cqa_site.tabular.encodings import ACCEPTED
 
 FIELD_LABELS = {
@@ -38,9 +38,30 @@ VOTE_FIELDS = ("label", "rater", "control_label", "started", "comment")
 DETAIL_FIELDS = tuple(f for f in FIELDS if f not in (*ARGUMENT_FIELDS, *VOTE_FIELDS))
 
 
-class UploadForm(forms.Form):
+class OriginForm(forms.Form):
+    """Who wrote the answers of a file, and under which of the prompts."""
+
+    system = forms.CharField(
+        label=_("System that wrote its answers"),
+        required=False,
+        max_length=120,
+        help_text=_(
+            "Empty: as kind and name of the file say. Of no use for files without answers."
+        ),
+    )
+    scenario = forms.TypedChoiceField(
+        label=_("Scenario of its answers"),
+        required=False,
+        choices=[("", _("As kind and name of the file say")), *Answer.Scenario.choices],
+        coerce=int,
+        empty_value=None,
+    )
+
+
+class UploadForm(OriginForm):
     """A file and what it is."""
 
+    field_order = ("kind", "file", "campaign", "system", "scenario")
     kind = forms.ChoiceField(
         label=_("What is in the file"),
         choices=[*ImportFile.Kind.choices],

@@ -7,7 +7,9 @@ from typing import Any
 from annotation.actions.adjudication import adopt_labels
 from annotation.actions.consensus import recompute_final_labels
 from annotation.actions.importing import Outcome, import_path
+from annotation.methods.silver import SilverComparison, read_silver
 from annotation.models import ImportFile, Rater
+from annotation.reports.faithfulness_published import Key, faithfulness_values
 from annotation.reports.relevance_paper import (
     Sources,
     consensus_values,
@@ -55,6 +57,9 @@ def reproduce_relevance(data: Path, choices: Choices) -> list[Figure]:
     again = import_all(study, files)
     values: dict[str, Any] = {"added_twice": sum(outcome.added for outcome in again)}
     values |= study_values(study, choices)
+    # The newest campaign with final labels is the one whose labels figures use.
+    recompute_final_labels(study.campaigns.get(name=CAMPAIGNS[Kind.FINAL_LABELS]))
+    values |= faithfulness_values(study, _subset(files))
     return compare(values, asked=_asked(choices))
 
 
@@ -81,6 +86,17 @@ def import_all(study: Study, files: list[tuple[str, Path]]) -> list[Outcome]:
         )
         for kind, path in files
     ]
+
+
+def _subset(files: list[tuple[str, Path]]) -> set[Key]:
+    """Pair and text of the answers in the smaller of the two files, which the larger has too."""
+    *_others, (_kind, path) = files
+    return {
+        (each.object1, each.object2, text)
+        for each in read_silver(path)
+        if isinstance(each, SilverComparison)
+        for text in each.answers
+    }
 
 
 def study_values(study: Study, choices: Choices) -> dict[str, Any]:

@@ -17,6 +17,8 @@ class ImportFile(models.Model):
         EXPERT_WORKBOOK = "expert_workbook", _("Expert workbook (XLSX)")
         FINAL_LABELS = "final_labels", _("Final labels (JSON)")
         SILVER = "silver", _("Comparisons with arguments and answers (JSON)")
+        GOLD = "gold", _("Edited answers (JSON)")
+        ANSWERS = "answers", _("Answers of one system (JSON)")
         TABLE = "table", _("Any table, columns mapped by you")
 
     class State(models.TextChoices):

@@ -149,10 +149,10 @@ class _Tally:
 def final_labels(source: Source) -> ExportTable:
     """The label of every argument with where it came from, as last computed."""
     rows = source.snapshot.campaign.final_labels.order_by("pk").values_list("pk", *FINAL_PATHS)
-    return ExportTable(FINAL_TYPES, (row[1:] for row in _in_pieces(rows)))
+    return ExportTable(FINAL_TYPES, (row[1:] for row in in_pieces(rows)))
 
 
-def _in_pieces(rows: QuerySet) -> Iterator[Row]:
+def in_pieces(rows: QuerySet) -> Iterator[Row]:
     """Rows in short queries: one long read would keep writers out of SQLite."""
     last = 0
     while piece := list(rows.filter(pk__gt=last)[:PIECE]):

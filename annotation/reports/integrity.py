@@ -1,4 +1,4 @@
-"""Invariants of labelling, checked in the database; each finding is one sentence."""
+"""Invariants of labelling and editing, checked in the database; each finding is one sentence."""
 
 import gzip
 import hashlib
@@ -9,6 +9,8 @@ from django.db.models import Count, F, OuterRef, Q, Subquery
 
 from annotation.models import Assignment, Item, Slot, Snapshot, VoteEvent
 
+from .editing_integrity import find_editing_violations
+
 
 def find_violations() -> Iterator[str]:
     """Yield every broken invariant; nothing when all is well."""
@@ -17,6 +19,7 @@ def find_violations() -> Iterator[str]:
     yield from _items_over_their_votes()
     yield from _labels_unlike_their_history()
     yield from _changed_snapshots()
+    yield from find_editing_violations()
     yield from _database_faults()
 
 

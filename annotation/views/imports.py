@@ -15,16 +15,21 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST
 
 from annotation.actions import importing
-from annotation.forms.imports import ApplyForm, MappingForm, SheetForm, UploadForm
+from annotation.forms.imports import (
+    ApplyForm,
+    MappingForm,
+    OriginForm,
+    SheetForm,
+    UploadForm,
+)
 from annotation.methods.column_guess import guess_mapping, is_own_export
 from annotation.models import ImportFile, ImportProblem
+from annotation.views.uploads import is_too_large
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 from cqa_site.tabular import Preview, UnreadableFile, preview, write_csv
 
 PER_PAGE = 50
-FORM_SLACK = 1024 * 1024
-MOST_DRAINED = 4 * 64 * 1024 * 1024
 
 
 @study_page(*RESEARCHERS)
@@ -38,8 +43,7 @@ def imports(request: HttpRequest, study: Study) -> HttpResponse:
 @require_POST
 def import_upload(request: HttpRequest, study: Study) -> HttpResponse:
     """Take a file in, unless its size alone refuses it."""
-    if int(request.META.get("CONTENT_LENGTH") or 0) > settings.MAX_UPLOAD_BYTES + FORM_SLACK:
-        _drain(request)
+    if is_too_large(request):
         return _too_large(request, study)
     return _upload(request, study)
 
@@ -57,7 +61,7 @@ def _upload(request: HttpRequest, study: Study) -> HttpResponse:
             name=upload.name,
             chunks=upload.chunks(),
             actor=request.user,
-            options={"campaign": form.cleaned_data["campaign"]},
+            options={name: form.cleaned_data[name] for name in ("campaign", "system", "scenario")},
         )
     except importing.TooLarge:
         return _too_large(request, study)
@@ -88,13 +92,6 @@ def _too_large(request: HttpRequest, study: Study) -> HttpResponse:
         "limit": filesizeformat(settings.MAX_UPLOAD_BYTES),
     }
     return render(request, "annotation/import_too_large.html", context, status=413)
-
-
-def _drain(request: HttpRequest) -> None:
-    """Read the body away, within bounds, so that the browser shows the answer."""
-    left = MOST_DRAINED
-    while left > 0 and (piece := request.read(65_536)):
-        left -= len(piece)
 
 
 @study_page(*RESEARCHERS)
@@ -208,8 +205,19 @@ def import_file(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpR
         "page": Paginator(problems, PER_PAGE).get_page(request.GET.get("page")),
         "is_stranded": importing.is_stranded(file),
         "form": ApplyForm(),
+        "origin": _origin(file),
+        "has_answers": file.kind in importing.WITH_ANSWERS,
     }
     return render(request, "annotation/import_file.html", context)
+
+
+def _origin(file: ImportFile) -> OriginForm | None:
+    """Who wrote the answers, to be corrected until the file is imported."""
+    waiting = (ImportFile.State.CHECKED, ImportFile.State.REFUSED)
+    if file.kind not in importing.WITH_ANSWERS or file.state not in waiting:
+        return None
+    found = importing.origin_of(file.kind, file.name, file.options)
+    return OriginForm(initial={"system": found.system, "scenario": found.scenario})
 
 
 def _counts(file: ImportFile) -> list[tuple[str, list[int]]]:
@@ -217,6 +225,9 @@ def _counts(file: ImportFile) -> list[tuple[str, list[int]]]:
     names = {
         "comparisons": _("Comparisons"),
         "arguments": _("Arguments"),
+        "questions": _("Questions"),
+        "systems": _("Systems"),
+        "answers": _("Answers"),
         "campaigns": _("Campaigns"),
         "items": _("Items"),
         "raters": _("Raters"),
@@ -261,6 +272,23 @@ def import_check(request: HttpRequest, study: Study, file_id: uuid.UUID) -> Http
 
 @study_page(*RESEARCHERS)
 @require_POST
+def import_origin(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+    """Correct who wrote the answers of a file, and look at it again."""
+    file = get_object_or_404(study.import_files.select_related("job"), public_id=file_id)
+    form = OriginForm(request.POST)
+    if file.kind not in importing.WITH_ANSWERS or not form.is_valid():
+        messages.error(request, _("Choose a scenario of the list and a name of 120 characters."))
+        return redirect("import_file", study.public_id, file.public_id)
+    options = file.options | form.cleaned_data
+    try:
+        importing.choose_mapping(import_file=file, options=options, actor=request.user)
+    except importing.NotInThisState:
+        messages.error(request, _("This file is being worked on or was imported already."))
+    return redirect("import_file", study.public_id, file.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
 def import_apply(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
     """Import the file as the dry run described it."""
     file = get_object_or_404(study.import_files, public_id=file_id)
@@ -294,6 +322,7 @@ urlpatterns = [
     path("imports/<uuid:file_id>/mapping/", import_mapping, name="import_mapping"),
     path("imports/<uuid:file_id>/problems.csv", import_problems, name="import_problems"),
     path("imports/<uuid:file_id>/check/", import_check, name="import_check"),
+    path("imports/<uuid:file_id>/origin/", import_origin, name="import_origin"),
     path("imports/<uuid:file_id>/apply/", import_apply, name="import_apply"),
     path("imports/<uuid:file_id>/discard/", import_discard, name="import_discard"),
 ]

@@ -10,12 +10,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
-from annotation.models import Argument, JudgeLabel
+from annotation.reports.call_subjects import SUBJECTS, items_of
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.asked import asked_again
 from cqa_site.runs.models import Call, Run
 from cqa_site.runs.views.control import run_or_404
+
+from .run_context import home_of
 
 PER_PAGE = 50
 LONGEST_BODY = 100_000
@@ -23,7 +25,7 @@ LONGEST_BODY = 100_000
 
 @study_page(*RESEARCHERS)
 def run_calls(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
-    """List the requests of a run with their items and labels."""
+    """List the requests of a run with what they are about and what was read."""
     run = run_or_404(study, run_id)
     state, reason = request.GET.get("state", ""), request.GET.get("reason", "")
     calls = run.calls.order_by("position")
@@ -32,11 +34,12 @@ def run_calls(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResp
     if reason:
         calls = calls.filter(reason=reason)
     page = Paginator(calls, PER_PAGE).get_page(request.GET.get("page"))
-    _add_items(study, page)
+    _add_items(run, page)
     context = {
         "study": study,
-        "section": "judges",
+        **home_of(run),
         "run": run,
+        "titles": SUBJECTS[run.kind].titles,
         "page": page,
         "state": state,
         "states": Call.State.choices,
@@ -57,17 +60,18 @@ def run_call(
     attempts = list(call.attempts.select_related("reply"))
     for attempt in attempts:
         _cut_body(attempt.reply)
-    labels = call.judge_labels.select_related("argument__comparison").order_by("argument")
-    found = {label.argument_id: label for label in labels}
-    items = _arguments(study, call.subject_ids)
+    asked = asked_again(run, call)
     context = {
         "study": study,
-        "section": "judges",
+        **home_of(run),
         "run": run,
         "call": call,
         "attempts": attempts,
-        "items": [(items.get(pk), found.get(pk)) for pk in call.subject_ids],
-        "asked": asked_again(run, call),
+        "titles": SUBJECTS[run.kind].titles,
+        "items": items_of(run, [call])[call.pk],
+        "asked": asked,
+        "params": _readable(asked.request.params) if asked else "",
+        "schema": _readable(asked.request.schema) if asked and asked.request.schema else "",
     }
     return render(request, "annotation/judge_call.html", context)
 
@@ -77,22 +81,14 @@ def _reasons(run: Run):
     return rows.annotate(Count("pk"))
 
 
-def _add_items(study: Study, page: Page) -> None:
-    """Give each call its first ``argument`` and its ``labels``: two queries for the page."""
-    calls = list(page)
-    arguments = _arguments(study, [call.subject_ids[0] for call in calls if call.subject_ids])
-    labels: dict[int, list[Any]] = {call.pk: [] for call in calls}
-    rows = JudgeLabel.objects.filter(call__in=labels).order_by("argument")
-    for call, label in rows.values_list("call", "label"):
-        labels[call].append(label)
-    for call in calls:
-        call.argument = arguments.get(call.subject_ids[0]) if call.subject_ids else None
-        call.others = len(call.subject_ids) - 1
-        call.labels = labels[call.pk]
-
-
-def _arguments(study: Study, ids: list[int]) -> dict[int, Argument]:
-    return study.arguments.select_related("comparison").in_bulk(ids)
+def _add_items(run: Run, page: Page) -> None:
+    """Give each call its first ``item``, how many ``others`` it has, and what was read."""
+    found = items_of(run, list(page))
+    for call in page:
+        items = found[call.pk]
+        call.item = items[0] if items else None
+        call.others = len(items) - 1
+        call.results = [item.value for item in items if item]
 
 
 def _cut_body(reply) -> None:

@@ -12,9 +12,9 @@ from django.urls import path
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from annotation.actions.prompt_preview import preview_prompt
-from annotation.actions.relevance_judge import default_prompts
-from annotation.forms.judging import KIND_NAMES, PromptForm
+from annotation.actions.prompt_kinds import NAMES, default_prompts
+from annotation.actions.prompt_preview import preview_prompt, previewed
+from annotation.forms.judging import PromptForm
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.actions.prompts import PromptFrozen, save_prompt
@@ -33,7 +33,7 @@ def prompts(request: HttpRequest, study: Study) -> HttpResponse:
     rows = _versions(study).annotate(run_count=Count("runs")).defer("system", "user")
     page = Paginator(rows.order_by("-kind", "-number"), PER_PAGE).get_page(request.GET.get("page"))
     for version in page:
-        version.kind_name = KIND_NAMES[version.kind]
+        version.kind_name = NAMES[version.kind]
     context = {"study": study, "section": "judges", "page": page}
     return render(request, "annotation/judge_prompts.html", context)
 
@@ -48,7 +48,7 @@ def prompt(request: HttpRequest, study: Study, prompt_id: uuid.UUID) -> HttpResp
         "study": study,
         "section": "judges",
         "version": version,
-        "kind_name": KIND_NAMES[version.kind],
+        "kind_name": NAMES[version.kind],
         "others": others[:OTHERS],
         "parent": parent,
         "changes": _changes(parent, version) if parent else [],
@@ -122,7 +122,7 @@ def _editor(
         "study": study,
         "section": "judges",
         "base": base,
-        "kind_name": KIND_NAMES[base.kind],
+        "kind_name": NAMES[base.kind],
         "form": form,
         "is_edit": is_edit,
         "preview": preview,
@@ -132,32 +132,33 @@ def _editor(
 
 
 def _preview(study: Study, kind: str, form: PromptForm, place: str) -> dict[str, Any]:
-    """The exact messages for the argument at ``place``, their size, what was noticed."""
+    """The exact messages for the item at ``place``, their size, what was noticed."""
     if not form.is_valid():
         return {"is_faulty": True}
-    arguments = study.arguments.exclude(text__regex=r"^\s*$").order_by("pk")
-    count = arguments.count()
+    tried = previewed(kind)
+    items = tried.items(study)
+    count = items.count()
     if not count:
-        return {"is_empty": True}
+        return {"is_empty": True, "name": tried.name}
     at = int(place) % count if place.isascii() and place.isdigit() and len(place) < 9 else 0
     version = PromptVersion(
         kind=kind, system=form.cleaned_data["system"], user=form.cleaned_data["user"]
     )
-    shown = preview_prompt(study, version, arguments[at])
+    shown = preview_prompt(study, version, items[at])
     return {
+        "name": tried.name,
         "messages": shown.messages,
         "tokens": shown.tokens,
         "flags": shown.flags,
-        "argument": shown.arguments[0],
         "place": at + 1,
         "next": (at + 1) % count,
         "count": count,
-        "shown": len(shown.arguments),
+        "shown": len(shown.items),
     }
 
 
 def _versions(study: Study):
-    return study.prompt_versions.filter(kind__in=KIND_NAMES).order_by("-number")
+    return study.prompt_versions.filter(kind__in=NAMES).order_by("-number")
 
 
 def _prompt(study: Study, prompt_id: uuid.UUID) -> PromptVersion:

@@ -1,26 +1,24 @@
 """Judge runs: the list of the study and the page of one run."""
 
 import uuid
-from collections import defaultdict
 
-from django.core.paginator import Page, Paginator
-from django.db.models import Count, QuerySet
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path
 
 from annotation.actions.relevance_judge import KIND
-from annotation.forms.judging import KIND_NAMES
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
-from cqa_site.runs.forms import LimitsForm
-from cqa_site.runs.models import Call, Run
-from cqa_site.runs.views.control import progress_context, run_or_404
+from cqa_site.runs.models import Run
+from cqa_site.runs.views.control import run_or_404
+
+from . import coherence, generation_run
+from .run_context import add_counts, run_context
 
 PER_PAGE = 50
 OFFERED_CAMPAIGNS = 50
 OTHERS = 20
-BATCHES = 20
 
 
 @study_page(*RESEARCHERS)
@@ -36,7 +34,7 @@ def runs(request: HttpRequest, study: Study) -> HttpResponse:
     if state in Run.State.values:
         rows = rows.filter(state=state)
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    _add_counts(page)
+    add_counts(page)
     context = {
         "study": study,
         "section": "judges",
@@ -54,17 +52,15 @@ def runs(request: HttpRequest, study: Study) -> HttpResponse:
 def run(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """One run: where it is, what it may do, what it was asked."""
     run = run_or_404(study, run_id)
+    return PAGES[run.kind](request, study, run)
+
+
+def _judge_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
     campaign = run.relevance.campaign
     others = study.runs.filter(relevance__campaign=campaign).exclude(pk=run.pk)
-    context = {
-        "study": study,
-        "section": "judges",
+    context = run_context(study, run) | {
         "campaign": campaign,
-        "kind_name": KIND_NAMES[run.prompt.kind],
-        "limits": LimitsForm.of(run),
-        "batches": run.batches.annotate(size=Count("calls")).order_by("-pk")[:BATCHES],
         "others": others.select_related("prompt")[:OTHERS],
-        **progress_context(run),
     }
     return render(request, "annotation/judge_run.html", context)
 
@@ -77,22 +73,8 @@ def _chosen_campaign(study: Study, campaign_id: str):
     return study.campaigns.filter(public_id=wanted).first()
 
 
-def _add_counts(page: Page) -> None:
-    """Give each run ``done``, ``unscored`` and ``ended``: one query for all of them."""
-    counts: dict[int, dict[str, int]] = defaultdict(dict)
-    for pk, state, count in _states([run.pk for run in page]):
-        counts[pk][state] = count
-    for run in page:
-        found = counts[run.pk]
-        run.done = found.get(Call.State.DONE, 0)
-        run.unscored = found.get(Call.State.UNSCORED, 0)
-        run.ended = run.done + run.unscored + found.get(Call.State.CANCELLED, 0)
-
-
-def _states(ids: list[int]) -> QuerySet:
-    rows = Call.objects.filter(run__in=ids).order_by()
-    return rows.values_list("run", "state").annotate(Count("pk"))
-
+# The page of a run by its kind.
+PAGES = {KIND: _judge_page, "answers": generation_run.page, "coherence": coherence.run_page}
 
 urlpatterns = [
     path("judges/", runs, name="runs"),

@@ -15,6 +15,8 @@ from django.utils.translation import ngettext
 
 from annotation.actions.adjudication import queue
 from annotation.models import Assignment, Campaign, FinalLabel, ImportFile, Slot
+from annotation.reports import run_names
+from annotation.reports.editing import waiting_on_desk
 from cqa_site.people.access import EVERYONE, study_page
 from cqa_site.people.models import Membership, Role, Study
 from cqa_site.runs.models import Run
@@ -54,6 +56,7 @@ def _expert_page(request: HttpRequest, study: Study) -> HttpResponse:
         "study": study,
         "queues": _disputed_campaigns(study),
         "campaigns": _own_work(request.membership),
+        "to_edit": waiting_on_desk(request.user, study),
     }
     return render(request, "annotation/overview_expert.html", context)
 
@@ -74,11 +77,14 @@ def _researcher_page(request: HttpRequest, study: Study) -> HttpResponse:
     return render(request, "annotation/overview_researcher.html", context)
 
 
-def _waiting_runs(study: Study) -> QuerySet[Run]:
-    """The newest judge runs that do nothing until somebody decides."""
+def _waiting_runs(study: Study) -> list[Run]:
+    """The newest runs that do nothing until somebody decides; each gets ``about``."""
     waiting = (Run.State.CHECKED, Run.State.PAUSED)
-    runs = study.runs.filter(state__in=waiting, relevance__isnull=False)
-    return runs.select_related("relevance__campaign")[:SHOWN]
+    runs = study.runs.filter(state__in=waiting).select_related("relevance__campaign")
+    found = list(runs[:SHOWN])
+    for run in found:
+        run.about = run_names.about(run)
+    return found
 
 
 def _disputed_campaigns(study: Study) -> list[Campaign]:

@@ -67,7 +67,9 @@ def _add_votes(rows: list[Argument]) -> None:
 @study_page(*RESEARCHERS)
 def argument(request: HttpRequest, study: Study, argument_id: uuid.UUID) -> HttpResponse:
     """One sentence with every vote, decision and final label about it."""
-    row = get_object_or_404(study.arguments.select_related("comparison"), public_id=argument_id)
+    row = get_object_or_404(
+        study.arguments.select_related("comparison", "origin__added_by"), public_id=argument_id
+    )
     votes = (
         Assignment.objects.filter(item__argument=row)
         .exclude(state=Assignment.State.SERVED)

@@ -181,7 +181,7 @@ def test_two_studies_may_have_the_same_released_rater(study, tmp_path):
 # -- summaries --------------------------------------------------------------------------------
 
 
-def test_summaries_bring_arguments_and_count_answers(study, tmp_path):
+def test_summaries_bring_arguments_and_answers(study, tmp_path):
     comparison = {
         "object1": "tea",
         "object2": "coffee",
@@ -192,7 +192,7 @@ def test_summaries_bring_arguments_and_count_answers(study, tmp_path):
     }
     outcome = take(study, "silver", json_file(tmp_path, [comparison]))
     assert numbers(outcome, "arguments") == (2, 0, 0, 0)
-    assert outcome.notes == ["2 answers are in the file; answers are not imported yet."]
+    assert numbers(outcome, "answers") == (2, 0, 0, 0)
     assert Campaign.objects.count() == 0
 
 

@@ -23,6 +23,7 @@ NOTHING = {
     "sessions that ran out": 0,
     "expired exports": 0,
     "uploads nobody imported": 0,
+    "corpora nobody loaded": 0,
     "leftover files": 0,
 }
 

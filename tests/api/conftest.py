@@ -15,10 +15,16 @@ from annotation.actions import (
     answering,
     campaigns,
     consensus,
+    editing_revisions,
+    editing_rounds,
     exports,
+    faithfulness,
     serving,
     trained_judge,
 )
+from annotation.actions.editing_discussion import add_comment
+from annotation.actions.editing_drafts import Sent
+from annotation.actions.retrieval_cam import set_service
 from annotation.actions.snapshots import refresh_live_snapshot
 from annotation.models import (
     Campaign,
@@ -35,6 +41,16 @@ from cqa_site.people.models import Role, User
 from cqa_site.people.tokens import create_token
 from cqa_site.runs import jobs
 from cqa_site.web.throttle import CourtesyThrottle
+from tests.annotation.editing_cast import make_round, tasks_of
+from tests.annotation.made_answers import make_answer, make_list, make_question
+from tests.annotation.made_faithfulness import (
+    compute,
+    hand_in,
+    make_closed_round,
+    make_coherence,
+)
+from tests.annotation.made_generations import make_generation
+from tests.annotation.made_retrieval import make_cam_request, make_corpus
 from tests.annotation.voting import vote
 from tests.cast import make_campaign, make_member, make_study
 from tests.runs.judging import answer_by_text
@@ -159,6 +175,55 @@ def ask_for_training(world):
     trained_judge.request_training(campaign=world.training, actor=world.people.researcher)
 
 
+def retrieve(comparison, actor):
+    """Sentences to be found, a file of some more, and an answer of a CAM service."""
+    set_service(study=comparison.study, address="https://cam.example/cam", actor=actor)
+    return {
+        "corpus": make_corpus(comparison.study),
+        "checked_corpus": make_corpus(comparison.study, name="Reviews", state="checked"),
+        "cam_request": make_cam_request(comparison, actor),
+    }
+
+
+def answer_something(study):
+    """An imported answer that may cite three sentences."""
+    question = make_question(study)
+    answer = make_answer(question, listed=make_list(question))
+    return {"question": question, "system": answer.system, "answer": answer}
+
+
+def edit_something(study, people):
+    """Rounds in every state; in the open one the expert submitted a version and said a word."""
+    wanted = {"people": [people.expert], "individual": 0, "leave": "nothing"}
+    rounds = {
+        "editing_round": make_round(study, **wanted),
+        "closed_round": make_round(study, **wanted),
+        "draft_round": make_round(study, is_open=False, **wanted),
+    }
+    editing_rounds.close_round(editing_round=rounds["closed_round"], actor=people.admin)
+    (task,) = tasks_of(rounds["editing_round"])
+    revision = editing_revisions.submit(
+        task=task,
+        sent=Sent("Tea is warm [2].", 0),
+        key="first",
+        reasons=editing_revisions.Reasons(("citation",), "Another one says it."),
+        editor=people.expert,
+    )
+    comment = add_comment(
+        editing_round=task.editing_round, answer=task.answer, author=people.expert, text="Odd."
+    )
+    return rounds | {"editing_task": task, "revision": revision, "round_comment": comment}
+
+
+def generate(world):
+    """Two runs in which a model answered the questions of the study."""
+    for number, name in ((4, "writing_run"), (3, "other_writing_run")):
+        run = make_generation(
+            world.study, world.endpoint, world.people.researcher, number=number, replicates=2
+        )
+        setattr(world, name, run)
+
+
 def fill(study):
     """An open campaign with votes, labels, a decision, figures, an export, an import and runs."""
     people = SimpleNamespace(
@@ -221,7 +286,20 @@ def fill(study):
         **judge(campaign, people.researcher),
         trained_judge=train(campaign),
         training=draft,
+        **answer_something(study),
+        **retrieve(argument.comparison, people.researcher),
+        **edit_something(study, people),
     )
+
+
+def keep_faith(world):
+    """An expert's version of the answer, figures of both texts, verdicts on their citations."""
+    expert, boss = make_member(world.study, Role.EXPERT), world.people.researcher
+    world.faithful_round = make_closed_round(world.study, [expert], boss)
+    task = world.faithful_round.tasks.select_related("answer").get()
+    world.faithful_revision = hand_in(task, f"{task.answer.text} It is cheap, too [2].")
+    compute(world.study)
+    world.judging_run = make_coherence(world.study, world.endpoint, boss, target={"texts": "both"})
 
 
 @pytest.fixture(scope="module")
@@ -230,8 +308,13 @@ def both(django_db_setup, django_db_blocker, folder):
     with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=folder), transaction.atomic():
         worlds = fill(make_study("Study A")), fill(make_study("Study B"))
         for world in worlds:
+            keep_faith(world)
+        for world in worlds:
+            generate(world)
+        for world in worlds:
             reopen_runs(world)
             ask_for_training(world)
+            faithfulness.request_figures(study=world.study, embedding="")
         yield worlds
         transaction.set_rollback(True)
 

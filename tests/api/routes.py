@@ -26,9 +26,22 @@ NAMED = (
     "run",
     "checked_run",
     "running_run",
+    "writing_run",
     "paused_run",
     "call",
     "trained_judge",
+    "corpus",
+    "checked_corpus",
+    "cam_request",
+    "question",
+    "system",
+    "answer",
+    "editing_round",
+    "draft_round",
+    "closed_round",
+    "editing_task",
+    "revision",
+    "round_comment",
 )
 LEVELS = [{"value": 0, "name": "No"}, {"value": 1, "name": "Yes"}]
 
@@ -64,10 +77,15 @@ class Route:
             "campaign": ("campaign_id", getattr(world, self.campaign)),
             "import_of": ("import_id", world.imported),
             "run_of": ("run_id", world.run),
+            "round_of": ("round_id", world.editing_round),
             "other_run": ("other_id", world.other_run),
+            "other_writing_run": ("other_id", world.other_writing_run),
+            "judging_run_of": ("run_id", world.judging_run),
+            "faithful_round_of": ("round_id", world.faithful_round),
             "own_campaign": ("public_id", getattr(world, self.campaign)),
             **{name: ("public_id", getattr(world, name)) for name in NAMED},
             "comparison": ("public_id", world.argument.comparison),
+            "comparison_of": ("comparison_id", world.argument.comparison),
             "guideline": ("public_id", world.campaign.guideline),
         }
         return {key: row.public_id for key, row in (source[name] for name in self.ids)}
@@ -95,6 +113,19 @@ def upload(world) -> dict:
     }
 
 
+def upload_sentences(world) -> dict:
+    content = b"Tea is older than coffee.\n"
+    return {"name": "New", "file": SimpleUploadedFile("new.txt", content, "text/plain")}
+
+
+def keys_of(world) -> dict:
+    return {"keys": [row.text_sha256 for row in world.corpus.sentences.all()]}
+
+
+def ask(world) -> dict:
+    return {"comparison": str(world.argument.comparison.public_id), "aspects": ["price"]}
+
+
 def free_argument(world) -> str:
     return str(world.study.arguments.exclude(items__campaign=world.draft).first().public_id)
 
@@ -120,6 +151,25 @@ def plan(world) -> dict:
     }
 
 
+def question_asked(world) -> dict:
+    comparison = world.argument.comparison
+    return {"comparison": str(comparison.public_id), "aspect": "price"}
+
+
+def round_plan(world) -> dict:
+    return {
+        "name": "Gold",
+        "experts": [str(world.people.expert.public_id)],
+        "calibration": 1,
+        "individual": 0,
+        "leave": "nothing",
+    }
+
+
+def round_comment(world) -> dict:
+    return {"answer": str(world.editing_task.answer.public_id), "text": "Look at the choice."}
+
+
 ENDPOINT = {
     "name": "Lab",
     "base_url": "https://lab.example/v1",
@@ -139,6 +189,7 @@ CODES = {
     "fault_code": "D",
 }
 S, C, RUN = ("study",), ("study", "campaign"), ("study", "run_of")
+ROUND = ("study", "round_of")
 ROUTES = [
     Route("study", "get", 200),
     Route("study", "patch", 200, body={"description": "Tea and coffee."}, caller="admin"),
@@ -151,6 +202,21 @@ ROUTES = [
     Route("invitation_revoke", "post", 200, (*S, "invitation"), caller="admin"),
     Route("comparisons", "get", 200, is_list=True),
     Route("comparison", "get", 200, (*S, "comparison")),
+    Route("comparisons", "post", 201, body={"object1": "rain", "object2": "snow"}),
+    Route("find", "get", 200, (*S, "comparison_of")),
+    Route("find_take", "post", 200, (*S, "comparison_of"), keys_of),
+    Route("corpora", "get", 200, is_list=True),
+    Route("corpora", "post", 202, body=upload_sentences),
+    Route("corpus", "get", 200, (*S, "corpus")),
+    Route("corpus", "delete", 204, (*S, "corpus")),
+    Route("corpus_check", "post", 202, (*S, "checked_corpus")),
+    Route("corpus_load", "post", 202, (*S, "checked_corpus")),
+    Route("cam_service", "get", 200),
+    Route("cam_service", "patch", 200, body={"address": "https://cam.example/api"}),
+    Route("cam_requests", "get", 200, is_list=True),
+    Route("cam_requests", "post", 202, body=ask),
+    Route("cam_request", "get", 200, (*S, "cam_request")),
+    Route("cam_take", "post", 200, (*S, "cam_request"), {"places": [1, 3]}),
     Route("arguments", "get", 200, is_list=True),
     Route("argument", "get", 200, (*S, "argument")),
     Route("guidelines", "get", 200, is_list=True),
@@ -251,16 +317,47 @@ ROUTES = [
     Route("run_retry", "post", 200, (*S, "run")),
     Route("run_again", "post", 201, (*S, "run")),
     Route("run_compare", "get", 200, (*S, "run", "other_run")),
+    Route("run_compare_answers", "get", 200, (*S, "writing_run", "other_writing_run")),
     Route("calls", "get", 200, RUN, is_list=True, queries=6),
     Route("call", "get", 200, (*RUN, "call")),
     Route("replies", "get", 200, RUN, is_list=True),
     Route("judge_labels", "get", 200, RUN, is_list=True),
+    Route("verdicts", "get", 200, (*S, "judging_run_of"), is_list=True),
+    Route("faithfulness", "get", 200),
+    Route("faithfulness_compute", "post", 202, body={"embedding": ""}),
+    Route("faithfulness_cancel", "post", 200),
+    Route("figures", "get", 200, is_list=True, queries=6),
+    Route("edited_texts", "get", 200, is_list=True),
+    Route("expert_agreement", "get", 200, (*S, "faithful_round_of")),
     Route("judges", "get", 200, C, is_list=True, queries=20),
     Route("judge_figures", "get", 200, C),
     Route("trained_judges", "get", 200, C, is_list=True),
     Route("trained_judges", "post", 202, C),
     Route("trained_judge", "get", 200, (*C, "trained_judge")),
     Route("trained_judges_cancel", "post", 200, C, campaign="training"),
+    Route("questions", "get", 200, is_list=True),
+    Route("questions", "post", 201, body=question_asked),
+    Route("questions_missing", "post", 200),
+    Route("question", "get", 200, (*S, "question")),
+    Route("systems", "get", 200, is_list=True),
+    Route("system", "get", 200, (*S, "system")),
+    Route("system", "patch", 200, (*S, "system"), {"name": "Model B"}),
+    Route("editing_rounds", "get", 200, is_list=True),
+    Route("editing_rounds", "post", 201, body=round_plan),
+    Route("editing_round", "get", 200, (*S, "editing_round")),
+    Route("editing_round", "patch", 200, (*S, "draft_round"), {"seed": 3}),
+    Route("editing_round_open", "post", 200, (*S, "draft_round")),
+    Route("editing_round_close", "post", 200, (*S, "editing_round")),
+    Route("editing_round_reopen", "post", 200, (*S, "closed_round")),
+    Route("editing_tasks", "get", 200, ROUND, is_list=True, queries=6),
+    Route("editing_task", "get", 200, (*ROUND, "editing_task")),
+    Route("revisions", "get", 200, ROUND, is_list=True, queries=6),
+    Route("revision", "get", 200, (*ROUND, "revision")),
+    Route("round_comments", "get", 200, ROUND, is_list=True, queries=6),
+    Route("round_comments", "post", 201, ROUND, round_comment),
+    Route("round_comment", "get", 200, (*ROUND, "round_comment")),
+    Route("answers", "get", 200, is_list=True),
+    Route("answer", "get", 200, (*S, "answer")),
 ]
 OUTSIDE = [
     Route("me", "get", 200, ()),
@@ -279,5 +376,6 @@ def declared() -> set[tuple[str, str]]:
     for pattern in urlpatterns:
         name = pattern.name.removeprefix("api_")
         actions = getattr(pattern.callback, "actions", None) or {"get": "get"}
-        found |= {(name, method) for method in actions}
+        # A view that was asked once has "head" beside its "get".
+        found |= {(name, method) for method in actions if method != "head"}
     return found - {("unknown", "get")}

@@ -8,6 +8,8 @@ from django.apps import apps
 from annotation.api import inputs
 from annotation.forms.campaigns import CampaignForm
 from annotation.forms.consensus import ConsensusForm
+from annotation.forms.editing import RoundForm as EditingRoundForm
+from annotation.forms.generation import GenerationForm
 from annotation.forms.judging import PromptForm, RunForm
 from annotation.forms.quality import ControlChangeForm
 from cqa_site.people.forms import InvitationForm, ParticipantLinkForm, StudyForm
@@ -42,7 +44,8 @@ SEEDS = {
     "nothing but white space": b"  ",
     "cut short": b'{"name": "a',
 }
-JSON_WRITES = [each for each in WRITES if each.method != "delete" and each.name != "imports"]
+UPLOADS = ("imports", "corpora")
+JSON_WRITES = [each for each in WRITES if each.method != "delete" and each.name not in UPLOADS]
 
 
 def raw(client, route, world, body, content_type="application/json"):
@@ -121,9 +124,16 @@ DECLARED = {
     "consensus": {"overridden_by"},
     "adjudications": {"comment"},
     "exports": {"snapshot"},
-    "imports": {"campaign"},
-    "import_check": {"campaign"},
+    "imports": {"campaign", "system", "scenario"},
+    "import_check": {"campaign", "system", "scenario"},
+    "questions": {"wording"},
+    "system": {"kind"},
     "trained_judges": {"source"},
+    "run_retry": {"reasons"},
+    "editing_rounds": set(EditingRoundForm.base_fields),
+    "editing_round": set(EditingRoundForm.base_fields),
+    "corpus_check": {"text", "url", "encoding"},
+    "cam_requests": {"weight", "most"},
 }
 DECLARED["campaign"] = DECLARED["campaigns"]
 DECLARED |= {
@@ -146,14 +156,16 @@ def test_the_api_takes_what_the_pages_forms_take():
         inputs.ControlChangeInput: ControlChangeForm,
         inputs.ConsensusInput: ConsensusForm,
         inputs.CrowdLinkInput: ParticipantLinkForm,
+        inputs.EditingRoundInput: EditingRoundForm,
         inputs.EndpointInput: EndpointForm,
         inputs.InvitationInput: InvitationForm,
         inputs.LimitsInput: LimitsForm,
         inputs.PromptTextInput: PromptForm,
         inputs.RunInput: RunForm,
+        inputs.AnswersRunInput: GenerationForm,
         inputs.StudyInput: StudyForm,
     }
-    in_the_page_s_address = {"item_id", "campaign"}
+    in_the_page_s_address = {"item_id", "campaign", "kind"}
     # Money is typed in units; a page carries its secret past the question about the price.
     typed = {"cap": "cap_micro"}
     for serializer, form in pairs.items():

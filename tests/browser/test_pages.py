@@ -20,6 +20,8 @@ from cqa_site import home, urls
 from cqa_site.people.actions.invitations import create_invitation
 from cqa_site.people.actions.participants import PlatformIds, create_link, take_part
 from cqa_site.people.models import Participant, User
+from tests.annotation.made_generations import make_generation
+from tests.annotation.made_retrieval import make_corpus
 from tests.cast import make_campaign
 from tests.runs.judging import good
 from tests.runs.made_runs import make_run
@@ -36,11 +38,17 @@ urlpatterns = [*urls.urlpatterns, path("design/", home.design, name="design")]
 # GET, but no whole page: files, pictures and pieces that a page fetches for itself.
 PIECES = {
     "chart",
+    "edited_texts_table",
+    "expert_agreement_chart",
+    "expert_agreement_table",
     "export_download",
     "export_list",
     "export_manifest",
+    "faithfulness_chart",
+    "faithfulness_table",
     "figure_table",
     "figures_fragment",
+    "generation_figures",
     "import_problems",
     "job_progress",
     "judges_card",
@@ -75,7 +83,9 @@ class FullSite(World):
         self.ids["file_id"] = file.public_id
         self.large = make_campaign(self.study, ordinary=24, controls=0, name="Large")
         self.waiting = make_run(self.large, self.endpoint, boss, lambda request: good(2))
-        make_run(self.large, self.endpoint, boss, preflight="off", reuse=False)
+        self.again = make_run(self.large, self.endpoint, boss, preflight="off", reuse=False)
+        self.checked = make_corpus(self.study, name="Checked", state="checked")
+        self.rewriting = make_generation(self.study, self.endpoint, boss, number=3, replicates=2)
         self.people["site"] = User.objects.create_superuser("root@site.example", "a long password")
         self.link, self.link_secret = create_link(
             study=self.study,
@@ -121,7 +131,14 @@ class FullSite(World):
         return {
             "a run that waits": reverse("run", args=waiting),
             "requests of one state": reverse("run_calls", args=waiting) + "?state=done",
-            "two runs compared": reverse("run_compare", args=compared) + "?a=2&b=3",
+            "two runs compared": reverse("run_compare", args=compared)
+            + f"?a={self.waiting.number}&b={self.again.number}",
+            "a run over citations": reverse("run", args=[*waiting[:1], self.judging.public_id]),
+            "figures as in the paper": reverse("faithfulness", args=waiting[:1]) + "?mode=paper",
+            "a run of answers": reverse("run", args=[*waiting[:1], self.writing.public_id]),
+            "a corpus looked at": reverse("corpus", args=[*waiting[:1], self.checked.public_id]),
+            "answers compared": reverse("generation_compare", args=waiting[:1])
+            + f"?a={self.writing.number}&b={self.rewriting.number}",
         }
 
     def pages_of_site(self):

@@ -15,9 +15,26 @@ from django.urls import URLPattern, get_resolver, reverse
 from django.utils import timezone
 
 from annotation.actions import answering, campaigns, consensus, serving, snapshots
-from annotation.models import ExportFile, ImportFile, JudgeLabel, Rater, TrainedJudge
+from annotation.models import (
+    DraftConflict,
+    ExportFile,
+    ImportFile,
+    JudgeLabel,
+    Rater,
+    TrainedJudge,
+)
 from cqa_site.people.models import Invitation, ParticipantLink, hash_secret
 from cqa_site.runs.models import Job
+from tests.annotation.editing_cast import make_round
+from tests.annotation.made_answers import make_answer, make_list, make_question
+from tests.annotation.made_faithfulness import (
+    compute,
+    hand_in,
+    make_closed_round,
+    make_coherence,
+)
+from tests.annotation.made_generations import make_generation
+from tests.annotation.made_retrieval import make_cam_request, make_corpus
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.runs.made_runs import make_endpoint, make_prompt, make_run
 
@@ -30,12 +47,22 @@ NOT_IDS = {"study_id", "number", "format", "name", "figure"}
 UNDEFINED = {"value": None, "low": None, "high": None, "reason": "there are no ratings"}
 # An export that is not written yet has no file, and an empty POST names no sentence to skip.
 LACKING = {"export_download", "export_manifest", "adjudication_skip"}
-KEPT_BY_BROWSERS = {"chart", "judges_chart"}
+KEPT_BY_BROWSERS = {
+    "chart",
+    "judges_chart",
+    "faithfulness_chart",
+    "expert_agreement_chart",
+}
 # Formats and names are not ids; one valid value each.
 FIXED = {
     "chart": {"name": "labels", "format": "svg"},
     "figure_table": {"figure": "labels", "format": "csv"},
     "judges_chart": {"name": "judges", "format": "svg"},
+    "faithfulness_chart": {"name": "coherence", "format": "svg"},
+    "faithfulness_table": {"format": "csv"},
+    "edited_texts_table": {"format": "csv"},
+    "expert_agreement_chart": {"format": "svg"},
+    "expert_agreement_table": {"figure": "work", "format": "csv"},
     "judges_table": {"figure": "judges", "format": "csv"},
 }
 
@@ -103,6 +130,33 @@ class World:
             "run_id": self.run.public_id,
             "call_id": self.run.calls.first().public_id,
         }
+        question = make_question(self.study)
+        answer = make_answer(question, listed=make_list(question))
+        self.ids |= {
+            "question_id": question.public_id,
+            "answer_id": answer.public_id,
+            "system_id": answer.system.public_id,
+        }
+        edited = make_round(self.study, people=[self.people["e"]], individual=0)
+        task = edited.tasks.get()
+        conflict = DraftConflict.objects.create(task=task, base_version=0, met_version=0, text="x")
+        self.ids |= {
+            "round_id": edited.public_id,
+            "task_id": task.public_id,
+            "conflict_id": conflict.public_id,
+        }
+        self.draft_round = make_round(
+            self.study, people=[self.people["e"]], individual=0, is_open=False, leave="nothing"
+        )
+        self.writing = make_generation(self.study, self.endpoint, boss)
+        corpus = make_corpus(self.study)
+        asked = make_cam_request(item.argument.comparison, boss)
+        self.ids |= {
+            "comparison_id": asked.comparison.public_id,
+            "corpus_id": corpus.public_id,
+            "request_id": asked.public_id,
+        }
+        self.keep_faith(boss)
         self.trained = self.train_something()
         self.numbers = {
             "guideline": self.open.guideline.number,
@@ -118,6 +172,14 @@ class World:
             given = answering.Answer(client_key=uuid.uuid4().hex, label=2)
             answering.answer(rater=place.rater, assignment=row, given=given)
         return place.rater
+
+    def keep_faith(self, boss):
+        """The expert's version of the answer, figures of both, verdicts on their citations."""
+        self.closed = make_closed_round(self.study, [self.people["e"]], boss)
+        revision = hand_in(self.closed.tasks.get(), "Tea is warm and cheap [1].")
+        compute(self.study)
+        self.judging = make_coherence(self.study, self.endpoint, boss, target={"texts": "both"})
+        self.ids["revision_id"] = revision.public_id
 
     def train_something(self):
         """A version of the trained judge with a label for every argument, written directly."""
@@ -142,6 +204,14 @@ class World:
             values["campaign_id"] = self.draft.public_id
             first = self.draft.items.order_by("pk").first()
             values["argument_id"] = first.argument.public_id
+        if name == "editing_round_edit":
+            values["round_id"] = self.draft_round.public_id
+        if name == "generation_figures":
+            values["run_id"] = self.writing.public_id
+        if name == "coherence_verdicts":
+            values["run_id"] = self.judging.public_id
+        if name.startswith("expert_agreement"):
+            values["round_id"] = self.closed.public_id
         values |= FIXED.get(name, {})
         return {key: values[key] for key in parameters(name)}
 

@@ -5,11 +5,12 @@ with a study in pieces of 2,000 and writes what is new, ``files`` keeps the
 record of an uploaded file from the first look to the import.
 """
 
+from annotation.actions.uploads import TooLarge
+
 from .files import (
     APPLY_JOB,
     CHECK_JOB,
     NotInThisState,
-    TooLarge,
     choose_mapping,
     discard_import,
     is_stranded,
@@ -18,6 +19,7 @@ from .files import (
     store_upload,
     stored_path,
 )
+from .origin import WITH_ANSWERS, Origin, origin_of
 from .reading import ImportRefused, import_path
 from .rows import OBJECTS, RESULTS, Outcome
 from .running import apply_import, check_import, run_apply, run_check
@@ -27,8 +29,10 @@ __all__ = [
     "CHECK_JOB",
     "OBJECTS",
     "RESULTS",
+    "WITH_ANSWERS",
     "ImportRefused",
     "NotInThisState",
+    "Origin",
     "Outcome",
     "TooLarge",
     "apply_import",
@@ -37,6 +41,7 @@ __all__ = [
     "discard_import",
     "import_path",
     "is_stranded",
+    "origin_of",
     "request_apply",
     "request_check",
     "run_apply",

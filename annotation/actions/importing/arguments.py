@@ -1,12 +1,13 @@
 """Comparisons and arguments: known by the pair and by the sentence's hash."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
 from annotation.models import Argument, Comparison
 
-from .rows import Entry, Flag, Unit, unit_of
+from .rows import AnswerEntry, Entry, Flag, Unit, unit_of
 
 if TYPE_CHECKING:
     from .reconcile import Reconciliation
@@ -22,9 +23,9 @@ class ComparisonBook:
         self.known: dict[Pair, int | None] = {}
         self._first_rows: dict[Pair, int | None] = {}
 
-    def take(self, entries: list[Entry]) -> None:
+    def take(self, entries: Iterable[Entry | AnswerEntry]) -> None:
         """Find the comparisons of a piece, or make them."""
-        wanted: dict[Pair, Entry] = {}
+        wanted: dict[Pair, Entry | AnswerEntry] = {}
         for entry in entries:
             wanted.setdefault((entry.object1, entry.object2), entry)
         fresh = {pair: entry for pair, entry in wanted.items() if pair not in self.known}

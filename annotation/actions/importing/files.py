@@ -1,14 +1,11 @@
 """The record of an uploaded file: stored, sent to be looked at or imported, or discarded."""
 
-import hashlib
-import os
-import uuid
 from collections.abc import Iterable
 from pathlib import Path
 
-from django.conf import settings
 from django.db import transaction
 
+from annotation.actions.uploads import path_of, write_upload
 from annotation.models import ImportFile
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
@@ -21,17 +18,13 @@ CHECK_JOB = "check_import"
 APPLY_JOB = "apply_import"
 
 
-class TooLarge(Exception):
-    """The upload is above the size limit."""
-
-
 class NotInThisState(Exception):
     """The file was imported, discarded or is being worked on already."""
 
 
 def stored_path(import_file: ImportFile) -> Path:
     """Where the bytes lie; the name on disk is ours, never the client's."""
-    return settings.MEDIA_ROOT / FOLDER / import_file.stored_as
+    return path_of(FOLDER, import_file.stored_as)
 
 
 def store_upload(
@@ -44,38 +37,21 @@ def store_upload(
     options: dict | None = None,
 ) -> ImportFile:
     """Stream an upload to disk under a random name; raises TooLarge above the limit."""
-    stored_as = uuid.uuid4().hex
-    folder = settings.MEDIA_ROOT / FOLDER
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    target = folder / stored_as
+    stored = write_upload(FOLDER, chunks)
     try:
-        size, digest = _write(target, chunks)
         return ImportFile.objects.create(
             study=study,
             kind=kind,
             name=printable_name(name),
-            sha256=digest,
-            size=size,
-            stored_as=stored_as,
+            sha256=stored.sha256,
+            size=stored.size,
+            stored_as=stored.stored_as,
             options=options or {},
             created_by=actor,
         )
     except BaseException:
-        target.unlink(missing_ok=True)
+        path_of(FOLDER, stored.stored_as).unlink(missing_ok=True)
         raise
-
-
-def _write(target: Path, chunks: Iterable[bytes]) -> tuple[int, str]:
-    size, digest = 0, hashlib.sha256()
-    handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        for chunk in chunks:
-            size += len(chunk)
-            if size > settings.MAX_UPLOAD_BYTES:
-                raise TooLarge
-            digest.update(chunk)
-            file.write(chunk)
-    return size, digest.hexdigest()
 
 
 @transaction.atomic

@@ -10,9 +10,8 @@ from annotation.methods.expert_workbook import match_key
 from annotation.models import Argument, ImportFile
 from cqa_site.people.models import Study
 
-from .rows import Entry, Flag, Note
+from .rows import Entry, Flag, Line
 
-Line = Entry | Flag | Note
 Pair = tuple[str, str]
 
 

@@ -17,8 +17,9 @@ from cqa_site.tabular import UnreadableFile
 from .campaigns import ImportRefused
 from .matching import match_to_study
 from .reconcile import reconcile
-from .rows import Outcome
-from .sources import READERS, Line, Source
+from .rows import Line, Outcome
+from .source import Source
+from .sources import READERS
 
 __all__ = ["ImportRefused", "import_path"]
 LONGEST_CAMPAIGN_NAME = 100

@@ -15,22 +15,33 @@ from django.utils.translation import gettext as _
 
 from cqa_site.people.models import Study, User
 
+from .answers import AnswerBook
 from .arguments import ArgumentBook, ComparisonBook
 from .campaigns import CampaignBook
 from .items import ItemBook
+from .numbered_lists import ListBook
+from .questions import QuestionBook, SystemBook
 from .raters import RaterBook
-from .rows import Entry, Flag, Note, Outcome, rater_of
+from .rows import AnswerEntry, Entry, Flag, Line, Note, Outcome, rater_of
 from .votes import VoteBook
 
 CHUNK = 2_000
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _LIMITS = {"object1": 300, "object2": 300, "source_url": 2_000, "argument_id": 200, "item_id": 200}
+_ANSWER_LIMITS = {
+    "object1": 300,
+    "object2": 300,
+    "aspect": 300,
+    "wording": 500,
+    "system": 120,
+    "source": 255,
+}
 
 
 def reconcile(
     *,
     study: Study,
-    lines: Iterable[Entry | Flag | Note],
+    lines: Iterable[Line],
     write: bool,
     update_changed: bool = False,
     actor: User | None = None,
@@ -64,11 +75,16 @@ class Reconciliation:
         self.items = ItemBook(self)
         self.raters = RaterBook(self)
         self.votes = VoteBook(self)
+        self.systems = SystemBook(self)
+        self.questions = QuestionBook(self)
+        self.lists = ListBook(self)
+        self.answers = AnswerBook(self)
 
-    def take(self, chunk: list[Entry | Flag | Note]) -> None:
+    def take(self, chunk: list[Line]) -> None:
         """Compare one piece of the file, parents before children."""
-        entries = [entry for line in chunk if (entry := self._sort_out(line)) is not None]
-        self.comparisons.take(entries)
+        kept = [entry for line in chunk if (entry := self._sort_out(line)) is not None]
+        entries = [entry for entry in kept if isinstance(entry, Entry)]
+        self.comparisons.take(kept)
         self.arguments.take(entries)
         labelled = [entry for entry in entries if entry.campaign]
         if labelled:
@@ -76,11 +92,18 @@ class Reconciliation:
             labelled = self.items.take(labelled)
             self.raters.take(labelled)
             self.votes.take(labelled)
+        answers = [entry for entry in kept if isinstance(entry, AnswerEntry)]
+        if answers:
+            self.systems.take(answers)
+            self.questions.take(answers)
+            self.lists.take(answers)
+            self.answers.take(answers)
 
     def finish(self) -> Outcome:
         """Add what only the whole file shows."""
         self.outcome.campaign_ids = self.campaigns.ids
         self.comparisons.suggest_merges()
+        self.answers.finish()
         return self.outcome
 
     def result(self, name: str, result: str) -> None:
@@ -105,7 +128,7 @@ class Reconciliation:
 
     # -- rows ---------------------------------------------------------------------------------
 
-    def _sort_out(self, line: Entry | Flag | Note) -> Entry | None:
+    def _sort_out(self, line: Line) -> Entry | AnswerEntry | None:
         """Keep flags and notes; give an entry back if every cell can be stored."""
         if isinstance(line, Note):
             self.outcome.notes.append(line.text)
@@ -113,6 +136,11 @@ class Reconciliation:
         if isinstance(line, Flag):
             self.outcome.flag(line)
             return None
+        if isinstance(line, AnswerEntry):
+            for column, reason in _unstorable_answer(line):
+                self.answers.reject(line, column, reason)
+                return None
+            return line
         for column, reason in _unstorable(line):
             self.reject(line, column, reason)
             return None
@@ -123,6 +151,15 @@ class Reconciliation:
         if self.update_changed:
             return _("Replaced; stored before: %s") % stored
         return _("Differs and was kept; stored: %s") % stored
+
+
+def _unstorable_answer(entry: AnswerEntry) -> Iterator[tuple[str, str]]:
+    """As `_unstorable`, for readers that refuse odd characters; no text is no answer."""
+    for column, most in _ANSWER_LIMITS.items():
+        if len(getattr(entry, column)) > most:
+            yield column, _("longer than %s characters") % most
+    if not entry.text.strip():
+        yield entry.column, _("the answer is empty")
 
 
 def _place(entry: Entry, column: str) -> str:

@@ -8,7 +8,17 @@ from annotation.models.questions import text_key
 Unit = tuple[str, str, str]
 ItemKey = tuple[str, str]
 RaterKey = tuple[str, str]
-OBJECTS = ("comparisons", "arguments", "campaigns", "items", "raters", "votes")
+OBJECTS = (
+    "comparisons",
+    "arguments",
+    "questions",
+    "systems",
+    "answers",
+    "campaigns",
+    "items",
+    "raters",
+    "votes",
+)
 RESULTS = ("new", "same", "changed", "rejected")
 
 
@@ -62,6 +72,32 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerEntry:
+    """One answer of a file: known by the file's name, its place there and its choice.
+
+    ``arguments`` are the sentences it may cite, under their numbers; with
+    ``joins_arguments`` the file has none and those of the same pair in the
+    study are meant. ``column`` says where in the record the text stands.
+    """
+
+    row: int | None
+    object1: str
+    object2: str
+    text: str
+    source: str
+    position: int
+    system: str
+    system_kind: str
+    aspect: str = ""
+    wording: str = ""
+    scenario: int = 0
+    choice: int = 1
+    arguments: tuple[tuple[int, str], ...] = ()
+    joins_arguments: bool = False
+    column: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Flag:
     """A row that was rejected, or kept with a remark."""
 
@@ -77,6 +113,9 @@ class Note:
     """Something to know about the file as a whole."""
 
     text: str
+
+
+Line = Entry | AnswerEntry | Flag | Note
 
 
 def empty_counts() -> dict[str, dict[str, int]]:

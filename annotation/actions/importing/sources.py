@@ -1,9 +1,7 @@
 """Each kind of file as a stream of entries, flags and notes."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -16,31 +14,15 @@ from annotation.methods.expert_workbook import (
 )
 from annotation.methods.final_labels import FinalLabel, read_final_labels
 from annotation.methods.generic_table import GenericRecord, read_generic_table
-from annotation.methods.silver import SilverComparison, read_silver
 from annotation.methods.toloka import APPROVED, CrowdVote, read_toloka
 from annotation.models import ImportFile, Rater
 from cqa_site.tabular import Problem, Table, open_table, spreadsheet_unsafe
 
-from .rows import Entry, Flag, Note, Vote
+from .answer_sources import read_gold_answers, read_silver_answers, read_system_answers
+from .rows import Entry, Flag, Line, Note, Vote
+from .source import Source, rejected
 
-Line = Entry | Flag | Note
 Kind = ImportFile.Kind
-
-
-@dataclass(frozen=True)
-class Source:
-    """A file and how to read it; ``scale`` holds the labels that exist."""
-
-    path: Path
-    name: str
-    scale: tuple[int, ...]
-    campaign: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-
-def _rejected(problem: Problem, place: str = "", of: str = "votes") -> Flag:
-    column = " · ".join(part for part in (place, problem.column or "") if part)
-    return Flag(problem.row, column, problem.reason, is_rejection=True, object=of)
 
 
 # -- Toloka -----------------------------------------------------------------------------------
@@ -52,7 +34,7 @@ def read_crowd(source: Source) -> Iterator[Line]:
     fields = {key: source.options.get(key) or None for key in ("field", "input_field")}
     for vote in read_toloka(source.path, name=source.name, scale=source.scale, **fields):
         if isinstance(vote, Problem):
-            yield _rejected(vote)
+            yield rejected(vote)
             continue
         block, position = suites.place(vote.worker_id, vote.assignment_id)
         yield _crowd_entry(vote, source.campaign, block, position)
@@ -113,7 +95,7 @@ def read_experts(source: Source) -> Iterator[Line]:
     sheets = read_expert_workbook(source.path, name=source.name, scale=source.scale)
     for sheet in sheets:
         for problem in sheet.problems:
-            yield _rejected(problem, place=_sheet_name(sheet))
+            yield rejected(problem, place=_sheet_name(sheet))
         if sheet.is_rated:
             yield from _sheet_entries(sheet, source.campaign)
         elif sheet.rows:
@@ -185,14 +167,14 @@ def _expert_vote(base: str, rater: str, label: int | None, comment: str = "") ->
     )
 
 
-# -- final labels and silver summaries --------------------------------------------------------
+# -- final labels -----------------------------------------------------------------------------
 
 
 def read_released(source: Source) -> Iterator[Line]:
     """Released human and model labels of each argument; the first copy of a unit counts."""
     for record in read_final_labels(source.path, name=source.name, scale=source.scale):
         if isinstance(record, Problem):
-            yield _rejected(record)
+            yield rejected(record)
         elif record.text is None:
             reason = _("The sentence is null; its labels stand for nothing and were left out.")
             yield Flag(record.row, "argument", reason)
@@ -216,28 +198,6 @@ def _released_entry(record: FinalLabel, text: str, campaign: str) -> Entry:
     )
 
 
-def read_summaries(source: Source) -> Iterator[Line]:
-    """Comparisons with their arguments; the machine answers are only counted."""
-    answers = 0
-    for comparison in read_silver(source.path, name=source.name):
-        if isinstance(comparison, Problem):
-            yield _rejected(comparison, of="arguments")
-            continue
-        answers += len(comparison.answers)
-        yield from _silver_entries(comparison)
-    yield Note(_("%s answers are in the file; answers are not imported yet.") % answers)
-
-
-def _silver_entries(comparison: SilverComparison) -> Iterator[Entry]:
-    for argument in comparison.arguments:
-        yield Entry(
-            row=comparison.position,
-            object1=comparison.object1,
-            object2=comparison.object2,
-            text=argument.text,
-        )
-
-
 # -- any table --------------------------------------------------------------------------------
 
 
@@ -257,7 +217,7 @@ def read_mapped(source: Source) -> Iterator[Line]:
     has_votes = "label" in mapping
     for record in read_generic_table(table, mapping, scale=source.scale):
         if isinstance(record, Problem):
-            yield _rejected(record, of="votes" if has_votes else "arguments")
+            yield rejected(record, of="votes" if has_votes else "arguments")
         else:
             yield _mapped_entry(record, source.campaign if has_votes else "", kind)
 
@@ -322,6 +282,8 @@ READERS: dict[str, Callable[[Source], Iterator[Line]]] = {
     Kind.TOLOKA: read_crowd,
     Kind.EXPERT_WORKBOOK: read_experts,
     Kind.FINAL_LABELS: read_released,
-    Kind.SILVER: read_summaries,
+    Kind.SILVER: read_silver_answers,
+    Kind.GOLD: read_gold_answers,
+    Kind.ANSWERS: read_system_answers,
     Kind.TABLE: read_mapped,
 }

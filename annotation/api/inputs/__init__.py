@@ -1,5 +1,6 @@
 """What the API accepts, by topic: one serializer per request, unknown fields are an error."""
 
+from .answers import QuestionInput, SystemInput
 from .base import Input, NothingInput, ReasonInput, require_valid
 from .campaigns import (
     AddedSerializer,
@@ -10,8 +11,12 @@ from .campaigns import (
     GuidelineInput,
     ItemsInput,
 )
+from .editing import EditingRoundInput, RoundCommentInput
+from .faithfulness import FiguresInput
 from .files import ApplyInput, CheckInput, ExportInput, ImportInput, NoteInput
 from .judging import (
+    AnswersRunInput,
+    CoherenceRunInput,
     EndpointInput,
     LimitsInput,
     PreviewInput,
@@ -28,6 +33,15 @@ from .labels import (
     ExcludedSerializer,
 )
 from .people import InvitationInput, MemberInput, StudyInput
+from .retrieval import (
+    CamInput,
+    ColumnsInput,
+    ComparisonInput,
+    CorpusInput,
+    PlacesInput,
+    SentencesInput,
+    ServiceInput,
+)
 from .training import TrainingInput
 
 __all__ = [
@@ -35,16 +49,24 @@ __all__ = [
     "AdjudicationInput",
     "AdoptInput",
     "AdoptedSerializer",
+    "AnswersRunInput",
     "ApplyInput",
+    "CamInput",
     "CampaignInput",
     "CheckInput",
+    "CoherenceRunInput",
+    "ColumnsInput",
+    "ComparisonInput",
     "ConsensusInput",
     "ControlChangeInput",
     "ControlInput",
+    "CorpusInput",
     "CrowdLinkInput",
+    "EditingRoundInput",
     "EndpointInput",
     "ExcludedSerializer",
     "ExportInput",
+    "FiguresInput",
     "GuidelineInput",
     "ImportInput",
     "Input",
@@ -54,13 +76,19 @@ __all__ = [
     "MemberInput",
     "NoteInput",
     "NothingInput",
+    "PlacesInput",
     "PreviewInput",
     "PromptInput",
     "PromptTextInput",
+    "QuestionInput",
     "ReasonInput",
     "RetryInput",
+    "RoundCommentInput",
     "RunInput",
+    "SentencesInput",
+    "ServiceInput",
     "StudyInput",
+    "SystemInput",
     "TrainingInput",
     "require_valid",
 ]

@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from annotation.models import ExportFile, ImportFile, Rater
+from annotation.models import Answer, ExportFile, ImportFile, Rater
 from cqa_site.tabular.strict_json import StrictJsonError, loads
 
 from .base import Input
@@ -32,7 +32,11 @@ class ExportInput(Input):
 
 
 class CheckInput(Input):
-    """How to read a file; ``mapping`` says for a table which column is which field."""
+    """How to read a file.
+
+    ``mapping`` says for a table which column is which field; ``system`` and ``scenario`` who
+    wrote the answers of a file, by default what its name says.
+    """
 
     campaign = serializers.CharField(max_length=100, allow_blank=True, default="")
     mapping = serializers.DictField(child=serializers.CharField(max_length=200), default=dict)
@@ -40,6 +44,10 @@ class CheckInput(Input):
     undo_spreadsheet_marks = serializers.BooleanField(default=False)
     sheet = serializers.CharField(max_length=100, allow_blank=True, default="")
     encoding = serializers.CharField(max_length=40, allow_blank=True, default="")
+    system = serializers.CharField(max_length=120, allow_blank=True, default="")
+    scenario = serializers.ChoiceField(
+        Answer.Scenario.choices, allow_null=True, required=False, default=None
+    )
 
 
 class ImportInput(CheckInput):

@@ -1,8 +1,13 @@
-"""Bodies about endpoints, prompts and judge runs."""
+"""Bodies about endpoints, prompts and runs."""
 
 from rest_framework import serializers
 
-from annotation.actions.relevance_judge import CHOICES, LAYOUTS
+from annotation.actions import answer_targets
+from annotation.actions.argument_drawing import FAVOURED, MOST_ARGUMENTS, RELEVANCE
+from annotation.actions.coherence_texts import TEXTS as COHERENCE_TEXTS
+from annotation.actions.prompt_kinds import LAYOUTS
+from annotation.actions.relevance_judge import CHOICES
+from annotation.models import Answer
 from cqa_site.judging.prompts import LONGEST_PART
 from cqa_site.runs.actions.runs import MOST_REPLICATES, PREFLIGHTS
 from cqa_site.runs.forms import MILLION, MOST_MONEY
@@ -13,6 +18,8 @@ from .base import Input
 LARGEST_INTEGER = 2**31 - 1
 LARGEST_CAP = MOST_MONEY * MILLION
 MOST_REASONS = 50
+MOST_COMPARISONS = 1_000
+MOST_SYSTEMS = 200
 
 
 class EndpointInput(Input):
@@ -55,22 +62,22 @@ class PromptInput(PromptTextInput):
 
 
 class PreviewInput(Input):
-    """Which argument to show, by default the first; other texts than those of the version."""
+    """Which item to show, by default the first; other texts than those of the version.
 
-    argument = serializers.UUIDField(required=False)
+    The item is an argument for a judge's prompt and a question for a scenario's.
+    """
+
+    item = serializers.UUIDField(required=False)
     system = serializers.CharField(max_length=LONGEST_PART, allow_blank=True, required=False)
     user = serializers.CharField(max_length=LONGEST_PART, required=False)
 
 
-class RunInput(Input):
-    """What is judged by what; what is left out is as the form of the page offers it."""
+class PlanInput(Input):
+    """What every kind of run asks for; what is left out is as the form of the page offers it."""
 
-    campaign = serializers.UUIDField()
     endpoint = serializers.UUIDField()
     prompt = serializers.UUIDField()
-    choice = serializers.ChoiceField(CHOICES, required=False)
     sample = serializers.IntegerField(min_value=1, max_value=1_000_000, required=False)
-    batch_size = serializers.IntegerField(min_value=1, max_value=100, required=False)
     temperature = serializers.FloatField(min_value=0, max_value=2, allow_null=True, required=False)
     max_tokens = serializers.IntegerField(
         min_value=1, max_value=100_000, allow_null=True, required=False
@@ -89,6 +96,50 @@ class RunInput(Input):
     name = serializers.CharField(max_length=200, allow_blank=True, required=False)
     webhook_url = serializers.CharField(max_length=500, allow_blank=True, required=False)
     webhook_secret = serializers.CharField(max_length=200, allow_blank=True, required=False)
+
+
+class RunInput(PlanInput):
+    """A judge over the sentences of a campaign."""
+
+    kind = serializers.ChoiceField(["relevance"], default="relevance")
+    campaign = serializers.UUIDField()
+    choice = serializers.ChoiceField(CHOICES, required=False)
+    batch_size = serializers.IntegerField(min_value=1, max_value=100, required=False)
+
+
+class AnswersRunInput(PlanInput):
+    """A model that answers questions; the filters of arguments count where a scenario has any."""
+
+    kind = serializers.ChoiceField(["answers"])
+    questions = serializers.ChoiceField(answer_targets.CHOICES, required=False)
+    comparisons = serializers.ListField(
+        child=serializers.UUIDField(), max_length=MOST_COMPARISONS, required=False
+    )
+    uses_aspect = serializers.BooleanField(required=False)
+    uses_wording = serializers.BooleanField(required=False)
+    relevance = serializers.ChoiceField(list(RELEVANCE), required=False)
+    favoured = serializers.ChoiceField(list(FAVOURED), required=False)
+    most_arguments = serializers.IntegerField(
+        min_value=1, max_value=MOST_ARGUMENTS, required=False
+    )
+    replicates = serializers.IntegerField(
+        min_value=1, max_value=answer_targets.MOST_CHOICES, required=False
+    )
+
+
+class CoherenceRunInput(PlanInput):
+    """A judge over the citations of answers; without systems or scenarios, of all of them."""
+
+    kind = serializers.ChoiceField(["coherence"])
+    texts = serializers.ChoiceField(COHERENCE_TEXTS, required=False)
+    systems = serializers.ListField(
+        child=serializers.UUIDField(), max_length=MOST_SYSTEMS, required=False
+    )
+    scenarios = serializers.ListField(
+        child=serializers.ChoiceField(Answer.Scenario.choices),
+        max_length=len(Answer.Scenario),
+        required=False,
+    )
 
 
 class LimitsInput(Input):

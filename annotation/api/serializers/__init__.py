@@ -1,5 +1,12 @@
 """What the API shows, by topic; nothing here writes."""
 
+from .answers import (
+    AddedQuestionsSerializer,
+    AnswerDetailSerializer,
+    AnswerSerializer,
+    QuestionSerializer,
+    SystemSerializer,
+)
 from .calls import (
     CallDetailSerializer,
     CallReplySerializer,
@@ -13,11 +20,25 @@ from .campaigns import (
     ItemSerializer,
     NewCrowdLinkSerializer,
 )
+from .editing import (
+    EditingRoundSerializer,
+    EditingTaskDetailSerializer,
+    EditingTaskSerializer,
+    RevisionSerializer,
+    RoundCommentSerializer,
+)
 from .endpoints import (
     EndpointSerializer,
     PreviewSerializer,
     PromptDetailSerializer,
     PromptSerializer,
+)
+from .faithfulness import (
+    AgreementSerializer,
+    EditedTextSerializer,
+    FaithfulnessSerializer,
+    FiguresSerializer,
+    VerdictSerializer,
 )
 from .files import (
     ExportSerializer,
@@ -40,7 +61,16 @@ from .quality import (
     ControlDetailSerializer,
     ControlSerializer,
 )
+from .retrieval import (
+    CamRequestDetailSerializer,
+    CamRequestSerializer,
+    CamServiceSerializer,
+    CorpusHitSerializer,
+    CorpusSerializer,
+    TakenSerializer,
+)
 from .runs import (
+    AnswersComparisonSerializer,
     EstimateSerializer,
     RunComparisonSerializer,
     RunDetailSerializer,
@@ -59,23 +89,39 @@ from .studies import (
 )
 
 __all__ = [
+    "AddedQuestionsSerializer",
     "AdjudicationSerializer",
+    "AgreementSerializer",
     "AnnotatorDetailSerializer",
     "AnnotatorSerializer",
+    "AnswerDetailSerializer",
+    "AnswerSerializer",
+    "AnswersComparisonSerializer",
     "ArgumentSerializer",
     "AuditEventSerializer",
     "CallDetailSerializer",
     "CallReplySerializer",
     "CallSerializer",
+    "CamRequestDetailSerializer",
+    "CamRequestSerializer",
+    "CamServiceSerializer",
     "CampaignSerializer",
     "ComparisonSerializer",
     "ConsensusSerializer",
     "ControlDetailSerializer",
     "ControlSerializer",
+    "CorpusHitSerializer",
+    "CorpusSerializer",
     "CrowdLinkSerializer",
+    "EditedTextSerializer",
+    "EditingRoundSerializer",
+    "EditingTaskDetailSerializer",
+    "EditingTaskSerializer",
     "EndpointSerializer",
     "EstimateSerializer",
     "ExportSerializer",
+    "FaithfulnessSerializer",
+    "FiguresSerializer",
     "FinalLabelSerializer",
     "GuidelineSerializer",
     "ImportProblemSerializer",
@@ -94,7 +140,10 @@ __all__ = [
     "PreviewSerializer",
     "PromptDetailSerializer",
     "PromptSerializer",
+    "QuestionSerializer",
     "RaterSerializer",
+    "RevisionSerializer",
+    "RoundCommentSerializer",
     "RunComparisonSerializer",
     "RunDetailSerializer",
     "RunSerializer",
@@ -102,7 +151,10 @@ __all__ = [
     "SnapshotSerializer",
     "StudyNameSerializer",
     "StudySerializer",
+    "SystemSerializer",
+    "TakenSerializer",
     "TokenSerializer",
     "TrainedJudgeSerializer",
+    "VerdictSerializer",
     "VoteSerializer",
 ]

@@ -10,9 +10,10 @@ from .endpoints import MessageSerializer
 
 
 class CallSerializer(ReadSerializer):
-    """One request of a run; ``arguments`` are the ids of what it asks about, in order."""
+    """One request of a run, with the arguments that it judges or the question it answers."""
 
     arguments = serializers.ListField(child=serializers.UUIDField(), read_only=True)
+    question = serializers.UUIDField(read_only=True, allow_null=True)
 
     class Meta:
         model = Call
@@ -21,6 +22,7 @@ class CallSerializer(ReadSerializer):
             "position",
             "replicate",
             "arguments",
+            "question",
             "is_canary",
             "state",
             "reason",

@@ -78,9 +78,9 @@ class MessageSerializer(serializers.Serializer):
 
 
 class PreviewSerializer(serializers.Serializer):
-    """What would leave for some arguments, and what was noticed about their texts."""
+    """What would leave for some arguments or questions, and what was noticed about the texts."""
 
-    arguments = serializers.ListField(child=serializers.UUIDField())
+    items = serializers.ListField(child=serializers.UUIDField())
     messages = MessageSerializer(many=True)
     tokens = serializers.IntegerField(help_text="An estimate that leans upwards.")
     flags = serializers.ListField(child=serializers.CharField())

@@ -1,7 +1,8 @@
-"""Judge runs; money is in millionths of a unit (``_micro``), times are in seconds."""
+"""Runs; money is in millionths of a unit (``_micro``), times are in seconds."""
 
 from rest_framework import serializers
 
+from annotation.reports.generation import CHOICES
 from cqa_site.runs.models import ProviderBatch, Run
 
 from .base import ReadSerializer, public_id
@@ -22,6 +23,7 @@ class RunSerializer(ReadSerializer):
     """One line of the list of runs."""
 
     campaign = public_id("relevance.campaign", allow_null=True, default=None)
+    system = public_id("generation.system", allow_null=True, default=None)
     endpoint = public_id("endpoint")
     prompt = public_id("prompt")
     model = serializers.CharField(source="spec.model", read_only=True)
@@ -42,6 +44,7 @@ class RunSerializer(ReadSerializer):
             "kind",
             "name",
             "campaign",
+            "system",
             "endpoint",
             "prompt",
             "model",
@@ -99,6 +102,13 @@ class BatchSerializer(ReadSerializer):
 class RunDetailSerializer(RunSerializer):
     """A run with its progress, its pre-flight and everything that decides what is asked."""
 
+    left_out = serializers.DictField(
+        source="generation.left_out",
+        default=None,
+        allow_null=True,
+        read_only=True,
+        help_text="Arguments a run of answers does not show, by reason; questions without any.",
+    )
     message = serializers.CharField(read_only=True, help_text="The state in words.")
     planning_error = serializers.CharField(
         read_only=True, help_text="Why a draft could not be prepared; else empty."
@@ -122,6 +132,7 @@ class RunDetailSerializer(RunSerializer):
             "estimate",
             "preflight",
             "flags",
+            "left_out",
             "webhook_url",
             "batches",
         ]
@@ -167,3 +178,47 @@ class RunComparisonSerializer(serializers.Serializer):
     )
     n_differing = serializers.IntegerField()
     differing = DifferingSerializer(many=True, help_text="At most 20, the furthest apart first.")
+
+
+class SpreadSerializer(serializers.Serializer):
+    """Lengths and choices of a run's answers; ``read`` of ``answers`` were looked at."""
+
+    answers = serializers.IntegerField()
+    read = serializers.IntegerField()
+    words_mean = serializers.FloatField(allow_null=True)
+    words_least = serializers.IntegerField(allow_null=True)
+    words_most = serializers.IntegerField(allow_null=True)
+    choices = serializers.DictField(child=serializers.IntegerField())
+
+
+class SaidSerializer(serializers.Serializer):
+    """One answer with its length in words and the object that it chooses."""
+
+    answer = public_id("answer")
+    number = serializers.IntegerField(source="answer.choice")
+    words = serializers.IntegerField()
+    choice = serializers.ChoiceField(list(CHOICES))
+
+
+class PairSerializer(serializers.Serializer):
+    """What two runs answered to one question."""
+
+    question = public_id("question")
+    text = serializers.CharField(source="question")
+    first = SaidSerializer(many=True)
+    second = SaidSerializer(many=True)
+    is_changed = serializers.BooleanField(allow_null=True)
+
+
+class AnswersComparisonSerializer(serializers.Serializer):
+    """Two runs over their common questions.
+
+    ``decided`` counts questions for which most answers of either run choose an object,
+    ``changed`` those of them for which it is not the same object.
+    """
+
+    first = SpreadSerializer()
+    second = SpreadSerializer()
+    decided = serializers.IntegerField()
+    changed = serializers.IntegerField()
+    pairs = PairSerializer(many=True)

@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from annotation.models import Argument, Comparison, Guideline
+from annotation.models import Argument, ArgumentOrigin, Comparison, Guideline
 from cqa_site.people.models import ApiToken, Membership, Study, User
 from cqa_site.runs.models import Job
 
@@ -55,12 +55,22 @@ class ComparisonSerializer(ReadSerializer):
         fields = ["id", "object1", "object2", "created_at"]
 
 
+class OriginSerializer(serializers.ModelSerializer):
+    """How an argument was found; ``favours`` is the object a CAM service puts it under."""
+
+    class Meta:
+        model = ArgumentOrigin
+        fields = ["kind", "source", "favours", "score", "added_at"]
+        read_only_fields = fields
+
+
 class ArgumentSerializer(ReadSerializer):
     """One sentence of a comparison."""
 
     comparison = public_id("comparison")
     object1 = serializers.CharField(source="comparison.object1", read_only=True)
     object2 = serializers.CharField(source="comparison.object2", read_only=True)
+    origin = OriginSerializer(read_only=True, allow_null=True, default=None)
 
     class Meta:
         model = Argument
@@ -72,6 +82,7 @@ class ArgumentSerializer(ReadSerializer):
             "text",
             "source_url",
             "external_id",
+            "origin",
             "created_at",
         ]
 

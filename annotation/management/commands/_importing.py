@@ -10,9 +10,11 @@ from django.utils.translation import ngettext
 
 from annotation.actions import importing
 from annotation.actions.importing import ImportRefused, Outcome
+from annotation.models import Answer
 from cqa_site.people.models import Study
 
 MOST_SHOWN = 50
+ORIGIN = ("system", "scenario")
 PIECE = 1024 * 1024
 
 
@@ -21,6 +23,7 @@ class ImportCommand(BaseCommand):
 
     kind = ""
     has_campaign = True
+    has_answers = False
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="the file to import")
@@ -35,6 +38,14 @@ class ImportCommand(BaseCommand):
         )
         if self.has_campaign:
             parser.add_argument("--campaign", default="", help="default: the file's name")
+        if self.has_answers:
+            parser.add_argument("--system", default="", help="who wrote the answers")
+            parser.add_argument(
+                "--scenario",
+                type=int,
+                choices=Answer.Scenario.values,
+                help="prompt they were written under; 0 for none",
+            )
 
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = options["file"]
@@ -51,7 +62,8 @@ class ImportCommand(BaseCommand):
 
     def file_options(self, options: dict[str, Any]) -> dict[str, Any]:
         """What the reader of this kind of file wants to know."""
-        return {"campaign": options.get("campaign", "")}
+        chosen = {"campaign": options.get("campaign", "")}
+        return chosen | {name: options[name] for name in ORIGIN if self.has_answers}
 
     def _run(self, study: Study, path: Path, options: dict[str, Any]) -> Outcome:
         """Look first, so that a file that cannot be taken leaves no trace; then import."""

@@ -4,6 +4,7 @@ from ._importing import ImportCommand
 
 
 class Command(ImportCommand):
-    help = "Import comparisons and arguments of released summaries (JSON)."
+    help = "Import comparisons with their arguments and machine answers (JSON)."
     kind = ImportFile.Kind.SILVER
     has_campaign = False
+    has_answers = True

@@ -1,0 +1,172 @@
+"""Answers written by a language model: one request for each question and choice.
+
+A request asks for one text, also where an endpoint could give several at once: each choice has
+its own reply, its own new try after a cut, its own cost reserved before it leaves, and its own
+evidence. Choices are the run's replicates.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from django.utils.translation import gettext_lazy as lazy
+
+from annotation.models import Answer, GenerationRun, Question
+from annotation.models.questions import text_key
+from cqa_site.judging.parsing import PARSER_VERSION, ReplyNotUsable, Unscored, parse_prose
+from cqa_site.runs import kinds
+from cqa_site.runs.kinds import Ended, Reading, Subject
+from cqa_site.runs.models import Call, Reply, Run
+
+from .answer_lists import numbered_texts
+from .answer_prompts import SCENARIOS, WITH_ARGUMENTS, parts_of, write_request
+from .answer_systems import system_of
+from .answer_targets import chosen_questions, drawn_lists
+from .argument_drawing import Drawn, count_left_out, draw, keep_list
+
+KIND = "answers"
+# Lengths are counted in steps of this many words: answers that are all the same share one.
+STEP = 25
+
+
+class Written(NamedTuple):
+    """An answer and the model that said it wrote it."""
+
+    text: str
+    model: str
+
+
+class AnswersKind:
+    """What the engine asks this app about runs of the kind ``answers``."""
+
+    parser_version = PARSER_VERSION
+    values_title = lazy("Lengths in words:")
+
+    def begin(self, run: Run) -> None:
+        """Tie the run to the system as which its answers count."""
+        GenerationRun.objects.create(run=run, system=system_of(run))
+
+    def subjects(self, run: Run) -> list[Subject]:
+        """One subject a question; with it the list of its arguments, once the run exists.
+
+        Questions for which no argument is left are not asked under a scenario with arguments.
+        """
+        if run.prompt.kind not in WITH_ARGUMENTS:
+            keys = chosen_questions(run.study, run.spec["target"], run.spec["seed"])
+            return [Subject(f"q{question.pk}", (question.pk,)) for question in keys]
+        drawn = list(drawn_lists(run))
+        if run.pk is None:
+            return [_subject(one) for one in drawn if one.arguments]
+        # What a later label would change is settled here, before anything is sent.
+        GenerationRun.objects.filter(run=run).update(left_out=count_left_out(drawn))
+        return [_subject(one, _kept(run, one)) for one in drawn if one.arguments]
+
+    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[kinds.Question]:
+        """Write the prompts; a bounded number of queries."""
+        keys = [subject.ids[0] for subject in subjects]
+        found = run.study.questions.select_related("comparison").in_bulk(keys)
+        texts = _texts(run, subjects, found)
+        parts, target = parts_of(run.prompt), run.spec["target"]
+        return [
+            write_request(parts, found[subject.ids[0]], target, texts.get(subject.ids[0]))
+            for subject in subjects
+        ]
+
+    def read(self, run: Run, call: Call, reply: Reply) -> Reading:
+        """Read one reply into `Written`."""
+        try:
+            text = parse_prose(reply.text, reply.finish_reason, refusal=reply.refusal)
+        except ReplyNotUsable as problem:
+            return Reading(
+                reason=problem.reason.value,
+                is_refusal=problem.reason is Unscored.REFUSED,
+                is_truncated=problem.reason is Unscored.TRUNCATED,
+            )
+        return Reading(value=Written(text, reply.model))
+
+    def store(self, run: Run, ended: Sequence[Ended]) -> None:
+        """One answer for each call that brought a text; answers never change."""
+        system = GenerationRun.objects.values_list("system", flat=True).get(run=run)
+        written = (one for one in ended if not one.reading.reason)
+        Answer.objects.bulk_create(_answer(run, system, one) for one in written)
+
+    def values(self, run: Run) -> dict[str, int]:
+        """How many answers have how many words, shortest first."""
+        texts = run.answers.values_list("text", flat=True)
+        steps = Counter(len(text.split()) // STEP for text in texts)
+        return {f"{STEP * at}–{STEP * at + STEP - 1}": steps[at] for at in sorted(steps)}
+
+    def check(self, run: Run) -> list[str]:
+        """Every call that is done has its one answer, as its reply says; no other has one."""
+        answers = run.answers.select_related("call__reply").order_by("pk")
+        problems = []
+        seen: Counter[int] = Counter()
+        for answer in answers.iterator(200):
+            seen[answer.call_id] += 1
+            if said := _contradiction(answer):
+                problems.append(f"answer {answer.pk} {said}")
+        done = set(run.calls.filter(state=Call.State.DONE).values_list("pk", flat=True))
+        problems += [f"call {pk} has {seen[pk]} answers" for pk in done if seen[pk] != 1]
+        problems += [f"call {pk} has an answer and is not done" for pk in seen if pk not in done]
+        return problems
+
+
+def _subject(drawn: Drawn, *lists: int) -> Subject:
+    return Subject(f"q{drawn.question.pk}", (drawn.question.pk, *lists))
+
+
+def _kept(run: Run, drawn: Drawn) -> int:
+    return keep_list(drawn, run.spec["target"], run.spec["seed"]).pk
+
+
+def _texts(
+    run: Run, subjects: Sequence[Subject], questions: Mapping[int, Question]
+) -> dict[int, Mapping[int, str]]:
+    """Question → number → sentence; drawn now where no list was kept yet, as in an estimate."""
+    if run.prompt.kind not in WITH_ARGUMENTS:
+        return {}
+    kept = {subject.ids[0]: subject.ids[1] for subject in subjects if len(subject.ids) > 1}
+    lists = numbered_texts(kept.values())
+    fresh = [question for pk, question in questions.items() if pk not in kept]
+    drawn = draw(run.study, fresh, run.spec["target"], run.spec["seed"])
+    return {question: lists[pk] for question, pk in kept.items()} | {
+        one.question.pk: {number: each.text for number, each in one.numbered} for one in drawn
+    }
+
+
+def _answer(run: Run, system: int, one: Ended) -> Answer:
+    written: Written = one.reading.value
+    return Answer(
+        study_id=run.study_id,
+        question_id=one.call.subject_ids[0],
+        system_id=system,
+        scenario=SCENARIOS[run.prompt.kind],
+        choice=one.call.replicate + 1,
+        argument_list_id=one.call.subject_ids[1] if len(one.call.subject_ids) > 1 else None,
+        text=written.text,
+        text_sha256=text_key(written.text),
+        run=run,
+        call=one.call,
+        prompt_id=run.prompt_id,
+        model=written.model,
+    )
+
+
+def _contradiction(answer: Answer) -> str:
+    """What speaks against an answer; empty if it is what its reply says."""
+    call = answer.call
+    if text_key(answer.text) != answer.text_sha256:
+        return "does not match its hash"
+    if call.reply is None or _said(call.reply) != answer.text:
+        return "is not what its reply says"
+    if (answer.choice, answer.question_id) != (call.replicate + 1, call.subject_ids[0]):
+        return "is not what its call asked for"
+    return ""
+
+
+def _said(reply: Reply) -> str:
+    """The text of a reply, whatever its ending; empty where there is none."""
+    try:
+        return parse_prose(reply.text, "stop")
+    except ReplyNotUsable:
+        return ""

@@ -1,0 +1,103 @@
+"""Which citations a coherence run judges.
+
+Where segments stand and what they cite was settled when the faithfulness figures were made, so
+nothing has to be read again; texts without figures are not judged.
+"""
+
+import random
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from django.db.models import QuerySet
+
+from annotation.models import Answer, FaithfulnessFigures
+from annotation.reports.coherence_rows import Cited
+from annotation.reports.edited_texts import newest_revisions
+from cqa_site.people.models import Study
+
+TEXTS = ("answers", "edited", "both")
+
+
+def target_of(
+    *,
+    systems: Iterable[str] = (),
+    scenarios: Iterable[int] = (),
+    texts: str = "answers",
+    sample: int = 0,
+) -> dict[str, Any]:
+    """What a coherence run judges, as its spec keeps it.
+
+    Parameters
+    ----------
+    systems, scenarios
+        Public ids and numbers; without any, all of them.
+    texts
+        One of `TEXTS`: answers as written, experts' newest versions of them, or both.
+    sample
+        Judge only so many texts, drawn by the run's seed; 0 for all.
+    """
+    return {
+        "systems": sorted(map(str, systems)),
+        "scenarios": sorted(scenarios),
+        "texts": texts,
+        "sample": sample,
+    }
+
+
+def chosen_citations(study: Study, target: Mapping[str, Any], seed: int) -> Iterator[Cited]:
+    """Every citation of the chosen texts, text by text."""
+    rows = _cited_texts(study, target)
+    if target["sample"] and len(rows) > target["sample"]:
+        # A reproducible sample, kept in the order of answers.
+        places = random.Random(seed).sample(range(len(rows)), target["sample"])  # noqa: S311
+        rows = [rows[place] for place in sorted(places)]
+    for answer, revision, citations in rows:
+        for start, end, number in citations:
+            yield Cited(answer, revision, start, end, number)
+
+
+def _cited_texts(
+    study: Study, target: Mapping[str, Any]
+) -> list[tuple[int, int, list[list[int]]]]:
+    """(answer, revision or 0, citations) of each text that cites something, by answer."""
+    rows: list[tuple[int, int, list[list[int]]]] = []
+    figures = FaithfulnessFigures.objects.filter(mode=FaithfulnessFigures.Mode.SOUND)
+    if target["texts"] != "edited":
+        answers = _of_target(Answer.objects.filter(study=study), target)
+        found = figures.filter(answer__in=answers.values("pk"))
+        rows += [(pk, 0, cited) for pk, cited in found.values_list("answer", "citations")]
+    if target["texts"] != "answers":
+        revisions = _of_target(newest_revisions(study), target, "task__answer__")
+        found = figures.filter(revision__in=revisions.order_by().values("pk"))
+        rows += found.values_list("revision__task__answer", "revision", "citations")
+    return sorted(row for row in rows if row[2])
+
+
+def _of_target(rows: QuerySet, target: Mapping[str, Any], path: str = "") -> QuerySet:
+    if target["systems"]:
+        rows = rows.filter(**{f"{path}system__public_id__in": target["systems"]})
+    if target["scenarios"]:
+        rows = rows.filter(**{f"{path}scenario__in": target["scenarios"]})
+    return rows
+
+
+def without_figures(study: Study) -> int:
+    """Answers with arguments whose citations are not known yet, so that no run can judge them."""
+    answers = Answer.objects.filter(study=study, argument_list__isnull=False)
+    return answers.exclude(figures__mode=FaithfulnessFigures.Mode.SOUND).count()
+
+
+def citing_answers(study: Study) -> QuerySet[Answer]:
+    """Answers of which a citation is known."""
+    figures = FaithfulnessFigures.objects.filter(
+        answer__study=study, mode=FaithfulnessFigures.Mode.SOUND
+    )
+    cited = figures.exclude(citations=[]).values("answer")
+    return Answer.objects.filter(study=study, pk__in=cited).order_by("pk")
+
+
+def first_citation(answer: Answer) -> Cited:
+    """The first citation of an answer of which one is known."""
+    figures = answer.figures.get(mode=FaithfulnessFigures.Mode.SOUND)
+    start, end, number = figures.citations[0]
+    return Cited(answer.pk, 0, start, end, number)

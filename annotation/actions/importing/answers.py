@@ -1,0 +1,157 @@
+"""Answers: known by the file they came with, their place in it and their choice."""
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.models import Answer
+from annotation.models.questions import text_key
+
+from .rows import AnswerEntry, Flag
+
+if TYPE_CHECKING:
+    from .reconcile import Reconciliation
+
+Place = tuple[str, int, int]
+# Question, system, scenario, choice and text: what makes two files' answers one.
+Content = tuple[int | None, int | None, int, int, str]
+FIELDS = ("question_id", "system_id", "scenario", "argument_list_id")
+
+
+class AnswerBook:
+    """Compares the answers of a file with those that are there, and adds the new ones.
+
+    A text is evidence: it is never replaced, whatever was asked for. What may
+    change on wish is what was said about it: question, system, scenario, list.
+    """
+
+    def __init__(self, work: "Reconciliation") -> None:
+        self.work = work
+        self._without_list = 0
+        self._twins: Counter[str] = Counter()
+
+    def reject(self, entry: AnswerEntry, column: str, reason: str) -> None:
+        """Leave an answer out."""
+        flag = Flag(entry.row, column, reason, is_rejection=True, object="answers")
+        self.work.outcome.flag(flag)
+
+    def take(self, entries: list[AnswerEntry]) -> None:
+        """Compare a piece; its questions, systems and lists are known by now."""
+        stored = _stored(self.work, entries)
+        twins = _twins(self.work, entries)
+        new = []
+        for entry in entries:
+            self._without_list += entry.joins_arguments and self.work.lists.of(entry) is None
+            found = stored.get((entry.source, entry.position, entry.choice))
+            if found is not None:
+                self._compare(entry, found)
+            elif (twin := twins.get(self._content(entry))) is not None:
+                self._compare(entry, twin)
+                self._twins[twin.source] += 1
+            else:
+                self.work.result("answers", "new")
+                new.append(entry)
+        if self.work.write:
+            Answer.objects.bulk_create(map(self._made, new))
+
+    def finish(self) -> None:
+        """Say about the file as a whole what would be tiresome row by row."""
+        for source, number in self._twins.items():
+            text = ngettext(
+                "%(number)s answer is here already, from %(source)s.",
+                "%(number)s answers are here already, from %(source)s.",
+                number,
+            )
+            self.work.outcome.notes.append(text % {"number": number, "source": source})
+        if self._without_list:
+            text = ngettext(
+                "%s answer has no numbered arguments: the study has none for its pair. Import "
+                "the silver file first, then this one again.",
+                "%s answers have no numbered arguments: the study has none for their pairs. "
+                "Import the silver file first, then this one again.",
+                self._without_list,
+            )
+            self.work.outcome.notes.append(text % self._without_list)
+
+    def _compare(self, entry: AnswerEntry, found: Answer) -> None:
+        if found.text_sha256 != text_key(entry.text):
+            reason = _(
+                "another text came from this place of a file of this name; answers are never "
+                "changed, so give the file another name"
+            )
+            self.reject(entry, entry.column, reason)
+            return
+        wanted = self._about(entry)
+        if wanted["argument_list_id"] is None and self.work.lists.of(entry) is None:
+            # A file without arguments says nothing about them.
+            wanted["argument_list_id"] = found.argument_list_id
+        differing = [name for name in FIELDS if getattr(found, name) != wanted[name]]
+        self.work.result("answers", "changed" if differing else "same")
+        if not differing:
+            return
+        shown = ", ".join(_shown(found, name) for name in differing)
+        self.work.outcome.flag(Flag(entry.row, entry.column, self.work.changed(shown)))
+        if self.work.write and self.work.update_changed:
+            Answer.objects.filter(pk=found.pk).update(**wanted)
+
+    def _about(self, entry: AnswerEntry) -> dict[str, Any]:
+        listed = self.work.lists.of(entry)
+        return {
+            "question_id": self.work.questions.of(entry).pk,
+            "system_id": self.work.systems.known[entry.system].pk,
+            "scenario": entry.scenario,
+            "argument_list_id": listed.pk if listed else None,
+        }
+
+    def _content(self, entry: AnswerEntry) -> Content:
+        about = self._about(entry)
+        key = text_key(entry.text)
+        return about["question_id"], about["system_id"], entry.scenario, entry.choice, key
+
+    def _made(self, entry: AnswerEntry) -> Answer:
+        return Answer(
+            study=self.work.study,
+            text=entry.text,
+            text_sha256=text_key(entry.text),
+            source=entry.source,
+            position=entry.position,
+            choice=entry.choice,
+            **self._about(entry),
+        )
+
+
+def _stored(work: "Reconciliation", entries: list[AnswerEntry]) -> dict[Place, Answer]:
+    """Answers that came from the same places of files of the same names."""
+    found = _rows(work).filter(
+        source__in={entry.source for entry in entries},
+        position__in={entry.position for entry in entries},
+    )
+    return {(row.source, row.position, row.choice): row for row in found}
+
+
+def _twins(work: "Reconciliation", entries: list[AnswerEntry]) -> dict[Content, Answer]:
+    """Equal answers from files of other names; of several the first."""
+    questions = {work.questions.of(entry).pk for entry in entries} - {None}
+    found = _rows(work).filter(question__in=questions).exclude(source="")
+    elsewhere = found.exclude(source__in={entry.source for entry in entries})
+    return {
+        (row.question_id, row.system_id, row.scenario, row.choice, row.text_sha256): row
+        for row in elsewhere.order_by("-pk")
+    }
+
+
+def _rows(work: "Reconciliation") -> QuerySet[Answer]:
+    return (
+        Answer.objects.filter(study=work.study).select_related("system").defer("text").order_by()
+    )
+
+
+def _shown(found: Answer, field: str) -> str:
+    if field == "system_id":
+        return found.system.name
+    if field == "scenario":
+        return found.get_scenario_display()
+    return _("another question") if field == "question_id" else _("other numbered arguments")

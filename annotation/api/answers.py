@@ -1,0 +1,106 @@
+"""Questions, the systems that answer them, and their answers."""
+
+import uuid
+from typing import Any
+
+from django.db.models import Count, QuerySet
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.actions.questions import (
+    AlreadyThere,
+    add_missing_questions,
+    add_question,
+    change_system,
+)
+from annotation.models import Answer, Question, System
+from annotation.reports.answers import numbered_arguments
+from cqa_site.web.problems import conflict_on
+
+from . import filters, inputs, serializers
+from .access import StudyViews
+
+ORIGIN = ("argument_list", "run", "call", "prompt")
+
+
+class QuestionViews(StudyViews):
+    """The comparative questions of a study."""
+
+    queryset = Question.objects.none()
+    serializer_class = serializers.QuestionSerializer
+    filterset_class = filters.QuestionFilter
+
+    def rows(self) -> QuerySet:
+        """In the order in which they were asked, each with its number of answers."""
+        counted = self.study.questions.annotate(answer_count=Count("answers"))
+        return counted.select_related("comparison").order_by("pk")
+
+    @extend_schema(request=inputs.QuestionInput, responses={201: serializers.QuestionSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Ask a question; 409 if the study has it."""
+        given = self.read(inputs.QuestionInput)
+        comparison = self.study.comparisons.filter(public_id=given.pop("comparison")).first()
+        if comparison is None:
+            raise ValidationError({"comparison": ["No such comparison in this study."]})
+        with conflict_on(AlreadyThere):
+            made = add_question(comparison=comparison, actor=request.user, **given)
+        return self.shown(self.get_queryset().get(pk=made.pk), 201)
+
+    @extend_schema(request=inputs.NothingInput, responses=serializers.AddedQuestionsSerializer)
+    def missing(self, request: Request, **kwargs: Any) -> Response:
+        """Ask a plain question about every comparison that has none."""
+        self.read(inputs.NothingInput)
+        added = add_missing_questions(study=self.study, actor=request.user)
+        return Response(serializers.AddedQuestionsSerializer({"added": added}).data)
+
+
+class SystemViews(StudyViews):
+    """What writes answers."""
+
+    queryset = System.objects.none()
+    serializer_class = serializers.SystemSerializer
+    filterset_class = filters.SystemFilter
+
+    def rows(self) -> QuerySet:
+        """By name, each with its number of answers."""
+        return self.study.systems.annotate(answer_count=Count("answers")).order_by("name")
+
+    @extend_schema(request=inputs.SystemInput, responses=serializers.SystemSerializer)
+    def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Change name or kind; 409 if another system has the name."""
+        system = get_object_or_404(self.get_queryset(), public_id=public_id)
+        given = {"name": system.name, "kind": system.kind}
+        given |= self.read(inputs.SystemInput, partial=True)
+        with conflict_on(AlreadyThere):
+            change_system(system=system, actor=request.user, **given)
+        return self.shown(system)
+
+
+class AnswerViews(StudyViews):
+    """The answers, verbatim and with their origin."""
+
+    queryset = Answer.objects.none()
+    serializer_class = serializers.AnswerSerializer
+    filterset_class = filters.AnswerFilter
+
+    def rows(self) -> QuerySet:
+        """In the order in which they came."""
+        named = [field.name for field in Answer._meta.concrete_fields]
+        ids = [f"{name}__public_id" for name in (*ORIGIN, "question")]
+        found = self.study.answers.select_related("question", "system", *ORIGIN)
+        return found.only(*named, *ids, "system__public_id", "system__name").order_by("pk")
+
+    @extend_schema(responses=serializers.AnswerDetailSerializer)
+    def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """One answer with the numbered arguments it may cite and their final labels."""
+        answer = get_object_or_404(self.get_queryset(), public_id=public_id)
+        question = Question.objects.select_related("comparison", "study").get(
+            pk=answer.question_id
+        )
+        lists = numbered_arguments(question, [answer], with_labels=True)
+        listed = lists.get(answer.argument_list_id)
+        answer.arguments = listed.entries if listed else []
+        return Response(serializers.AnswerDetailSerializer(answer).data)

@@ -1,0 +1,179 @@
+"""Faithfulness of answers, verdicts on their citations, and the agreement of experts."""
+
+import uuid
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.actions import faithfulness as actions
+from annotation.actions.faithfulness_texts import embedding_of, freshness
+from annotation.models import CoherenceVerdict, EditedText, EditingRound, FaithfulnessFigures
+from annotation.reports.coherence_rows import Wanted as WantedVerdicts
+from annotation.reports.coherence_rows import verdicts_of
+from annotation.reports.edited_pairs import edited_of
+from annotation.reports.expert_agreement import agreement_of
+from annotation.reports.faithfulness_rows import Wanted, answer_of, rows_of
+from annotation.reports.faithfulness_versions import (
+    Choice,
+    chosen_run,
+    groups_of,
+    judge_runs,
+    state_of,
+)
+from cqa_site.people.models import User
+from cqa_site.web.problems import Conflict
+from cqa_site.web.strict_filters import refuse_unknown
+
+from . import filters, inputs, serializers
+from .access import StudyViews
+from .calls import RunPartViews
+
+MODE = OpenApiParameter("mode", str, enum=FaithfulnessFigures.Mode.values, default="sound")
+RUN = OpenApiParameter("run", str, description="Whose verdicts; by default the newest.")
+
+
+class FaithfulnessViews(StudyViews):
+    """The figures of a study by system and scenario."""
+
+    queryset = FaithfulnessFigures.objects.none()
+    serializer_class = serializers.FaithfulnessSerializer
+
+    @extend_schema(parameters=[MODE, RUN], responses=serializers.FaithfulnessSerializer)
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """All groups with every measure, its interval and its n, and how many texts are stale."""
+        refuse_unknown(request, {"mode", "run"})
+        choice = choice_of(request)
+        runs = list(judge_runs(self.study))
+        run, state = chosen_run(runs, choice), freshness(self.study)
+        shown = {
+            "mode": choice.mode,
+            "embedding": embedding_of(self.study),
+            "run": run.public_id if run else None,
+            "texts": state.texts,
+            "stale": state.stale,
+            "without_similarity": state.without_vectors,
+            "stale_edited": state.stale_pairs,
+            "groups": groups_of(self.study, choice, run, state_of(self.study)),
+        }
+        return Response(serializers.FaithfulnessSerializer(shown).data)
+
+    @extend_schema(request=inputs.FiguresInput, responses={202: serializers.JobSerializer})
+    def compute(self, request: Request, **kwargs: Any) -> Response:
+        """Bring the figures up to date in the background; one such job at a time."""
+        given = self.read(inputs.FiguresInput)
+        embedding = given.get("embedding", embedding_of(self.study))
+        job = actions.request_figures(study=self.study, embedding=embedding, actor=request.user)
+        job.refresh_from_db()
+        return Response(serializers.JobSerializer(job).data, status=202)
+
+    @extend_schema(request=inputs.NothingInput, responses=serializers.JobSerializer)
+    def cancel(self, request: Request, **kwargs: Any) -> Response:
+        """Stop the computation; what it has stored stays."""
+        self.read(inputs.NothingInput)
+        if not actions.cancel_figures(study=self.study, actor=request.user):
+            raise Conflict("Nothing is being computed.")
+        return Response(serializers.JobSerializer(actions.latest_job(self.study)).data)
+
+
+class FiguresViews(StudyViews):
+    """Figures of single texts."""
+
+    queryset = FaithfulnessFigures.objects.none()
+    serializer_class = serializers.FiguresSerializer
+    filterset_class = filters.FiguresFilter
+
+    def rows(self) -> QuerySet:
+        """In the order of questions; answers as written, or with ``texts=edited`` revisions."""
+        query = self.request.query_params
+        wanted = Wanted.from_query(query, choice_of(self.request).mode)
+        run = chosen_run(list(judge_runs(self.study)), Choice.from_query(query))
+        return rows_of(self.study, wanted, run)
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """A page of texts with their figures."""
+        page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
+        for row in page:
+            row.about = answer_of(row)
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+
+class EditedTextViews(StudyViews):
+    """Texts by people beside the machine answers they came from."""
+
+    queryset = EditedText.objects.none()
+    serializer_class = serializers.EditedTextSerializer
+
+    def rows(self) -> QuerySet:
+        """Of each task the newest revision, and imported gold texts."""
+        return edited_of(self.study)
+
+
+class VerdictViews(RunPartViews):
+    """The verdicts of a run that judged the coherence of citations."""
+
+    queryset = CoherenceVerdict.objects.none()
+    serializer_class = serializers.VerdictSerializer
+    filterset_class = filters.VerdictFilter
+
+    def rows(self) -> QuerySet:
+        """Text by text."""
+        return verdicts_of(self.run, WantedVerdicts())
+
+
+class AgreementViews(StudyViews):
+    """How much alike experts' versions of the calibration answers of a round are."""
+
+    queryset = EditingRound.objects.none()
+    serializer_class = serializers.AgreementSerializer
+
+    @extend_schema(parameters=[MODE], responses=serializers.AgreementSerializer)
+    def retrieve(self, request: Request, round_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Each two experts and the machine, and what each expert changed."""
+        refuse_unknown(request, {"mode"})
+        rounds = self.study.editing_rounds.select_related("study")
+        editing_round = get_object_or_404(rounds, public_id=round_id)
+        mode, model = choice_of(request).mode, embedding_of(self.study)
+        found = agreement_of(editing_round, mode, model)
+        return Response(serializers.AgreementSerializer(_told(found, mode, model)).data)
+
+
+def choice_of(request: Request) -> Choice:
+    """Mode and run from the query; raises 400 for a mode that does not exist."""
+    mode = request.query_params.get("mode", FaithfulnessFigures.Mode.SOUND)
+    if mode not in FaithfulnessFigures.Mode.values:
+        raise ValidationError({"mode": [f"One of {', '.join(FaithfulnessFigures.Mode.values)}."]})
+    return Choice.from_query(request.query_params)
+
+
+def _told(found: dict[str, Any], mode: str, model: str) -> dict[str, Any]:
+    """Agreement with experts under their numbers, 0 for the machine."""
+    numbers = [0, *(one["number"] for one in found["experts"])]
+    people = User.objects.in_bulk([one["key"] for one in found["experts"]])
+    pairs = [
+        {
+            "one": numbers[one],
+            "other": numbers[other],
+            "mean_cosine": found["cells"][one][other]["value"],
+            "answers": found["cells"][one][other]["n"],
+        }
+        for one in range(len(numbers))
+        for other in range(one + 1, len(numbers))
+    ]
+    work = [
+        row | {"expert": number, "user": people[row["key"]].public_id}
+        for number, row in zip(numbers[1:], found["work"], strict=True)
+    ]
+    return {
+        "mode": mode,
+        "embedding": model,
+        "calibration_answers": found["n_answers"],
+        "versions": found["n_versions"],
+        "without_vector": found["without_vector"],
+        "pairs": pairs,
+        "work": work,
+    }

@@ -1,0 +1,40 @@
+"""Bodies about editing rounds and their discussions."""
+
+from rest_framework import serializers
+
+from annotation.actions.editing_rounds import LEAVE
+from annotation.forms.editing import (
+    LARGEST,
+    LONGEST_COMMENT,
+    LONGEST_INSTRUCTIONS,
+    MOST_ANSWERS,
+)
+from annotation.models import Answer
+
+from .base import Input
+
+
+class EditingRoundInput(Input):
+    """Who edits what; what is left out keeps its default, or its value on a change."""
+
+    name = serializers.CharField(max_length=120)
+    experts = serializers.ListField(child=serializers.UUIDField(), max_length=200)
+    calibration = serializers.IntegerField(min_value=0, max_value=MOST_ANSWERS, required=False)
+    individual = serializers.IntegerField(min_value=0, max_value=MOST_ANSWERS, required=False)
+    system = serializers.UUIDField(required=False, allow_null=True)
+    scenario = serializers.ChoiceField(Answer.Scenario.choices, required=False, allow_null=True)
+    choice = serializers.IntegerField(
+        min_value=1, max_value=32_767, required=False, allow_null=True
+    )
+    leave = serializers.ChoiceField(LEAVE, required=False)
+    seed = serializers.IntegerField(min_value=0, max_value=LARGEST, required=False)
+    instructions = serializers.CharField(
+        max_length=LONGEST_INSTRUCTIONS, required=False, allow_blank=True
+    )
+
+
+class RoundCommentInput(Input):
+    """A word in the discussion of one calibration answer of the round."""
+
+    answer = serializers.UUIDField()
+    text = serializers.CharField(max_length=LONGEST_COMMENT)

@@ -1,0 +1,97 @@
+"""How a run of each kind is asked for: the body, and the page's form that judges it."""
+
+import json
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import PolymorphicProxySerializer
+from rest_framework.exceptions import ValidationError
+
+from annotation.forms.faithfulness import CoherenceForm
+from annotation.forms.generation import GenerationForm
+from annotation.forms.judging import RunForm
+from annotation.forms.planning import PlanForm
+from cqa_site.people.models import Study, User
+from cqa_site.runs.forms import MILLION
+
+from . import inputs
+
+Given = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The body of a request for one kind of run, and how its form is made from it."""
+
+    body: type[inputs.Input]
+    form: Callable[[Study, User, Given], PlanForm]
+
+
+def body_of(data: Any) -> type[inputs.Input]:
+    """The body that a request's ``kind`` asks for; relevance if it names none."""
+    kind = data.get("kind", "relevance") if isinstance(data, dict) else "relevance"
+    if not isinstance(kind, str) or kind not in STARTS:
+        raise ValidationError({"kind": [f"One of {', '.join(STARTS)}."]})
+    return STARTS[kind].body
+
+
+def form_of(study: Study, actor: User, given: Given) -> PlanForm:
+    """The page's form, begun with what it offers; raises 400."""
+    form = STARTS[given.pop("kind")].form(study, actor, given)
+    inputs.require_valid(form)
+    return form
+
+
+def key_of(rows: QuerySet, public_id: uuid.UUID) -> int:
+    """The key of a row; 0, which no row has, if there is none."""
+    return rows.filter(public_id=public_id).values_list("pk", flat=True).first() or 0
+
+
+def _relevance(study: Study, actor: User, given: Given) -> PlanForm:
+    campaigns = study.campaigns.select_related("guideline")
+    campaign = campaigns.filter(public_id=given.pop("campaign")).first()
+    if campaign is None:
+        raise ValidationError({"campaign": ["No such campaign in this study."]})
+    return RunForm(_as_typed(RunForm, study, given), campaign=campaign, actor=actor)
+
+
+def _answers(study: Study, actor: User, given: Given) -> PlanForm:
+    wanted = set(given.pop("comparisons", []))
+    found = list(study.comparisons.filter(public_id__in=wanted).values_list("pk", flat=True))
+    # The form refuses the key 0, which stands for those that the study does not have.
+    given["comparisons"] = found if len(found) == len(wanted) else [0]
+    return GenerationForm(_as_typed(GenerationForm, study, given), study=study, actor=actor)
+
+
+def _coherence(study: Study, actor: User, given: Given) -> PlanForm:
+    wanted = set(given.pop("systems", []))
+    found = list(study.systems.filter(public_id__in=wanted).values_list("pk", flat=True))
+    given["systems"] = found if len(found) == len(wanted) else [0]
+    return CoherenceForm(_as_typed(CoherenceForm, study, given), study=study, actor=actor)
+
+
+def _as_typed(form: type[PlanForm], study: Study, given: Given) -> Given:
+    """What was sent as a form takes it: keys of rows, JSON as text, money in units."""
+    offered = {name: field.initial for name, field in form.base_fields.items()}
+    given["endpoint"] = key_of(study.endpoints, given["endpoint"])
+    given["prompt"] = key_of(study.prompt_versions, given["prompt"])
+    given["extra"] = json.dumps(given.get("extra", {}))
+    if (cap := given.pop("cap_micro", None)) is not None:
+        given["cap"] = Decimal(cap) / MILLION
+    return offered | given
+
+
+STARTS = {
+    "relevance": Start(inputs.RunInput, _relevance),
+    "answers": Start(inputs.AnswersRunInput, _answers),
+    "coherence": Start(inputs.CoherenceRunInput, _coherence),
+}
+BODY = PolymorphicProxySerializer(
+    component_name="AnyRunInput",
+    serializers={kind: start.body for kind, start in STARTS.items()},
+    resource_type_field_name="kind",
+)

@@ -1,0 +1,130 @@
+"""Editing rounds, their tasks, revisions and discussions."""
+
+from rest_framework import serializers
+
+from annotation.actions.editing_rounds import LEAVE
+from annotation.models import Answer, EditingRound, EditingTask, Revision, RoundComment
+
+from .base import ReadSerializer, public_id
+
+
+class EditingRoundSerializer(ReadSerializer):
+    """Who edits what: ids of experts and system, filters, sizes; ``found`` answers matched."""
+
+    experts = serializers.ListField(
+        source="recipe.experts", child=serializers.UUIDField(), read_only=True
+    )
+    calibration = serializers.IntegerField(source="recipe.calibration", read_only=True)
+    individual = serializers.IntegerField(source="recipe.individual", read_only=True)
+    system = serializers.UUIDField(source="recipe.system", read_only=True, allow_null=True)
+    scenario = serializers.ChoiceField(
+        Answer.Scenario.choices, source="recipe.scenario", read_only=True, allow_null=True
+    )
+    choice = serializers.IntegerField(source="recipe.choice", read_only=True, allow_null=True)
+    leave = serializers.ChoiceField(LEAVE, source="recipe.leave", read_only=True)
+    found = serializers.IntegerField(source="recipe.found", read_only=True)
+
+    class Meta:
+        model = EditingRound
+        fields = [
+            "id",
+            "name",
+            "state",
+            "experts",
+            "calibration",
+            "individual",
+            "system",
+            "scenario",
+            "choice",
+            "leave",
+            "seed",
+            "found",
+            "instructions",
+            "created_at",
+            "opened_at",
+            "closed_at",
+            "first_closed_at",
+        ]
+
+
+class EditingTaskSerializer(ReadSerializer):
+    """One answer on one expert's desk."""
+
+    editor = public_id("editor")
+    answer = public_id("answer")
+    revisions = serializers.IntegerField(source="revision_count", read_only=True)
+
+    class Meta:
+        model = EditingTask
+        fields = [
+            "id",
+            "editor",
+            "answer",
+            "is_calibration",
+            "position",
+            "state",
+            "draft_version",
+            "draft_saved_at",
+            "revisions",
+            "active_seconds",
+            "submitted_at",
+        ]
+
+
+class EditingTaskDetailSerializer(EditingTaskSerializer):
+    """A task with the text as it stands on the desk, submitted or not."""
+
+    text = serializers.CharField(read_only=True)
+
+    class Meta:
+        model = EditingTask
+        fields = [*EditingTaskSerializer.Meta.fields, "text"]
+
+
+class RevisionSerializer(ReadSerializer):
+    """A submitted version; ``checks`` says which points of the checklist it passed.
+
+    A point is null where it could not be judged. ``active_seconds`` counts all work on the task
+    until then. ``is_after_closing`` marks what was written after the round had first been
+    closed, when experts could have seen each other's versions.
+    """
+
+    task = public_id("task")
+    editor = public_id("task.editor")
+    answer = public_id("task.answer")
+    is_calibration = serializers.BooleanField(source="task.is_calibration", read_only=True)
+    reasons = serializers.ListField(
+        child=serializers.ChoiceField(Revision.Reason.choices), read_only=True
+    )
+    checks = serializers.DictField(child=serializers.BooleanField(allow_null=True), read_only=True)
+    is_after_closing = serializers.BooleanField(read_only=True)
+
+    class Meta:
+        model = Revision
+        fields = [
+            "id",
+            "task",
+            "editor",
+            "answer",
+            "is_calibration",
+            "number",
+            "text",
+            "text_sha256",
+            "reasons",
+            "comment",
+            "checks",
+            "active_seconds",
+            "is_after_closing",
+            "created_at",
+        ]
+
+
+class RoundCommentSerializer(ReadSerializer):
+    """A word in the discussion of a calibration answer."""
+
+    answer = public_id("answer")
+    author = public_id("author")
+
+    class Meta:
+        model = RoundComment
+        fields = ["id", "answer", "author", "text", "created_at"]

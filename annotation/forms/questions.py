@@ -1,0 +1,126 @@
+"""Forms about questions, systems and answers."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Answer, Comparison, Question, System
+from annotation.reports.answers_export import CONTENTS, FORMATS
+from cqa_site.people.models import Study
+
+WITHOUT_ASPECT = "-"
+MOST_ASPECTS = 500
+
+
+class QuestionSearchForm(forms.Form):
+    """Search among the questions of a study; who may not know the systems cannot ask for one."""
+
+    q = forms.CharField(label=_("Question contains"), required=False, max_length=200)
+    comparison = forms.ModelChoiceField(
+        label=_("Comparison"),
+        required=False,
+        queryset=Comparison.objects.none(),
+        to_field_name="public_id",
+        empty_label=_("All comparisons"),
+    )
+    aspect = forms.ChoiceField(label=_("Aspect"), required=False)
+    system = forms.ModelChoiceField(
+        label=_("Answered by"),
+        required=False,
+        queryset=System.objects.none(),
+        to_field_name="public_id",
+        empty_label=_("Anybody"),
+    )
+
+    def __init__(self, *args, study: Study, is_blind: bool, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["comparison"].queryset = study.comparisons.all()
+        self.fields["aspect"].choices = _aspects(study)
+        if is_blind:
+            del self.fields["system"]
+        else:
+            self.fields["system"].queryset = study.systems.all()
+
+    @property
+    def is_used(self) -> bool:
+        """Whether something was asked for."""
+        return self.is_bound and any(self.data.get(name) for name in self.fields)
+
+
+def _aspects(study: Study) -> list[tuple[str, Any]]:
+    named = study.questions.exclude(aspect="").order_by("aspect").values_list("aspect", flat=True)
+    found = named.distinct()[:MOST_ASPECTS]
+    # With a mark before it, so that an aspect named "-" is not "without".
+    marked = [(f"={aspect}", aspect) for aspect in found]
+    return [("", _("Any or none")), (WITHOUT_ASPECT, _("Without aspect")), *marked]
+
+
+class AnswerFilterForm(forms.Form):
+    """Which answers to a question stand side by side, and whether their systems are named."""
+
+    system = forms.ModelChoiceField(
+        label=_("System"),
+        required=False,
+        queryset=System.objects.none(),
+        to_field_name="public_id",
+        empty_label=_("All"),
+    )
+    scenario = forms.TypedChoiceField(
+        label=_("Scenario"),
+        required=False,
+        choices=[("", _("All")), *Answer.Scenario.choices],
+        coerce=int,
+        empty_value=None,
+    )
+    choice = forms.IntegerField(label=_("Choice"), required=False, min_value=1, max_value=32_767)
+    blind = forms.BooleanField(label=_("Hide who wrote them"), required=False)
+
+    def __init__(self, *args, question: Question, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        answered = System.objects.filter(answers__question=question).distinct()
+        self.fields["system"].queryset = answered
+
+
+class QuestionForm(forms.Form):
+    """A question about a comparison of the study."""
+
+    comparison = forms.ModelChoiceField(
+        label=_("Comparison"), queryset=Comparison.objects.none(), to_field_name="public_id"
+    )
+    aspect = forms.CharField(
+        label=_("Aspect"),
+        required=False,
+        max_length=300,
+        help_text=_("What the objects are compared for, such as “price”. May stay empty."),
+    )
+    wording = forms.CharField(
+        label=_("Own wording"),
+        required=False,
+        max_length=500,
+        help_text=_("Empty: which is better, one object or the other?"),
+    )
+
+    def __init__(self, *args, study: Study, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["comparison"].queryset = study.comparisons.all()
+
+
+class SystemForm(forms.Form):
+    """What a system is called, and what it is."""
+
+    name = forms.CharField(label=_("Name"), max_length=120)
+    kind = forms.ChoiceField(
+        label=_("Kind"),
+        choices=System.Kind.choices,
+        help_text=_("Experts never see texts by people beside those that they edit."),
+    )
+
+
+class AnswersFileForm(forms.Form):
+    """What is in a file, and in which format."""
+
+    content = forms.ChoiceField(label=_("What"), choices=CONTENTS)
+    format = forms.ChoiceField(label=_("Format"), choices=FORMATS)
+    with_comments = forms.BooleanField(label=_("With comments"), required=False)
+    is_raw = forms.BooleanField(label=_("CSV for programs, not for spreadsheets"), required=False)

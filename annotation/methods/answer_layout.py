@@ -1,0 +1,202 @@
+"""Sections of a comparative answer, and the bullets and lines in them.
+
+Answers come as Markdown, as plain lines, or without any line break (edited ones): a heading is
+known by its wording and by what stands around it, a bullet by its mark at the start of a line
+or behind the end of a statement.
+
+Source: relevance paper, appendix B: summary, main aspects, best option in one word, numbered
+list of the arguments used.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+SUMMARY, BODY, CHOICE, ARGUMENTS = "summary", "body", "choice", "arguments"
+KINDS = (SUMMARY, BODY, CHOICE, ARGUMENTS)
+MOST_NAME_WORDS = 8
+
+_HEADING = re.compile(
+    r"""
+    (?: (?P<line> ^[ \t"“'>]{0,20}) | (?<=[.!?\])*"”][ \t]) [ \t]{0,20} | (?<=[ \t]{2}) )
+    (?P<marks> (?:\#{1,6}[ \t]{0,9})? (?:\*{1,3}|_{1,3})? (?:\d{1,2}[.)][ \t])? [ \t]{0,9} )
+    (?:
+        (?P<summary> (?:(?:short|brief|introductory|executive|overall)\ )?
+            (?:summary|introduction|overview) )
+      | (?P<body> (?:bullet[- ]?point(?:s|ed)?\ list\ of\ )? (?:the\ )?
+            (?:(?:main|key|detailed|important)\ )*
+            (?:aspects?|points?|differences|comparisons?|analysis|bullet[- ]?point(?:ed)?\ list)
+            (?:\ (?:of|between|aspects|points)\b[^:\n.*\[\]]{0,80})? )
+      | (?P<choice> (?:the\ |my\ )? (?:final\ |overall\ )?
+            (?:(?:best|better)\ (?:option|choice|pick|overall|one) | verdict | conclusion
+              | winner | recommendation | result | outcome | choice | decision)
+            (?:,?\ (?:for|considering|based|is)\b[^:.\n*\[\]]{0,100})? )
+      | (?P<arguments> (?:the\ )? (?:numbered\ )? (?:list\ of\ )? (?:the\ )? (?:numbered\ )?
+            (?:(?:used|cited)\ )? arguments (?:\ (?:used|cited))? (?:\ list)? | references )
+    )
+    (?:[ \t]{0,9}\([^()\n]{0,40}\))?
+    (?P<end> [ \t]{0,9} :? [ \t]{0,9} [*_]{0,3} [ \t]{0,9} :? ) (?![\w'’-])
+    """,
+    re.VERBOSE | re.IGNORECASE | re.MULTILINE,
+)
+_BULLET = re.compile(r"[-+•–—](?:[ \t]+|(?=\*\*|\[))|•|\*[ \t]+|\d{1,3}[.)][ \t]+")
+# In running text a dash opens a bullet only between the end of a statement and a capital.
+_INNER_BULLET = re.compile(
+    r"(?:(?<=[.!?:;\])*\"”])[ \t]+|[ \t]{2,})(?=[-•–][ \t]*(?:\*\*|[\"“])?[A-Z])"
+)
+_LEADING_CITATIONS = re.compile(r"(?:\[[^\[\]\n]{0,300}\][ \t]*)+(?:[-•–:][ \t]+)?")
+_NAME = re.compile(
+    r"(?:\#{1,6}[ \t]*)?(?P<marks>\*{1,3}|_{1,2}|[\"“])?"
+    r"(?P<name>[^\s*_:\[\]\"“”\#][^*:\n\[\]\"“”]{0,79})"
+    r"(?P<end>[ \t]*:?[*_\"”]{0,3}[ \t]*[:–-]?)(?=\s|$)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the answer of one of the `KINDS`; its heading ends at ``text_start``."""
+
+    kind: str
+    start: int
+    text_start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One bullet, or one line that is none.
+
+    Attributes
+    ----------
+    section : str
+        One of the `KINDS`, or empty outside all sections.
+    start, text_start, end : int
+        Behind the bullet mark, behind the aspect it names, and the end. Nothing stands from
+        ``text_start`` to ``end`` where the name is all there is. Citations in front of
+        everything belong to the block.
+    name : str
+        The aspect it names, empty if none.
+    """
+
+    section: str
+    start: int
+    text_start: int
+    end: int
+    name: str
+    is_bullet: bool
+
+
+# Checks and figures of one answer ask several times in a row.
+@lru_cache(maxsize=16)
+def find_sections(text: str) -> tuple[Section, ...]:
+    """Sections in order; none if no heading was found.
+
+    Text before the first heading is the summary unless a summary has a heading of its own;
+    bullets under the summary are the body unless the body has one.
+    """
+    headings = list(_headings(text))
+    if not headings:
+        return ()
+    kinds = {kind for kind, _start, _end in headings}
+    if SUMMARY not in kinds and text[: headings[0][1]].strip():
+        headings.insert(0, (SUMMARY, 0, 0))
+    ends = [start for _kind, start, _end in headings[1:]] + [len(text)]
+    sections = tuple(
+        Section(kind, start, text_start, end)
+        for (kind, start, text_start), end in zip(headings, ends, strict=True)
+    )
+    if BODY in kinds:
+        return sections
+    return tuple(part for section in sections for part in _split_at_bullets(text, section))
+
+
+def find_blocks(text: str) -> list[Block]:
+    """Bullets and lines in order, without headings and without lines of marks or citations."""
+    sections = find_sections(text)
+    found = list(_blocks(text, 0, sections[0].start if sections else len(text), ""))
+    for section in sections:
+        found += _blocks(text, section.text_start, section.end, section.kind)
+    return found
+
+
+def _headings(text: str) -> Iterator[tuple[str, int, int]]:
+    """Kind, start and end of every heading."""
+    for match in _HEADING.finditer(text):
+        if _is_heading(text, match):
+            kind = next(kind for kind in KINDS if match[kind])
+            yield kind, match.start("marks"), match.end()
+
+
+def _is_heading(text: str, match: re.Match[str]) -> bool:
+    """Whether its marks, or what follows, make the wording a heading.
+
+    Within a line it needs a mark and a capital letter; the pattern sees to what stands before.
+    """
+    is_bold = match["marks"].strip() != "" and match["end"].strip(" \t:") != ""
+    is_marked = is_bold or ":" in match["end"]
+    if match["line"] is None:
+        return is_marked and text[match.end("marks")].isupper()
+    rest = text[match.end() : match.end() + 40].partition("\n")[0]
+    return is_marked or not rest.strip()
+
+
+def _split_at_bullets(text: str, section: Section) -> list[Section]:
+    """The summary up to its first bullet, and a body from there on."""
+    blocks = _blocks(text, section.text_start, section.end, section.kind)
+    first = next((block for block in blocks if block.is_bullet), None)
+    if section.kind != SUMMARY or first is None:
+        return [section]
+    start = max(section.text_start, text.rfind("\n", 0, first.start) + 1)
+    return [
+        Section(SUMMARY, section.start, section.text_start, start),
+        Section(BODY, start, start, section.end),
+    ]
+
+
+def _blocks(text: str, start: int, end: int, kind: str) -> Iterator[Block]:
+    while start < end:
+        line_end = text.find("\n", start, end)
+        line_end = end if line_end < 0 else line_end
+        for piece_start, piece_end in _pieces(text, start, line_end):
+            block = _block(text, piece_start, piece_end, kind)
+            if block is not None:
+                yield block
+        start = line_end + 1
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Parts of a line, each with at most one bullet."""
+    opened = _opening(text, start, end)[1]
+    for match in _INNER_BULLET.finditer(text, opened, end):
+        yield start, match.start()
+        start = match.end()
+    yield start, end
+
+
+def _opening(text: str, start: int, end: int) -> tuple[int, int, bool]:
+    """Where a line begins behind its bullet mark, and behind citations in front of it."""
+    start += len(text[start:end]) - len(text[start:end].lstrip())
+    bullet = _BULLET.match(text, start, end)
+    start = bullet.end() if bullet else start
+    citations = _LEADING_CITATIONS.match(text, start, end)
+    is_bullet = bullet is not None or (citations is not None and "- " in citations[0][-3:])
+    return start, citations.end() if citations else start, is_bullet
+
+
+def _block(text: str, start: int, end: int, kind: str) -> Block | None:
+    start, opened, is_bullet = _opening(text, start, end)
+    end = start + len(text[start:end].rstrip())
+    if not any(letter.isalnum() for letter in text[opened:end]):
+        return None
+    named = _NAME.match(text, opened, end) if is_bullet or kind == BODY else None
+    if named is None or not _is_name(named):
+        return Block(kind, start, opened, max(opened, end), "", is_bullet)
+    return Block(kind, start, named.end(), max(named.end(), end), named["name"].strip(), is_bullet)
+
+
+def _is_name(match: re.Match[str]) -> bool:
+    is_bold = match["marks"] not in (None, '"', "“") and match["end"].strip(" \t:–-") != ""
+    is_title = match[0].startswith("#")
+    is_short = len(match["name"].split()) <= MOST_NAME_WORDS
+    return is_short and (":" in match["end"] or is_bold or is_title)

@@ -1,0 +1,176 @@
+"""Comparative questions, the systems that answer them, and their answers."""
+
+import uuid
+
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from .questions import text_key
+
+
+class Question(models.Model):
+    """A comparison with an optional aspect and wording; the aspect belongs to the question."""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey("people.Study", models.CASCADE, related_name="questions")
+    comparison = models.ForeignKey(
+        "annotation.Comparison", models.CASCADE, related_name="questions", db_index=False
+    )
+    aspect = models.CharField(_("aspect"), max_length=300, blank=True)
+    wording = models.CharField(_("wording"), max_length=500, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["comparison__object1", "comparison__object2", "aspect", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["comparison", "aspect", "wording"], name="question_once"
+            )
+        ]
+        indexes = [models.Index(fields=["study", "id"])]
+
+    def __str__(self) -> str:
+        if self.wording:
+            return self.wording
+        pair = {"object1": self.comparison.object1, "object2": self.comparison.object2}
+        if self.aspect:
+            pair["aspect"] = self.aspect
+            return gettext("Which is better for %(aspect)s: %(object1)s or %(object2)s?") % pair
+        return gettext("Which is better: %(object1)s or %(object2)s?") % pair
+
+
+class System(models.Model):
+    """What writes answers: a model behind an endpoint, an imported source, or people."""
+
+    class Kind(models.TextChoices):
+        """Where its answers come from."""
+
+        MODEL = "model", _("Language model")
+        IMPORTED = "imported", _("Imported source")
+        HUMAN = "human", _("People")
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey("people.Study", models.CASCADE, related_name="systems")
+    name = models.CharField(_("name"), max_length=120)
+    kind = models.CharField(max_length=8, choices=Kind, default=Kind.IMPORTED)
+    # As it is asked for; what really answered stands with each answer.
+    model = models.CharField(_("model"), max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["study", "name"], name="system_name_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ArgumentList(models.Model):
+    """Arguments under the numbers by which answers cite them."""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    question = models.ForeignKey(
+        Question, models.CASCADE, related_name="argument_lists", db_index=False
+    )
+    # Of the numbered texts in order: the same list is kept once.
+    sha256 = models.CharField(max_length=64)
+    # How it was drawn: filters and seed of a generation, or the file it came with.
+    recipe = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["question", "sha256"], name="argument_list_once")
+        ]
+
+
+class ListedArgument(models.Model):
+    """One numbered place of a list; the same sentence may stand under several numbers."""
+
+    argument_list = models.ForeignKey(
+        ArgumentList, models.CASCADE, related_name="entries", db_index=False
+    )
+    number = models.PositiveSmallIntegerField()
+    argument = models.ForeignKey("annotation.Argument", models.PROTECT, related_name="listings")
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["argument_list", "number"], name="listed_argument_once"
+            )
+        ]
+
+
+class Answer(models.Model):
+    """One text as a system wrote it, verbatim and never changed."""
+
+    class Scenario(models.IntegerChoices):
+        """Which of the four prompts it was written under."""
+
+        NONE = 0, _("No scenario")
+        BARE = 1, _("1: bare")
+        ARGUMENTS = 2, _("2: with arguments")
+        STRUCTURE = 3, _("3: role, task and structure")
+        FULL = 4, _("4: role, task, structure and arguments")
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey("people.Study", models.CASCADE, related_name="answers")
+    question = models.ForeignKey(Question, models.CASCADE, related_name="answers")
+    system = models.ForeignKey(System, models.PROTECT, related_name="answers", db_index=False)
+    scenario = models.PositiveSmallIntegerField(choices=Scenario, default=Scenario.NONE)
+    # Counts from 1 among what one request, or one imported record, brought.
+    choice = models.PositiveSmallIntegerField(default=1)
+    argument_list = models.ForeignKey(
+        ArgumentList, models.PROTECT, null=True, related_name="answers"
+    )
+    text = models.TextField()
+    text_sha256 = models.CharField(max_length=64, editable=False)
+    # An imported answer is known by its file and its place there (from 1).
+    source = models.CharField(max_length=255, blank=True)
+    position = models.PositiveIntegerField(default=0)
+    # A generated answer is known by its call and choice.
+    run = models.ForeignKey("runs.Run", models.CASCADE, null=True, related_name="answers")
+    call = models.ForeignKey(
+        "runs.Call", models.CASCADE, null=True, related_name="answers", db_index=False
+    )
+    prompt = models.ForeignKey(
+        "runs.PromptVersion", models.PROTECT, null=True, related_name="answers"
+    )
+    # The model as the reply named it.
+    model = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["question", "system", "scenario", "choice", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "source", "position", "choice"],
+                condition=~Q(source=""),
+                name="answer_imported_once",
+            ),
+            models.UniqueConstraint(
+                fields=["call", "choice"],
+                condition=Q(call__isnull=False),
+                name="answer_generated_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(source="", call__isnull=False)
+                | (~Q(source="") & Q(call__isnull=True)),
+                name="answer_has_one_origin",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["study", "question", "system", "scenario", "choice"]),
+            models.Index(fields=["system", "scenario"]),
+        ]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+    def save(self, *args, **kwargs) -> None:
+        """Keep the key in step with the text (bulk creation sets it itself)."""
+        self.text_sha256 = text_key(self.text)
+        super().save(*args, **kwargs)

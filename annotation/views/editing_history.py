@@ -1,0 +1,69 @@
+"""Every version of one answer, and the changes between any two of them."""
+
+import uuid
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import path
+from django.views.decorators.http import require_safe
+
+from annotation.models import EditingRound, EditingTask
+from annotation.reports.editing import expert_name, expert_numbers
+from annotation.reports.editing_versions import (
+    Version,
+    changes,
+    find_version,
+    versions_of,
+)
+from cqa_site.people.access import EXPERTS, study_page
+from cqa_site.people.models import Study
+
+from .editing_access import readable_task
+
+
+@study_page(*EXPERTS)
+@require_safe
+def editing_history(request: HttpRequest, study: Study, task_id: uuid.UUID) -> HttpResponse:
+    """Show what changed from ?from= to ?to=, by default from the machine's text to the newest."""
+    task = readable_task(request, study, task_id)
+    is_own = task.editor_id == request.user.pk
+    versions = versions_of(task, with_drafts=is_own or request.membership.is_researcher)
+    before, after = _chosen(request, versions)
+    context = {
+        "study": study,
+        "section": "editing",
+        "task": task,
+        "editing_round": task.editing_round,
+        "editor_name": _editor_name(request, task),
+        "versions": versions,
+        "before": before,
+        "after": after,
+        "lines": changes(before.text, after.text),
+        "is_own": is_own,
+        "may_restore": is_own and task.editing_round.state == EditingRound.State.OPEN,
+    }
+    return render(request, "annotation/editing_history.html", context)
+
+
+def _chosen(request: HttpRequest, versions: list[Version]) -> tuple[Version, Version]:
+    """The two versions of the address; raises Http404 for one that is not there."""
+    submitted = [each for each in versions if each.revision] or versions[:1]
+    newest = find_version(versions, "draft") or submitted[-1]
+    before, after = request.GET.get("from"), request.GET.get("to")
+    chosen = (
+        find_version(versions, before) if before else versions[0],
+        find_version(versions, after) if after else newest,
+    )
+    if None in chosen:
+        raise Http404
+    return chosen
+
+
+def _editor_name(request: HttpRequest, task: EditingTask) -> str:
+    """The name for researchers, a number for other experts."""
+    if request.membership.is_researcher:
+        return str(task.editor)
+    return expert_name(expert_numbers(task.editing_round)[task.editor_id])
+
+
+urlpatterns = [path("editing/<uuid:task_id>/history/", editing_history, name="editing_history")]

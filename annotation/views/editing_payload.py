@@ -1,0 +1,132 @@
+"""What the desk may know: allow-lists without the system, the file and other people's work."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.actions.answer_lists import relevance_of
+from annotation.actions.editing_checks import Reading
+from annotation.methods.highlight import Segment, split_sentence
+from annotation.models import EditingTask, ListedArgument
+from annotation.models.editing import DraftConflict
+from annotation.reports.editing_checks import TITLES
+from annotation.reports.editing_versions import changes
+from cqa_site.people.models import Study
+from cqa_site.runs.text_diff import Line
+
+
+@dataclass(frozen=True)
+class DeskArgument:
+    """One numbered argument beside the text."""
+
+    number: int
+    text: str
+    segments: list[Segment]
+    label: int | None
+    source: str
+    is_cited: bool
+
+    @property
+    def link(self) -> str:
+        """The source as an address, if it is one."""
+        return self.source if self.source.startswith(("https://", "http://")) else ""
+
+
+@dataclass(frozen=True)
+class DeskCheck:
+    """One line of the checklist; ``places`` are character ranges as JSON."""
+
+    name: str
+    title: str
+    is_passed: bool | None
+    counted: str
+    wanted: str
+    places: str
+    is_marked: bool
+
+
+@dataclass(frozen=True)
+class Checklist:
+    """Every line, and how many of those that could be judged are passed."""
+
+    lines: list[DeskCheck]
+
+    @property
+    def passed(self) -> int:
+        """Lines that are passed."""
+        return sum(line.is_passed is True for line in self.lines)
+
+    @property
+    def judged(self) -> int:
+        """Lines that could be judged."""
+        return sum(line.is_passed is not None for line in self.lines)
+
+
+@dataclass(frozen=True)
+class DeskConflict:
+    """A text kept aside, beside the stored one."""
+
+    conflict: DraftConflict
+    lines: list[Line] | None
+
+
+def listed_arguments(task: EditingTask) -> list[ListedArgument]:
+    """The arguments the answer was written from, by number."""
+    if task.answer.argument_list_id is None:
+        return []
+    entries = ListedArgument.objects.filter(argument_list=task.answer.argument_list_id)
+    return list(entries.select_related("argument").order_by("number"))
+
+
+def desk_arguments(
+    study: Study, task: EditingTask, entries: list[ListedArgument], reading: Reading
+) -> list[DeskArgument]:
+    """Arguments with label, source and whether the text cites them."""
+    comparison = task.answer.question.comparison
+    labels = relevance_of(study, {entry.argument_id for entry in entries})
+    return [
+        DeskArgument(
+            number=entry.number,
+            text=entry.argument.text,
+            segments=split_sentence(entry.argument.text, comparison.object1, comparison.object2),
+            label=labels[entry.argument_id],
+            source=entry.argument.source_url,
+            is_cited=entry.number in reading.cited,
+        )
+        for entry in entries
+    ]
+
+
+def checklist(reading: Reading) -> Checklist:
+    """The checklist with titles."""
+    return Checklist(
+        [
+            DeskCheck(
+                name=check.name,
+                title=TITLES[check.name],
+                is_passed=check.is_passed,
+                counted=check.counted,
+                wanted=check.wanted,
+                places=json.dumps(check.places),
+                is_marked=bool(check.places),
+            )
+            for check in reading.checks
+        ]
+    )
+
+
+def desk_conflicts(task: EditingTask, conflicts: list[DraftConflict]) -> list[DeskConflict]:
+    """Texts kept aside with what differs from the stored draft."""
+    return [DeskConflict(conflict, changes(task.text, conflict.text)) for conflict in conflicts]
+
+
+def page_data(task: EditingTask, user: Any, client: str) -> dict[str, object]:
+    """What the script starts from."""
+    saved_at = task.draft_saved_at
+    return {
+        "user": str(user.public_id),
+        "task": str(task.public_id),
+        "version": task.draft_version,
+        "client": client,
+        "saved_at": saved_at.isoformat() if saved_at else None,
+    }

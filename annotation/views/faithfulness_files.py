@@ -1,0 +1,57 @@
+"""Faithfulness figures as files: the table as CSV, LaTeX and Markdown, charts as SVG and PNG."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import path
+
+from annotation.reports.faithfulness_charts import CHARTS, chart_rows, chart_spec
+from annotation.reports.faithfulness_tables import faithfulness_table
+from annotation.reports.faithfulness_versions import (
+    Choice,
+    chosen_run,
+    groups_of,
+    judge_runs,
+    state_of,
+    version_of,
+)
+from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.models import Study
+from cqa_site.web import charts
+
+from .chart_files import chart_file, table_file
+
+
+@study_page(*RESEARCHERS)
+def faithfulness_table_file(request: HttpRequest, study: Study, format: str) -> HttpResponse:
+    """Send the figures by system and scenario as CSV, LaTeX or Markdown."""
+    choice, state = Choice.from_query(request.GET), state_of(study)
+    run = chosen_run(list(judge_runs(study)), choice)
+    groups = groups_of(study, choice, run, state)
+    return table_file(faithfulness_table(study, groups, choice.mode, state), format)
+
+
+@study_page(*RESEARCHERS)
+def faithfulness_chart(request: HttpRequest, study: Study, name: str, format: str) -> HttpResponse:
+    """Draw one chart of the present state; the tag changes with it."""
+    if name not in CHARTS:
+        raise Http404
+    choice, state = Choice.from_query(request.GET), state_of(study)
+    run = chosen_run(list(judge_runs(study)), choice)
+
+    def draw(size: str) -> charts.Spec:
+        groups = groups_of(study, choice, run, state)
+        if not chart_rows(groups, name):
+            raise Http404
+        return chart_spec(groups, name, size)
+
+    version = version_of(state, choice, run)
+    return chart_file(request, draw, state=version, name=f"faithfulness-{name}", format=format)
+
+
+urlpatterns = [
+    path(
+        "faithfulness/charts/<slug:name>.<str:format>",
+        faithfulness_chart,
+        name="faithfulness_chart",
+    ),
+    path("faithfulness/table.<str:format>", faithfulness_table_file, name="faithfulness_table"),
+]

@@ -1,0 +1,151 @@
+"""Answers by a language model: the runs of a study, a new one, and two compared."""
+
+import uuid
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.template.defaultfilters import floatformat
+from django.urls import path
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST
+
+from annotation.actions.answer_generation import KIND
+from annotation.actions.answer_prompts import WITH_ARGUMENTS
+from annotation.actions.answer_targets import drawn_lists
+from annotation.actions.argument_drawing import count_left_out
+from annotation.actions.prompt_kinds import NAMES
+from annotation.forms.generation import GenerationForm
+from annotation.reports.generation import CHOICES, LEFT_OUT, Compared, compare_answers
+from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.models import Study
+from cqa_site.runs.actions.runs import draft
+from cqa_site.runs.models import Run
+
+from .run_context import add_counts
+from .run_start import estimate, start_page
+
+PER_PAGE = 50
+OFFERED = 100
+
+
+@study_page(*RESEARCHERS)
+def generations(request: HttpRequest, study: Study) -> HttpResponse:
+    """List the runs that write answers, newest first."""
+    state = request.GET.get("state", "")
+    rows = runs_of(study)
+    if state in Run.State.values:
+        rows = rows.filter(state=state)
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    add_counts(page)
+    for run in page:
+        run.kind_name = NAMES[run.prompt.kind]
+    context = {
+        "study": study,
+        "section": "answers",
+        "page": page,
+        "state": state,
+        "states": Run.State.choices,
+        "has_questions": study.questions.exists(),
+        "has_endpoint": study.endpoints.filter(is_archived=False).exists(),
+    }
+    return render(request, "annotation/generations.html", context)
+
+
+@sensitive_post_parameters("webhook_secret", "webhook_sealed")
+@study_page(*RESEARCHERS)
+def generation_new(request: HttpRequest, study: Study) -> HttpResponse:
+    """Choose which questions are answered from what; start it."""
+    form = GenerationForm(
+        request.POST or None, study=study, actor=request.user, initial=_initial(request, study)
+    )
+    context = {"section": "answers", "has_questions": study.questions.exists()}
+    return start_page(request, study, form, "annotation/generation_new.html", context, look)
+
+
+@sensitive_post_parameters("webhook_secret", "webhook_sealed")
+@study_page(*RESEARCHERS)
+@require_POST
+def generation_estimate(request: HttpRequest, study: Study) -> HttpResponse:
+    """Return the fragment with what the run, as the form stands now, would take."""
+    form = GenerationForm(request.POST, study=study, actor=request.user)
+    context = {"study": study, "form": form} | (look(study, form) if form.is_valid() else {})
+    return render(request, "annotation/_generation_estimate.html", context)
+
+
+@study_page(*RESEARCHERS)
+def generation_compare(request: HttpRequest, study: Study) -> HttpResponse:
+    """Two runs side by side: lengths, and which object their answers choose."""
+    runs = list(runs_of(study).exclude(state=Run.State.DRAFT)[:OFFERED])
+    first, second = (_chosen(runs, request.GET.get(name, "")) for name in ("a", "b"))
+    picks = [("a", first), ("b", second)]
+    context = {"study": study, "section": "answers", "runs": runs, "picks": picks}
+    if first and second and first != second:
+        compared = compare_answers(first, second)
+        page = Paginator(compared.pairs, PER_PAGE).get_page(request.GET.get("page"))
+        context |= {"a": first, "b": second, "compared": compared, "page": page}
+        context["figures"] = figures_of(compared)
+    return render(request, "annotation/generation_compare.html", context)
+
+
+def runs_of(study: Study):
+    """The runs of a study that write answers, newest first."""
+    rows = study.runs.filter(kind=KIND)
+    return rows.select_related(
+        "endpoint", "prompt", "budget", "created_by", "generation__system"
+    ).order_by("-number")
+
+
+def look(study: Study, form: GenerationForm) -> dict[str, Any]:
+    """What the run would take, and what its choice of arguments leaves out."""
+    found = estimate(study, form)
+    if form.cleaned_data["prompt"].kind not in WITH_ARGUMENTS:
+        return found
+    left_out = count_left_out(drawn_lists(draft(form.plan, study)))
+    return found | {"left_out": in_words(left_out)}
+
+
+def in_words(left_out: dict[str, int]) -> list[tuple[str, int]]:
+    """What was left out, reason by reason."""
+    return [(str(LEFT_OUT[name]), count) for name, count in left_out.items()]
+
+
+def figures_of(compared: Compared) -> list[tuple[str, Any, Any]]:
+    """Title and both runs' values, row by row."""
+    pair = (compared.first, compared.second)
+    rows = [
+        (_("Answers"), *(spread.answers for spread in pair)),
+        (_("Words, mean"), *(floatformat(spread.words_mean, 0) for spread in pair)),
+    ]
+    if any(spread.read < spread.answers for spread in pair):
+        rows.insert(1, (_("The first ones, counted here"), *(spread.read for spread in pair)))
+    for name, title in CHOICES.items():
+        counts = [spread.choices.get(name, 0) for spread in pair]
+        if any(counts):
+            rows.append((_("Chosen: %s") % title, *counts))
+    return rows
+
+
+def _initial(request: HttpRequest, study: Study) -> dict[str, Any]:
+    """A link from a comparison or question begins with it."""
+    try:
+        wanted = uuid.UUID(request.GET.get("comparison", ""))
+    except ValueError:
+        return {}
+    comparison = get_object_or_404(study.comparisons, public_id=wanted)
+    return {"questions": "comparisons", "comparisons": [comparison.pk]}
+
+
+def _chosen(runs: list[Run], number: str) -> Run | None:
+    return next((run for run in runs if str(run.number) == number), None)
+
+
+BASE = "generation"
+urlpatterns = [
+    path(f"{BASE}/", generations, name="generations"),
+    path(f"{BASE}/new/", generation_new, name="generation_new"),
+    path(f"{BASE}/estimate/", generation_estimate, name="generation_estimate"),
+    path(f"{BASE}/compare/", generation_compare, name="generation_compare"),
+]

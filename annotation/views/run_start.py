@@ -1,0 +1,75 @@
+"""Starting a run of any kind: the form, what it will take, and a yes before money."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from annotation.forms.planning import PlanForm
+from cqa_site.people.models import Study
+from cqa_site.runs.actions import runs as actions
+from cqa_site.runs.planning import estimate_run
+
+
+def estimate(study: Study, form: PlanForm) -> dict[str, Any]:
+    """What the run would take; ``agreement`` names exactly this plan at this price."""
+    run = actions.draft(form.plan, study)
+    found, is_sampled = estimate_run(run)
+    cap = form.plan.cap_micro
+    return {
+        "tokens_wanted": form.tokens_wanted,
+        "estimate": found,
+        "cost_micro": found.cost_micro,
+        "is_sampled": is_sampled,
+        "passes_cap": cap is not None and found.cost_micro > cap,
+        "cap_micro": cap,
+        "agreement": f"{run.spec_hash}:{found.cost_micro}:{cap}",
+    }
+
+
+def start_page(
+    request: HttpRequest,
+    study: Study,
+    form: PlanForm,
+    template: str,
+    context: dict[str, Any],
+    look: Callable[[Study, PlanForm], dict[str, Any]] = estimate,
+) -> HttpResponse:
+    """Show the form; start, after a look at the price where there is one."""
+    context |= {
+        "study": study,
+        "form": form,
+        "has_endpoint": study.endpoints.filter(is_archived=False).exists(),
+    }
+    if request.method != "POST":
+        return render(request, template, context)
+    if not form.is_valid():
+        return render(request, template, context, status=422)
+    found = look(study, form)
+    is_agreed = not found["cost_micro"] or request.POST.get("agreed") == found["agreement"]
+    if "look" in request.POST or not is_agreed:
+        _carry_secret(form)
+        found["asks"] = "look" not in request.POST
+        return render(request, template, context | found)
+    return _start(request, study, form, template, context)
+
+
+def _carry_secret(form: PlanForm) -> None:
+    """The browser gets no password back; its encrypted form goes along in the page."""
+    form.data = form.data.copy()
+    form.data["webhook_sealed"] = form.sealed_secret
+
+
+def _start(
+    request: HttpRequest, study: Study, form: PlanForm, template: str, context: dict[str, Any]
+) -> HttpResponse:
+    try:
+        run = actions.start_run(study=study, actor=request.user, plan=form.plan)
+    except actions.RunRefused as reason:
+        form.add_error(None, str(reason))
+        return render(request, template, context, status=422)
+    messages.success(request, _("Run #%d is being prepared.") % run.number)
+    return redirect("run", study.public_id, run.public_id)

@@ -1,0 +1,59 @@
+"""Runs in which a scripted model wrote answers."""
+
+from annotation.actions.answer_prompts import FILES
+from annotation.actions.answer_targets import target_of
+from annotation.actions.first_prompts import first_prompts
+from cqa_site.judging.chat import ChatRequest
+from cqa_site.people.models import Study, User
+from cqa_site.runs.actions.runs import RunPlan
+from cqa_site.runs.models import Endpoint, PromptVersion, Run
+from tests.runs.made_runs import carry_run
+
+TEXT = """Summary:
+{first} and {second} differ in price and taste. {padding}
+
+Main aspects:
+- Price: {first} costs less [1].
+- Taste: {second} tastes stronger [generated].
+
+Best option: {best}
+
+Used arguments:
+1. {first} costs less."""
+
+
+def write_by_text(request: ChatRequest) -> str:
+    """An answer of the full form; its length and its choice depend on the prompt and the seed."""
+    said = sum(map(ord, request.messages[-1]["content"])) + request.params.get("seed", 0)
+    return TEXT.format(
+        first="Tea",
+        second="Coffee",
+        best=("Tea", "Coffee")[said % 2],
+        padding="Both are warm. " * (said % 60),
+    )
+
+
+def scenario(study: Study, number: int = 4, actor: User | None = None) -> PromptVersion:
+    """The project's prompt of one scenario."""
+    kind = f"answer_{number}"
+    return first_prompts(study, {kind: FILES[kind]}, actor)[0]
+
+
+def plan_of(study: Study, endpoint: Endpoint, **chosen) -> RunPlan:
+    """A plan that asks nothing before it goes on; ``target`` holds what differs from the usual."""
+    usual = {
+        "kind": "answers",
+        "endpoint": endpoint,
+        "prompt": scenario(study, chosen.pop("number", 4)),
+        "target": target_of(**chosen.pop("target", {})),
+        "params": {"max_tokens": 900, "seed": 1},
+        "preflight": "off",
+    }
+    return RunPlan(**usual | chosen)
+
+
+def make_generation(
+    study: Study, endpoint: Endpoint, actor: User, answer=write_by_text, **chosen
+) -> Run:
+    """Start a run over the questions of a study and carry it as far as it goes by itself."""
+    return carry_run(study, actor, answer, plan_of(study, endpoint, **chosen))

@@ -1,0 +1,112 @@
+"""Faithfulness through the API: figures, verdicts, agreement of experts."""
+
+import pytest
+
+from annotation.models import FaithfulnessFigures, Revision
+from cqa_site.runs import jobs
+from cqa_site.runs.models import Job
+
+pytestmark = pytest.mark.django_db
+
+
+def at(world, rest=""):
+    return f"/api/v1/studies/{world.study.public_id}/{rest}"
+
+
+def test_figures_are_asked_for_and_shown(world, researcher):
+    before = researcher.get(at(world, "faithfulness/")).json()
+    revisions = Revision.objects.filter(task__answer__study=world.study)
+    assert before["texts"] == world.study.answers.count() + revisions.count()
+    FaithfulnessFigures.objects.all().delete()
+    assert researcher.get(at(world, "faithfulness/")).json()["stale"] == before["texts"]
+    response = researcher.post(
+        at(world, "faithfulness/compute/"), {"embedding": ""}, format="json"
+    )
+    assert response.status_code == 202
+    assert response.json()["kind"] == "faithfulness"
+    Job.objects.filter(kind="train_judge").delete()
+    jobs.drain()
+    after = researcher.get(at(world, "faithfulness/")).json()
+    assert (after["stale"], after["mode"], after["embedding"]) == (0, "sound", "")
+    group = next(each for each in after["groups"] if each["measures"]["precision"]["value"])
+    assert set(group["measures"]["precision"]) == {
+        "value", "low", "high", "interval", "n_values", "reason",
+    }  # fmt: skip
+    assert researcher.get(at(world, "faithfulness/?mode=paper")).json()["mode"] == "paper"
+
+
+@pytest.mark.parametrize("query", ["mode=loud", "color=red", "mode=sound&mode=paper"])
+def test_unknown_parameters_are_refused(world, researcher, query):
+    assert researcher.get(at(world, f"faithfulness/?{query}")).status_code == 400
+
+
+def test_only_models_on_offer_can_be_asked_for(world, researcher):
+    address = at(world, "faithfulness/compute/")
+    for embedding in ("../../etc", "some/model", 3, None):
+        given = {"embedding": embedding}
+        assert researcher.post(address, given, format="json").status_code == 400
+
+
+def test_texts_are_listed_by_what_is_asked(world, researcher):
+    rows = researcher.get(at(world, "faithfulness/texts/?sort=-f1")).json()["results"]
+    known = [row["f1"] for row in rows if row["f1"] is not None]
+    assert known == sorted(known, reverse=True)
+    assert {row["mode"] for row in rows} == {"sound"}
+    edited = researcher.get(at(world, "faithfulness/texts/?texts=edited")).json()["results"]
+    assert all(row["revision"] for row in edited)
+    assert str(world.faithful_revision.public_id) in {row["revision"] for row in edited}
+    for query in ("sort=key", "problem=x", "system=x", "texts=all", "scenario=9"):
+        response = researcher.get(at(world, f"faithfulness/texts/?{query}"))
+        assert response.status_code == 400, query
+
+
+def test_verdicts_of_a_run(world, researcher):
+    rest = f"runs/{world.judging_run.public_id}/verdicts/"
+    every = researcher.get(at(world, rest)).json()
+    assert every["count"] > 0
+    row = every["results"][0]
+    assert row["is_coherent"] in (True, False)
+    assert row["rationale"]
+    unscored = researcher.get(at(world, f"{rest}?is_unscored=true")).json()
+    assert unscored["count"] == 0
+    other = researcher.get(at(world, f"runs/{world.run.public_id}/verdicts/")).json()
+    assert other["count"] == 0
+
+
+def test_a_coherence_run_can_be_estimated_and_started(world, researcher):
+    plan = {
+        "kind": "coherence",
+        "endpoint": str(world.endpoint.public_id),
+        "prompt": str(world.judging_run.prompt.public_id),
+        "texts": "both",
+        "scenarios": [4],
+        "systems": [str(world.system.public_id)],
+        "seed": 5,
+    }
+    found = researcher.post(at(world, "runs/estimate/"), plan, format="json")
+    assert found.status_code == 200, found.json()
+    assert found.json()["requests"] > 0
+    response = researcher.post(at(world, "runs/"), plan, format="json")
+    assert response.status_code == 201
+    assert response.json()["kind"] == "coherence"
+    for wrong in ({"texts": "all"}, {"systems": [str(world.run.public_id)]}, {"scenarios": [9]}):
+        bad = researcher.post(at(world, "runs/"), plan | wrong, format="json")
+        assert bad.status_code == 400, wrong
+
+
+def test_texts_before_and_after(world, researcher):
+    rows = researcher.get(at(world, "faithfulness/edited/")).json()["results"]
+    known = {row["revision"]: row for row in rows}
+    row = known[str(world.faithful_revision.public_id)]
+    assert row["before"] == str(world.faithful_revision.task.answer.public_id)
+    assert row["gold"] is None
+    assert row["edit_distance"] > 0
+
+
+def test_agreement_of_a_round(world, researcher):
+    rest = f"editing-rounds/{world.faithful_round.public_id}/agreement/"
+    found = researcher.get(at(world, rest)).json()
+    assert found["calibration_answers"] == 1
+    assert [(pair["one"], pair["other"]) for pair in found["pairs"]] == [(0, 1)]
+    assert found["work"][0]["answers"] == 1
+    assert researcher.get(at(world, f"{rest}?mode=x")).status_code == 400

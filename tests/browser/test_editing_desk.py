@@ -1,0 +1,570 @@
+"""The editing desk as experts use it: citing, checks, drafts that survive, two tabs, no script."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.actions import editing_rounds
+from annotation.methods.citations import find_citations
+from annotation.models import DraftConflict, EarlierDraft, EditingTask, Revision
+from benchmarks.campaign_server import PASSWORD, CampaignServer
+from tests.annotation.editing_cast import make_answers, make_round, tasks_of
+from tests.cast import make_member, make_study
+
+from .conftest import Visitor
+
+pytestmark = pytest.mark.browser
+
+SELECTED = """() => {
+    const field = document.getElementById("text");
+    return field.value.slice(field.selectionStart, field.selectionEnd);
+}"""
+READ = """(text) => findCitations(text).map(
+    ({ start, end, numbers, isGenerated }) => [text.slice(start, end), numbers, isGenerated]
+)"""
+SAVED = re.compile(r"^Saved \d+ s ago")
+FORMS = [
+    "Fast [3] and cheap [1, 2], small [2-5], odd [1-3, 5-6], said [Argument 3].",
+    "Old [generated] or [3, generated], not [Paris], not [], not [12345], not [4-2], not [1-200].",
+    "[ 7 ] [3; 4] [2 and 7] [args. 1, 2] [#5] [no. 6] [1 – 3] [1—2] [Generated x2] [3 generated]",
+    "[1\n2] [[3]] [3, see above] [3 [4] end [5",
+    "Emoji \U0001f375 before [2] and \U0001f600 between [generated argument].",
+]
+
+
+@pytest.fixture
+def editing_round(server):
+    study = make_study()
+    make_answers(study)
+    return make_round(study, experts=1, calibration=1, individual=2)
+
+
+@pytest.fixture
+def task(editing_round):
+    return tasks_of(editing_round)[0]
+
+
+@pytest.fixture
+def desk(visit, task):
+    visitor = visit(task.editor)
+    open_desk(visitor, task)
+    return visitor
+
+
+def open_desk(visitor, task):
+    return visitor.go("desk", task.editing_round.study.public_id, task.public_id)
+
+
+def editor(page):
+    return page.locator("#text")
+
+
+def put_caret(page, after):
+    """Behind the first place of a text."""
+    page.evaluate(
+        """(text) => {
+            const field = document.getElementById("text");
+            field.focus();
+            const at = field.value.indexOf(text) + text.length;
+            field.setSelectionRange(at, at);
+        }""",
+        after,
+    )
+
+
+def expect_saved(page, **options):
+    expect(page.locator("#saved")).to_have_attribute("data-state", "saved", **options)
+    expect(page.locator("#saved [data-text]")).to_have_text(SAVED)
+
+
+def stored(task):
+    return EditingTask.objects.select_related("answer").get(pk=task.pk).text
+
+
+def write(page, text):
+    """Replace the whole text as somebody does who types."""
+    editor(page).fill(text)
+
+
+# -- the usual way -------------------------------------------------------------------------------
+
+
+def test_what_is_typed_is_saved_by_itself(desk, task):
+    page = desk.page
+    expect(page.locator("#saved")).to_contain_text("Nothing changed yet")
+    put_caret(page, "Tea is calmer")
+    page.keyboard.type(" and kinder")
+    expect(page.locator("#saved")).to_contain_text("Not saved yet")
+    expect_saved(page)
+    assert stored(task) == task.machine_text.replace("Tea is calmer", "Tea is calmer and kinder")
+    page.reload()
+    assert editor(page).input_value() == stored(task)
+
+
+def test_somebody_who_never_pauses_is_saved_every_five_seconds(desk, task):
+    page = desk.page
+    page.clock.install()
+    page.reload()
+    put_caret(page, "Tea is calmer")
+    with page.expect_response(re.compile("/save/")) as saved:
+        for _ in range(11):
+            page.keyboard.type(".")
+            page.clock.run_for(500)
+    assert saved.value.ok
+    page.keyboard.type("!")
+    page.clock.run_for(1600)
+    expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
+    assert "calmer...........!" in stored(task)
+
+
+def test_ctrl_s_saves_at_once(desk, task):
+    put_caret(desk.page, "Best Option:\nTea")
+    desk.page.keyboard.type("pot")
+    desk.page.keyboard.press("Control+s")
+    expect_saved(desk.page, timeout=1_000)
+    assert stored(task).endswith("Teapot")
+
+
+def test_an_argument_is_cited_where_the_caret_is_and_undo_takes_it_back(desk, task):
+    page = desk.page
+    before = task.machine_text
+    expect(page.locator("#argument-3")).not_to_have_class(re.compile("cited"))
+    put_caret(page, "Caffeine: Tea has little of it")
+    page.get_by_role("button", name="Cite argument 3").click()
+    expect_saved(page)
+    assert "little of it [3] [1]." in stored(task)
+    expect(page.locator("#argument-3")).to_have_class(re.compile("cited"))
+    page.keyboard.press("Control+z")
+    expect(editor(page)).to_have_value(before)
+    expect_saved(page)
+    assert stored(task) == before
+
+
+def test_a_number_goes_into_the_citation_that_the_caret_touches(desk, task):
+    page = desk.page
+    put_caret(page, "the hour [1]")
+    page.locator("#argument-2").click()
+    expect(editor(page)).to_have_value(re.compile(r"the hour \[1, 2\]"))
+    page.keyboard.type("!")
+    expect(editor(page)).to_have_value(re.compile(r"the hour \[1, 2\]!"))
+    put_caret(page, "the hour [1")
+    page.locator("#argument-2").click()  # it is there already
+    expect_saved(page)
+    assert "the hour [1, 2]!." in stored(task)
+
+
+def test_without_a_caret_an_argument_asks_for_one(desk, task):
+    desk.page.locator("#argument-1").click()
+    expect(desk.page.locator("#toasts")).to_contain_text("Put the caret")
+    assert stored(task) == task.machine_text
+
+
+def test_a_citation_shows_its_argument_to_pointer_and_caret(desk, task):
+    page = desk.page
+    card = page.locator("#citation-card")
+    sentence = page.locator("#argument-2 [data-sentence]").inner_text()
+    box = page.locator("#mirror mark.cite[data-numbers='2']").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(card).to_contain_text(sentence)
+    expect(page.locator("#argument-2")).to_have_class(re.compile("current"))
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    page.mouse.move(2, 2)
+    put_caret(page, "Coffee works at once")
+    page.keyboard.press("ArrowRight")
+    expect(card).to_be_hidden()
+    page.keyboard.press("ArrowRight")
+    expect(card).to_contain_text(sentence)
+    expect(page.locator("#announce")).to_contain_text(sentence)
+    page.keyboard.type("9")
+    expect(card).to_be_hidden()
+    expect(page.locator("#mirror mark.unknown")).to_have_text("[92]")
+
+
+def test_a_fixed_check_turns_good(desk):
+    page = desk.page
+    check = page.locator("[data-name=generated_marked]")
+    write(page, "Main Aspects:\n- Caffeine: Tea has little.\n- Speed: Coffee works [2].")
+    expect(check).to_have_class(re.compile("open"))
+    expect(check).to_contain_text("1 of 2")
+    put_caret(page, "Tea has little")
+    page.get_by_role("button", name="Cite argument 1").click()
+    expect(check).to_have_class(re.compile("good"))
+
+
+def test_a_check_selects_the_places_that_are_meant_also_behind_an_emoji(desk):
+    page = desk.page
+    write(page, "\U0001f375\U0001f375 Tea wins [8].\nCoffee loses [9].")
+    show = page.locator("[data-check=citations_exist]")
+    expect(show).to_be_visible()
+    show.click()
+    assert page.evaluate(SELECTED) == "[8]"
+    show.click()
+    assert page.evaluate(SELECTED) == "[9]"
+    show.click()
+    assert page.evaluate(SELECTED) == "[8]"
+    expect(page.locator("#mirror mark.found")).to_have_text(["[8]", "[9]"])
+
+
+def test_the_marks_stand_where_the_text_stands(desk):
+    """The copy behind the field breaks its lines exactly like the field."""
+    page = desk.page
+    write(page, "word " * 600 + "\n\n\tend [1]\n" + "x" * 400)
+    sizes = page.evaluate(
+        """() => ["text", "mirror"].map((id) => {
+            const box = document.getElementById(id);
+            return [box.scrollHeight, box.clientHeight, box.clientWidth];
+        })"""
+    )
+    assert sizes[0] == sizes[1]
+    assert sizes[0][0] == sizes[0][1] > 380
+
+
+def test_browser_and_server_read_the_same_citations(desk):
+    for text in [*FORMS, *released_answers()]:
+        expected = [
+            [found.text, list(found.numbers), found.is_generated] for found in find_citations(text)
+        ]
+        assert desk.page.evaluate(READ, text) == expected, text
+
+
+def released_answers():
+    """The machine answers of the paper, where they are at hand."""
+    folder = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", "../shared/data"))
+    file = folder / "relevance" / "silver_112x3.json"
+    if not file.exists():
+        return []
+    return [text for record in json.loads(file.read_text()) for text in record["gpt_answers"]]
+
+
+# -- submitting ----------------------------------------------------------------------------------
+
+
+def test_submitting_by_keyboard_with_a_reason(desk, task):
+    page = desk.page
+    put_caret(page, "Best Option:\nTea")
+    page.keyboard.type("!")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#submit-message")).to_contain_text("Choose at least one reason")
+    expect_saved(page)
+    assert stored(task).endswith("Tea!")
+    assert not Revision.objects.exists()
+    page.get_by_label("Final choice changed or made clear").check()
+    page.locator("#comment").fill("Louder.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#toasts")).to_contain_text("Submitted as revision 1.")
+    revision = Revision.objects.get()
+    assert (revision.text, revision.reasons) == (stored(task), ["choice"])
+    assert revision.comment == "Louder."
+    page.get_by_role("link", name="Go on with the next one").click()
+    expect(page.locator(".topbar")).to_contain_text("2 of 3")
+    desk.console.clear()  # the browser logs the 422
+
+
+def test_a_submission_whose_reply_was_lost_is_made_once(desk, task):
+    lost = []
+
+    def lose_first(route):
+        reply = route.fetch()
+        if lost:
+            return route.fulfill(response=reply)
+        lost.append(reply.status)
+        return route.abort()
+
+    page = desk.page
+    page.route(re.compile("/submit/"), lose_first)
+    put_caret(page, "Best Option:\nTea")
+    page.keyboard.type("!")
+    page.get_by_label("Length").check()
+    page.locator("#submit").click()
+    expect(page.locator("#submit-message")).to_contain_text("Not submitted yet")
+    page.locator("#submit").click()
+    expect(page.locator("#toasts .toast").last).to_contain_text("Submitted as revision 1.")
+    assert lost == [200]
+    assert Revision.objects.count() == 1
+    assert not DraftConflict.objects.exists()
+    desk.console.clear()
+
+
+# -- connections, tabs, sessions -----------------------------------------------------------------
+
+
+def test_text_written_offline_arrives(desk, task):
+    page = desk.page
+    desk.context.set_offline(True)
+    put_caret(page, "Tea is calmer")
+    page.keyboard.type(" offline")
+    expect(page.locator("#saved")).to_contain_text("No connection. The text is kept")
+    assert stored(task) == task.machine_text
+    page.keyboard.type(" and still")
+    desk.context.set_offline(False)
+    expect_saved(page)
+    assert "calmer offline and still and" in stored(task)
+    assert not DraftConflict.objects.exists()
+    desk.console.clear()  # the browser itself logs each failed request
+
+
+def test_a_lost_reply_is_no_conflict(desk, task):
+    page = desk.page
+    lost = []
+
+    def lose_first(route):
+        reply = route.fetch()
+        if lost:
+            return route.fulfill(response=reply)
+        lost.append(reply.status)
+        return route.abort()
+
+    page.route(re.compile("/save/"), lose_first)
+    put_caret(page, "Tea is calmer")
+    page.keyboard.type(" once")
+    expect(page.locator("#saved")).to_contain_text("No connection")
+    page.keyboard.type(" more")
+    expect_saved(page)
+    assert lost == [200]
+    assert "calmer once more" in stored(task)
+    assert not DraftConflict.objects.exists()
+    desk.console.clear()
+
+
+def test_two_tabs_meet_side_by_side_and_nothing_is_overwritten(desk, task):
+    one = desk.page
+    two = desk.context.new_page()
+    two.goto(one.url)
+    put_caret(one, "Tea is calmer")
+    one.keyboard.type(" in the first tab")
+    expect_saved(one)
+    expect(two.locator("#changed-elsewhere")).to_be_visible()
+    put_caret(two, "Coffee works at once")
+    two.keyboard.type(" in the second tab")
+    conflict = two.locator(".conflict")
+    expect(conflict).to_contain_text("Two versions of this text")
+    expect(conflict.locator(".two > div").first).to_contain_text("in the second tab")
+    expect(conflict.locator(".two > div").last).to_contain_text("in the first tab")
+    assert "in the first tab" in stored(task)
+    assert "in the second tab" in DraftConflict.objects.get().text
+    faults = desk.axe()
+    assert faults == []
+    conflict.get_by_text("Merge them by hand").click()
+    merged = stored(task).replace("at once", "at once in the second tab")
+    conflict.locator("textarea").fill(merged)
+    conflict.get_by_role("button", name="Go on with the merged text").click()
+    expect(two.locator(".conflict")).to_have_count(0)
+    assert stored(task) == merged
+    put_caret(one, "Tea is calmer")
+    one.keyboard.type(" again")
+    one.locator(".conflict").get_by_role("button", name="Keep the stored draft").click()
+    expect(one.locator(".conflict")).to_have_count(0)
+    assert editor(one).input_value() == merged
+    kept = [*DraftConflict.objects.values_list("text", flat=True)]
+    kept += [*EarlierDraft.objects.values_list("text", flat=True)]
+    for words in ("calmer in the first tab", "once in the second tab", "calmer again"):
+        assert any(words in text for text in [*kept, stored(task)])
+    desk.console.clear()  # the browser logs the 409
+
+
+def leave_offline(visitor, words):
+    """Write without a connection and be gone before it comes back."""
+    visitor.context.set_offline(True)
+    put_caret(visitor.page, "Tea is calmer")
+    visitor.page.keyboard.type(words)
+    expect(visitor.page.locator("#saved")).to_contain_text("No connection")
+    visitor.page.close(run_before_unload=False)
+    visitor.context.set_offline(False)
+    visitor.page = visitor.context.new_page()
+
+
+def test_a_page_that_was_closed_before_it_could_save(desk, task):
+    leave_offline(desk, " unsent")
+    assert stored(task) == task.machine_text
+    page = open_desk(desk, task)
+    expect(page.locator("#toasts")).to_contain_text("Text of an earlier visit")
+    expect(editor(page)).to_have_value(re.compile("calmer unsent"))
+    assert "calmer unsent" in stored(task)
+    assert page.evaluate("Object.keys(localStorage)") == []
+    desk.console.clear()
+
+
+def test_unsent_text_of_an_earlier_visit_meets_what_was_saved_since(desk, task, visit):
+    leave_offline(desk, " on the train")
+    other = visit(task.editor)
+    open_desk(other, task)
+    put_caret(other.page, "Coffee works at once")
+    other.page.keyboard.type(" at home")
+    expect_saved(other.page)
+    page = open_desk(desk, task)
+    expect(page.locator(".conflict")).to_contain_text("on the train")
+    assert "at home" in stored(task)
+    page.get_by_role("button", name="Go on with the text that arrived").click()
+    expect(editor(page)).to_have_value(re.compile("on the train"))
+    assert "at home" in EarlierDraft.objects.get().text
+    desk.console.clear()
+
+
+def test_leaving_with_unsent_text_asks_first(desk, task):
+    page = desk.page
+    desk.context.route(re.compile("/save/"), lambda route: route.abort())
+    put_caret(page, "Tea is calmer")
+    page.keyboard.type(" unsent")
+    expect(page.locator("#saved")).to_contain_text("No connection")
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    desk.go("editing", task.editing_round.study.public_id)
+    assert asked == ["beforeunload"]
+    desk.console.clear()
+
+
+def test_signed_out_in_the_middle_and_back_again(desk, task):
+    page = desk.page
+    cookies = desk.context.cookies()
+    desk.context.clear_cookies(name="sessionid")
+    put_caret(page, "Tea is calmer")
+    page.keyboard.type(" signed out")
+    expect(page.locator("#saved")).to_contain_text("You are signed out")
+    expect(page.locator("#trouble-link")).to_have_attribute("href", re.compile("login.*next="))
+    assert stored(task) == task.machine_text
+    desk.context.add_cookies(cookies)
+    page.goto(page.url)
+    expect(editor(page)).to_have_value(re.compile("calmer signed out"))
+    assert "calmer signed out" in stored(task)
+    desk.console.clear()
+
+
+def test_a_token_gone_stale_says_so_and_keeps_the_text(desk, task):
+    page = desk.page
+    desk.context.clear_cookies(name="csrftoken")
+    put_caret(page, "Tea is calmer")
+    page.keyboard.type(" stale")
+    expect(page.locator("#saved")).to_contain_text("no longer accepts this page")
+    page.locator("#trouble-link").click()
+    expect(editor(page)).to_have_value(re.compile("calmer stale"))
+    expect(page.locator("#toasts")).to_contain_text("Text of an earlier visit")
+    assert "calmer stale" in stored(task)
+    desk.console.clear()
+
+
+def test_a_round_that_ends_meanwhile_keeps_the_text(desk, task, editing_round):
+    page = desk.page
+    actor = make_member(editing_round.study, "researcher")
+    editing_rounds.close_round(editing_round=editing_round, actor=actor)
+    put_caret(page, "Tea is calmer")
+    page.keyboard.type(" too late")
+    expect(page.locator("#saved")).to_contain_text("The round was closed meanwhile")
+    assert "calmer too late" in DraftConflict.objects.get().text
+    page.reload()
+    expect(page.locator("main")).to_contain_text("This round is closed")
+    expect(editor(page)).not_to_be_editable()
+    desk.console.clear()
+
+
+# -- the server dies -----------------------------------------------------------------------------
+
+PREPARE = """
+import json, sys
+import django
+django.setup()
+from django.contrib.auth.hashers import make_password
+from django.core.management import call_command
+call_command("migrate", verbosity=0, interactive=False)
+call_command("createcachetable", verbosity=0)
+from cqa_site.people.models import Membership, Study, User
+from tests.annotation.editing_cast import make_answers, make_round
+study = Study.objects.create(name="Killed")
+expert = User.objects.create_user("expert@killed.example", sys.argv[1])
+Membership.objects.create(study=study, user=expert, role="expert")
+make_answers(study, questions=1)
+task = make_round(study, people=[expert], individual=0).tasks.get()
+print(json.dumps([str(study.public_id), str(task.public_id)]))
+"""
+SHOW = """
+import django
+django.setup()
+from annotation.models import EditingTask
+task = EditingTask.objects.get()
+print(task.draft_version, repr(task.text), task.conflicts.count())
+"""
+
+
+class EditingServer(CampaignServer):
+    """The production web server in front of one answer to edit."""
+
+    def prepare(self):
+        made = self.python("-c", PREPARE, PASSWORD)
+        self.study, self.task = json.loads(made.splitlines()[-1])
+        self.python("manage.py", "collectstatic", "--noinput", "-v0")
+
+
+@pytest.fixture
+def killable():
+    server = EditingServer(workers=1)
+    try:
+        server.prepare()
+        server.start()
+        yield server
+    finally:
+        server.remove()
+
+
+def test_the_server_is_killed_in_the_middle_of_a_draft(browser, killable):
+    address = f"http://127.0.0.1:{killable.port}"
+    visitor = Visitor(browser, address, None)
+    page = visitor.page
+    page.goto(f"{address}/accounts/login/?next=/s/{killable.study}/editing/{killable.task}/")
+    page.get_by_label("Email").fill("expert@killed.example")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("main").get_by_role("button").first.click()
+    put_caret(page, "Tea is calmer")
+    page.keyboard.type(" before the crash")
+    expect_saved(page)
+    page.keyboard.type(", during")
+    killable.kill()
+    page.keyboard.type(" and after it")
+    expect(page.locator("#saved")).to_contain_text("No connection", timeout=15_000)
+    page.close(run_before_unload=False)  # the lid is closed
+    killable.start()
+    page = visitor.context.new_page()
+    page.goto(f"{address}/s/{killable.study}/editing/{killable.task}/")
+    words = "calmer before the crash, during and after it"
+    expect(editor(page)).to_have_value(re.compile(words))
+    expect(page.locator("#toasts")).to_contain_text("Text of an earlier visit")
+    assert words in killable.python("-c", SHOW)
+    assert killable.python("-c", SHOW).split()[-1] == "0"
+    visitor.context.close()
+
+
+# -- without script, small screens ---------------------------------------------------------------
+
+
+def test_everything_works_without_script(visit, task):
+    visitor = visit(task.editor, java_script_enabled=False)
+    page = open_desk(visitor, task)
+    write(page, "First line\nsecond line [2]")
+    page.get_by_role("button", name="Save").click()
+    assert editor(page).input_value() == "First line\nsecond line [2]"
+    assert stored(task) == "First line\nsecond line [2]"
+    page.locator("#submit").click()
+    expect(page.get_by_role("alert")).to_contain_text("Choose at least one reason")
+    page.get_by_label("Structure or order of the parts").check()
+    page.locator("#submit").click()
+    expect(page.locator("main")).to_contain_text("This answer is submitted")
+    assert Revision.objects.get().text == "First line\nsecond line [2]"
+    visitor.console.clear()  # the browser logs the 422
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (360, "light")])
+def test_the_desk_in_use_is_accessible(visit, task, width, scheme):
+    size = {"width": width, "height": 800}
+    visitor = visit(task.editor, color_scheme=scheme, viewport=size)
+    page = open_desk(visitor, task)
+    write(page, task.machine_text.replace("[2]", "[2, 9] [generated]"))
+    expect_saved(page)
+    page.locator("[data-check=citations_exist]").click()
+    put_caret(page, "Tea has little of it [")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowRight")
+    assert visitor.axe() == []
+    assert visitor.has_no_sideways_scroll()

@@ -1,0 +1,176 @@
+"""The released answers, imported as a lab would: every file, every count, and twice."""
+
+import json
+from collections import Counter, defaultdict
+
+import pytest
+
+from annotation.actions.importing import import_path
+from annotation.management.throwaway import throwaway_database
+from annotation.models import Answer, ArgumentList, ListedArgument, Question, System
+from cqa_site.people.models import Study
+from tests.annotation.methods.released import FOLDER, SILVER_50, SILVER_112
+
+RAW = FOLDER.parent / "compqa" / "raw_summaries"
+FILES = sorted(RAW.glob("*.json"))
+IS_ABSENT = not (SILVER_112.exists() and SILVER_50.exists() and FILES)
+pytestmark = [
+    pytest.mark.reference,
+    pytest.mark.skipif(IS_ABSENT, reason="released data absent"),
+]
+ANSWERS = {
+    "cam": 50,
+    "gpt3-5": 600,
+    "gpt4": 600,
+    "human": 80,
+    "llama3-70b": 200,
+    "llama3-8b": 200,
+    "mixtral": 200,
+    "perplexity": 200,
+    "yahoo": 28,
+}
+
+
+def take(study, kind, path, *, write=True, **options):
+    return import_path(
+        study=study, kind=kind, path=path, name=path.name, options=options, write=write
+    )
+
+
+@pytest.fixture(scope="module")
+def database(django_db_setup, django_db_blocker):
+    with django_db_blocker.unblock(), throwaway_database():
+        yield
+
+
+@pytest.fixture(scope="module")
+def compqa(database):
+    """All files of CompQA in one study: looked at, imported, imported again."""
+    study = Study.objects.create(name="compqa")
+    looked = [take(study, "answers", path, write=False) for path in FILES]
+    first = [take(study, "answers", path) for path in FILES]
+    again = [take(study, "answers", path) for path in FILES]
+    return study, looked, first, again
+
+
+def total(outcomes, name, result):
+    return sum(outcome.counts[name][result] for outcome in outcomes)
+
+
+def test_compqa_has_2158_answers_in_27_files(compqa):
+    study, _looked, first, _again = compqa
+    assert len(FILES) == 27
+    assert total(first, "answers", "new") == study.answers.count() == 2_158
+    assert total(first, "answers", "rejected") == 0
+    by_system = Counter(study.answers.values_list("system__name", flat=True))
+    assert by_system == ANSWERS
+
+
+def test_compqa_has_50_pairs_20_of_them_with_an_aspect(compqa):
+    study = compqa[0]
+    assert study.comparisons.count() == 50
+    # Questions of their own: 50, and 18 more that only Yahoo! Answers has an aspect for, or none.
+    assert study.questions.count() == 68
+    asked = Question.objects.filter(study=study, answers__system__name="cam").distinct()
+    assert (asked.count(), asked.exclude(aspect="").count()) == (50, 20)
+
+
+def test_choices_and_scenarios_come_from_place_and_name(compqa):
+    study = compqa[0]
+    gpt = study.answers.filter(system__name="gpt4")
+    assert Counter(gpt.values_list("scenario", "choice")) == {
+        (scenario, choice): 50 for scenario in (1, 2, 3, 4) for choice in (1, 2, 3)
+    }
+    people = study.answers.filter(system__name="human")
+    assert Counter(people.values_list("choice", flat=True)) == {1: 50, 2: 10, 3: 10, 4: 10}
+    others = study.answers.filter(system__name="mixtral")
+    assert Counter(others.values_list("scenario", "choice")) == {(n, 1): 50 for n in (1, 2, 3, 4)}
+    kinds = dict(System.objects.filter(study=study).values_list("name", "kind"))
+    assert (kinds["human"], kinds["cam"], kinds["gpt4"]) == ("human", "imported", "model")
+
+
+def test_the_copies_inside_files_are_kept_and_counted(compqa):
+    _study, _looked, first, _again = compqa
+    notes = [note for outcome in first for note in outcome.notes if "repeat" in note]
+    assert sorted(note.split()[0] for note in notes) == ["1", "2"]
+
+
+def test_texts_are_verbatim_at_their_place(compqa):
+    study = compqa[0]
+    for path in FILES[::5]:
+        released = [record["comparison"] for record in json.loads(path.read_text())]
+        kept = study.answers.filter(source=path.name).order_by("position")
+        assert list(kept.values_list("text", flat=True)) == released
+
+
+def test_importing_again_adds_and_changes_nothing(compqa):
+    _study, looked, first, again = compqa
+    assert sum(outcome.added for outcome in again) == 0
+    assert sum(outcome.changed for outcome in again) == 0
+    assert total(again, "answers", "same") == 2_158
+    # A look at one file after the other cannot know what the files before it will bring.
+    assert total(looked, "answers", "new") == 2_158
+    assert [each.counts["answers"] for each in looked] == [
+        each.counts["answers"] for each in first
+    ]
+
+
+@pytest.fixture(scope="module")
+def silver(database):
+    study = Study.objects.create(name="relevance")
+    first = take(study, "silver", SILVER_112)
+    part = take(study, "silver", SILVER_50)
+    again = [take(study, "silver", SILVER_112), take(study, "silver", SILVER_50)]
+    return study, first, part, again
+
+
+def test_silver_has_112_questions_with_3_answers(silver):
+    study, first, _part, _again = silver
+    assert first.counts["answers"]["new"] == study.answers.count() == 336
+    assert study.questions.count() == 112
+    assert set(study.answers.values_list("scenario", "system__name")) == {(4, "gpt-3.5-turbo")}
+    # 21 of the comparisons were released without arguments.
+    assert ArgumentList.objects.filter(question__study=study).count() == 91
+    listed = ListedArgument.objects.filter(argument_list__question__study=study)
+    assert listed.count() == 828
+    assert study.answers.filter(argument_list=None).count() == 63
+
+
+def test_the_50_are_part_of_the_112(silver):
+    _study, _first, part, again = silver
+    assert part.counts["answers"] == {"new": 0, "same": 150, "changed": 0, "rejected": 0}
+    assert "150 answers are here already, from silver_112x3.json." in part.notes
+    assert [(outcome.added, outcome.changed) for outcome in again] == [(0, 0), (0, 0)]
+
+
+def test_edited_answers_find_the_arguments_of_the_silver_ones(silver, tmp_path):
+    """The gold file itself is not at hand: its texts are, in CompQA's file of human answers."""
+    study = silver[0]
+    texts = defaultdict(list)
+    for record in json.loads((RAW / "human.json").read_text()):
+        key = (record["object1"], record["object2"], record["aspect"])
+        texts[key].append(record["comparison"])
+    spelt = {
+        (row.comparison.object1.lower(), row.comparison.object2.lower(), row.aspect): row
+        for row in study.questions.select_related("comparison")
+    }
+    gold = []
+    for (one, two, aspect), found in texts.items():
+        question = spelt[one.lower(), two.lower(), aspect or ""]
+        gold.append(
+            {
+                "object1": question.comparison.object1,
+                "object2": question.comparison.object2,
+                "aspect": aspect,
+                "question": None,
+                "comparison": found,
+            }
+        )
+    path = tmp_path / "gold.json"
+    path.write_text(json.dumps(gold))
+    outcome = take(study, "gold", path)
+    assert outcome.counts["answers"] == {"new": 80, "same": 0, "changed": 0, "rejected": 0}
+    assert outcome.counts["questions"] == {"new": 0, "same": 50, "changed": 0, "rejected": 0}
+    edited = Answer.objects.filter(study=study, source="gold.json")
+    assert edited.exclude(argument_list=None).count() == 80
+    assert take(study, "gold", path).added == 0

@@ -1,0 +1,126 @@
+"""Faithfulness of the released machine answers, straight from the files.
+
+tests/golden/test_relevance_import.py computes them once more through importer and database, and
+the similarities with them.
+"""
+
+import json
+
+import pytest
+
+from annotation.methods.faithfulness import measure, pool
+from annotation.methods.faithfulness_relevance import cited_in_paper_segments, score_sets
+from annotation.methods.final_labels import read_final_labels
+from annotation.methods.silver import read_silver
+from tests.annotation.methods.released import FINAL, FOLDER, SILVER_50, SILVER_112
+
+FILES = {"silver_112x3": SILVER_112, "silver_50x3": SILVER_50}
+HUMAN = FOLDER.parent / "compqa" / "raw_summaries" / "human.json"
+ABSENT = [path.name for path in (FINAL, *FILES.values()) if not path.exists()]
+pytestmark = [
+    pytest.mark.reference,
+    pytest.mark.skipif(bool(ABSENT), reason=f"released data absent: {', '.join(ABSENT)}"),
+]
+
+
+@pytest.fixture(scope="module")
+def released() -> dict[str, list]:
+    """File → (text, arguments, labels) of every answer; the first copy of a unit is its label."""
+    known: dict = {}
+    for each in read_final_labels(FINAL):
+        if each.unit is not None:
+            known.setdefault(each.unit, each.label)
+    found: dict[str, list] = {name: [] for name in FILES}
+    for name, path in FILES.items():
+        for each in read_silver(path):
+            arguments = {argument.number: argument.text for argument in each.arguments}
+            labels = {
+                number: known.get((each.object1, each.object2, text))
+                for number, text in arguments.items()
+            }
+            found[name] += [(text, arguments, labels) for text in each.answers]
+    return found
+
+
+def means(answers, mode):
+    return pool(measure(*answer, mode=mode) for answer in answers)
+
+
+def test_every_argument_has_a_label(released):
+    for answers in released.values():
+        assert all(None not in labels.values() for _text, _arguments, labels in answers)
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "relevance"),
+    [
+        ("silver_112x3", (0.2485, 0.2066, 11.8240), (0.9610, 0.8315, 0.8760)),
+        ("silver_50x3", (0.2418, 0.2092, 11.8831), (0.9557, 0.8608, 0.8937)),
+    ],
+)
+def test_paper_figures(released, name, words, relevance):
+    found = means(released[name], "paper")
+    measured = (found.jaccard_text, found.jaccard_sentence, found.levenshtein)
+    assert measured == pytest.approx(words, abs=5e-5)
+    assert (found.precision, found.recall, found.f1) == pytest.approx(relevance, abs=5e-5)
+
+
+def test_what_the_paper_figures_are_means_of(released):
+    found = means(released["silver_112x3"], "paper")
+    assert (found.n_answers, found.n_segments, found.n_scored) == (336, 2505, 258)
+    # 21 of the 112 comparisons have no arguments.
+    assert found.skipped == {"no_arguments": 63, "no_citations": 15}
+    found = means(released["silver_50x3"], "paper")
+    assert (found.n_answers, found.n_segments, found.n_scored) == (150, 1497, 143)
+    assert found.skipped == {"no_citations": 7}
+
+
+def test_right_labels_and_a_clean_reader_where_the_paper_looks(released):
+    scores = []
+    for text, _arguments, labels in released["silver_50x3"]:
+        cited = cited_in_paper_segments(text)
+        if cited:
+            scores.append(score_sets(cited, {n for n, label in labels.items() if label >= 2}))
+    assert len(scores) == 143
+    averages = [sum(each) / len(scores) for each in zip(*scores, strict=True)]
+    assert averages == pytest.approx((0.995, 0.866, 0.915), abs=5e-4)
+
+
+def test_the_sound_mode_misses_no_citation(released):
+    """Ten answers cite more than the paper's segments end with, five less without their lists."""
+    found = means(released["silver_50x3"], "sound")
+    assert (found.precision, found.recall, found.f1) == pytest.approx(
+        (0.9953, 0.8769, 0.9212), abs=5e-5
+    )
+    assert (found.n_scored, found.skipped["no_citations"]) == (141, 9)
+    more, fewer = 0, 0
+    for text, arguments, labels in released["silver_50x3"]:
+        cited = set(measure(text, arguments, labels, mode="sound").cited)
+        narrow = cited_in_paper_segments(text)
+        more += bool(cited - narrow)
+        fewer += bool(narrow - cited)
+    assert (more, fewer) == (10, 5)
+
+
+@pytest.mark.skipif(not HUMAN.exists(), reason=f"released data absent: {HUMAN.name}")
+def test_the_edited_answers_have_the_figures_of_the_papers_table(released):
+    """Released with the second paper; their arguments are those of the machine answers."""
+    arguments = {(each.object1, each.object2): each for each in read_silver(SILVER_50)}
+    edited = []
+    for each in json.loads(HUMAN.read_text(encoding="utf-8")):
+        listed = arguments[each["object1"], each["object2"]].arguments
+        edited.append((each["comparison"], {one.number: one.text for one in listed}, {}))
+    found = means(edited, "paper")
+    assert found.n_answers == 80
+    assert (round(found.jaccard_text, 2), round(found.jaccard_sentence, 2)) == (0.14, 0.18)
+    assert found.levenshtein == pytest.approx(20.54, abs=0.01)
+
+
+def test_sound_segments_are_either_measured_or_said_to_be_left_out(released):
+    for answers in released.values():
+        for answer in answers:
+            if answer[1]:
+                found = measure(*answer, mode="sound")
+                reasons = ("uncited", "generated", "nonexistent")
+                left_out = sum(found.skipped.get(each, 0) for each in reasons)
+                assert found.segments == len(found.levenshtein) + left_out
