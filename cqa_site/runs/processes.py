@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 PROC = Path("/proc")
+UNKNOWN = "0"
 
 
 def worker_name() -> str:
@@ -37,7 +38,8 @@ def _is_gone(name: str) -> bool:
     if machine != _machine() or len(parts) != 3:
         return False
     pid = int(parts[0], 16)
-    return not _is_there(pid) or _start_of(pid) != parts[1]
+    # A start that cannot be read says nothing; a process that ends meanwhile is found next time.
+    return not _is_there(pid) or _start_of(pid) not in (UNKNOWN, parts[1])
 
 
 def _is_there(pid: int) -> bool:
@@ -53,7 +55,7 @@ def _is_there(pid: int) -> bool:
 def _start_of(pid: int) -> str:
     """When a process began, in ticks since the machine did; a number is given away again."""
     fields = _stat(pid)
-    return f"{int(fields[19]):x}" if fields else "0"
+    return f"{int(fields[19]):x}" if fields else UNKNOWN
 
 
 def _stat(pid: int) -> list[str]:

@@ -28,7 +28,7 @@ def test_figures_are_asked_for_and_shown(world, researcher):
     jobs.drain()
     after = researcher.get(at(world, "faithfulness/")).json()
     assert (after["stale"], after["mode"], after["embedding"]) == (0, "sound", "")
-    group = next(each for each in after["groups"] if each["measures"]["precision"]["value"])
+    group = next(each for each in after["groups"] if each["measures"]["jaccard_text"]["value"])
     assert set(group["measures"]["precision"]) == {
         "value", "low", "high", "interval", "n_values", "reason",
     }  # fmt: skip

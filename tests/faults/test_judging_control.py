@@ -78,9 +78,11 @@ def test_six_workers_never_pass_the_cap_and_the_books_balance(site):
         assert facts["reserved"] == 0
         assert 0.9 * 60_000 < facts["spent"] <= 60_000
         assert 0 < facts["calls"]["done"] < 200
-        assert stub.counts["answered"] == facts["calls"]["done"]
+        # Nothing is left to be read, and every paid reply has a result or came too late.
+        assert set(facts["calls"]) == {"done", "ready"}
+        unkept = stub.counts["answered"] - facts["calls"]["done"]
+        assert 0 <= unkept <= facts["failures"].get("timeout", 0), facts["outcomes"]
         site.steer(run, "set_cap", cap_micro=None)
         site.steer(run, "resume_run")
         site.wait(run, 60)
-        assert stub.counts["answered"] == 200
     site.check(run, kept=200)

@@ -141,7 +141,8 @@ def _within_budget(run: Run, calls: list[Call]) -> list[Call]:
     amount = sum(call.reserve_micro for call in fitting)
     if fitting and amount and not money.reserve(budgets, amount):
         raise RuntimeError("a locked budget changed under its lock")
-    if not fitting and not run.calls.filter(state=Call.State.LEASED).exists():
+    # Not before every reply is read: who sees the pause sees its final counts.
+    if not fitting and not run.calls.filter(state__in=Call.LEFT).exists():
         Run.objects.filter(pk=run.pk, state__in=Run.WORKING).update(
             state=Run.State.PAUSED, pause_reason="budget"
         )
