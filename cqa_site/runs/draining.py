@@ -30,6 +30,10 @@ LARGEST_WINDOW = 512
 PAUSE = 0.02
 # From so many requests on the way on, a turn waits the whole pause for more to come back.
 MANY = 64
+# A turn stores a part of what is on the way: the places of the first are filled again while
+# the others are stored, where one turn for all would leave the endpoint idle for that long.
+WAVES = 4
+LEAST_TOGETHER = 16
 IDLE_PAUSE = 0.25
 TURN_TRIES = 3
 LONGEST_BEAT = 5.0
@@ -147,7 +151,8 @@ async def _turn(lane: Lane, database: ThreadPoolExecutor, *, may_claim: bool) ->
     # Three beats in a lease: one may be late.
     beat = min(LONGEST_BEAT, settings.CALL_LEASE.total_seconds() / 3)
     turn.does_reap = time.monotonic() - lane.reaped_at > beat
-    turn.finished, lane.finished = lane.finished, []
+    most = max(LEAST_TOGETHER, (len(lane.on_the_way) + len(lane.finished)) // WAVES)
+    turn.finished, lane.finished = lane.finished[:most], lane.finished[most:]
     turn.read, lane.readings = lane.readings, []
     room = max(0, LARGEST_WINDOW - len(lane.on_the_way))
     loop = asyncio.get_running_loop()
@@ -214,6 +219,8 @@ async def _carry(lane: Lane, outgoing: Outgoing) -> None:
 
 async def _wait(lane: Lane, turn: Turn) -> None:
     """Until there is something to bring to the next turn; then a moment for more of it."""
+    if lane.finished:
+        return
     patience = PAUSE if lane.readings else IDLE_PAUSE
     if 0 < turn.waits_until < 5 and not lane.on_the_way:
         patience = min(turn.waits_until + 0.01, 2.0)
