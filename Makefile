@@ -20,7 +20,7 @@ site: $(VENV)/.site $(MODELS)/.ready
 	@exec $(BIN)/python manage.py site --port $(PORT)
 
 worker: $(VENV)/.site $(MODELS)/.ready
-	@exec $(BIN)/python -m celery -A cqa_site worker --pool threads --concurrency 2 --beat --schedule var/beat --loglevel INFO
+	@exec $(BIN)/python -m celery -A cqa_site worker --pool threads --concurrency 2 --without-mingle --without-gossip --beat --schedule var/beat --loglevel INFO
 
 test: lint unit
 

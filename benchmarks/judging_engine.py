@@ -126,7 +126,7 @@ def start_worker(site: JudgingSite, meter: Meter) -> subprocess.Popen:
         worker = subprocess.Popen(
             [
                 sys.executable, "-m", "celery", "--quiet", "-A", "cqa_site", "worker",
-                "--pool", "threads", "--concurrency", "2",
+                "--pool", "threads", "--concurrency", "2", "--without-mingle", "--without-gossip",
                 "--beat", "--schedule", str(schedule), "--loglevel", "ERROR",
             ],
             cwd=ROOT, env=site.environment, start_new_session=True,

@@ -101,7 +101,7 @@ def _web_command(options: dict[str, Any]) -> list[str]:
 def _worker_command(folder: Path) -> list[str]:
     return [
         sys.executable, "-m", "celery", "--quiet", "-A", "cqa_site", "worker",
-        "--pool", "threads", "--concurrency", "2",
+        "--pool", "threads", "--concurrency", "2", "--without-mingle", "--without-gossip",
         "--beat", "--schedule", str(folder / "schedule"),
         "--loglevel", "WARNING",
     ]  # fmt: skip
