@@ -15,6 +15,9 @@ from annotation.models import Answer, EditingRound, EditingTask, System
 from cqa_site.people.access import memberships_of, record
 from cqa_site.people.models import Membership, Role, Study, User
 
+from .faithfulness import request_figures
+from .faithfulness_texts import embedding_of
+
 CHUNK = 1_000
 # What another round holds and this one leaves alone.
 LEAVE_QUESTIONS, LEAVE_ANSWERS, LEAVE_NOTHING = "questions", "answers", "nothing"
@@ -118,12 +121,17 @@ def open_round(*, editing_round: EditingRound, actor: User) -> None:
 
 @transaction.atomic
 def close_round(*, editing_round: EditingRound, actor: User) -> None:
-    """End the editing; experts see each other's versions of the calibration answers."""
-    stored = EditingRound.objects.select_for_update().get(pk=editing_round.pk)
+    """End the editing; experts see each other's versions of the calibration answers.
+
+    How much these agree is computed in the background, so that it is there to be looked at.
+    """
+    rows = EditingRound.objects.select_for_update(of=("self",)).select_related("study")
+    stored = rows.get(pk=editing_round.pk)
     _require(stored, EditingRound.State.OPEN)
     stored.closed_at = timezone.now()
     stored.first_closed_at = stored.first_closed_at or stored.closed_at
     _move(stored, EditingRound.State.CLOSED, actor)
+    request_figures(study=stored.study, embedding=embedding_of(stored.study))
 
 
 @transaction.atomic

@@ -7,6 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
+from annotation.actions.faithfulness import latest_job
 from annotation.actions.faithfulness_texts import embedding_of
 from annotation.models import EditingRound
 from annotation.models.questions import text_key
@@ -50,6 +51,7 @@ def expert_agreement(request: HttpRequest, study: Study, round_id: uuid.UUID) ->
         "lowest": lowest_shade(found["found"]),
         "model": embedding_of(study),
         "rows": agreement_rows(found),
+        "job": latest_job(study),
         "work": list(zip(found["names"][1:], found["found"]["work"], strict=True)),
         **found,
     }

@@ -279,3 +279,11 @@ def test_the_overview_of_an_expert_leads_to_the_desk(study, boss):
     text = sign_in(expert).get(here).content.decode()
     assert "to do" not in text
     assert "Nothing waits for you" in text
+
+
+def test_closing_asks_for_the_agreement_of_experts(study, boss):
+    make_answers(study)
+    row = make_round(study, experts=1, calibration=1, individual=0)
+    editing_rounds.close_round(editing_round=row, actor=boss)
+    [job] = study.jobs.filter(kind="faithfulness")
+    assert job.is_active
