@@ -1,0 +1,1 @@
+"""Scoring comparative answers by a rubric: people, judges, agreement, leaderboard (CompQA)."""

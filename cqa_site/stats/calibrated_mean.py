@@ -1,0 +1,257 @@
+"""Mean of human scores from a judge's scores on all items and people's on a random part.
+
+The judge's mean is corrected by how much people differ from it where both scored. Whatever
+the judge's error, the interval holds if the labelled items were drawn with known
+probabilities; a judge that says little only makes it as wide as people alone would.
+
+Source: Angelopoulos, Duchi and Zrnic (2023), PPI++: Efficient Prediction-Powered Inference,
+section 2 and the power tuning of section 6; weights as in survey sampling (Horvitz and
+Thompson 1952).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy import special
+
+from cqa_site.stats.estimate import Estimate, check_confidence
+from cqa_site.stats.ratings import FloatArray
+
+LEAST_LABELLED = 10
+NO_PROBABILITIES = (
+    "the labelled items were not drawn with known probabilities, so the judge's error on them "
+    "says nothing certain about the others"
+)
+TOO_FEW_LABELLED = f"fewer than {LEAST_LABELLED} items carry a human score"
+TOO_FEW_OTHERS = "fewer than 2 items lack a human score; take the plain mean of the human scores"
+Recipe = Literal["student", "published"]
+INTERVALS = {
+    "student": "Student's t, from the spread of the judge and of the corrections",
+    "published": "normal, from the spread of the judge and of the corrections",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibratedMean:
+    """A mean of human scores with a judge's help.
+
+    Attributes
+    ----------
+    estimate
+        The calibrated mean; ``n_pairable_items`` have both scores.
+    human_only
+        Weighted mean of the human scores alone, to see what the judge adds.
+    judge_mean
+        Plain mean of the judge on all items; None without any.
+    tuning
+        Lambda, how much of the judge is used: 0 nothing, 1 all.
+    labels_to_halve
+        How many of the other items people would have to score for an interval half as wide;
+        None if scoring all of them would not do.
+    """
+
+    estimate: Estimate
+    human_only: Estimate
+    judge_mean: float | None = None
+    tuning: float | None = None
+    labels_to_halve: int | None = None
+
+
+def calibrated_mean(
+    judge: Sequence[float],
+    human: Sequence[float],
+    probabilities: float | Sequence[float] | None,
+    *,
+    recipe: Recipe = "student",
+    confidence: float = 0.95,
+) -> CalibratedMean:
+    """Prediction-powered mean with tuned lambda.
+
+    Parameters
+    ----------
+    judge : length n
+        The judge's score of every item; items it left unscored (NaN) are dropped and counted.
+        Items are independent units: average answers to the same question first.
+    human : length n
+        Human score where the item was drawn for labelling, else NaN.
+    probabilities
+        With which probability each item was to be drawn: one number, or one for each item,
+        strictly between 0 and 1.
+    recipe : {"student", "published"}
+        How the interval is made, see the notes.
+    confidence
+        Nominal coverage.
+
+    Returns
+    -------
+    CalibratedMean
+        Undefined below `LEAST_LABELLED` labelled items, or with nothing left unlabelled.
+
+    Raises
+    ------
+    ValueError
+        No probabilities, probabilities out of range, different lengths, or unknown recipe.
+
+    Notes
+    -----
+    ``mean(w y) + lambda (mean(v f') - mean(w f))`` with y and f the human's and the judge's
+    scores of labelled items and f' the judge's of the others. Weights ``w = 1 / p`` and
+    ``v = 1 / (1 - p)``, scaled to mean 1, make either part stand for all items.
+    ``lambda = cov(w y, w f) / ((1 + n/N) var(f, f'))``, cut to 0..1; 0 for a constant judge.
+    Variance: ``lambda² var(v f') / N + var(w (y - lambda f)) / n``, where each score is taken
+    from its weighted mean, because weights scaled by their own sum make the mean a ratio.
+
+    The published recipe divides by n and takes normal quantiles; with equal probabilities it
+    is ppi-python 0.2.3 within 1e-9 (20 random draws). That package does not centre weighted
+    scores: its intervals then held the truth in .926 to .9995 of simulated draws. The Student
+    recipe divides by n - 2 (lambda is estimated as well) and takes t quantiles with as many
+    degrees of freedom, n being the effective number ``sum(w)² / sum(w²)`` there.
+
+    Simulated coverage at nominal .95 (4,000 draws, scores 0-19, see
+    tests/stats/test_mean_coverage.py): .947-.957 for 15 to 180 labels drawn alike, .942-.954
+    where probabilities differ twofold. Where they differ fourfold, .948-.950 from 60 labels
+    on and .92 with 15: read such intervals as too narrow.
+    """
+    check_confidence(confidence)
+    if recipe not in INTERVALS:
+        raise ValueError(f"a recipe is one of {', '.join(INTERVALS)}, not {recipe!r}")
+    scores, labels, chance = _read(judge, human, probabilities)
+    known = ~np.isnan(scores)
+    n_dropped = int((~known).sum())
+    scores, labels, chance = scores[known], labels[known], chance[known]
+    labelled = ~np.isnan(labels)
+    about: dict[str, Any] = {
+        "confidence": confidence,
+        "n_items": len(known),
+        "n_pairable_items": int(labelled.sum()),
+        "n_raters": 2,
+        "n_values": len(scores) + int(labelled.sum()),
+        "n_dropped_items": n_dropped,
+    }
+    found = {
+        "statistic": "prediction-powered mean",
+        "recipe": "judge's mean corrected by human minus judge on labelled items; items without "
+        "a score of the judge are dropped",
+    }
+    alone = {"statistic": "mean of human scores", "recipe": "labelled items, weighted by 1 / p"}
+    judge_mean = float(scores.mean()) if len(scores) else None
+    reason = _why_undefined(labelled)
+    if reason is not None:
+        return CalibratedMean(
+            estimate=Estimate(value=None, reason=reason, **found, **about),
+            human_only=Estimate(value=None, reason=reason, **alone, **about),
+            judge_mean=judge_mean,
+        )
+    parts = _Parts.of(scores, labels, chance, labelled)
+    tuning = parts.tuning()
+    return CalibratedMean(
+        estimate=parts.estimate(tuning, recipe, found | about),
+        human_only=parts.estimate(0.0, recipe, alone | about),
+        judge_mean=judge_mean,
+        tuning=tuning,
+        labels_to_halve=parts.labels_to_halve(tuning),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """Weighted scores of labelled items (y, f), of the others (rest), and bare ones to tune."""
+
+    y: FloatArray
+    f: FloatArray
+    rest: FloatArray
+    w: FloatArray
+    v: FloatArray
+
+    @classmethod
+    def of(
+        cls, scores: FloatArray, labels: FloatArray, chance: FloatArray, labelled: Any
+    ) -> _Parts:
+        w, v = 1 / chance[labelled], 1 / (1 - chance[~labelled])
+        return cls(
+            labels[labelled], scores[labelled], scores[~labelled], w / w.mean(), v / v.mean()
+        )
+
+    def tuning(self) -> float:
+        """The lambda with the smallest variance, from deviations from the untuned mean."""
+        n, others = len(self.y), len(self.rest)
+        centre = self._mean(1.0)
+        y, f = self.w * (self.y - centre), self.w * (self.f - centre)
+        judged = np.concatenate([f, self.v * (self.rest - centre)])
+        spread = (1 + n / others) * float(judged.var(ddof=1))
+        if np.ptp(np.concatenate([self.f, self.rest])) == 0:
+            return 0.0
+        shared = float(((y - y.mean()) * (f - f.mean())).mean())
+        return float(np.clip(shared / spread, 0.0, 1.0))
+
+    def estimate(self, tuning: float, recipe: Recipe, about: dict[str, Any]) -> Estimate:
+        n, (rest, own) = len(self.y), self._variances(tuning)
+        mean, upto = self._mean(tuning), (1 + about["confidence"]) / 2
+        quantile = float(special.ndtri(upto))
+        if recipe == "student":
+            estimated = 1 if tuning == 0 else 2
+            effective = float(self.w.sum() ** 2 / (self.w**2).sum())
+            own *= n / (n - estimated)
+            quantile = float(special.stdtrit(max(effective - estimated, 1.0), upto))
+        reach = quantile * (rest / len(self.rest) + own / n) ** 0.5
+        if reach == 0:
+            reason = "the scores do not vary, so there is no spread"
+            return Estimate(value=mean, reason=reason, **about)
+        interval = INTERVALS[recipe]
+        return Estimate(
+            value=mean, low=mean - reach, high=mean + reach, interval=interval, **about
+        )
+
+    def labels_to_halve(self, tuning: float) -> int | None:
+        """Fewest of the others to label for half the standard error, lambda tuned anew.
+
+        With the best lambda the variance is ``unexplained / n + explained / (n + N)``: what
+        the judge explains is known from all items, the rest from the labelled ones.
+        """
+        n, others = len(self.y), len(self.rest)
+        explained = (tuning * (1 + n / others)) ** 2 * self._variances(1.0)[0]
+        unexplained = max(self._variances(0.0)[1] - explained, 0.0)
+        rest, own = self._variances(tuning)
+        room = (rest / others + own / n) / 4 - explained / (n + others)
+        if room <= 0 or unexplained / room > n + others:
+            return None
+        return max(math.ceil(unexplained / room) - n, 1)
+
+    def _mean(self, tuning: float) -> float:
+        labelled = (self.w * (self.y - tuning * self.f)).mean()
+        return float(tuning * (self.v * self.rest).mean() + labelled)
+
+    def _variances(self, tuning: float) -> tuple[float, float]:
+        """Variances (ddof 0) of one of the others and of one labelled item."""
+        rest, own = tuning * self.rest, self.y - tuning * self.f
+        return (
+            float((self.v * (rest - (self.v * rest).mean())).var()),
+            float((self.w * (own - (self.w * own).mean())).var()),
+        )
+
+
+def _read(
+    judge: Sequence[float], human: Sequence[float], probabilities: float | Sequence[float] | None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    if probabilities is None:
+        raise ValueError(NO_PROBABILITIES)
+    scores, labels = np.asarray(judge, dtype=float), np.asarray(human, dtype=float)
+    if scores.shape != labels.shape or scores.ndim != 1:
+        raise ValueError("judge and human have one score, or a gap, for each item")
+    chance = np.asarray(probabilities, dtype=float)
+    if chance.ndim and chance.shape != scores.shape:
+        raise ValueError("probabilities are one number, or one for each item")
+    if not ((chance > 0) & (chance < 1)).all():
+        raise ValueError("an inclusion probability lies strictly between 0 and 1")
+    return scores, labels, np.broadcast_to(chance, scores.shape)
+
+
+def _why_undefined(labelled: Any) -> str | None:
+    if labelled.sum() < LEAST_LABELLED:
+        return TOO_FEW_LABELLED
+    return TOO_FEW_OTHERS if (~labelled).sum() < 2 else None

@@ -1,0 +1,88 @@
+"""How often the intervals of paired differences and calibrated means hold the truth.
+
+The nominal share is .95; with 2,000 replicates a run is within .01 of it by chance.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cqa_site.stats.calibrated_mean import calibrated_mean
+from cqa_site.stats.correlation import correlation
+from cqa_site.stats.ranking import rank_systems
+
+pytestmark = pytest.mark.slow
+REPLICATES = 2000
+
+
+def share_held(intervals, truth, design):
+    low, high = np.array(intervals).T
+    share = np.mean((low <= truth) & (truth <= high))
+    print(f"{design}: {share:.4f}, width {np.mean(high - low):.3f}")
+    return share
+
+
+def totals(generator, latent):
+    """Scores 0-19 in whole points with a ceiling, as score sheets have them."""
+    return np.clip(np.round(latent + generator.normal(size=np.shape(latent))), 0, 19)
+
+
+@pytest.mark.parametrize("n_questions", [50, 200])
+def test_paired_differences(n_questions):
+    generator = np.random.default_rng(11)
+
+    def scores(n):
+        difficulty = 2 * generator.normal(size=n)
+        own = 0.8 * generator.normal(size=(2, n))
+        return totals(generator, np.array([[16.0], [15.0]]) + difficulty + own)
+
+    population = scores(1_000_000)
+    truth = float(np.mean(population[0] - population[1]))
+    found = []
+    for seed in range(REPLICATES):
+        frame = pd.DataFrame(scores(n_questions), index=["a", "b"])
+        pair = rank_systems(frame, n_resamples=1000, seed=seed).pairs[0]
+        sign = 1 if pair.first == "a" else -1
+        found.append(sorted((sign * pair.low, sign * pair.high)))
+    assert 0.93 <= share_held(found, truth, f"difference, {n_questions} questions") <= 0.97
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["uniform", "weighted"])
+@pytest.mark.parametrize(("n_items", "share"), [(100, 0.25), (400, 0.15), (600, 0.3)])
+def test_calibrated_means(n_items, share, weighted):
+    generator = np.random.default_rng(12)
+
+    def draw(n):
+        latent = generator.normal(14, 2.5, n)
+        return totals(generator, latent), totals(generator, 0.7 * latent + 6)
+
+    truth = float(draw(2_000_000)[0].mean())
+    found = []
+    for _ in range(REPLICATES):
+        human, judge = draw(n_items)
+        chance = np.where(judge < 16, 1.3, 0.7) * share if weighted else np.full(n_items, share)
+        human[generator.random(n_items) >= chance] = np.nan
+        estimate = calibrated_mean(judge, human, chance).estimate
+        found.append((estimate.low, estimate.high))
+    design = f"calibrated mean, {share:.0%} of {n_items}, {'weighted' if weighted else 'uniform'}"
+    assert 0.93 <= share_held(found, truth, design) <= 0.97
+
+
+@pytest.mark.parametrize("kind", ["pearson", "spearman"])
+def test_correlations_of_clustered_pairs(kind):
+    generator = np.random.default_rng(13)
+
+    def draw(n):
+        """Three answers to each question; what makes a question hard is seen by both raters."""
+        question = np.repeat(generator.normal(size=n), 3)
+        latent = 12 + 2 * question + generator.normal(size=3 * n)
+        return totals(generator, latent), totals(generator, latent), np.repeat(range(n), 3)
+
+    x, y, _ = draw(200_000)
+    truth = correlation(x, y, kind=kind, n_resamples=3).value
+    found = []
+    for seed in range(800):
+        x, y, names = draw(100)
+        estimate = correlation(x, y, names.tolist(), kind=kind, n_resamples=500, seed=seed)
+        found.append((estimate.low, estimate.high))
+    assert 0.92 <= share_held(found, truth, f"{kind}, 100 questions x 3 answers") <= 0.97

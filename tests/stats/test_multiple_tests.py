@@ -1,0 +1,27 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
+
+from cqa_site.stats.multiple_tests import benjamini_yekutieli, holm
+
+shares = st.lists(st.floats(0, 1), min_size=1, max_size=20)
+
+
+@pytest.mark.parametrize(("adjust", "method"), [(holm, "holm"), (benjamini_yekutieli, "fdr_by")])
+@settings(max_examples=25, deadline=None)
+@given(p=shares)
+def test_against_statsmodels(adjust, method, p):
+    assert adjust(np.array(p)) == pytest.approx(multipletests(p, method=method)[1])
+
+
+def test_by_hand():
+    """Three tests: Holm 3, 2, 1 times the sorted p; Benjamini-Yekutieli 11/6 times 3, 3/2, 1."""
+    p = np.array([0.04, 0.01, 0.02])
+    assert holm(p) == pytest.approx([0.04, 0.03, 0.04])
+    assert benjamini_yekutieli(p) == pytest.approx([0.22 / 3, 0.055, 0.055])
+
+
+def test_nothing_tested_is_nothing_adjusted():
+    assert len(holm(np.array([]))) == len(benjamini_yekutieli(np.array([]))) == 0
