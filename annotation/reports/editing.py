@@ -157,7 +157,9 @@ def desk_of(user: User, study: Study) -> QuerySet[EditingTask]:
         .select_related("editing_round", "answer__question__comparison")
         .defer("draft", "answer__text")
         .annotate(has_conflict=Exists(waiting))
-        .order_by("-editing_round__state", "-editing_round__opened_at", "editing_round_id", "position")
+        .order_by(
+            "-editing_round__state", "-editing_round__opened_at", "editing_round_id", "position"
+        )
     )
 
 

@@ -1,0 +1,1 @@
+"""What is computed for pages and commands; figures of the paper without Django."""
