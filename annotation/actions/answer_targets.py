@@ -1,9 +1,9 @@
 """Which questions a run of answers asks, and from which arguments it lets a model write."""
 
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from annotation.methods.seeded_sample import seeded_places
 from annotation.models import Question
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
@@ -61,10 +61,9 @@ def chosen_questions(study: Study, target: Mapping[str, Any], seed: int) -> list
     if target["questions"] == "comparisons":
         rows = rows.filter(comparison__public_id__in=target["comparisons"])
     found = list(rows)
-    if target["questions"] == "sample" and len(found) > target["sample"]:
-        places = random.Random(seed).sample(range(len(found)), target["sample"])  # noqa: S311
-        return [found[place] for place in sorted(places)]
-    return found
+    if target["questions"] != "sample":
+        return found
+    return [found[place] for place in seeded_places(len(found), target["sample"], seed)]
 
 
 def drawn_lists(run: Run) -> Iterator[Drawn]:

@@ -4,12 +4,12 @@ Where segments stand and what they cite was settled when the faithfulness figure
 nothing has to be read again; texts without figures are not judged.
 """
 
-import random
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.db.models import QuerySet
 
+from annotation.methods.seeded_sample import seeded_places
 from annotation.models import Answer, FaithfulnessFigures
 from annotation.reports.coherence_rows import Cited
 from annotation.reports.edited_texts import newest_revisions
@@ -47,10 +47,8 @@ def target_of(
 def chosen_citations(study: Study, target: Mapping[str, Any], seed: int) -> Iterator[Cited]:
     """Every citation of the chosen texts, text by text."""
     rows = _cited_texts(study, target)
-    if target["sample"] and len(rows) > target["sample"]:
-        # A reproducible sample, kept in the order of answers.
-        places = random.Random(seed).sample(range(len(rows)), target["sample"])  # noqa: S311
-        rows = [rows[place] for place in sorted(places)]
+    if target["sample"]:
+        rows = [rows[place] for place in seeded_places(len(rows), target["sample"], seed)]
     for answer, revision, citations in rows:
         for start, end, number in citations:
             yield Cited(answer, revision, start, end, number)

@@ -4,7 +4,6 @@ Two forms, by the kind of the prompt version: one sentence a request, or several
 one comparison as a JSON batch, as in the paper.
 """
 
-import random
 from array import array
 from collections import Counter
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count
 from django.utils.translation import gettext_lazy as lazy
 
+from annotation.methods.seeded_sample import seeded_places
 from annotation.models import Argument, Campaign, JudgeLabel, Rater, RelevanceRun
 from cqa_site.judging.identity import digest
 from cqa_site.judging.neutral import Neutral, fence, fence_items, fence_token, neutralise, quote
@@ -184,10 +184,8 @@ def chosen_arguments(
     for pk, comparison in rows.values_list("pk", "comparison").iterator(CHUNK):
         keys.append(pk)
         comparisons.append(comparison)
-    if target["choice"] == "sample" and len(keys) > target["sample"]:
-        # A reproducible sample, kept in the order of comparisons.
-        places = random.Random(seed).sample(range(len(keys)), target["sample"])  # noqa: S311
-        places.sort(key=lambda place: (comparisons[place], keys[place]))
+    if target["choice"] == "sample":
+        places = seeded_places(len(keys), target["sample"], seed)
         keys = array("q", (keys[place] for place in places))
         comparisons = array("q", (comparisons[place] for place in places))
     return keys, comparisons

@@ -38,13 +38,6 @@ class GenerationForm(PlanForm):
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
-    sample = forms.IntegerField(
-        label=lazy("Size of the sample"),
-        required=False,
-        min_value=1,
-        max_value=1_000_000,
-        help_text=lazy("Only for a random sample."),
-    )
     uses_aspect = forms.BooleanField(
         label=lazy("Name the aspect of a question that has one"), required=False, initial=True
     )
@@ -137,8 +130,7 @@ class GenerationForm(PlanForm):
     def clean(self) -> dict[str, Any]:
         """What several fields decide together."""
         data = super().clean()
-        if data.get("questions") == "sample" and not data.get("sample"):
-            self.complain("sample", _("Say how large the sample is."))
+        self.want_sample(data, is_wanted=data.get("questions") == "sample")
         if data.get("questions") == "comparisons" and not data.get("comparisons"):
             self.complain("comparisons", _("Choose at least one comparison."))
         return data

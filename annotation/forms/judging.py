@@ -36,13 +36,6 @@ class RunForm(PlanForm):
         initial="all",
         widget=forms.RadioSelect,
     )
-    sample = forms.IntegerField(
-        label=lazy("Size of the sample"),
-        required=False,
-        min_value=1,
-        max_value=1_000_000,
-        help_text=lazy("Only for a random sample."),
-    )
     batch_size = forms.IntegerField(
         label=lazy("Most sentences in one request"),
         initial=BATCH_SIZE,
@@ -58,8 +51,7 @@ class RunForm(PlanForm):
     def clean(self) -> dict[str, Any]:
         """What several fields decide together."""
         data = super().clean()
-        if data.get("choice") == "sample" and not data.get("sample"):
-            self.complain("sample", _("Say how large the sample is."))
+        self.want_sample(data, is_wanted=data.get("choice") == "sample")
         return data
 
     @property

@@ -33,6 +33,13 @@ class PlanForm(forms.Form):
 
     endpoint = forms.ModelChoiceField(label=lazy("Endpoint"), queryset=None, empty_label=None)
     prompt = forms.ModelChoiceField(label=lazy("Prompt"), queryset=None, empty_label=None)
+    sample = forms.IntegerField(
+        label=lazy("Size of the sample"),
+        required=False,
+        min_value=1,
+        max_value=1_000_000,
+        help_text=lazy("Only for a random sample."),
+    )
     temperature = forms.FloatField(
         label=lazy("Temperature"),
         required=False,
@@ -169,6 +176,11 @@ class PlanForm(forms.Form):
         if data.get("webhook_url"):
             self._clean_secret(data)
         return data
+
+    def want_sample(self, data: dict[str, Any], *, is_wanted: bool) -> None:
+        """Ask how large a sample is that was chosen."""
+        if is_wanted and not data.get("sample"):
+            self.complain("sample", _("Say how large the sample is."))
 
     @property
     def tokens_wanted(self) -> int | None:

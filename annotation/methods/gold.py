@@ -3,11 +3,10 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-from cqa_site.tabular import DEFAULT_LIMITS, Limits, Problem, Row, open_table
+from cqa_site.tabular import DEFAULT_LIMITS, Limits, Problem, Row
 
-from .record_values import BadValue, optional_text_of, text_of, texts_of
+from .record_values import optional_text_of, read_records, text_of, texts_of
 
 
 @dataclass(frozen=True)
@@ -42,13 +41,7 @@ def read_gold(
     UnreadableFile
         At the first step, if the file is not such JSON.
     """
-    shown_name = name or Path(path).name
-    with open_table(path, name=shown_name, kind="json", limits=limits) as table:
-        for row in table.rows:
-            try:
-                yield _read_comparison(row)
-            except BadValue as bad:
-                yield Problem(table.name, row.number, bad.column, bad.reason)
+    return read_records(path, _read_comparison, name=name, limits=limits)
 
 
 def _read_comparison(row: Row) -> GoldComparison:

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cqa_site.tabular import DEFAULT_LIMITS, Limits, Problem, Row, open_table
+from cqa_site.tabular import DEFAULT_LIMITS, Limits, Problem, Row
 
-from .record_values import BadValue, optional_text_of, text_of
+from .record_values import optional_text_of, read_records, text_of
 
 HUMAN = "human"
 _WITH_SCENARIO = re.compile(r"(.+?)[ _-]*scenario[ _-]*([1-4])", re.IGNORECASE)
@@ -50,28 +50,25 @@ def read_raw_answers(
     UnreadableFile
         At the first step, if the file is not such JSON.
     """
-    shown_name = name or Path(path).name
     question: tuple[str, str, str | None] | None = None
     choice = 0
-    with open_table(path, name=shown_name, kind="json", limits=limits) as table:
-        for row in table.rows:
-            try:
-                asked, text = _read_record(row)
-            except BadValue as bad:
-                yield Problem(table.name, row.number, bad.column, bad.reason)
-                continue
-            choice = choice + 1 if asked == question else 1
-            question = asked
-            yield RawAnswer(row.number, *asked, text, choice)
+    for record in read_records(path, _read_record, name=name, limits=limits):
+        if isinstance(record, Problem):
+            yield record
+            continue
+        position, asked, text = record
+        choice = choice + 1 if asked == question else 1
+        question = asked
+        yield RawAnswer(position, *asked, text, choice)
 
 
-def _read_record(row: Row) -> tuple[tuple[str, str, str | None], str]:
+def _read_record(row: Row) -> tuple[int, tuple[str, str, str | None], str]:
     asked = (
         text_of(row, "object1"),
         text_of(row, "object2"),
         optional_text_of(row, "aspect"),
     )
-    return asked, text_of(row, "comparison")
+    return row.number, asked, text_of(row, "comparison")
 
 
 def propose_origin(file_name: str) -> tuple[str, int]:

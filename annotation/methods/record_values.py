@@ -1,6 +1,13 @@
-"""Cells of JSON records, checked one by one before anything is made of them."""
+"""Records of JSON files, and their cells, checked one by one before anything is made of them."""
 
-from cqa_site.tabular import Row, Value
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from cqa_site.tabular import Limits, Problem, Row, Value, open_table
+
+Record = TypeVar("Record")
 
 
 class BadValue(Exception):
@@ -40,3 +47,25 @@ def texts_of(row: Row, column: str) -> list[str]:
     if len(texts) < len(value):
         raise BadValue(column, "holds something that is not text")
     return texts
+
+
+def read_records(
+    path: str | os.PathLike[str],
+    read_one: Callable[[Row], Record],
+    *,
+    name: str | None,
+    limits: Limits,
+) -> Iterator[Record | Problem]:
+    """What ``read_one`` makes of each record, in file order; a problem where it raises BadValue.
+
+    Raises
+    ------
+    UnreadableFile
+        At the first step, if the file is no JSON list of records.
+    """
+    with open_table(path, name=name or Path(path).name, kind="json", limits=limits) as table:
+        for row in table.rows:
+            try:
+                yield read_one(row)
+            except BadValue as bad:
+                yield Problem(table.name, row.number, bad.column, bad.reason)

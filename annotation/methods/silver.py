@@ -4,11 +4,10 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-from cqa_site.tabular import DEFAULT_LIMITS, Limits, Problem, Row, open_table
+from cqa_site.tabular import DEFAULT_LIMITS, Limits, Problem, Row
 
-from .record_values import BadValue, optional_text_of, text_of, texts_of
+from .record_values import BadValue, optional_text_of, read_records, text_of, texts_of
 
 _NUMBERED = re.compile(r"(\d{1,4})\. (.*)", re.DOTALL)
 
@@ -52,13 +51,7 @@ def read_silver(
     UnreadableFile
         At the first step, if the file is not such JSON.
     """
-    shown_name = name or Path(path).name
-    with open_table(path, name=shown_name, kind="json", limits=limits) as table:
-        for row in table.rows:
-            try:
-                yield _read_comparison(row)
-            except BadValue as bad:
-                yield Problem(table.name, row.number, bad.column, bad.reason)
+    return read_records(path, _read_comparison, name=name, limits=limits)
 
 
 def _read_comparison(row: Row) -> SilverComparison:
