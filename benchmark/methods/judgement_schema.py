@@ -6,7 +6,7 @@ storing one (PostgreSQL's jsonb does not).
 
 from typing import Any
 
-from cqa_site.judging.schemas import LONGEST_REASON
+from cqa_site.judging.schemas import LONGEST_REASON, closed_object
 
 from .rubric import Rubric
 
@@ -29,15 +29,6 @@ def judgement_schema(
     for criterion in rubric.of_group(group):
         points = {"type": "integer", "enum": list(range(criterion.maximum + 1))}
         reason = {"type": "string", "maxLength": LONGEST_REASON}
-        entry = _object({"reason": reason, "points": points}) if with_reasons else points
+        entry = closed_object({"reason": reason, "points": points}) if with_reasons else points
         fields[criterion.key] = entry
-    return _object(fields)
-
-
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return closed_object(fields)

@@ -22,13 +22,13 @@ def label_schema(allowed: Sequence[int]) -> dict[str, Any]:
     allowed
         Labels of the scale.
     """
-    return _object(_reason_and_label(allowed))
+    return closed_object(_reason_and_label(allowed))
 
 
 def verdict_schema(name: str) -> dict[str, Any]:
     """Schema of ``{"reason": "…", "<name>": true}``."""
     reason = {"type": "string", "maxLength": LONGEST_REASON}
-    return _object({"reason": reason, name: {"type": "boolean"}})
+    return closed_object({"reason": reason, name: {"type": "boolean"}})
 
 
 def batch_schema(ids: Sequence[int], allowed: Sequence[int]) -> dict[str, Any]:
@@ -41,9 +41,11 @@ def batch_schema(ids: Sequence[int], allowed: Sequence[int]) -> dict[str, Any]:
     allowed
         Labels of the scale.
     """
-    entry = _object({"id": {"type": "integer", "enum": list(ids)}, **_reason_and_label(allowed)})
+    entry = closed_object(
+        {"id": {"type": "integer", "enum": list(ids)}, **_reason_and_label(allowed)}
+    )
     labels = {"type": "array", "items": entry, "minItems": len(ids), "maxItems": len(ids)}
-    return _object({"labels": labels})
+    return closed_object({"labels": labels})
 
 
 def _reason_and_label(allowed: Sequence[int]) -> dict[str, Any]:
@@ -53,7 +55,8 @@ def _reason_and_label(allowed: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
+def closed_object(properties: dict[str, Any]) -> dict[str, Any]:
+    """Schema of an object with exactly these properties, in this order."""
     return {
         "type": "object",
         "properties": properties,
