@@ -76,7 +76,12 @@ def test_a_cap_for_three_calls_lets_three_leave_and_pauses_after_them(lab):
         Finished(one, reply=ChatReply(good(), "stop", "m"))  # without usage: as reserved
         for one in sent
     ]
-    assert turn(lab, finished=full).outgoing == []
+    stored = turn(lab, finished=full)
+    assert stored.outgoing == []
+    run.refresh_from_db()
+    # Whoever sees the pause sees every result that was paid for.
+    assert run.state == Run.State.RUNNING
+    assert turn(lab, read=readings(stored)).ended == 3
     run.refresh_from_db()
     assert (run.state, run.pause_reason) == (Run.State.PAUSED, "budget")
     assert list(find_violations()) == []
