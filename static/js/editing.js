@@ -18,8 +18,10 @@ const otherTabs = "BroadcastChannel" in window ? new BroadcastChannel(prefix) : 
 const known = new Map([...document.querySelectorAll("[data-argument]")]
   .map((element) => [Number(element.dataset.argument), element]));
 
-// A browser may fill in what stood here before a reload; what counts is what the server sent.
-editor.value = editor.defaultValue;
+// A browser may fill in what stood here before a reload; what counts is what the server sent, and
+// what somebody wrote before this script was there.
+const wasTyped = "typed" in editor.dataset;
+if (!wasTyped) editor.value = editor.defaultValue;
 const isClosed = editor.readOnly;
 let savedAt = page.saved_at ? Date.parse(page.saved_at) : null;
 
@@ -223,3 +225,4 @@ bringBack();
 tellArrival();
 readText();
 showSaved();
+if (wasTyped) saver.changed();

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from django.urls import reverse
 from playwright.sync_api import expect
 
 from annotation.actions import editing_rounds
@@ -534,6 +535,23 @@ def test_the_server_is_killed_in_the_middle_of_a_draft(browser, killable):
     assert words in killable.python("-c", SHOW)
     assert killable.python("-c", SHOW).split()[-1] == "0"
     visitor.context.close()
+
+
+def test_what_is_written_before_the_scripts_are_there_is_kept(visit, task):
+    visitor = visit(task.editor)
+    page, held = visitor.page, []
+    page.route("**/js/editing.js", lambda route: held.append(route))
+    address = reverse("desk", args=[task.editing_round.study.public_id, task.public_id])
+    page.goto(visitor.server + address, wait_until="commit")
+    editor(page).wait_for()
+    put_caret(page, "Tea is calmer")
+    page.keyboard.type(" and kinder")
+    page.wait_for_timeout(100)
+    [held_back] = held
+    held_back.continue_()
+    expect_saved(page)
+    assert "Tea is calmer and kinder" in stored(task)
+    assert "Tea is calmer and kinder" in editor(page).input_value()
 
 
 # -- without script, small screens ---------------------------------------------------------------
