@@ -66,8 +66,9 @@ function digitOf(event) {
   return match[1] === "Digit" || event.key === match[2] ? match[2] : null;
 }
 
+// A dialog that was just closed keeps the focus until the browser draws again.
 function isField(element) {
-  return element.matches?.("input, textarea, select, [contenteditable]");
+  return element.matches?.("input, textarea, select, [contenteditable]") && !element.closest("dialog:not([open])");
 }
 
 function pressDigit(digit) {

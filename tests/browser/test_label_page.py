@@ -418,6 +418,20 @@ def test_enter_in_a_field_never_labels_without_script(visit, person, short):
     assert not VoteEvent.objects.exists()
 
 
+def test_a_key_right_after_a_dialog_closed_counts(visit, person, campaign):
+    page = visit(person).go("label", campaign.study.public_id, campaign.public_id)
+    page.keyboard.press("f")
+    expect(page.locator("#flag-comment")).to_be_focused()
+    page.evaluate(
+        """() => {
+            document.getElementById("flag-dialog").close();
+            const key = new KeyboardEvent("keydown", { key: "g", bubbles: true });
+            document.getElementById("flag-comment").dispatchEvent(key);
+        }"""
+    )
+    expect(page.locator("#guideline-dialog")).to_have_attribute("open", "")
+
+
 # -- how it looks and what it weighs --------------------------------------------------------------
 
 
