@@ -27,8 +27,8 @@ test: lint unit
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
-	$(BIN)/mypy cqa_site annotation benchmark
-	$(BIN)/mypy --strict cqa_site/stats cqa_site/tabular cqa_site/judging annotation/methods benchmark/methods
+	$(BIN)/mypy cqa_site annotation benchmark argsum
+	$(BIN)/mypy --strict cqa_site/stats cqa_site/tabular cqa_site/judging annotation/methods benchmark/methods argsum/methods
 	$(BIN)/ruff format --check .
 	$(BIN)/python manage.py makemigrations --check --dry-run
 

@@ -7,8 +7,8 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation import tasks  # noqa: F401  handlers of jobs register themselves
-        from cqa_site.runs.kinds import register
+        from annotation.run_kinds import register_kinds
+        from cqa_site.web import invariants
 
-        register("relevance", "annotation.actions.relevance_judge.RelevanceKind")
-        register("answers", "annotation.actions.answer_generation.AnswersKind")
-        register("coherence", "annotation.actions.coherence_judge.CoherenceKind")
+        register_kinds()
+        invariants.register("annotation.reports.integrity.find_violations")

@@ -71,6 +71,8 @@ INSTALLED_APPS = [
     "cqa_site.people",
     "cqa_site.runs",
     "annotation",
+    "benchmark",
+    "argsum",
 ]
 
 MIDDLEWARE = [
@@ -294,7 +296,6 @@ SPECTACULAR_SETTINGS = {
         "CallState": "cqa_site.runs.models.Call.State",
         "CampaignState": "annotation.models.Campaign.State",
         "CorpusState": "annotation.models.Corpus.State",
-        "EditingRoundState": "annotation.models.EditingRound.State",
         "EditingTaskState": "annotation.models.EditingTask.State",
         "EndpointKind": "cqa_site.runs.models.Endpoint.Kind",
         "ExportContent": "annotation.models.ExportFile.Content",
@@ -304,9 +305,17 @@ SPECTACULAR_SETTINGS = {
         "ImportState": "annotation.models.ImportFile.State",
         "JobState": "cqa_site.runs.models.Job.State",
         "RaterKind": "annotation.models.Rater.Kind",
+        # Scoring rounds have the same states, and the schema one name for them.
+        "RoundState": "annotation.models.EditingRound.State",
         "RunMode": "cqa_site.runs.models.Run.Mode",
         "RunState": "cqa_site.runs.models.Run.State",
+        "ScorerKind": "argsum.models.Scorer.Kind",
+        "ScorerState": "argsum.models.Scorer.State",
+        "ScorerTask": "argsum.models.Scorer.Task",
+        "SheetState": "benchmark.models.ScoreSheet.State",
+        "SummarySetState": "argsum.models.SummarySet.State",
         "SystemKind": "annotation.models.System.Kind",
+        "SystemRunState": "argsum.models.SystemRun.State",
         "TrainedJudgeKind": "annotation.models.TrainedJudge.Kind",
         "VoteState": "annotation.models.Assignment.State",
     },

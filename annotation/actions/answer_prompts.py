@@ -3,33 +3,45 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext_lazy as lazy
+
 from annotation.models import Answer, Question
 from cqa_site.judging.neutral import Neutral, fence_items, fence_token, neutralise, quote
 from cqa_site.judging.prompts import Layout, PromptParts, render
 from cqa_site.people.models import Study, User
 from cqa_site.runs import kinds
+from cqa_site.runs.kind_parts import PromptKind
 from cqa_site.runs.models import PromptVersion
 
-from .first_prompts import first_prompts
+from .first_prompts import FOLDER, first_prompts
 
 SCENARIOS = {f"answer_{number}": Answer.Scenario(number) for number in range(1, 5)}
 WITH_ARGUMENTS = ("answer_2", "answer_4")
 _ALWAYS = ("object1", "object2", "details")
-LAYOUTS = {
-    kind: Layout((), (*_ALWAYS, "arguments") if kind in WITH_ARGUMENTS else _ALWAYS)
-    for kind in SCENARIOS
+_NAMES = (
+    lazy("Answers, scenario 1"),
+    lazy("Answers, scenario 2"),
+    lazy("Answers, scenario 3"),
+    lazy("Answers, scenario 4"),
+)
+PROMPTS = {
+    kind: PromptKind(
+        name,
+        Layout((), (*_ALWAYS, "arguments") if kind in WITH_ARGUMENTS else _ALWAYS),
+        FOLDER / f"answer_scenario_{scenario}.md",
+    )
+    for (kind, scenario), name in zip(SCENARIOS.items(), _NAMES, strict=True)
 }
-FILES = {kind: f"answer_scenario_{scenario}.md" for kind, scenario in SCENARIOS.items()}
 
 
 def default_prompts(study: Study, actor: User | None = None) -> list[PromptVersion]:
     """The newest prompt of each scenario."""
-    return first_prompts(study, FILES, actor)
+    return first_prompts(study, PROMPTS, actor)
 
 
 def parts_of(version: PromptVersion) -> PromptParts:
     """The texts of a version with the placeholders of its scenario."""
-    return PromptParts(version.system, version.user, LAYOUTS[version.kind])
+    return PromptParts(version.system, version.user, PROMPTS[version.kind].layout)
 
 
 def write_request(

@@ -22,16 +22,22 @@ from cqa_site.judging.parsing import (
 from cqa_site.judging.prompts import Layout, PromptParts, render
 from cqa_site.judging.schemas import verdict_schema
 from cqa_site.people.models import Study, User
+from cqa_site.runs.kind_parts import PromptKind
 from cqa_site.runs.kinds import Ended, Question, Reading, Subject
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
 
 from .answer_lists import numbered_texts
 from .coherence_texts import chosen_citations
-from .first_prompts import first_prompts
+from .first_prompts import FOLDER, first_prompts
 
 KIND = "coherence"
-FILES = {KIND: "coherence.md"}
-LAYOUTS = {KIND: Layout((), ("object1", "object2", "number", "argument", "passage"))}
+PROMPTS = {
+    KIND: PromptKind(
+        lazy("Coherence of a citation"),
+        Layout((), ("object1", "object2", "number", "argument", "passage")),
+        FOLDER / "coherence.md",
+    )
+}
 ASKED = "coherent"
 
 
@@ -65,7 +71,7 @@ class CoherenceKind:
         cited = [Cited(*subject.ids) for subject in subjects]
         shown = _shown(run.study, cited)
         lists = numbered_texts({one.argument_list for one in shown.values()})
-        parts = PromptParts(run.prompt.system, run.prompt.user, LAYOUTS[run.prompt.kind])
+        parts = PromptParts(run.prompt.system, run.prompt.user, PROMPTS[run.prompt.kind].layout)
         return [_question(parts, each, shown[each.answer, each.revision], lists) for each in cited]
 
     def read(self, run: Run, call: Call, reply: Reply) -> Reading:
@@ -109,7 +115,7 @@ class CoherenceKind:
 
 def default_prompts(study: Study, actor: User | None = None) -> list[PromptVersion]:
     """The newest prompt; the project's own becomes version 1 when first asked for."""
-    return first_prompts(study, FILES, actor)
+    return first_prompts(study, PROMPTS, actor)
 
 
 def _subject(cited: Cited) -> Subject:

@@ -10,6 +10,7 @@ from datetime import timedelta
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 
 from annotation.models import (
@@ -45,6 +46,14 @@ PEOPLE = [
 SEED = 7
 # How often a simulated annotator gives the intended label; the last one guesses.
 SKILLS = [0.9, 0.85, 0.8, 0.8, 0.75, 0.7, 0.6, 0.25]
+# What other apps add, by dotted path: ``part(study=…, users=…)`` with the people by role.
+PARTS: list[str] = []
+
+
+def add_part(path: str) -> None:
+    """Let another app add its part to the demo; parts are added in this order."""
+    if path not in PARTS:
+        PARTS.append(path)
 
 
 def demo_exists() -> bool:
@@ -78,6 +87,8 @@ def build_demo() -> str:
     _answers(study)
     embedded_endpoint(study=study, actor=users[Role.RESEARCHER])
     demo_round(study=study, expert=users[Role.EXPERT], researcher=users[Role.RESEARCHER])
+    for part in PARTS:
+        import_string(part)(study=study, users=users)
     return password
 
 

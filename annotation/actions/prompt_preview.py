@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as lazy
 from annotation.models import Answer, Argument, Question
 from cqa_site.judging.estimating import estimate_messages
 from cqa_site.people.models import Study
+from cqa_site.runs.kind_parts import part_of, run_kind_of
 from cqa_site.runs.kinds import Subject, kind_of
 from cqa_site.runs.models import PromptVersion, Run
 
@@ -63,7 +64,8 @@ class Previewed:
 
 def previewed(version_kind: str) -> Previewed:
     """What prompts of a kind are tried out on."""
-    return PREVIEWED[version_kind.partition("_")[0]]
+    tried: Previewed = part_of(run_kind_of(version_kind), "tried_on")
+    return tried
 
 
 def preview_prompt(study: Study, version: PromptVersion, item: Model) -> Preview:
@@ -117,14 +119,11 @@ def _citation(study: Study, version: PromptVersion, answer: Answer) -> tuple[Run
     return Run(study=study, kind=coherence_judge.KIND, prompt=version, spec={}), [answer]
 
 
-# By the kind of a prompt up to its underscore.
-PREVIEWED = {
-    "relevance": Previewed(lazy("Argument"), _arguments, _relevance),
-    "answer": Previewed(lazy("Question"), _questions, _answer),
-    "coherence": Previewed(
-        lazy("Answer with citations"),
-        citing_answers,
-        _citation,
-        lambda answers: first_citation(answers[0]),
-    ),
-}
+RELEVANCE = Previewed(lazy("Argument"), _arguments, _relevance)
+ANSWERS = Previewed(lazy("Question"), _questions, _answer)
+COHERENCE = Previewed(
+    lazy("Answer with citations"),
+    citing_answers,
+    _citation,
+    lambda answers: first_citation(answers[0]),
+)

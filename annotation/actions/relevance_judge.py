@@ -28,18 +28,26 @@ from cqa_site.judging.parsing import (
 from cqa_site.judging.prompts import Layout, PromptParts, render
 from cqa_site.judging.schemas import batch_schema, label_schema
 from cqa_site.people.models import Study, User
+from cqa_site.runs.kind_parts import PromptKind
 from cqa_site.runs.kinds import Ended, Question, Reading, Subject, Subjects
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
 
-from .first_prompts import first_prompts
+from .first_prompts import FOLDER, first_prompts
 
 KIND = "relevance"
 SINGLE, BATCH = "relevance_single", "relevance_batch"
-LAYOUTS = {
-    SINGLE: Layout(("levels",), ("object1", "object2", "sentence")),
-    BATCH: Layout(("levels",), ("object1", "object2", "sentences")),
+PROMPTS = {
+    SINGLE: PromptKind(
+        lazy("One sentence a request"),
+        Layout(("levels",), ("object1", "object2", "sentence")),
+        FOLDER / "relevance_single.md",
+    ),
+    BATCH: PromptKind(
+        lazy("Several sentences a request"),
+        Layout(("levels",), ("object1", "object2", "sentences")),
+        FOLDER / "relevance_batch.md",
+    ),
 }
-FILES = {SINGLE: "relevance_single.md", BATCH: "relevance_batch.md"}
 CHOICES = ("all", "final", "undecided", "sample")
 BATCH_SIZE = 20
 CHUNK = 2_000
@@ -87,7 +95,7 @@ class RelevanceKind:
         shown = {pk: Shown(*texts) for pk, *texts in rows}
         levels = run.spec["target"]["levels"]
         rubric = Rubric(
-            PromptParts(run.prompt.system, run.prompt.user, LAYOUTS[run.prompt.kind]),
+            PromptParts(run.prompt.system, run.prompt.user, PROMPTS[run.prompt.kind].layout),
             levels_text(levels),
             [level["value"] for level in levels],
         )
@@ -133,7 +141,7 @@ class RelevanceKind:
 
 def default_prompts(study: Study, actor: User | None = None) -> list[PromptVersion]:
     """The newest prompt of each form; the project's own become version 1 when first asked for."""
-    return first_prompts(study, FILES, actor)
+    return first_prompts(study, PROMPTS, actor)
 
 
 def target_of(

@@ -6,7 +6,6 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django_filters import rest_framework as filters
 
-from annotation.actions.prompt_kinds import LAYOUTS
 from annotation.models import (
     Adjudication,
     Answer,
@@ -23,6 +22,7 @@ from annotation.models import (
 )
 from annotation.reports import faithfulness_rows
 from cqa_site.people.models import Role
+from cqa_site.runs.kind_parts import prompt_kinds
 from cqa_site.runs.models import Attempt, Call, Endpoint, Job, Run
 from cqa_site.web.strict_filters import TrueFalseFilter
 
@@ -156,7 +156,7 @@ class EndpointFilter(filters.FilterSet):
 class PromptFilter(filters.FilterSet):
     """Prompt versions by kind, and whether a run used them."""
 
-    kind = filters.ChoiceFilter(choices=[(kind, kind) for kind in LAYOUTS])
+    kind = filters.ChoiceFilter(choices=lambda: [(kind, kind) for kind in prompt_kinds()])
     is_frozen = TrueFalseFilter(field_name="frozen_at", lookup_expr="isnull", exclude=True)
 
 

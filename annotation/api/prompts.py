@@ -11,11 +11,12 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.actions.prompt_kinds import LAYOUTS, default_prompts
+from annotation.actions.first_prompts import first_prompts
 from annotation.actions.prompt_preview import preview_prompt, previewed
 from annotation.forms.judging import PromptForm
 from cqa_site.people.models import Study
 from cqa_site.runs.actions.prompts import PromptFrozen, save_prompt
+from cqa_site.runs.kind_parts import prompt_kinds
 from cqa_site.runs.models import PromptVersion
 from cqa_site.web.problems import conflict_on
 
@@ -35,7 +36,7 @@ class PromptListViews(StudyViews):
 
     def rows(self) -> QuerySet:
         """By kind, newest first; the prompts of the project are there from the beginning."""
-        default_prompts(self.study)
+        first_prompts(self.study, prompt_kinds())
         return versions_of(self.study).defer("system", "user")
 
     @extend_schema(request=inputs.PromptInput, responses={200: PROMPT, 201: PROMPT})
@@ -113,7 +114,7 @@ class PromptViews(StudyViews):
 
 def versions_of(study: Study) -> QuerySet[PromptVersion]:
     """The prompts of every kind, newest first in each."""
-    versions = study.prompt_versions.filter(kind__in=LAYOUTS).select_related("created_by")
+    versions = study.prompt_versions.filter(kind__in=prompt_kinds()).select_related("created_by")
     return versions.order_by("-kind", "-number")
 
 

@@ -17,6 +17,7 @@ from annotation.forms.judging import RunForm
 from annotation.forms.planning import PlanForm
 from cqa_site.people.models import Study, User
 from cqa_site.runs.forms import MILLION
+from cqa_site.runs.kind_parts import PARTS, part_of
 
 from . import inputs
 
@@ -34,16 +35,22 @@ class Start:
 def body_of(data: Any) -> type[inputs.Input]:
     """The body that a request's ``kind`` asks for; relevance if it names none."""
     kind = data.get("kind", "relevance") if isinstance(data, dict) else "relevance"
-    if not isinstance(kind, str) or kind not in STARTS:
-        raise ValidationError({"kind": [f"One of {', '.join(STARTS)}."]})
-    return STARTS[kind].body
+    if not isinstance(kind, str) or kind not in PARTS:
+        raise ValidationError({"kind": [f"One of {', '.join(PARTS)}."]})
+    return start_of(kind).body
 
 
 def form_of(study: Study, actor: User, given: Given) -> PlanForm:
     """The page's form, begun with what it offers; raises 400."""
-    form = STARTS[given.pop("kind")].form(study, actor, given)
+    form = start_of(given.pop("kind")).form(study, actor, given)
     inputs.require_valid(form)
     return form
+
+
+def start_of(kind: str) -> Start:
+    """How runs of a kind are asked for."""
+    start: Start = part_of(kind, "start")
+    return start
 
 
 def key_of(rows: QuerySet, public_id: uuid.UUID) -> int:
@@ -56,7 +63,7 @@ def _relevance(study: Study, actor: User, given: Given) -> PlanForm:
     campaign = campaigns.filter(public_id=given.pop("campaign")).first()
     if campaign is None:
         raise ValidationError({"campaign": ["No such campaign in this study."]})
-    return RunForm(_as_typed(RunForm, study, given), campaign=campaign, actor=actor)
+    return RunForm(as_typed(RunForm, study, given), campaign=campaign, actor=actor)
 
 
 def _answers(study: Study, actor: User, given: Given) -> PlanForm:
@@ -64,17 +71,17 @@ def _answers(study: Study, actor: User, given: Given) -> PlanForm:
     found = list(study.comparisons.filter(public_id__in=wanted).values_list("pk", flat=True))
     # The form refuses the key 0, which stands for those that the study does not have.
     given["comparisons"] = found if len(found) == len(wanted) else [0]
-    return GenerationForm(_as_typed(GenerationForm, study, given), study=study, actor=actor)
+    return GenerationForm(as_typed(GenerationForm, study, given), study=study, actor=actor)
 
 
 def _coherence(study: Study, actor: User, given: Given) -> PlanForm:
     wanted = set(given.pop("systems", []))
     found = list(study.systems.filter(public_id__in=wanted).values_list("pk", flat=True))
     given["systems"] = found if len(found) == len(wanted) else [0]
-    return CoherenceForm(_as_typed(CoherenceForm, study, given), study=study, actor=actor)
+    return CoherenceForm(as_typed(CoherenceForm, study, given), study=study, actor=actor)
 
 
-def _as_typed(form: type[PlanForm], study: Study, given: Given) -> Given:
+def as_typed(form: type[PlanForm], study: Study, given: Given) -> Given:
     """What was sent as a form takes it: keys of rows, JSON as text, money in units."""
     offered = {name: field.initial for name, field in form.base_fields.items()}
     given["endpoint"] = key_of(study.endpoints, given["endpoint"])
@@ -85,13 +92,11 @@ def _as_typed(form: type[PlanForm], study: Study, given: Given) -> Given:
     return offered | given
 
 
-STARTS = {
-    "relevance": Start(inputs.RunInput, _relevance),
-    "answers": Start(inputs.AnswersRunInput, _answers),
-    "coherence": Start(inputs.CoherenceRunInput, _coherence),
-}
+RELEVANCE = Start(inputs.RunInput, _relevance)
+ANSWERS = Start(inputs.AnswersRunInput, _answers)
+COHERENCE = Start(inputs.CoherenceRunInput, _coherence)
 BODY = PolymorphicProxySerializer(
     component_name="AnyRunInput",
-    serializers={kind: start.body for kind, start in STARTS.items()},
+    serializers=lambda: {kind: start_of(kind).body for kind in PARTS},
     resource_type_field_name="kind",
 )

@@ -12,6 +12,7 @@ from annotation.methods.generic_table import FIELDS, REQUIRED_FIELDS, check_mapp
 from annotation.models import Answer, Comparison, ImportFile, Rater
 from cqa_site.tabular.encodings import ACCEPTED
 
+FILE_TYPES = ".csv,.tsv,.json,.jsonl,.ndjson,.xlsx,.txt,.zip"
 FIELD_LABELS = {
     "object1": _("Object 1"),
     "object2": _("Object 2"),
@@ -78,10 +79,10 @@ class UploadForm(OriginForm):
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.fields["file"].help_text = _(
-            "CSV, TSV, JSON, JSON Lines or XLSX, up to %s. "
+            "CSV, TSV, JSON, JSON Lines or XLSX, for ArgKP a ZIP archive, up to %s. "
             "Nothing is stored in the study before you have seen a dry run."
         ) % filesizeformat(settings.MAX_UPLOAD_BYTES)
-        self.fields["file"].widget.attrs["accept"] = ".csv,.tsv,.json,.jsonl,.ndjson,.xlsx,.txt"
+        self.fields["file"].widget.attrs["accept"] = FILE_TYPES
 
 
 class SheetForm(forms.Form):

@@ -6,11 +6,11 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.actions.prompt_kinds import LAYOUTS
 from annotation.actions.relevance_judge import BATCH, BATCH_SIZE, KIND, SINGLE, target_of
 from annotation.models import Campaign
 from cqa_site.judging.prompts import LONGEST_PART, PromptNotValid, PromptParts, check
 from cqa_site.people.models import User
+from cqa_site.runs.kind_parts import prompt_kinds
 
 from .planning import PlanForm
 
@@ -96,7 +96,7 @@ class PromptForm(forms.Form):
 
     def __init__(self, *args: Any, kind: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.layout = LAYOUTS[kind]
+        self.layout = prompt_kinds()[kind].layout
 
     def clean_system(self) -> str:
         """Line ends as everywhere else: browsers send two characters for one."""

@@ -9,11 +9,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.actions.first_prompts import first_prompts
-from annotation.actions.prompt_kinds import FILES, NAMES
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.runs import MOST_REPLICATES, RunPlan
 from cqa_site.runs.forms import JsonObjectField, UnitsField
 from cqa_site.runs.keys import KeyUnreadable, seal, unseal
+from cqa_site.runs.kind_parts import prompt_kinds
 from cqa_site.runs.ledger.claiming import TOKEN_LIMITS
 from cqa_site.runs.models import Endpoint, PromptVersion, Run
 
@@ -138,7 +138,7 @@ class PlanForm(forms.Form):
     def __init__(self, *args: Any, study: Study, actor: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.study = study
-        first_prompts(study, {kind: FILES[kind] for kind in self.prompt_kinds}, actor)
+        first_prompts(study, {kind: prompt_kinds()[kind] for kind in self.prompt_kinds}, actor)
         self.fields["endpoint"].queryset = study.endpoints.filter(is_archived=False)
         self.fields["endpoint"].label_from_instance = endpoint_label
         prompts = self.fields["prompt"]
@@ -242,7 +242,7 @@ class PlanForm(forms.Form):
 
 def prompt_label(version: PromptVersion) -> str:
     """A version as choices show it."""
-    return f"{NAMES[version.kind]} · v{version.number} · {version.name}"
+    return f"{prompt_kinds()[version.kind].name} · v{version.number} · {version.name}"
 
 
 def endpoint_label(endpoint: Endpoint) -> str:

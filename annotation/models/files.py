@@ -20,6 +20,14 @@ class ImportFile(models.Model):
         GOLD = "gold", _("Edited answers (JSON)")
         ANSWERS = "answers", _("Answers of one system (JSON)")
         TABLE = "table", _("Any table, columns mapped by you")
+        JUDGED = "judged", _("Judged answers of one system (JSON)")
+        HUMAN_SCORES = "human_scores", _("Consolidated scores by people (TSV)")
+        SCORE_SHEETS = "score_sheets", _("Any table of score sheets, columns mapped by you")
+        ARGKP = "argkp", _("Arguments, key points and their labels (ZIP of three CSV files)")
+        ARGUMENT_PAIRS = "argument_pairs", _("Pairs of arguments and key points (CSV)")
+        ARGUMENT_LIST = "argument_list", _("Arguments on topics, without key points (CSV, JSONL)")
+        COUNT_SHEETS = "count_sheets", _("Coverage and uniqueness counts of one person (CSV)")
+        METRIC_SCORES = "metric_scores", _("Stored scores of summaries (JSON)")
 
     class State(models.TextChoices):
         """Where the file stands."""

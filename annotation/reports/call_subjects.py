@@ -18,6 +18,7 @@ from annotation.models import (
     Revision,
 )
 from cqa_site.people.models import Study
+from cqa_site.runs.kind_parts import part_of
 from cqa_site.runs.models import Call, Run
 
 from .coherence_rows import Cited
@@ -58,7 +59,13 @@ class CallSubjects:
 
 def items_of(run: Run, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
     """Call → what it is about."""
-    return SUBJECTS[run.kind].items(run.study, calls)
+    return subjects_of(run).items(run.study, calls)
+
+
+def subjects_of(run: Run) -> CallSubjects:
+    """How the kind of a run says what its requests are about."""
+    found: CallSubjects = part_of(run.kind, "subjects")
+    return found
 
 
 def _sentences(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
@@ -132,12 +139,10 @@ def _citation(
     return Item(text, context, words[said.is_coherent], said.rationale, said.reason)
 
 
-SUBJECTS = {
-    "relevance": CallSubjects(
-        Titles(lazy("Sentence"), lazy("Label"), lazy("The judge's reason")), _sentences
-    ),
-    "answers": CallSubjects(Titles(lazy("Question"), lazy("Answer"), lazy("Text")), _questions),
-    "coherence": CallSubjects(
-        Titles(lazy("Segment"), lazy("Verdict"), lazy("The judge's reason")), _citations
-    ),
-}
+RELEVANCE = CallSubjects(
+    Titles(lazy("Sentence"), lazy("Label"), lazy("The judge's reason")), _sentences
+)
+ANSWERS = CallSubjects(Titles(lazy("Question"), lazy("Answer"), lazy("Text")), _questions)
+COHERENCE = CallSubjects(
+    Titles(lazy("Segment"), lazy("Verdict"), lazy("The judge's reason")), _citations
+)

@@ -29,6 +29,7 @@ from annotation.models import EditingRound, EditingTask, Revision
 from annotation.models.editing import plain_lines
 from cqa_site.people.access import study_page
 from cqa_site.people.models import Role, Study
+from cqa_site.web.replies import wants_json
 
 from .editing_access import own_task
 from .editing_payload import (
@@ -61,7 +62,7 @@ def desk_save(request: HttpRequest, study: Study, task_id: uuid.UUID) -> HttpRes
         return _stale(request, stale)
     except RoundNotOpen:
         return _closed(request, task)
-    if not _wants_json(request):
+    if not wants_json(request):
         return _to_desk(task)
     return JsonResponse(_saved(request, saved))
 
@@ -90,7 +91,7 @@ def desk_submit(request: HttpRequest, study: Study, task_id: uuid.UUID) -> HttpR
         form.add_error(None, str(reason))
         return _not_valid(request, task, form)
     messages.success(request, _("Submitted as revision %d.") % revision.number)
-    if not _wants_json(request):
+    if not wants_json(request):
         return _to_desk(task)
     return JsonResponse({"revision": revision.number, "page": _address("desk", task)})
 
@@ -189,7 +190,7 @@ def _saved(request: HttpRequest, task: EditingTask) -> dict[str, Any]:
 def _stale(request: HttpRequest, stale: StaleDraft) -> HttpResponse:
     """The kept text and the stored one side by side; nothing was overwritten."""
     task = stale.conflict.task
-    if not _wants_json(request):
+    if not wants_json(request):
         return _to_desk(task)
     context = {
         "study": request.membership.study,
@@ -204,7 +205,7 @@ def _stale(request: HttpRequest, stale: StaleDraft) -> HttpResponse:
 def _closed(request: HttpRequest, task: EditingTask) -> HttpResponse:
     """The round ended meanwhile; what differed is kept."""
     detail = _("The round is closed. Your text is kept; a researcher can open the round again.")
-    if _wants_json(request):
+    if wants_json(request):
         return JsonResponse({"error": "closed", "detail": detail}, status=409)
     messages.error(request, detail)
     return _to_desk(task)
@@ -214,14 +215,10 @@ def _not_valid(
     request: HttpRequest, task: EditingTask, form: DraftForm | SettleForm
 ) -> HttpResponse:
     """Say why nothing was stored, or not as a revision; without script the text comes back."""
-    if not _wants_json(request):
+    if not wants_json(request):
         return _page(request, task, form, status=422)
     texts = [text for errors in form.errors.values() for text in errors]
     return JsonResponse({"error": "not_valid", "detail": " ".join(texts)}, status=422)
-
-
-def _wants_json(request: HttpRequest) -> bool:
-    return request.get_preferred_type(["text/html", "application/json"]) == "application/json"
 
 
 def _address(name: str, task: EditingTask) -> str:

@@ -16,12 +16,12 @@ from annotation.actions.answer_generation import KIND
 from annotation.actions.answer_prompts import WITH_ARGUMENTS
 from annotation.actions.answer_targets import drawn_lists
 from annotation.actions.argument_drawing import count_left_out
-from annotation.actions.prompt_kinds import NAMES
 from annotation.forms.generation import GenerationForm
 from annotation.reports.generation import CHOICES, LEFT_OUT, Compared, compare_answers
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.actions.runs import draft
+from cqa_site.runs.kind_parts import prompt_kinds
 from cqa_site.runs.models import Run
 
 from .run_context import add_counts
@@ -41,7 +41,7 @@ def generations(request: HttpRequest, study: Study) -> HttpResponse:
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     add_counts(page)
     for run in page:
-        run.kind_name = NAMES[run.prompt.kind]
+        run.kind_name = prompt_kinds()[run.prompt.kind].name
     context = {
         "study": study,
         "section": "answers",

@@ -5,12 +5,14 @@ import uuid
 
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import filesizeformat
 from django.urls import path
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST
 
@@ -65,8 +67,8 @@ def _upload(request: HttpRequest, study: Study) -> HttpResponse:
         )
     except importing.TooLarge:
         return _too_large(request, study)
-    if import_file.kind == ImportFile.Kind.TABLE:
-        return redirect("import_mapping", study.public_id, import_file.public_id)
+    if asks := importing.format_of(import_file.kind).asks:
+        return redirect(asks, study.public_id, import_file.public_id)
     importing.request_check(import_file=import_file, actor=request.user)
     return redirect("import_file", study.public_id, import_file.public_id)
 
@@ -102,9 +104,9 @@ def import_mapping(request: HttpRequest, study: Study, file_id: uuid.UUID) -> Ht
     )
     seen = {name: request.GET.get(name, "") for name in ("sheet", "encoding")}
     try:
-        shown = _preview(import_file, seen)
+        shown = preview_of(import_file, seen)
     except UnreadableFile as error:
-        return _unreadable(request, study, import_file, seen, str(error))
+        return unreadable_page(request, study, import_file, seen, str(error))
     form = MappingForm(
         request.POST or None,
         columns=shown.columns,
@@ -126,7 +128,8 @@ def import_mapping(request: HttpRequest, study: Study, file_id: uuid.UUID) -> Ht
     return render(request, "annotation/import_mapping.html", context, status=status)
 
 
-def _preview(import_file: ImportFile, seen: dict[str, str]) -> Preview:
+def preview_of(import_file: ImportFile, seen: dict[str, str]) -> Preview:
+    """Columns and first rows of a stored file; raises UnreadableFile."""
     return preview(
         importing.stored_path(import_file),
         name=import_file.name,
@@ -139,7 +142,7 @@ def _guess(import_file: ImportFile, shown: Preview) -> dict[str, object]:
     """What was chosen before, else a guess from the headers."""
     options = import_file.options
     mapping = options.get("mapping") or guess_mapping(shown.columns)
-    is_safe_csv = is_own_export(shown.columns) and shown.kind == "csv" and _has_mark(import_file)
+    is_safe_csv = is_own_export(shown.columns) and shown.kind == "csv" and has_mark(import_file)
     return {
         "campaign": options.get("campaign", ""),
         "rater_kind": options.get("rater_kind", "person"),
@@ -148,15 +151,16 @@ def _guess(import_file: ImportFile, shown: Preview) -> dict[str, object]:
     }
 
 
-def _has_mark(import_file: ImportFile) -> bool:
+def has_mark(import_file: ImportFile) -> bool:
     """Only the spreadsheet-safe kind of our CSV files begins with a byte order mark."""
     with importing.stored_path(import_file).open("rb") as file:
         return file.read(3) == b"\xef\xbb\xbf"
 
 
-def _unreadable(
+def unreadable_page(
     request: HttpRequest, study: Study, import_file: ImportFile, seen: dict, reason: str
 ) -> HttpResponse:
+    """Say why a file is no table, and offer to read it otherwise."""
     context = {
         "study": study,
         "section": "imports",
@@ -201,20 +205,36 @@ def import_file(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpR
         "changed": sum(row["changed"] for row in file.counts.values()),
         "added": sum(row["new"] for row in file.counts.values()),
         "counted": {name: row["new"] for name, row in file.counts.items()},
+        "brings": _brings(file),
         "shown": shown,
         "page": Paginator(problems, PER_PAGE).get_page(request.GET.get("page")),
         "is_stranded": importing.is_stranded(file),
         "form": ApplyForm(),
         "origin": _origin(file),
-        "has_answers": file.kind in importing.WITH_ANSWERS,
+        "has_answers": importing.format_of(file.kind).has_answers,
+        "has_sheets": any(file.counts.get("sheets", {}).values()),
+        "asks": importing.format_of(file.kind).asks,
     }
     return render(request, "annotation/import_file.html", context)
+
+
+def _brings(file: ImportFile) -> str:
+    """What is new in the file, in words; arguments are always named where nothing else is."""
+    new = {name: row["new"] for name, row in file.counts.items()}
+    words = {
+        "arguments": ngettext("%s new argument", "%s new arguments", new.get("arguments", 0)),
+        "answers": ngettext("%s new answer", "%s new answers", new.get("answers", 0)),
+        "votes": ngettext("%s new vote", "%s new votes", new.get("votes", 0)),
+        "sheets": ngettext("%s new score sheet", "%s new score sheets", new.get("sheets", 0)),
+    }
+    named = [name for name in words if new.get(name)] or ["arguments"]
+    return ", ".join(words[name] % intcomma(new.get(name, 0)) for name in named)
 
 
 def _origin(file: ImportFile) -> OriginForm | None:
     """Who wrote the answers, to be corrected until the file is imported."""
     waiting = (ImportFile.State.CHECKED, ImportFile.State.REFUSED)
-    if file.kind not in importing.WITH_ANSWERS or file.state not in waiting:
+    if not importing.format_of(file.kind).has_answers or file.state not in waiting:
         return None
     found = importing.origin_of(file.kind, file.name, file.options)
     return OriginForm(initial={"system": found.system, "scenario": found.scenario})
@@ -232,6 +252,13 @@ def _counts(file: ImportFile) -> list[tuple[str, list[int]]]:
         "items": _("Items"),
         "raters": _("Raters"),
         "votes": _("Votes"),
+        "sheets": _("Score sheets"),
+        "cells": _("Topics with stance"),
+        "key_points": _("Reference key points"),
+        "matches": _("Labels of pairs"),
+        "sets": _("Sets of key points"),
+        "counts": _("Count sheets"),
+        "metrics": _("Metrics of sets"),
     }
     rows = [(names[name], file.counts.get(name, {})) for name in importing.OBJECTS]
     return [
@@ -276,7 +303,7 @@ def import_origin(request: HttpRequest, study: Study, file_id: uuid.UUID) -> Htt
     """Correct who wrote the answers of a file, and look at it again."""
     file = get_object_or_404(study.import_files.select_related("job"), public_id=file_id)
     form = OriginForm(request.POST)
-    if file.kind not in importing.WITH_ANSWERS or not form.is_valid():
+    if not importing.format_of(file.kind).has_answers or not form.is_valid():
         messages.error(request, _("Choose a scenario of the list and a name of 120 characters."))
         return redirect("import_file", study.public_id, file.public_id)
     options = file.options | form.cleaned_data

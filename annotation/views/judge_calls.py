@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
-from annotation.reports.call_subjects import SUBJECTS, items_of
+from annotation.reports.call_subjects import items_of, subjects_of
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.asked import asked_again
@@ -39,7 +39,7 @@ def run_calls(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResp
         "study": study,
         **home_of(run),
         "run": run,
-        "titles": SUBJECTS[run.kind].titles,
+        "titles": subjects_of(run).titles,
         "page": page,
         "state": state,
         "states": Call.State.choices,
@@ -67,7 +67,7 @@ def run_call(
         "run": run,
         "call": call,
         "attempts": attempts,
-        "titles": SUBJECTS[run.kind].titles,
+        "titles": subjects_of(run).titles,
         "items": items_of(run, [call])[call.pk],
         "asked": asked,
         "params": _readable(asked.request.params) if asked else "",

@@ -12,12 +12,13 @@ from django.urls import path
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from annotation.actions.prompt_kinds import NAMES, default_prompts
+from annotation.actions.first_prompts import first_prompts
 from annotation.actions.prompt_preview import preview_prompt, previewed
 from annotation.forms.judging import PromptForm
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.actions.prompts import PromptFrozen, save_prompt
+from cqa_site.runs.kind_parts import prompt_kinds
 from cqa_site.runs.models import PromptVersion
 from cqa_site.runs.text_diff import compare_texts
 
@@ -29,11 +30,11 @@ RUNS = 20
 @study_page(*RESEARCHERS)
 def prompts(request: HttpRequest, study: Study) -> HttpResponse:
     """List the versions of every kind of prompt, newest first."""
-    default_prompts(study, request.user)
+    first_prompts(study, prompt_kinds(), request.user)
     rows = _versions(study).annotate(run_count=Count("runs")).defer("system", "user")
     page = Paginator(rows.order_by("-kind", "-number"), PER_PAGE).get_page(request.GET.get("page"))
     for version in page:
-        version.kind_name = NAMES[version.kind]
+        version.kind_name = prompt_kinds()[version.kind].name
     context = {"study": study, "section": "judges", "page": page}
     return render(request, "annotation/judge_prompts.html", context)
 
@@ -48,7 +49,7 @@ def prompt(request: HttpRequest, study: Study, prompt_id: uuid.UUID) -> HttpResp
         "study": study,
         "section": "judges",
         "version": version,
-        "kind_name": NAMES[version.kind],
+        "kind_name": prompt_kinds()[version.kind].name,
         "others": others[:OTHERS],
         "parent": parent,
         "changes": _changes(parent, version) if parent else [],
@@ -122,7 +123,7 @@ def _editor(
         "study": study,
         "section": "judges",
         "base": base,
-        "kind_name": NAMES[base.kind],
+        "kind_name": prompt_kinds()[base.kind].name,
         "form": form,
         "is_edit": is_edit,
         "preview": preview,
@@ -158,7 +159,7 @@ def _preview(study: Study, kind: str, form: PromptForm, place: str) -> dict[str,
 
 
 def _versions(study: Study):
-    return study.prompt_versions.filter(kind__in=NAMES).order_by("-number")
+    return study.prompt_versions.filter(kind__in=prompt_kinds()).order_by("-number")
 
 
 def _prompt(study: Study, prompt_id: uuid.UUID) -> PromptVersion:

@@ -10,10 +10,10 @@ from django.urls import path
 from annotation.actions.relevance_judge import KIND
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
+from cqa_site.runs.kind_parts import part_of
 from cqa_site.runs.models import Run
 from cqa_site.runs.views.control import run_or_404
 
-from . import coherence, generation_run
 from .run_context import add_counts, run_context
 
 PER_PAGE = 50
@@ -52,10 +52,12 @@ def runs(request: HttpRequest, study: Study) -> HttpResponse:
 def run(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """One run: where it is, what it may do, what it was asked."""
     run = run_or_404(study, run_id)
-    return PAGES[run.kind](request, study, run)
+    page: HttpResponse = part_of(run.kind, "page")(request, study, run)
+    return page
 
 
-def _judge_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
+def judge_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
+    """The page of a run of the relevance judge."""
     campaign = run.relevance.campaign
     others = study.runs.filter(relevance__campaign=campaign).exclude(pk=run.pk)
     context = run_context(study, run) | {
@@ -72,9 +74,6 @@ def _chosen_campaign(study: Study, campaign_id: str):
         return None
     return study.campaigns.filter(public_id=wanted).first()
 
-
-# The page of a run by its kind.
-PAGES = {KIND: _judge_page, "answers": generation_run.page, "coherence": coherence.run_page}
 
 urlpatterns = [
     path("judges/", runs, name="runs"),

@@ -24,6 +24,7 @@ from annotation.forms.answers import AnswerForm
 from annotation.models import Assignment, Campaign, Participation
 from cqa_site.people.access import study_page
 from cqa_site.people.models import Role, Study
+from cqa_site.web.replies import wants_json
 
 from .label_payload import earlier_payload, item_payload, segments_of
 from .label_place import DONE, answers_of, locked_place, own_row, participant_of, place_in
@@ -68,7 +69,7 @@ def label_answer(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> 
         return _refuse(request, place, "key_reused", 409, item)
     except RoundClosed:
         return _refuse(request, place, "round_closed", 409, item)
-    if not _wants_json(request):
+    if not wants_json(request):
         return _see_other("label", study.public_id, campaign_id)
     saved = {"id": str(row.public_id), "label": row.label}
     return JsonResponse({"saved": saved} | _coming(work, progress))
@@ -183,7 +184,7 @@ def _refuse(
         "key_reused": _("You had answered this already. Here it is; change it if you want to."),
         "round_closed": _("This round is closed, so your earlier answer stays as it was."),
     }
-    if _wants_json(request):
+    if wants_json(request):
         return JsonResponse({"error": error, "detail": texts[error]}, status=status)
     shown = own_row(place, str(item)) if item else None
     return _page(request, place, shown=shown, notice=texts[error], status=status)
@@ -239,10 +240,6 @@ def _progress(request: HttpRequest, answered: int) -> Progress:
     participant = participant_of(request)
     total = participant.link.required_items if participant else None
     return {"answered": answered, "total": total}
-
-
-def _wants_json(request: HttpRequest) -> bool:
-    return request.get_preferred_type(["text/html", "application/json"]) == "application/json"
 
 
 def _see_other(name: str, *args: object) -> HttpResponse:

@@ -15,10 +15,11 @@ from django.utils.translation import ngettext
 
 from annotation.actions.adjudication import queue
 from annotation.models import Assignment, Campaign, FinalLabel, ImportFile, Slot
-from annotation.reports import run_names
 from annotation.reports.editing import waiting_on_desk
 from cqa_site.people.access import EVERYONE, study_page
 from cqa_site.people.models import Membership, Role, Study
+from cqa_site.people.own_work import waiting_for
+from cqa_site.runs.kind_parts import about
 from cqa_site.runs.models import Run
 
 SHOWN = 6
@@ -47,7 +48,11 @@ def overview(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _annotator_page(request: HttpRequest, study: Study) -> HttpResponse:
-    context = {"study": study, "campaigns": _own_work(request.membership)}
+    context = {
+        "study": study,
+        "campaigns": _own_work(request.membership),
+        "waiting": waiting_for(request.membership),
+    }
     return render(request, "annotation/overview_annotator.html", context)
 
 
@@ -56,6 +61,7 @@ def _expert_page(request: HttpRequest, study: Study) -> HttpResponse:
         "study": study,
         "queues": _disputed_campaigns(study),
         "campaigns": _own_work(request.membership),
+        "waiting": waiting_for(request.membership),
         "to_edit": waiting_on_desk(request.user, study),
     }
     return render(request, "annotation/overview_expert.html", context)
@@ -83,7 +89,7 @@ def _waiting_runs(study: Study) -> list[Run]:
     runs = study.runs.filter(state__in=waiting).select_related("relevance__campaign")
     found = list(runs[:SHOWN])
     for run in found:
-        run.about = run_names.about(run)
+        run.about = about(run.kind, run)
     return found
 
 

@@ -5,24 +5,20 @@ from typing import Any
 
 from django.core.paginator import Page
 from django.db.models import Count, QuerySet
-from django.utils.translation import gettext_lazy as lazy
 
-from annotation.actions.prompt_kinds import NAMES
 from cqa_site.people.models import Study
 from cqa_site.runs.forms import LimitsForm
+from cqa_site.runs.kind_parts import PARTS, prompt_kinds
 from cqa_site.runs.models import Call, Run
 from cqa_site.runs.views.control import progress_context
 
 BATCHES = 20
-# Section, name of the list of runs, and its title, by kind; others are judges.
-HOMES = {"answers": ("answers", "generations", lazy("Generated answers"))}
-JUDGES = ("judges", "runs", lazy("Judges"))
 
 
 def home_of(run: Run) -> dict[str, Any]:
     """The section of a run, and the list that it is found in."""
-    section, name, title = HOMES.get(run.kind, JUDGES)
-    return {"section": section, "home_name": name, "home_title": title}
+    home = PARTS[run.kind].home
+    return {"section": home.section, "home_name": home.route, "home_title": home.title}
 
 
 def run_context(study: Study, run: Run) -> dict[str, Any]:
@@ -30,7 +26,7 @@ def run_context(study: Study, run: Run) -> dict[str, Any]:
     return {
         "study": study,
         **home_of(run),
-        "kind_name": NAMES[run.prompt.kind],
+        "kind_name": prompt_kinds()[run.prompt.kind].name,
         "limits": LimitsForm.of(run),
         "batches": run.batches.annotate(size=Count("calls")).order_by("-pk")[:BATCHES],
         **progress_context(run),

@@ -8,6 +8,7 @@ Source: CompQA paper, section 2.1 and figure 3: 15 criteria worth 1 or 2 points,
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +19,15 @@ HINTS = ("sentences", "repeats", "citations", "words")
 MOST_POINTS = 2
 MOST_CRITERIA = 40
 LONGEST_NAME, LONGEST_TEXT = 80, 1000
+# A group's key names a column of tables that have these columns, too.
+_COLUMNS = (
+    "sheet answer answer_id question question_id object1 object2 aspect system system_id "
+    "system_kind model scenario choice dataset characters rater rater_id rater_kind rater_name "
+    "round run source replicate state reason total people probability cost_micro seconds "
+    "answer_cost_micro answer_seconds"
+)
+RESERVED = frozenset(_COLUMNS.split())
+_KEY = re.compile(r"[\w-]+")
 
 
 class RubricError(ValueError):
@@ -198,6 +208,8 @@ def _check_groups(rubric: Rubric) -> None:
         sums[criterion.group] += criterion.maximum
     for group in rubric.groups:
         _check_text(group.key, None, "groups", LONGEST_NAME)
+        if not _KEY.fullmatch(group.key) or group.key in RESERVED.union(rubric.keys):
+            raise RubricError(None, f"group {group.key[:80]!a}", "this key cannot be used")
         _check_text(group.name, None, f"group {group.key}", LONGEST_NAME)
         if group.maximum != sums[group.key] or not sums[group.key]:
             reason = f"maximum is {group.maximum}, its criteria add up to {sums[group.key]}"

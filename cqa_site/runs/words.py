@@ -41,9 +41,25 @@ UNUSABLE: dict[str, Promise] = {
     Unscored.DUPLICATE_ITEM: lazy("The reply labelled an item of the batch twice."),
     Unscored.WRONG_TYPE: lazy("The label was no whole number."),
 }
+# Of replies with points for several criteria.
+POINTS: dict[str, Promise] = {
+    "duplicate_keys": lazy("The reply gave points for a criterion twice."),
+    "renumbered": lazy("The reply numbered the criteria on its own."),
+    "missing_keys": lazy("The reply left a criterion out."),
+    "extra_keys": lazy("The reply gave points for something nobody asked about."),
+    "not_a_whole_number": lazy("The reply gave something else than whole points."),
+    "out_of_range": lazy("The reply gave points that a criterion does not have."),
+}
+# Of replies that end with a count.
+COUNTS: dict[str, Promise] = {
+    "no_count": lazy("The reply had no line with a count in the asked form."),
+    "no_half_step": lazy("The count was no multiple of one half."),
+}
 REASONS: dict[str, Promise] = (
     FAILURES
     | UNUSABLE
+    | POINTS
+    | COUNTS
     | {"poison": lazy("The worker died repeatedly while this request was on its way.")}
 )
 TEXT_FLAGS: dict[str, Promise] = {

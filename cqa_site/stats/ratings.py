@@ -8,12 +8,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+
+from cqa_site.stats.arrays import FloatArray, IntArray
+
+__all__ = [
+    "COLUMNS",
+    "DuplicateRatingError",
+    "FloatArray",
+    "IntArray",
+    "MissingColumnError",
+    "NotNumericError",
+    "Ratings",
+    "RatingsError",
+    "UnknownCategoryError",
+]
 
 COLUMNS = ("item", "rater", "value")
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 
 class RatingsError(ValueError):

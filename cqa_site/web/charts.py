@@ -199,14 +199,21 @@ def heatmap(
     text: str,
     titles: tuple[str, str],
     size: str = "wide",
+    most: int = 340,
 ) -> Spec:
-    """Cells shaded by ``share`` (0 to 1, or missing) with ``text`` in them, in the rows' order."""
+    """Cells shaded by ``share`` (0 to 1, or missing) with ``text`` in them, in the rows' order.
+
+    ``most`` is the largest side in pixels; where the columns are narrow, their names lean.
+    """
     import altair as alt
 
     # Named, because the layers below hold parts of the rows and would mix the order up.
     across, down = (list(dict.fromkeys(row[name] for row in rows)) for name in (x, y))
+    side = min(most, 340 if size == "wide" else WIDTHS["narrow"] - 60)
+    longest = max((len(str(each)) for each in across), default=0)
+    lean = {"labelAngle": -35} if longest * 7 * len(across) > side else {}
     base = _chart(rows).encode(
-        x=_category(alt.X, x, titles[0], across, orient="top"),
+        x=_category(alt.X, x, titles[0], across, orient="top", **lean),
         y=_category(alt.Y, y, titles[1], down),
     )
     shade = alt.Color(share, type="quantitative", scale=alt.Scale(domain=[0, 1]), legend=None)
@@ -220,7 +227,6 @@ def heatmap(
         )
     )
     shown = alt.Text(text, type="nominal")
-    side = 340 if size == "wide" else WIDTHS["narrow"] - 60
     spec = _spec(alt.layer(cells, pale.encode(text=shown), deep.encode(text=shown)), size, side)
     return {**spec, "width": side}
 
@@ -239,7 +245,7 @@ def _category(
 ) -> Any:
     import altair as alt
 
-    look = alt.Axis(labelAngle=0, **axis)
+    look = alt.Axis(**{"labelAngle": 0} | axis)
     return channel(name, type="ordinal", title=title, sort=order, axis=look)
 
 

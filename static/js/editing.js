@@ -1,5 +1,5 @@
 // The editing desk: states of saving, submitting, keys. Texts are read in editing-text.js and sent
-// in editing-saver.js; citations and checks are in editing-marks.js. Without script the page is a
+// in draft-saver.js; citations and checks are in editing-marks.js. Without script the page is a
 // plain form.
 "use strict";
 

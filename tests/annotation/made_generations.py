@@ -1,6 +1,6 @@
 """Runs in which a scripted model wrote answers."""
 
-from annotation.actions.answer_prompts import FILES
+from annotation.actions.answer_prompts import PROMPTS
 from annotation.actions.answer_targets import target_of
 from annotation.actions.first_prompts import first_prompts
 from cqa_site.judging.chat import ChatRequest
@@ -36,7 +36,7 @@ def write_by_text(request: ChatRequest) -> str:
 def scenario(study: Study, number: int = 4, actor: User | None = None) -> PromptVersion:
     """The project's prompt of one scenario."""
     kind = f"answer_{number}"
-    return first_prompts(study, {kind: FILES[kind]}, actor)[0]
+    return first_prompts(study, {kind: PROMPTS[kind]}, actor)[0]
 
 
 def plan_of(study: Study, endpoint: Endpoint, **chosen) -> RunPlan:

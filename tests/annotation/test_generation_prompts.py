@@ -6,8 +6,7 @@ import re
 import pytest
 
 from annotation.actions.answer_prompts import (
-    FILES,
-    LAYOUTS,
+    PROMPTS,
     SCENARIOS,
     WITH_ARGUMENTS,
     default_prompts,
@@ -15,7 +14,6 @@ from annotation.actions.answer_prompts import (
     write_request,
 )
 from annotation.actions.answer_targets import target_of
-from annotation.actions.first_prompts import FOLDER
 from cqa_site.judging.prompts import load_prompt_file
 from tests.annotation.made_answers import make_question
 from tests.cast import make_study
@@ -44,9 +42,9 @@ def said(request) -> str:
 
 
 def test_the_files_have_the_placeholders_of_their_scenario():
-    for kind, name in FILES.items():
-        file = load_prompt_file(FOLDER / name)
-        assert file.parts.layout == LAYOUTS[kind]
+    for kind, prompt in PROMPTS.items():
+        file = load_prompt_file(prompt.file)
+        assert file.parts.layout == prompt.layout
         assert ("arguments" in file.parts.layout.item) == (kind in WITH_ARGUMENTS)
     assert [int(scenario) for scenario in SCENARIOS.values()] == [1, 2, 3, 4]
 

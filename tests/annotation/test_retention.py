@@ -25,6 +25,7 @@ NOTHING = {
     "uploads nobody imported": 0,
     "corpora nobody loaded": 0,
     "leftover files": 0,
+    "stored scores nobody read": 0,
 }
 
 

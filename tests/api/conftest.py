@@ -35,6 +35,11 @@ from annotation.models import (
     Rater,
     TrainedJudge,
 )
+from benchmark.actions import scoring_rounds
+from benchmark.actions.board_freezing import freeze_board
+from benchmark.actions.boards import compute_board, refresh_live_board, store_live
+from benchmark.actions.rubrics import default_rubric
+from benchmark.actions.scoring_serving import next_sheet
 from cqa_site.people.actions.invitations import create_invitation
 from cqa_site.people.actions.participants import PlatformIds, create_link, take_part
 from cqa_site.people.models import Role, User
@@ -52,6 +57,16 @@ from tests.annotation.made_faithfulness import (
 from tests.annotation.made_generations import make_generation
 from tests.annotation.made_retrieval import make_cam_request, make_corpus
 from tests.annotation.voting import vote
+from tests.argsum.made_cells import (
+    make_argsum,
+    make_dataset,
+    make_learning_dataset,
+    make_scorer,
+    make_system_run,
+)
+from tests.argsum.made_counting_runs import make_counting_run
+from tests.benchmark.made_judges import make_scoring_run
+from tests.benchmark.made_rounds import make_round as make_scoring_round
 from tests.cast import make_campaign, make_member, make_study
 from tests.runs.judging import answer_by_text
 from tests.runs.made_runs import make_endpoint, make_prompt, make_run
@@ -302,6 +317,64 @@ def keep_faith(world):
     world.judging_run = make_coherence(world.study, world.endpoint, boss, target={"texts": "both"})
 
 
+def score(world):
+    """A judge's sheets for the answers of the study."""
+    boss = world.people.researcher
+    world.rubric = default_rubric(world.study)
+    world.scoring_run = make_scoring_run(
+        world.study,
+        world.endpoint,
+        boss,
+        replicates=2,
+        params={
+            "temperature": 1,
+            "max_tokens": 900,
+        },
+    )
+    world.judged_sheet = world.scoring_run.score_sheets.first()
+
+
+def summarize(world):
+    """Debate arguments, sets of key points and people's counts; see `make_argsum`."""
+    rater = serving.rater_for(membership=world.study.memberships.get(user=world.people.annotator))
+    for name, row in vars(make_argsum(world.study, rater)).items():
+        setattr(world, name, row)
+    world.counting_run = make_counting_run(
+        world.study, world.endpoint, world.people.researcher, target={"systems": ["MCArgSum 1"]}
+    )
+    world.spare_dataset = make_dataset(world.study, name="Spare")
+    begun = {"match_scorer": world.scorer, "number": 2, "label": "Begun", "state": "writing"}
+    world.waiting_system_run = make_system_run(world.dataset, **begun)
+    begun |= {"number": 3, "state": "cancelled"}
+    world.stopped_system_run = make_system_run(world.dataset, **begun)
+    world.learning_dataset = make_learning_dataset(world.study)
+    usual = {"trained_on": world.learning_dataset}
+    world.training_scorer = make_scorer(world.study, name="Busy", state="training", **usual)
+    world.stopped_scorer = make_scorer(world.study, name="Stopped", state="cancelled", **usual)
+    world.counter = rater
+
+
+def score_by_people(world):
+    """Scoring rounds in every state; in the open one the annotator has begun."""
+    boss = world.people.researcher
+    world.open_scoring = make_scoring_round(world.study, boss)
+    world.draft_scoring = make_scoring_round(world.study, boss, opens=False, name="Draft")
+    world.closed_scoring = make_scoring_round(world.study, boss, name="Closed")
+    scoring_rounds.close_round(scoring_round=world.closed_scoring, actor=boss)
+    membership = world.study.memberships.get(user=world.people.annotator)
+    world.scoring_rater = serving.rater_for(membership=membership)
+    next_sheet(scoring_round=world.open_scoring, rater=world.scoring_rater)
+
+
+def freeze_a_board(world):
+    """A frozen board, and the live one after it."""
+    refresh_live_board(rubric=world.rubric)
+    world.frozen_board = freeze_board(
+        study=world.study, number=1, note="", actor=world.people.researcher
+    )
+    world.live_board = store_live(rubric=world.rubric, computed=compute_board(world.rubric))
+
+
 @pytest.fixture(scope="module")
 def both(django_db_setup, django_db_blocker, folder):
     """Two filled studies, made once a module in a transaction that is rolled back after it."""
@@ -311,6 +384,11 @@ def both(django_db_setup, django_db_blocker, folder):
             keep_faith(world)
         for world in worlds:
             generate(world)
+        for world in worlds:
+            score(world)
+            score_by_people(world)
+            summarize(world)
+            freeze_a_board(world)
         for world in worlds:
             reopen_runs(world)
             ask_for_training(world)

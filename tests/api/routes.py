@@ -6,9 +6,32 @@ from dataclasses import dataclass
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotation.api_urls import urlpatterns
+from annotation.api_urls import urlpatterns as annotation_addresses
+from argsum.api_urls import urlpatterns as argsum_addresses
+from benchmark.api_urls import urlpatterns as benchmark_addresses
 
 NAMED = (
+    "dataset",
+    "spare_dataset",
+    "cell",
+    "scorer",
+    "training_scorer",
+    "stopped_scorer",
+    "system_run",
+    "summary_set",
+    "waiting_system_run",
+    "stopped_system_run",
+    "counting_round",
+    "draft_counting",
+    "closed_counting",
+    "imported_count",
+    "open_scoring",
+    "draft_scoring",
+    "closed_scoring",
+    "rubric",
+    "live_board",
+    "frozen_board",
+    "judged_sheet",
     "rater",
     "vote",
     "snapshot",
@@ -81,6 +104,15 @@ class Route:
             "other_run": ("other_id", world.other_run),
             "other_writing_run": ("other_id", world.other_writing_run),
             "judging_run_of": ("run_id", world.judging_run),
+            "scoring_run_of": ("run_id", world.scoring_run),
+            "scoring_of": ("round_id", world.open_scoring),
+            "counting_run_of": ("run_id", world.counting_run),
+            "scoring_draft_of": ("round_id", world.draft_scoring),
+            "scoring_rater": ("rater_id", world.scoring_rater),
+            "counting_of": ("counting_id", world.counting_round),
+            "dataset_of": ("dataset_id", world.dataset),
+            "cell_of": ("cell_id", world.cell),
+            "counter": ("rater_id", world.counter),
             "faithful_round_of": ("round_id", world.faithful_round),
             "own_campaign": ("public_id", getattr(world, self.campaign)),
             **{name: ("public_id", getattr(world, name)) for name in NAMED},
@@ -110,6 +142,32 @@ def upload(world) -> dict:
         "file": SimpleUploadedFile("new.csv", content, "text/csv"),
         "kind": "table",
         "mapping": '{"object1": "object1", "object2": "object2", "text": "text"}',
+    }
+
+
+def scoring_key(world) -> dict:
+    criteria = world.draft_scoring.rubric.rubric.criteria
+    points = {each.key: each.maximum for each in criteria}
+    return {"answer": str(world.answer.public_id), "points": points, "notes": {"C1": "Clear."}}
+
+
+def what_to_learn(world) -> dict:
+    return {"name": "Taught", "task": "match", "dataset": str(world.learning_dataset.public_id)}
+
+
+def what_to_run(world) -> dict:
+    return {
+        "dataset": str(world.dataset.public_id),
+        "split": "test",
+        "system": "mcargsum",
+        "grid": {"threshold": "0.4-0.6 step 0.1"},
+    }
+
+
+def rubric_text(world) -> dict:
+    return {
+        "content": world.rubric.content | {"name": "Copy"},
+        "derived_from": str(world.rubric.public_id),
     }
 
 
@@ -323,6 +381,83 @@ ROUTES = [
     Route("replies", "get", 200, RUN, is_list=True),
     Route("judge_labels", "get", 200, RUN, is_list=True),
     Route("verdicts", "get", 200, (*S, "judging_run_of"), is_list=True),
+    Route("scoring_rounds", "get", 200, is_list=True),
+    Route("scoring_rounds", "post", 201, body={"name": "Another", "overlap_share": 0.5}),
+    Route("scoring_round", "get", 200, (*S, "open_scoring")),
+    Route("scoring_round", "patch", 200, (*S, "draft_scoring"), {"seed": 3}),
+    Route("scoring_round", "delete", 204, (*S, "draft_scoring")),
+    Route("scoring_round_open", "post", 200, (*S, "draft_scoring")),
+    Route("scoring_round_close", "post", 200, (*S, "open_scoring")),
+    Route("scoring_round_reopen", "post", 200, (*S, "closed_scoring")),
+    Route("scoring_items", "get", 200, (*S, "scoring_of"), is_list=True),
+    Route("scoring_examples", "post", 204, (*S, "scoring_draft_of"), scoring_key),
+    Route("scorers", "get", 200, (*S, "scoring_of"), is_list=True),
+    Route("key_points", "get", 200, queries=16),
+    Route("summary_metrics", "get", 200),
+    Route("summary_people", "get", 200),
+    Route("metric_scores", "get", 200, is_list=True),
+    Route("metric_scores_compute", "post", 202, body={"functions": ["rouge_1"]}),
+    Route("run_counts", "get", 200, (*S, "counting_run_of"), is_list=True),
+    Route("summary_sets", "get", 200, is_list=True),
+    Route("summary_set", "get", 200, (*S, "summary_set")),
+    Route("system_runs", "get", 200, is_list=True),
+    Route("system_runs", "post", 201, body=what_to_run),
+    Route("system_run", "get", 200, (*S, "system_run")),
+    Route("system_run_cancel", "post", 200, (*S, "waiting_system_run")),
+    Route("system_run_resume", "post", 200, (*S, "stopped_system_run")),
+    Route("datasets", "get", 200, is_list=True),
+    Route("dataset", "get", 200, (*S, "dataset")),
+    Route("dataset", "delete", 204, (*S, "spare_dataset")),
+    Route("dataset_recipe", "post", 200, (*S, "spare_dataset"), {"steps": ["one_sentence"]}),
+    Route("dataset_cells", "get", 200, (*S, "dataset_of"), is_list=True),
+    Route("cell", "get", 200, (*S, "cell")),
+    Route("cell_arguments", "get", 200, (*S, "cell_of"), is_list=True, queries=6),
+    Route("text_scorers", "get", 200, is_list=True),
+    Route(
+        "text_scorers",
+        "post",
+        201,
+        body={"name": "Another", "way": "match_bi", "model": "all-MiniLM-L6-v2"},
+    ),
+    Route("text_scorers_train", "post", 202, body=what_to_learn),
+    Route("text_scorer", "get", 200, (*S, "scorer")),
+    Route("text_scorer", "delete", 204, (*S, "stopped_scorer")),
+    Route("text_scorer_cancel", "post", 200, (*S, "training_scorer")),
+    Route("text_scorer_resume", "post", 202, (*S, "stopped_scorer")),
+    Route("text_scorer_score", "post", 202, (*S, "scorer"), {"first": "Safe.", "second": "Safe"}),
+    Route("counting_rounds", "get", 200, is_list=True),
+    Route("counting_rounds", "post", 201, body={"name": "Another count", "raters": 2}),
+    Route("counting_round", "get", 200, (*S, "counting_round")),
+    Route("counting_round", "patch", 200, (*S, "draft_counting"), {"seed": 3}),
+    Route("counting_round", "delete", 204, (*S, "draft_counting")),
+    Route("counting_round_open", "post", 200, (*S, "draft_counting")),
+    Route("counting_round_close", "post", 200, (*S, "counting_round")),
+    Route("counting_round_reopen", "post", 200, (*S, "closed_counting")),
+    Route("counting_items", "get", 200, (*S, "counting_of"), is_list=True),
+    Route("counters", "get", 200, (*S, "counting_of"), is_list=True),
+    Route("counter_decide", "post", 200, (*S, "counting_of", "counter"), {"decision": "exclude"}),
+    Route("count_sheets", "get", 200, is_list=True),
+    Route("count_sheet", "get", 200, (*S, "imported_count")),
+    Route(
+        "scorer_decide", "post", 200, (*S, "scoring_of", "scoring_rater"), {"decision": "exclude"}
+    ),
+    Route("distillation", "get", 200),
+    Route("rubrics", "get", 200, is_list=True),
+    Route("rubrics", "post", 201, body=rubric_text),
+    Route("rubric", "get", 200, (*S, "rubric")),
+    Route("score_sheets", "get", 200, is_list=True),
+    Route("score_sheet", "get", 200, (*S, "judged_sheet")),
+    Route("score_agreement", "get", 200),
+    Route("scoring", "get", 200, (*S, "scoring_run_of")),
+    Route("run_sheets", "get", 200, (*S, "scoring_run_of"), is_list=True),
+    Route("probes", "get", 200, (*S, "scoring_run_of"), is_list=True, queries=8),
+    Route("boards", "get", 200, is_list=True),
+    Route("boards_refresh", "post", 202),
+    Route("board", "get", 200, (*S, "frozen_board")),
+    Route("board_rows", "get", 200, (*S, "frozen_board")),
+    Route("board_freeze", "post", 200, (*S, "live_board"), {"note": "For the paper."}),
+    Route("board_publish", "post", 200, (*S, "frozen_board")),
+    Route("board_withdraw", "post", 200, (*S, "frozen_board")),
     Route("faithfulness", "get", 200),
     Route("faithfulness_compute", "post", 202, body={"embedding": ""}),
     Route("faithfulness_cancel", "post", 200),
@@ -373,7 +508,7 @@ NOWHERE = uuid.UUID(int=7)
 def declared() -> set[tuple[str, str]]:
     """Name and method of everything the address file knows."""
     found = set()
-    for pattern in urlpatterns:
+    for pattern in [*annotation_addresses, *benchmark_addresses, *argsum_addresses]:
         name = pattern.name.removeprefix("api_")
         actions = getattr(pattern.callback, "actions", None) or {"get": "get"}
         # A view that was asked once has "head" beside its "get".

@@ -12,6 +12,10 @@ from annotation.forms.editing import RoundForm as EditingRoundForm
 from annotation.forms.generation import GenerationForm
 from annotation.forms.judging import PromptForm, RunForm
 from annotation.forms.quality import ControlChangeForm
+from argsum.api.system_runs import SystemRunInput
+from argsum.forms.counting import RoundForm as CountingRoundForm
+from argsum.forms.scorers import ScorerForm, TrainForm, TryForm
+from benchmark.forms.scoring import RoundForm as ScoringRoundForm
 from cqa_site.people.forms import InvitationForm, ParticipantLinkForm, StudyForm
 from cqa_site.runs.forms import EndpointForm, LimitsForm
 
@@ -91,6 +95,8 @@ def every_field() -> set[str]:
     """Names of the fields of every model, as somebody who guesses would send them."""
     models = (
         *apps.get_app_config("annotation").get_models(),
+        *apps.get_app_config("benchmark").get_models(),
+        *apps.get_app_config("argsum").get_models(),
         *apps.get_app_config("people").get_models(),
         *apps.get_app_config("runs").get_models(),
     )
@@ -124,12 +130,24 @@ DECLARED = {
     "consensus": {"overridden_by"},
     "adjudications": {"comment"},
     "exports": {"snapshot"},
-    "imports": {"campaign", "system", "scenario"},
-    "import_check": {"campaign", "system", "scenario"},
+    "system_runs": set(SystemRunInput().fields),
+    "imports": {"campaign", "system", "scenario", "rater", "rubric", "sheet", "dataset"},
+    "import_check": {"campaign", "system", "scenario", "rater", "rubric", "sheet", "dataset"},
+    "boards_refresh": {"rubric"},
     "questions": {"wording"},
     "system": {"kind"},
     "trained_judges": {"source"},
     "run_retry": {"reasons"},
+    "scorer_decide": {"reason"},
+    "text_scorers": set(ScorerForm.base_fields),
+    "text_scorers_train": set(TrainForm.base_fields),
+    "text_scorer_score": set(TryForm.base_fields),
+    "counter_decide": {"reason"},
+    "metric_scores_compute": {"dataset", "split", "scorer", "threshold", "model"},
+    "counting_rounds": set(CountingRoundForm.base_fields),
+    "counting_round": set(CountingRoundForm.base_fields),
+    "scoring_rounds": set(ScoringRoundForm.base_fields),
+    "scoring_round": set(ScoringRoundForm.base_fields),
     "editing_rounds": set(EditingRoundForm.base_fields),
     "editing_round": set(EditingRoundForm.base_fields),
     "corpus_check": {"text", "url", "encoding"},

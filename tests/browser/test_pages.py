@@ -16,6 +16,7 @@ from django.utils.http import int_to_base36
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.actions import importing
+from benchmark.actions.board_freezing import freeze_board, publish_board
 from cqa_site import home, urls
 from cqa_site.people.actions.invitations import create_invitation
 from cqa_site.people.actions.participants import PlatformIds, create_link, take_part
@@ -26,7 +27,7 @@ from tests.cast import make_campaign
 from tests.runs.judging import good
 from tests.runs.made_runs import make_run
 from tests.security.matrix import STUDY_ROUTES
-from tests.security.test_matrix import ROLES, World
+from tests.security.test_matrix import OF_THE_ANNOTATOR, ROLES, World
 
 from .conftest import OwnFile, Visitor
 
@@ -37,7 +38,12 @@ urlpatterns = [*urls.urlpatterns, path("design/", home.design, name="design")]
 
 # GET, but no whole page: files, pictures and pieces that a page fetches for itself.
 PIECES = {
+    "board_chart",
+    "board_file",
+    "board_table",
+    "scores_fragment",
     "chart",
+    "dataset_export",
     "edited_texts_table",
     "expert_agreement_chart",
     "expert_agreement_table",
@@ -48,15 +54,31 @@ PIECES = {
     "faithfulness_table",
     "figure_table",
     "figures_fragment",
+    "score_watch",
+    "scorer_curve",
     "generation_figures",
     "import_problems",
     "job_progress",
+    "key_points_chart",
+    "key_points_table",
+    # Without the name of a metric there is none.
+    "summary_metric",
+    "summary_metrics_chart",
+    "summary_metrics_table",
+    "summary_people_chart",
+    "summary_people_table",
+    "summary_set_chart",
+    "summary_set_file",
+    "system_run_state",
     "judges_card",
     "judges_chart",
     "judges_fragment",
     "judges_table",
     "label_next",
+    "rubric_json",
     "run_progress",
+    "score_agreement_chart",
+    "score_agreement_table",
     "trained_judge_card",
 }
 TABLE = b"object1,object2,text\ntea,coffee,Tea wins.\ntea,coffee,Coffee wins.\n"
@@ -100,6 +122,8 @@ class FullSite(World):
         Participant.objects.filter(pk=ended.pk).update(outcome="completed")
         self.people["ended"] = ended.user
         self.people["nobody"] = None
+        freeze_board(study=self.study, number=self.board.number, note="For readers", actor=boss)
+        self.public = publish_board(study=self.study, number=self.board.number, actor=boss)
         _invitation, self.invitation_secret = create_invitation(
             study=self.study, role="expert", note="x", days=1, actor=boss
         )
@@ -117,6 +141,8 @@ class FullSite(World):
         """Pages of the study for a role of the matrix."""
         wanted = [name for name, route in STUDY_ROUTES.items() if role in route.roles]
         wanted = [n for n in wanted if not STUDY_ROUTES[n].post and n not in PIECES]
+        if role == "e":
+            wanted = [n for n in wanted if n not in OF_THE_ANNOTATOR]
         if role == "d":
             wanted = [
                 n for n in wanted if n in OTHERWISE_FOR_ADMINS or "r" not in STUDY_ROUTES[n].roles
@@ -136,6 +162,7 @@ class FullSite(World):
             "a run over citations": reverse("run", args=[*waiting[:1], self.judging.public_id]),
             "figures as in the paper": reverse("faithfulness", args=waiting[:1]) + "?mode=paper",
             "a run of answers": reverse("run", args=[*waiting[:1], self.writing.public_id]),
+            "a run that scores": reverse("run", args=[*waiting[:1], self.scoring.public_id]),
             "a corpus looked at": reverse("corpus", args=[*waiting[:1], self.checked.public_id]),
             "answers compared": reverse("generation_compare", args=waiting[:1])
             + f"?a={self.writing.number}&b={self.rewriting.number}",
@@ -168,6 +195,7 @@ class FullSite(World):
             "new password": reverse("account_reset_password_from_key", args=key),
             "invitation": reverse("invitation", args=[self.invitation_secret]),
             "join": reverse("join", args=[self.link_secret]) + ids,
+            "a public board": reverse("public_board", args=[self.public.public_token]),
         }
 
 

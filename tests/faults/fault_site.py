@@ -102,6 +102,21 @@ class FaultSite(JudgingSite):
         finally:
             connection.close()
 
+    def is_locked(self) -> bool:
+        """Whether somebody holds SQLite's lock for writing now; PostgreSQL has none."""
+        if self.is_postgres:
+            return False
+        connection = sqlite3.connect(self.folder / "site.sqlite3", timeout=0, isolation_level=None)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return True
+        else:
+            connection.execute("ROLLBACK")
+            return False
+        finally:
+            connection.close()
+
     def state_of(self, run: str) -> str:
         """The state of a run."""
         return self.sql(f"SELECT state FROM runs_run WHERE public_id = '{self.key(run)}'")[0][0]

@@ -20,7 +20,7 @@ START = """
 import json, sys
 import django
 django.setup()
-from annotation.actions.answer_prompts import FILES
+from annotation.actions.answer_prompts import PROMPTS
 from annotation.actions.answer_targets import target_of
 from annotation.actions.first_prompts import first_prompts
 from annotation.actions.questions import add_missing_questions
@@ -31,7 +31,7 @@ name, questions, scenarios, choices = json.loads(sys.argv[1])
 study, boss = Study.objects.get(), User.objects.get(email="boss@bench.example")
 add_missing_questions(study=study, actor=boss)
 for number in range(1, scenarios + 1):
-    (prompt,) = first_prompts(study, {f"answer_{number}": FILES[f"answer_{number}"]}, boss)
+    (prompt,) = first_prompts(study, {f"answer_{number}": PROMPTS[f"answer_{number}"]}, boss)
     plan = RunPlan(
         kind="answers",
         endpoint=Endpoint.objects.get(name=name),

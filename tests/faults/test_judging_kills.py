@@ -92,14 +92,25 @@ def test_a_call_that_kills_its_workers_is_given_up_and_takes_no_other_with_it(si
     assert facts["reasons"] == {"poison": 1}
 
 
+def stop_between_commits(site: FaultSite, worker: int) -> None:
+    """Stop a process where it locks nobody out of the one file that SQLite writes."""
+    for _attempt in range(200):
+        os.kill(worker, signal.SIGSTOP)
+        time.sleep(0.05)
+        if not site.is_locked():
+            return
+        os.kill(worker, signal.SIGCONT)
+        time.sleep(0.01)
+    raise AssertionError("the worker was always writing")
+
+
 def test_what_a_worker_brings_after_its_lease_passed_on_changes_nothing(site):
     """Stopped with requests on their way, overtaken by another worker, and woken again."""
     with site.stub(latency=0.4) as stub:
         run = site.begin(stub, deadline=60, sample=100)
         zombie = site.nursery.work(after=HASTY)
         wait_until(lambda: stub.stub.in_flight >= 10, 30, every=0.01)
-        os.kill(zombie, signal.SIGSTOP)
-        time.sleep(0.05)
+        stop_between_commits(site, zombie)
         held = site.leases()
         assert held
         site.nursery.work(after=HASTY)

@@ -151,11 +151,11 @@ def test_annotator_is_not_led_to_a_campaign_that_is_not_open(study, people, stat
     campaign = opened(study, people)
     Campaign.objects.filter(pk=campaign.pk).update(state=state, closed_at=timezone.now())
     text = overview(cast.sign_in(people["annotator"]), study)
-    assert "Nothing to label now" in text
+    assert "Nothing to do now" in text
     assert "Round 1" not in text
 
 
-@pytest.mark.parametrize(("role", "limit"), [("annotator", 5), ("expert", 24), ("researcher", 24)])
+@pytest.mark.parametrize(("role", "limit"), [("annotator", 7), ("expert", 24), ("researcher", 24)])
 def test_page_costs_the_same_for_many_campaigns(
     study, people, role, limit, django_assert_max_num_queries
 ):

@@ -3,11 +3,11 @@
 import pytest
 from django.urls import reverse
 
-from annotation.actions.prompt_kinds import NAMES
 from annotation.actions.relevance_judge import default_prompts
 from annotation.models import Argument
 from cqa_site.judging.prompts import prompt_hash
 from cqa_site.runs.actions.prompts import save_prompt
+from cqa_site.runs.kind_parts import prompt_kinds
 from cqa_site.runs.models import PromptVersion
 from cqa_site.runs.text_diff import MOST_LINES, compare_texts
 from tests.cast import make_campaign, make_member, make_study, sign_in
@@ -47,7 +47,7 @@ def url(name, version):
 
 def test_the_list_brings_the_prompts_of_the_project(client, study):
     response = client.get(reverse("prompts", args=[study.public_id]))
-    assert {version.kind for version in response.context["page"]} == set(NAMES)
+    assert {version.kind for version in response.context["page"]} == set(prompt_kinds())
 
 
 def test_a_new_version_from_another_gets_the_next_number(client, first):
@@ -202,7 +202,7 @@ def test_a_list_of_versions_costs_the_same_queries_however_long(
     client.get(reverse("prompts", args=[study.public_id]))
     with django_assert_max_num_queries(7):
         response = client.get(reverse("prompts", args=[study.public_id]))
-    assert len(response.context["page"].object_list) == 10 + len(NAMES)
+    assert len(response.context["page"].object_list) == 10 + len(prompt_kinds())
     with django_assert_max_num_queries(8):
         client.get(url("prompt", first))
 

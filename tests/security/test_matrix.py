@@ -23,6 +23,9 @@ from annotation.models import (
     Rater,
     TrainedJudge,
 )
+from benchmark.actions.boards import refresh_live_board
+from benchmark.actions.scoring_serving import next_sheet
+from benchmark.models import KeptDraft
 from cqa_site.people.models import Invitation, ParticipantLink, hash_secret
 from cqa_site.runs.models import Job
 from tests.annotation.editing_cast import make_round
@@ -35,6 +38,9 @@ from tests.annotation.made_faithfulness import (
 )
 from tests.annotation.made_generations import make_generation
 from tests.annotation.made_retrieval import make_cam_request, make_corpus
+from tests.argsum.made_cells import make_argsum
+from tests.benchmark.made_judges import make_scoring_run
+from tests.benchmark.made_rounds import make_round as make_scoring_round
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.runs.made_runs import make_endpoint, make_prompt, make_run
 
@@ -46,15 +52,43 @@ ROLES = {"a": "annotator", "e": "expert", "r": "researcher", "d": "admin"}
 NOT_IDS = {"study_id", "number", "format", "name", "figure"}
 UNDEFINED = {"value": None, "low": None, "high": None, "reason": "there are no ratings"}
 # An export that is not written yet has no file, and an empty POST names no sentence to skip.
-LACKING = {"export_download", "export_manifest", "adjudication_skip"}
+LACKING = {
+    "export_download",
+    "export_manifest",
+    "adjudication_skip",
+    # No training ran, so there is no curve.
+    "scorer_curve",
+    # One set is judged there, by one person, and no metric is named.
+    "summary_metric",
+    "summary_metrics_chart",
+    "summary_people_chart",
+}
+# The sheet of the annotator is not that of the expert.
+OF_THE_ANNOTATOR = {
+    "count_form",
+    "count_save",
+    "count_settle",
+    "count_submit",
+    "score_form",
+    "score_save",
+    "score_settle",
+    "score_submit",
+}
 KEPT_BY_BROWSERS = {
+    "board_chart",
     "chart",
     "judges_chart",
     "faithfulness_chart",
     "expert_agreement_chart",
+    "score_agreement_chart",
+    "summary_set_chart",
+    "key_points_chart",
 }
 # Formats and names are not ids; one valid value each.
 FIXED = {
+    "board_chart": {"name": "scenarios", "format": "svg"},
+    "board_file": {"name": "manifest.json"},
+    "board_table": {"figure": "board", "format": "csv"},
     "chart": {"name": "labels", "format": "svg"},
     "figure_table": {"figure": "labels", "format": "csv"},
     "judges_chart": {"name": "judges", "format": "svg"},
@@ -64,6 +98,17 @@ FIXED = {
     "expert_agreement_chart": {"format": "svg"},
     "expert_agreement_table": {"figure": "work", "format": "csv"},
     "judges_table": {"figure": "judges", "format": "csv"},
+    "score_agreement_chart": {"name": "judges", "format": "svg"},
+    "scorer_curve": {"format": "svg"},
+    "score_agreement_table": {"figure": "judges", "format": "csv"},
+    "summary_set_chart": {"format": "svg"},
+    "key_points_chart": {"figure": "weighted", "format": "svg"},
+    "key_points_table": {"figure": "systems", "format": "csv"},
+    "summary_metrics_chart": {"figure": "coverage", "format": "svg"},
+    "summary_metrics_table": {"format": "csv"},
+    "summary_people_chart": {"figure": "coverage", "format": "svg"},
+    "summary_people_table": {"figure": "raters", "format": "csv"},
+    "summary_set_file": {"format": "csv"},
 }
 
 
@@ -157,8 +202,29 @@ class World:
             "request_id": asked.public_id,
         }
         self.keep_faith(boss)
+        self.scoring = make_scoring_run(self.study, self.endpoint, boss)
+        self.score_something(boss)
+        self.summarize_something()
+        self.ids["rubric_id"] = self.scoring.scoring.rubric.public_id
+        self.board = refresh_live_board(rubric=self.scoring.scoring.rubric)
+        self.judged = ImportFile.objects.create(
+            study=self.study, kind="judged", name="x.json", sha256="0" * 64, size=1, stored_as="no"
+        )
+        self.listed = ImportFile.objects.create(
+            study=self.study,
+            kind="argument_list",
+            name="x.csv",
+            sha256="1" * 64,
+            size=1,
+            stored_as="no",
+        )
+        self.counted = ImportFile.objects.create(
+            study=self.study, kind="count_sheets", name="x.csv", sha256="0" * 64, size=1,
+            stored_as="none"
+        )  # fmt: skip
         self.trained = self.train_something()
         self.numbers = {
+            **{name: self.board.number for name in STUDY_ROUTES if name.startswith("board")},
             "guideline": self.open.guideline.number,
             "trained_judge": self.trained.number,
             "trained_judge_card": self.trained.number,
@@ -180,6 +246,38 @@ class World:
         compute(self.study)
         self.judging = make_coherence(self.study, self.endpoint, boss, target={"texts": "both"})
         self.ids["revision_id"] = revision.public_id
+
+    def score_something(self, boss):
+        """A round in which the annotator has begun a sheet, and a draft of another one."""
+        self.scoring_round = make_scoring_round(self.study, boss)
+        self.scoring_draft = make_scoring_round(self.study, boss, opens=False, name="Draft")
+        rater = serving.rater_for(membership=self.people["a"].memberships.get())
+        sheet = next_sheet(scoring_round=self.scoring_round, rater=rater).sheet
+        kept = KeptDraft.objects.create(sheet=sheet, base_version=0, content={"points": {"C1": 1}})
+        self.ids |= {"sheet_id": sheet.public_id, "kept_id": kept.public_id}
+
+    def summarize_something(self):
+        """Debate arguments, sets of key points, and a count that the annotator has begun."""
+        rater = serving.rater_for(membership=self.people["a"].memberships.get())
+        self.argsum = make_argsum(self.study, rater)
+        self.stored_scores = ImportFile.objects.create(
+            study=self.study,
+            kind="metric_scores",
+            name="x.json",
+            sha256="1" * 64,
+            size=1,
+            stored_as="no",
+        )
+        self.ids |= {
+            "dataset_id": self.argsum.dataset.public_id,
+            "cell_id": self.argsum.cell.public_id,
+            "scorer_id": self.argsum.scorer.public_id,
+            "system_run_id": self.argsum.system_run.public_id,
+            "set_id": self.argsum.summary_set.public_id,
+            "counting_id": self.argsum.counting_round.public_id,
+            "count_id": self.argsum.count_sheet.public_id,
+            "kept_count_id": self.argsum.kept_count.public_id,
+        }
 
     def train_something(self):
         """A version of the trained judge with a label for every argument, written directly."""
@@ -208,8 +306,26 @@ class World:
             values["round_id"] = self.draft_round.public_id
         if name == "generation_figures":
             values["run_id"] = self.writing.public_id
+        if name == "import_scores":
+            values["file_id"] = self.judged.public_id
+        if name == "import_summary_scores":
+            values["file_id"] = self.stored_scores.public_id
+        if name == "count_sheet":
+            values["count_id"] = self.argsum.imported_count.public_id
+        if name == "import_counts":
+            values["file_id"] = self.counted.public_id
+        if name == "import_arguments":
+            values["file_id"] = self.listed.public_id
         if name == "coherence_verdicts":
             values["run_id"] = self.judging.public_id
+        if name.startswith(("score", "scoring_r")):
+            values["round_id"] = self.scoring_round.public_id
+        if name in ("scoring_round_edit", "scoring_examples", "scoring_example"):
+            values["round_id"] = self.scoring_draft.public_id
+        if name.startswith("scoring_run_"):
+            values["run_id"] = self.scoring.public_id
+        if name == "score_sheet":
+            values["sheet_id"] = self.scoring.score_sheets.first().public_id
         if name.startswith("expert_agreement"):
             values["round_id"] = self.closed.public_id
         values |= FIXED.get(name, {})
@@ -260,7 +376,8 @@ def test_roles_in_the_own_study(own, name):
         else:
             assert status < 500, f"{ROLES[letter]} got {status}"
             assert status != 403, f"{ROLES[letter]} was refused"
-            assert status != 404 or name in LACKING, f"{ROLES[letter]} got 404"
+            is_lacking = name in LACKING or (name in OF_THE_ANNOTATOR and letter == "e")
+            assert status != 404 or is_lacking, f"{ROLES[letter]} got 404"
 
 
 @pytest.mark.parametrize("name", STUDY_ROUTES)
@@ -318,7 +435,9 @@ def test_unsafe_requests_need_the_form_token(own, name):
 @pytest.mark.parametrize("name", SITE_ROUTES)
 def test_anonymous_visitors_outside_studies(name):
     values = {
-        "token_id": uuid.uuid4(), "secret": "no-such-secret", "uidb36": "1", "key": "no-key",
+        "token_id": uuid.uuid4(), "token": uuid.uuid4(), "name": "scenarios",
+        "figure": "board", "format": "svg", "secret": "no-such-secret", "uidb36": "1",
+        "key": "no-key",
     }  # fmt: skip
     params = parameters(name) or ({"uidb36", "key"} if name.endswith("from_key") else set())
     response = Client().get(reverse(name, kwargs={key: values[key] for key in params}))

@@ -19,17 +19,19 @@ from .files import (
     store_upload,
     stored_path,
 )
-from .origin import WITH_ANSWERS, Origin, origin_of
+from .origin import Origin, origin_of
 from .reading import ImportRefused, import_path
+from .registry import FORMATS, Format, format_of, register_book, register_format
 from .rows import OBJECTS, RESULTS, Outcome
 from .running import apply_import, check_import, run_apply, run_check
 
 __all__ = [
     "APPLY_JOB",
     "CHECK_JOB",
+    "FORMATS",
     "OBJECTS",
     "RESULTS",
-    "WITH_ANSWERS",
+    "Format",
     "ImportRefused",
     "NotInThisState",
     "Origin",
@@ -39,9 +41,12 @@ __all__ = [
     "check_import",
     "choose_mapping",
     "discard_import",
+    "format_of",
     "import_path",
     "is_stranded",
     "origin_of",
+    "register_book",
+    "register_format",
     "request_apply",
     "request_check",
     "run_apply",

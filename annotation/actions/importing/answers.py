@@ -30,6 +30,8 @@ class AnswerBook:
 
     def __init__(self, work: "Reconciliation") -> None:
         self.work = work
+        # Where each answer of the file is; None while new and not written.
+        self.known: dict[Place, int | None] = {}
         self._without_list = 0
         self._twins: Counter[str] = Counter()
 
@@ -45,7 +47,7 @@ class AnswerBook:
         new = []
         for entry in entries:
             self._without_list += entry.joins_arguments and self.work.lists.of(entry) is None
-            found = stored.get((entry.source, entry.position, entry.choice))
+            found = stored.get(_place(entry))
             if found is not None:
                 self._compare(entry, found)
             elif (twin := twins.get(self._content(entry))) is not None:
@@ -54,8 +56,13 @@ class AnswerBook:
             else:
                 self.work.result("answers", "new")
                 new.append(entry)
+        self._add(new)
+
+    def _add(self, new: list[AnswerEntry]) -> None:
+        self.known |= dict.fromkeys(map(_place, new))
         if self.work.write:
-            Answer.objects.bulk_create(map(self._made, new))
+            rows = Answer.objects.bulk_create(map(self._made, new))
+            self.known |= {_place(entry): row.pk for entry, row in zip(new, rows, strict=True)}
 
     def finish(self) -> None:
         """Say about the file as a whole what would be tiresome row by row."""
@@ -84,6 +91,7 @@ class AnswerBook:
             )
             self.reject(entry, entry.column, reason)
             return
+        self.known[_place(entry)] = found.pk
         wanted = self._about(entry)
         if wanted["argument_list_id"] is None and self.work.lists.of(entry) is None:
             # A file without arguments says nothing about them.
@@ -121,6 +129,10 @@ class AnswerBook:
             choice=entry.choice,
             **self._about(entry),
         )
+
+
+def _place(entry: AnswerEntry) -> Place:
+    return entry.source, entry.position, entry.choice
 
 
 def _stored(work: "Reconciliation", entries: list[AnswerEntry]) -> dict[Place, Answer]:

@@ -11,9 +11,9 @@ from annotation.models import Answer, ImportFile, System
 
 Kind = ImportFile.Kind
 Scenario = Answer.Scenario
-WITH_ANSWERS = (Kind.SILVER, Kind.GOLD, Kind.ANSWERS)
 SILVER_SYSTEM = "gpt-3.5-turbo"
 LONGEST_NAME = 120
+HUMANS = System.Kind.HUMAN
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def origin_of(kind: str, file_name: str, options: Mapping[str, Any]) -> Origin:
     system = (options.get("system") or "").strip() or system[:LONGEST_NAME]
     if options.get("scenario") is not None:
         scenario = int(options["scenario"])
-    return Origin(system, _system_kind(kind, system, scenario), scenario)
+    return Origin(system, HUMANS if kind == Kind.GOLD else kind_of(system, scenario), scenario)
 
 
 def _proposed(kind: str, file_name: str) -> tuple[str, int]:
@@ -48,7 +48,8 @@ def _proposed(kind: str, file_name: str) -> tuple[str, int]:
     return propose_origin(file_name)
 
 
-def _system_kind(kind: str, system: str, scenario: int) -> str:
-    if kind == Kind.GOLD or is_human(system):
-        return System.Kind.HUMAN
+def kind_of(system: str, scenario: int) -> str:
+    """What a system probably is, from its name and whether it was prompted."""
+    if is_human(system):
+        return HUMANS
     return System.Kind.MODEL if scenario != Scenario.NONE else System.Kind.IMPORTED

@@ -33,6 +33,11 @@ class RaterBook:
             for vote in entry.votes
             if rater_of(vote) not in self.known
         }
+        self.find(fresh)
+
+    def find(self, named: dict[RaterKey, str]) -> None:
+        """Find raters by kind and id, or make them by the name that stands with each."""
+        fresh = {key: name for key, name in named.items() if key not in self.known}
         if not fresh:
             return
         stored = Rater.objects.filter(

@@ -17,9 +17,9 @@ from cqa_site.tabular import UnreadableFile
 from .campaigns import ImportRefused
 from .matching import match_to_study
 from .reconcile import reconcile
+from .registry import reader_of
 from .rows import Line, Outcome
 from .source import Source
-from .sources import READERS
 
 __all__ = ["ImportRefused", "import_path"]
 LONGEST_CAMPAIGN_NAME = 100
@@ -50,6 +50,7 @@ def import_path(
         name=name,
         scale=_scale(study, chosen.get("campaign", "")),
         campaign=campaign_name(chosen.get("campaign", ""), name),
+        study=study,
         options=chosen,
     )
     asked = {"study": study, "update_changed": update_changed, "actor": actor, "write": write}
@@ -83,7 +84,7 @@ def _scale(study: Study, campaign: str) -> tuple[int, ...]:
 def _lines(study: Study, kind: str, source: Source) -> Iterator[Line]:
     """Read the file; what makes it unreadable becomes a refusal."""
     try:
-        yield from match_to_study(study, kind, READERS[kind](source))
+        yield from match_to_study(study, kind, reader_of(kind)(source))
     except UnreadableFile as error:
         raise ImportRefused(str(error)) from error
 

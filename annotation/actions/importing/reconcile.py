@@ -22,7 +22,8 @@ from .items import ItemBook
 from .numbered_lists import ListBook
 from .questions import QuestionBook, SystemBook
 from .raters import RaterBook
-from .rows import AnswerEntry, Entry, Flag, Line, Note, Outcome, rater_of
+from .registry import Book, new_book
+from .rows import AnswerEntry, Entry, Extra, Flag, Line, Note, Outcome, rater_of
 from .votes import VoteBook
 
 CHUNK = 2_000
@@ -68,6 +69,7 @@ class Reconciliation:
         self.study = study
         self.write = write
         self.update_changed = update_changed
+        self.actor = actor
         self.outcome = Outcome()
         self.comparisons = ComparisonBook(self)
         self.arguments = ArgumentBook(self)
@@ -79,12 +81,13 @@ class Reconciliation:
         self.questions = QuestionBook(self)
         self.lists = ListBook(self)
         self.answers = AnswerBook(self)
+        self._books: dict[str, Book] = {}
 
     def take(self, chunk: list[Line]) -> None:
         """Compare one piece of the file, parents before children."""
         kept = [entry for line in chunk if (entry := self._sort_out(line)) is not None]
         entries = [entry for entry in kept if isinstance(entry, Entry)]
-        self.comparisons.take(kept)
+        self.comparisons.take([entry for entry in kept if not isinstance(entry, Extra)])
         self.arguments.take(entries)
         labelled = [entry for entry in entries if entry.campaign]
         if labelled:
@@ -98,12 +101,21 @@ class Reconciliation:
             self.questions.take(answers)
             self.lists.take(answers)
             self.answers.take(answers)
+        self._take_extras([entry for entry in kept if isinstance(entry, Extra)])
+
+    def _take_extras(self, extras: list[Extra]) -> None:
+        for name in dict.fromkeys(entry.book for entry in extras):
+            if name not in self._books:
+                self._books[name] = new_book(name, self)
+            self._books[name].take([entry for entry in extras if entry.book == name])
 
     def finish(self) -> Outcome:
         """Add what only the whole file shows."""
         self.outcome.campaign_ids = self.campaigns.ids
         self.comparisons.suggest_merges()
         self.answers.finish()
+        for book in self._books.values():
+            book.finish()
         return self.outcome
 
     def result(self, name: str, result: str) -> None:
@@ -128,7 +140,7 @@ class Reconciliation:
 
     # -- rows ---------------------------------------------------------------------------------
 
-    def _sort_out(self, line: Line) -> Entry | AnswerEntry | None:
+    def _sort_out(self, line: Line) -> Entry | AnswerEntry | Extra | None:
         """Keep flags and notes; give an entry back if every cell can be stored."""
         if isinstance(line, Note):
             self.outcome.notes.append(line.text)
@@ -136,6 +148,9 @@ class Reconciliation:
         if isinstance(line, Flag):
             self.outcome.flag(line)
             return None
+        if isinstance(line, Extra):
+            # Its book knows what can be stored.
+            return line
         if isinstance(line, AnswerEntry):
             for column, reason in _unstorable_answer(line):
                 self.answers.reject(line, column, reason)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import ClassVar
 
 from annotation.models.questions import text_key
 
@@ -18,6 +19,13 @@ OBJECTS = (
     "items",
     "raters",
     "votes",
+    "sheets",
+    "cells",
+    "key_points",
+    "matches",
+    "sets",
+    "counts",
+    "metrics",
 )
 RESULTS = ("new", "same", "changed", "rejected")
 
@@ -115,7 +123,16 @@ class Note:
     text: str
 
 
-Line = Entry | AnswerEntry | Flag | Note
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """Something that another app takes from a file; ``book`` names who (see `registry`)."""
+
+    book: ClassVar[str] = ""
+
+    row: int | None
+
+
+Line = Entry | AnswerEntry | Extra | Flag | Note
 
 
 def empty_counts() -> dict[str, dict[str, int]]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cqa_site.people.models import Study
 from cqa_site.tabular import Problem
 
 from .rows import Flag
@@ -12,12 +13,16 @@ from .rows import Flag
 
 @dataclass(frozen=True)
 class Source:
-    """A file and how to read it; ``scale`` holds the labels that exist."""
+    """A file and how to read it; ``scale`` holds the labels that exist.
+
+    ``study`` is for readers that look up what the file only describes.
+    """
 
     path: Path
     name: str
     scale: tuple[int, ...]
     campaign: str
+    study: Study
     options: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -1,7 +1,7 @@
 """Each kind of file as a stream of entries, flags and notes."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -18,7 +18,6 @@ from annotation.methods.toloka import APPROVED, CrowdVote, read_toloka
 from annotation.models import ImportFile, Rater
 from cqa_site.tabular import Problem, Table, open_table, spreadsheet_unsafe
 
-from .answer_sources import read_gold_answers, read_silver_answers, read_system_answers
 from .rows import Entry, Flag, Line, Note, Vote
 from .source import Source, rejected
 
@@ -212,7 +211,7 @@ def read_mapped(source: Source) -> Iterator[Line]:
         sheet=options.get("sheet") or None,
     )
     if options.get("undo_spreadsheet_marks"):
-        table = _without_marks(table)
+        table = without_marks(table)
     kind = options.get("rater_kind") or Rater.Kind.PERSON
     has_votes = "label" in mapping
     for record in read_generic_table(table, mapping, scale=source.scale):
@@ -222,7 +221,7 @@ def read_mapped(source: Source) -> Iterator[Line]:
             yield _mapped_entry(record, source.campaign if has_votes else "", kind)
 
 
-def _without_marks(table: Table) -> Table:
+def without_marks(table: Table) -> Table:
     """Undo the apostrophes our exports put before text that looks like a formula."""
     rows = table.rows
     table.rows = (
@@ -276,14 +275,3 @@ def _mapped_vote(record: GenericRecord, kind: str) -> Vote | None:
         position=record.position or 0,
         comment=(record.comment or "")[:1_000],
     )
-
-
-READERS: dict[str, Callable[[Source], Iterator[Line]]] = {
-    Kind.TOLOKA: read_crowd,
-    Kind.EXPERT_WORKBOOK: read_experts,
-    Kind.FINAL_LABELS: read_released,
-    Kind.SILVER: read_silver_answers,
-    Kind.GOLD: read_gold_answers,
-    Kind.ANSWERS: read_system_answers,
-    Kind.TABLE: read_mapped,
-}

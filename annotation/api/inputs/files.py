@@ -35,7 +35,8 @@ class CheckInput(Input):
     """How to read a file.
 
     ``mapping`` says for a table which column is which field; ``system`` and ``scenario`` who
-    wrote the answers of a file, by default what its name says.
+    wrote the answers of a file, by default what its name says; ``rater`` who gave the scores of
+    a judged file, or of a table without a column for it; ``rubric`` by which version.
     """
 
     campaign = serializers.CharField(max_length=100, allow_blank=True, default="")
@@ -47,6 +48,11 @@ class CheckInput(Input):
     system = serializers.CharField(max_length=120, allow_blank=True, default="")
     scenario = serializers.ChoiceField(
         Answer.Scenario.choices, allow_null=True, required=False, default=None
+    )
+    rater = serializers.CharField(max_length=120, allow_blank=True, default="")
+    rubric = serializers.CharField(max_length=36, allow_blank=True, default="")
+    dataset = serializers.CharField(
+        max_length=120, allow_blank=True, default="", help_text="Into which arguments go."
     )
 
 

@@ -5,12 +5,12 @@ from rest_framework import serializers
 from annotation.actions import answer_targets
 from annotation.actions.argument_drawing import FAVOURED, MOST_ARGUMENTS, RELEVANCE
 from annotation.actions.coherence_texts import TEXTS as COHERENCE_TEXTS
-from annotation.actions.prompt_kinds import LAYOUTS
 from annotation.actions.relevance_judge import CHOICES
 from annotation.models import Answer
 from cqa_site.judging.prompts import LONGEST_PART
 from cqa_site.runs.actions.runs import MOST_REPLICATES, PREFLIGHTS
 from cqa_site.runs.forms import MILLION, MOST_MONEY
+from cqa_site.runs.kind_parts import prompt_kinds
 from cqa_site.runs.models import Run
 
 from .base import Input
@@ -58,7 +58,7 @@ class PromptTextInput(Input):
 class PromptInput(PromptTextInput):
     """The next version of one kind of prompt."""
 
-    kind = serializers.ChoiceField(list(LAYOUTS))
+    kind = serializers.ChoiceField(list(prompt_kinds()))
 
 
 class PreviewInput(Input):

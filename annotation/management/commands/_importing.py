@@ -79,7 +79,7 @@ class ImportCommand(BaseCommand):
                 looked.rejected,
             )
             raise CommandError(text % looked.rejected)
-        record = importing.store_upload(name=path.name, chunks=_pieces(path), actor=None, **asked)
+        record = importing.store_upload(name=path.name, chunks=pieces(path), actor=None, **asked)
         outcome = importing.apply_import(
             import_file=record,
             leave_out_rejected=options["leave_out_rejected"],
@@ -126,7 +126,8 @@ def find_study(wanted: str, *, create: bool) -> Study:
     return Study.objects.create(name=wanted)
 
 
-def _pieces(path: Path) -> Iterator[bytes]:
+def pieces(path: Path) -> Iterator[bytes]:
+    """The bytes of a file, one mebibyte at a time."""
     with path.open("rb") as file:
         while piece := file.read(PIECE):
             yield piece

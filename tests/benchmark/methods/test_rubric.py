@@ -83,6 +83,18 @@ def test_groups_add_up(groups):
         rubric_from_dict(stored(groups=groups))
 
 
+@pytest.mark.parametrize(
+    "key", ["total", "C1", "C3", "answer", "rater_id", "two words", "a\r\nb", "=1+1", "<b>"]
+)
+def test_the_key_of_a_group_is_no_other_column(key):
+    made = stored(groups=[group(key), group("facts")])
+    for criterion in made["criteria"]:
+        if criterion["group"] == "form":
+            criterion["group"] = key
+    with pytest.raises(RubricError, match="this key cannot be used"):
+        rubric_from_dict(made)
+
+
 @pytest.mark.parametrize("other", [None, [], "rubric", 3])
 def test_something_else_is_no_rubric(other):
     with pytest.raises(RubricError):

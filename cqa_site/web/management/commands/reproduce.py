@@ -15,6 +15,7 @@ PAPERS = {
     "relevance": "annotation.management.papers.relevance",
     "judge": "annotation.management.papers.judge",
     "compqa": "benchmark.management.papers.compqa",
+    "argsum": "argsum.management.papers.argsum",
 }
 
 
@@ -23,7 +24,8 @@ class Command(BaseCommand):
         "Compute the published figures of a paper from its released data, in a database that "
         "exists only for this; the configured one is not touched. Exits 1 if a figure differs. "
         "“judge” trains a judge on the released labels of the relevance paper and checks it on "
-        "pairs held back, beside the released labels of GPT-4. “compqa” needs no database."
+        "pairs held back, beside the released labels of GPT-4. “compqa” and “argsum” need no "
+        "database."
     )
     # The configured database is not used, so its migrations do not matter.
     requires_migrations_checks = False

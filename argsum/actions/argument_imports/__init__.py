@@ -1,0 +1,1 @@
+"""Files of arguments into datasets, through the imports of `annotation`."""

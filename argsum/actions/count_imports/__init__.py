@@ -1,0 +1,1 @@
+"""Files with people's counts into the database, through the same steps as every other import."""

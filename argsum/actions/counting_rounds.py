@@ -1,0 +1,237 @@
+"""Making counting rounds: draw the sets, open, close, open again."""
+
+import random
+import uuid
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from argsum.models import (
+    CountingItem,
+    CountingRound,
+    CountingSlot,
+    Dataset,
+    ReferenceKeyPoint,
+    SummarySet,
+    SystemSummary,
+)
+from cqa_site.people.access import record
+from cqa_site.people.models import Study, User
+
+from .counting_guide import GUIDE
+
+CHUNK = 2_000
+# A rater's order is made of all sets that are left; more would make serving slow.
+MOST_SETS = 10_000
+ONE, ALL = "one", "all"
+
+
+class RoundNotReady(Exception):
+    """The round cannot do that now; the message says why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Everything that decides which sets are judged, and how.
+
+    ``per_cell`` takes one set of every system and cell, drawn among its settings, or all.
+    """
+
+    name: str
+    seed: int
+    dataset: Dataset | None = None
+    split: str = ""
+    systems: tuple[str, ...] = ()
+    setting: str = ""
+    per_cell: str = ONE
+    leave_out_used: bool = False
+    # None takes every set that matches.
+    size: int | None = None
+    raters: int = 3
+    repeat_share: float = 0.0
+    lease_minutes: int = 120
+    instructions: str = GUIDE
+
+    def recipe(self, found: int) -> dict[str, Any]:
+        """What the round keeps of it: public ids, names and numbers."""
+        return {
+            "dataset": str(self.dataset.public_id) if self.dataset else None,
+            "dataset_name": self.dataset.name if self.dataset else "",
+            "split": self.split,
+            "systems": list(self.systems),
+            "setting": self.setting,
+            "per_cell": self.per_cell,
+            "leave_out_used": self.leave_out_used,
+            "size": self.size,
+            "found": found,
+        }
+
+
+SETTINGS = ("name", "seed", "raters", "repeat_share", "lease_minutes", "instructions")
+RECIPE: dict[str, Any] = {
+    "split": "",
+    "systems": [],
+    "setting": "",
+    "per_cell": ONE,
+    "leave_out_used": False,
+    "size": None,
+}
+
+
+@transaction.atomic
+def plan_round(
+    *, study: Study, plan: Plan, actor: User, counting_round: CountingRound | None = None
+) -> CountingRound:
+    """Make a draft round with its sets, or draw a draft's sets again.
+
+    Raises RoundNotReady if no set matches, or too many would be taken.
+    """
+    planned = _locked(counting_round, CountingRound.State.DRAFT) if counting_round else None
+    planned = planned or CountingRound(study=study, created_by=actor)
+    rows = matching_sets(study=study, plan=plan, counting_round=counting_round)
+    found = list(rows.order_by("pk").values_list("pk", "system", "cell"))
+    drawn = draw_sets(
+        ((pk, (system, cell) if plan.per_cell == ONE else pk) for pk, system, cell in found),
+        plan.size,
+        seed=plan.seed,
+    )
+    if not drawn:
+        raise RoundNotReady(_("No set with key points and references matches."))
+    if len(drawn) > MOST_SETS:
+        raise RoundNotReady(
+            _("%(found)d sets match; a round takes %(most)d at most. Draw a sample.")
+            % {"found": len(drawn), "most": MOST_SETS}
+        )
+    for name in SETTINGS:
+        setattr(planned, name, getattr(plan, name))
+    planned.recipe = plan.recipe(len(found))
+    planned.save()
+    planned.items.all().delete()
+    CountingItem.objects.bulk_create(
+        (
+            CountingItem(counting_round=planned, summary_set_id=pk, position=position)
+            for position, pk in enumerate(drawn, start=1)
+        ),
+        batch_size=CHUNK,
+    )
+    return planned
+
+
+def draw_sets(strata: Iterable[tuple[int, Hashable]], size: int | None, *, seed: int) -> list[int]:
+    """One set of every stratum, ``size`` of them or all, in a random order.
+
+    The same sets and the same seed give the same draw.
+    """
+    rng = random.Random(seed)  # noqa: S311  an order, not a secret
+    members: dict[Hashable, list[int]] = {}
+    for key, stratum in sorted(strata, key=lambda each: each[0]):
+        members.setdefault(stratum, []).append(key)
+    chosen = sorted(rng.choice(each) for each in members.values())
+    return rng.sample(chosen, len(chosen) if size is None else min(size, len(chosen)))
+
+
+def matching_sets(
+    *, study: Study, plan: Plan, counting_round: CountingRound | None = None
+) -> QuerySet[SummarySet]:
+    """Sets that a round may take: with key points, and with references to compare them with."""
+    texts = SystemSummary.objects.filter(summary_set=OuterRef("pk"))
+    references = ReferenceKeyPoint.objects.filter(cell=OuterRef("cell"))
+    sets = study.summary_sets.filter(
+        Exists(texts), Exists(references), state=SummarySet.State.DONE
+    )
+    if plan.dataset is not None:
+        sets = sets.filter(cell__dataset=plan.dataset)
+    if plan.split:
+        sets = sets.filter(cell__split=plan.split)
+    if plan.systems:
+        sets = sets.filter(system__in=plan.systems)
+    if plan.setting:
+        sets = sets.filter(setting__contains=plan.setting)
+    if plan.leave_out_used:
+        used = CountingItem.objects.filter(summary_set=OuterRef("pk"), counting_round__study=study)
+        if counting_round is not None:
+            used = used.exclude(counting_round=counting_round)
+        sets = sets.filter(~Exists(used))
+    return sets
+
+
+def plan_of(counting_round: CountingRound) -> dict[str, Any]:
+    """A round's plan as the form shows it; a dataset that is gone is left out."""
+    recipe = counting_round.recipe
+    datasets = counting_round.study.argument_datasets
+    wanted = recipe.get("dataset")
+    return {
+        **{name: getattr(counting_round, name) for name in SETTINGS},
+        **{name: recipe.get(name, usual) for name, usual in RECIPE.items()},
+        "dataset": datasets.filter(public_id=uuid.UUID(wanted)).first() if wanted else None,
+    }
+
+
+@transaction.atomic
+def open_round(*, counting_round: CountingRound, actor: User) -> None:
+    """Make the slots and start serving."""
+    stored = _locked(counting_round, CountingRound.State.DRAFT)
+    items = list(stored.items.values_list("pk", flat=True))
+    if not items:
+        raise RoundNotReady(_("The round holds no sets to judge."))
+    stored.slots.all().delete()
+    slots = (
+        CountingSlot(counting_round=stored, item_id=pk, number=number)
+        for pk in items
+        for number in range(1, stored.raters + 1)
+    )
+    CountingSlot.objects.bulk_create(slots, batch_size=CHUNK)
+    stored.opened_at = timezone.now()
+    _move(stored, CountingRound.State.OPEN, actor)
+
+
+@transaction.atomic
+def close_round(*, counting_round: CountingRound, actor: User) -> None:
+    """Stop serving; what was submitted counts, drafts stay where they are."""
+    stored = _locked(counting_round, CountingRound.State.OPEN)
+    stored.closed_at = timezone.now()
+    _move(stored, CountingRound.State.CLOSED, actor)
+
+
+@transaction.atomic
+def reopen_round(*, counting_round: CountingRound, actor: User) -> None:
+    """Let people go on."""
+    stored = _locked(counting_round, CountingRound.State.CLOSED)
+    stored.closed_at = None
+    _move(stored, CountingRound.State.OPEN, actor)
+
+
+@transaction.atomic
+def delete_round(*, counting_round: CountingRound, actor: User) -> None:
+    """Remove a draft; nobody has worked on it yet."""
+    stored = _locked(counting_round, CountingRound.State.DRAFT)
+    record(study=stored.study, actor=actor, verb="counting_round_deleted", subject=stored.name)
+    stored.delete()
+
+
+def _locked(counting_round: CountingRound, state: str) -> CountingRound:
+    """The round as stored, in that state until this transaction ends; raises RoundNotReady."""
+    rows = CountingRound.objects.select_for_update(of=("self",)).select_related("study")
+    stored = rows.get(pk=counting_round.pk)
+    if stored.state != state:
+        raise RoundNotReady(
+            _("The round is %s; that is not possible now.") % stored.get_state_display()
+        )
+    return stored
+
+
+def _move(stored: CountingRound, state: str, actor: User) -> None:
+    before, stored.state = stored.state, state
+    stored.save(update_fields=["state", "opened_at", "closed_at"])
+    record(
+        study=stored.study,
+        actor=actor,
+        verb=f"counting_round_{state}",
+        subject=stored.name,
+        before=before,
+    )

@@ -1,0 +1,208 @@
+"""Stored scores compared with a study: sets found or made, and what is new added."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+
+from annotation.actions.importing.rows import Flag
+from argsum.actions.metric_making import upsert
+from argsum.methods.released_rows import LEFT_OUT
+from argsum.methods.released_scores import clustering_order
+from argsum.models import CellArgument, Dataset, KeyPointMatch, MetricScore, SummarySet
+
+from .entries import BOOK, SETTING, StoredEntry
+
+if TYPE_CHECKING:
+    from annotation.actions.importing.reconcile import Reconciliation
+
+NO_SCORES = "the file has no scores for this setting"
+CLOSE = 1e-12
+LONGEST_SETTING = 200
+CellKey = tuple[str, int]
+
+
+class StoredScoreBook:
+    """One pass over one file."""
+
+    def __init__(self, work: "Reconciliation") -> None:
+        self.work = work
+        self._dataset: Dataset | None = None
+        self._is_refused = False
+        self._cells: dict[CellKey, int] = {}
+        self._arguments: dict[int, list[int]] | None = None
+        self._counted: list[int] | None = None
+
+    def take(self, entries: Sequence[StoredEntry]) -> None:
+        """Compare a piece of the file."""
+        if self._dataset is None and not self._is_refused:
+            self._find(entries[0])
+        if self._is_refused:
+            return
+        placed = self._placed(entries)
+        stored = _stored_scores([key for key in placed.values() if key])
+        new: list[MetricScore] = []
+        for position, entry in enumerate(entries):
+            if position not in placed:
+                continue
+            key = placed[position]
+            for metric, value in entry.scores.items():
+                known = stored.get((key, metric))
+                if known is not None and abs(known - value) <= CLOSE:
+                    self.work.result(BOOK, "same")
+                    continue
+                self.work.result(BOOK, "new" if known is None else "changed")
+                if known is not None and not self.work.update_changed:
+                    self.work.outcome.flag(Flag(None, metric, self.work.changed(f"{known:.6g}")))
+                    continue
+                new.append(_score(key, metric, value, entry))
+        if self.work.write:
+            upsert(iter(new))
+
+    def finish(self) -> None:
+        """Every entry says all there is to say."""
+
+    def _find(self, entry: StoredEntry) -> None:
+        """The dataset and its cells; a file whose dataset is not here is refused once."""
+        rows = Dataset.objects.filter(study=self.work.study, name=entry.dataset)
+        self._dataset = rows.first()
+        if self._dataset is None:
+            self._refuse(_("The study has no dataset called “%s”.") % entry.dataset)
+            return
+        found = self._dataset.cells.values_list("topic", "stance", "pk")
+        self._cells = {(topic, stance): pk for topic, stance, pk in found}
+        if not entry.topic:
+            self._counted = self._counted_sets()
+            if len(self._counted) != entry.of:
+                self._refuse(
+                    _("The file is about %(file)d sets, people counted %(here)d of the dataset.")
+                    % {"file": entry.of, "here": len(self._counted)}
+                )
+
+    def _counted_sets(self) -> list[int]:
+        """Sets that people counted in the order of topic, stance as text, and system."""
+        sets = SummarySet.objects.filter(
+            cell__dataset=self._dataset, count_sheets__isnull=False
+        ).exclude(system__contains=LEFT_OUT)
+        rows = sets.distinct().values_list("cell__topic", "cell__stance", "system", "pk")
+        return [pk for _topic, _stance, _system, pk in sorted(rows, key=_place)]
+
+    def _placed(self, entries: Sequence[StoredEntry]) -> dict[int, int | None]:
+        """Place in the piece → key of its set; None for one that a dry run would make."""
+        if self._counted is not None:
+            return {at: self._counted[each.position] for at, each in enumerate(entries)}
+        sources = {each.source for each in entries}
+        rows = SummarySet.objects.filter(study=self.work.study, source__in=sources)
+        rows = rows.only("source", "position", "cell", "system", "setting")
+        known = {(each.source, each.position): each for each in rows}
+        placed: dict[int, int | None] = {}
+        for at, entry in enumerate(entries):
+            there = known.get((entry.source, entry.position))
+            if there is not None:
+                other = self._other(there, entry)
+                if other:
+                    self._reject(entry, other)
+                    continue
+                self.work.result("sets", "same")
+                placed[at] = there.pk
+                continue
+            made = self._made(entry)
+            if made is None:
+                continue
+            self.work.result("sets", "new")
+            if self.work.write:
+                made.save()
+            placed[at] = made.pk
+        return placed
+
+    def _other(self, there: SummarySet, entry: StoredEntry) -> str:
+        """Why a set from this place of a file of this name is not the entry's; empty if it is."""
+        if there.cell_id != self._cells.get((entry.topic, entry.stance)):
+            what = _("another dataset, topic or stance")
+        elif there.system != entry.system:
+            what = _("another system (%s)") % there.system
+        elif there.setting != entry.setting[:LONGEST_SETTING]:
+            what = _("another setting (%s)") % there.setting
+        else:
+            return ""
+        reason = _(
+            "A set of %(other)s came from place %(place)d of a file of this name; "
+            "give the file another name."
+        )
+        return reason % {"other": what, "place": entry.position}
+
+    def _made(self, entry: StoredEntry) -> SummarySet | None:
+        """A set that the file brings; None if it belongs to nothing here."""
+        cell = self._cells.get((entry.topic, entry.stance))
+        if cell is None:
+            reason = _("The dataset has no such topic and stance: %(topic)s (%(stance)d).")
+            self._reject(entry, reason % {"topic": entry.topic, "stance": entry.stance})
+            return None
+        arguments: list[int] = []
+        if entry.clusters is not None:
+            arguments = self._ordered(cell)
+            if len(arguments) != len(entry.clusters):
+                reason = _("%(ids)d cluster ids, and the dataset keeps %(here)d arguments.")
+                counts = {"ids": len(entry.clusters), "here": len(arguments)}
+                self._reject(entry, reason % counts)
+                return None
+        is_empty = not entry.scores and entry.clusters is None
+        return SummarySet(
+            study=self.work.study,
+            cell_id=cell,
+            system=entry.system,
+            source=entry.source,
+            position=entry.position,
+            setting=entry.setting[:LONGEST_SETTING],
+            parameters=dict(entry.parameters),
+            seconds=entry.seconds,
+            state=SummarySet.State.NO_RESULT if is_empty else SummarySet.State.DONE,
+            reason=NO_SCORES if is_empty else "",
+            arguments=arguments,
+            clusters=None if entry.clusters is None else list(entry.clusters),
+            done_at=Now(),
+        )
+
+    def _ordered(self, cell: int) -> list[int]:
+        """Kept arguments of a cell sorted by key point and text, as the files are."""
+        if self._arguments is None:
+            rows = CellArgument.objects.filter(cell__dataset=self._dataset, left_out="")
+            matches = KeyPointMatch.objects.filter(argument__in=rows, is_match=True)
+            points = dict(matches.values_list("argument", "key_point__text"))
+            cells: dict[int, list[tuple[int, str, str]]] = {}
+            for pk, own, text in rows.values_list("pk", "cell", "text"):
+                cells.setdefault(own, []).append((pk, points.get(pk, ""), text))
+            self._arguments = {
+                own: [found[at][0] for at in clustering_order([each[1:] for each in found])]
+                for own, found in cells.items()
+            }
+        return self._arguments.get(cell, [])
+
+    def _reject(self, entry: StoredEntry, reason: str) -> None:
+        place = f"{entry.setting or entry.topic}"[:80]
+        self.work.outcome.flag(Flag(None, place, reason, is_rejection=True, object=BOOK))
+
+    def _refuse(self, reason: str) -> None:
+        self._is_refused = True
+        self.work.outcome.flag(Flag(None, "", reason, is_rejection=True, object=BOOK))
+
+
+def _place(row: tuple[str, int, str, int]) -> tuple[str, str, str]:
+    return row[0], str(row[1]), row[2]
+
+
+def _stored_scores(keys: Sequence[int]) -> dict[tuple[int | None, str], float]:
+    rows = MetricScore.objects.filter(summary_set__in=keys, setting=SETTING, value__isnull=False)
+    found = rows.values_list("summary_set", "metric", "value")
+    return {(key, metric): value for key, metric, value in found}
+
+
+def _score(key: int | None, metric: str, value: float, entry: StoredEntry) -> MetricScore:
+    return MetricScore(
+        summary_set_id=key,
+        metric=metric,
+        setting=SETTING,
+        value=value,
+        source=entry.source[:255],
+    )

@@ -1,0 +1,267 @@
+"""Runs of summarization systems: planned, estimated, started, cancelled, resumed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max, QuerySet
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+
+from argsum.methods.mcargsum import MOST_ARGUMENTS
+from argsum.methods.system_grids import (
+    Grid,
+    GridNotValid,
+    check_values,
+    count_combinations,
+    parameters_of,
+)
+from argsum.models import Cell, Dataset, Scorer, SystemRun
+from cqa_site.people.access import record
+from cqa_site.people.models import Study, User
+from cqa_site.runs.jobs import enqueue
+from cqa_site.runs.models import Job
+
+System, Variant, State = SystemRun.System, SystemRun.Variant, SystemRun.State
+JOB = "system_run"
+ACTIVE_JOBS = (Job.State.READY, Job.State.LEASED)
+MOST_SETTINGS = 500
+MOST_SETS = 5_000
+VARIANTS: dict[str, tuple[str, ...]] = {
+    System.BARH: (Variant.PLAIN, Variant.CANDIDATES, Variant.SUMMARIES),
+    System.SMATCHTOPR: (Variant.PLAIN, Variant.CANDIDATES, Variant.SUMMARIES),
+    System.USKPM: (Variant.PLAIN, Variant.GLOBAL, Variant.LOCAL, Variant.SEQ2SEQ),
+    System.MCARGSUM: (Variant.PLAIN, Variant.GLOBAL, Variant.LOCAL, Variant.SEQ2SEQ),
+}
+# A language model writes for the whole cell before, or for clusters after, the system's own work.
+WRITES_CELLS = (Variant.CANDIDATES, Variant.SUMMARIES)
+WRITES_CLUSTERS = (Variant.GLOBAL, Variant.LOCAL)
+
+
+class SystemRunRefused(Exception):
+    """The run cannot do this; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPlan:
+    """What a person chose for a run of a system.
+
+    Parameters
+    ----------
+    split
+        One of `Cell.Split`; the empty one takes all cells of the dataset.
+    grid
+        Parameter → values; all combinations are run.
+    is_unfiltered
+        Whether arguments that preprocessing left out take part, too.
+    writer_model
+        Name or folder of a sequence-to-sequence model, for that variant only.
+    """
+
+    dataset: Dataset
+    system: str
+    grid: Mapping[str, Sequence[Any]]
+    match_scorer: Scorer
+    quality_scorer: Scorer | None = None
+    split: str = ""
+    variant: str = Variant.PLAIN
+    seed: int = 1
+    is_unfiltered: bool = False
+    label: str = ""
+    writer_model: str = ""
+    checked: Grid = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "checked", _checked(self))
+
+
+@dataclass(frozen=True, slots=True)
+class SystemEstimate:
+    """What a run would compute; ``arguments`` are those of the cells that take part."""
+
+    cells: int
+    settings: int
+    arguments: int
+    largest: int
+
+    @property
+    def sets(self) -> int:
+        """Summary sets that the run will make."""
+        return self.cells * self.settings
+
+
+def cells_of(dataset: Dataset, split: str) -> QuerySet[Cell]:
+    """The cells of a run, in order."""
+    rows = dataset.cells.order_by("position")
+    return rows.filter(split=split) if split else rows
+
+
+def estimate_system(plan: SystemPlan) -> SystemEstimate:
+    """Count cells, settings and arguments; two queries."""
+    from django.db.models import Count, Q
+
+    kept = None if plan.is_unfiltered else Q(arguments__left_out="")
+    rows = cells_of(plan.dataset, plan.split).annotate(n=Count("arguments", filter=kept))
+    sizes = list(rows.values_list("n", flat=True))
+    return SystemEstimate(
+        len(sizes), count_combinations(plan.checked), sum(sizes), max(sizes, default=0)
+    )
+
+
+@transaction.atomic
+def start_system(*, study: Study, actor: User, plan: SystemPlan) -> SystemRun:
+    """Make a run and have a worker compute it; the same run under way is returned instead.
+
+    Where a language model writes for whole cells, the run first waits for that.
+    Raises `SystemRunRefused`.
+    """
+    _refuse_unfit(study, plan)
+    Study.objects.select_for_update().get(pk=study.pk)
+    fields = _fields(plan)
+    if same := study.system_runs.filter(state__in=SystemRun.ACTIVE, **fields).first():
+        return same
+    run = SystemRun.objects.create(
+        study=study,
+        number=(study.system_runs.aggregate(last=Max("number"))["last"] or 0) + 1,
+        label=plan.label or default_label(plan),
+        state=State.WRITING if plan.variant in WRITES_CELLS else State.WAITING,
+        created_by=actor,
+        **fields,
+    )
+    record(study=study, actor=actor, verb="system_run_started", subject=_subject(run))
+    if run.state == State.WAITING:
+        enqueue_run(run, actor)
+    return run
+
+
+def enqueue_run(run: SystemRun, actor: User | None = None) -> Job:
+    """Have a worker go on with a run; one job of a run is active at a time."""
+    key = str(run.public_id)
+    job = enqueue(study=run.study, kind=JOB, key=key, actor=actor, system_run=key)
+    if run.job_id != job.pk:
+        SystemRun.objects.filter(pk=run.pk).update(job=job)
+        run.job = job
+    return job
+
+
+@transaction.atomic
+def cancel_system(*, run: SystemRun, actor: User) -> None:
+    """Compute nothing more; the sets that are there stay. Raises `SystemRunRefused`."""
+    changed = SystemRun.objects.filter(pk=run.pk, state__in=SystemRun.ACTIVE).update(
+        state=State.CANCELLED, ended_at=Now()
+    )
+    _require(run, changed)
+    # Its job ends with it: one that went on would meet a run that was resumed meanwhile.
+    Job.objects.filter(
+        study_id=run.study_id, key=f"{JOB}:{run.public_id}", state__in=ACTIVE_JOBS
+    ).update(state=Job.State.FAILED, lease_until=None, finished_at=Now(), error=_("Cancelled."))
+    run.state = State.CANCELLED
+    record(study=run.study, actor=actor, verb="system_run_cancelled", subject=_subject(run))
+
+
+@transaction.atomic
+def resume_system(*, run: SystemRun, actor: User) -> None:
+    """Go on with what is missing. Raises `SystemRunRefused` if the run is done or still works."""
+    resumable = [State.CANCELLED, State.FAILED]
+    if not is_at_work(run):
+        # Its worker died once too often, or its job was lost.
+        resumable += [State.WAITING, State.RUNNING]
+    changed = SystemRun.objects.filter(pk=run.pk, state__in=resumable).update(
+        state=State.WAITING, error="", ended_at=None
+    )
+    _require(run, changed)
+    run.state, run.error, run.ended_at = State.WAITING, "", None
+    record(study=run.study, actor=actor, verb="system_run_resumed", subject=_subject(run))
+    enqueue_run(run, actor)
+
+
+def is_at_work(run: SystemRun) -> bool:
+    """Whether a job of the run waits or runs."""
+    return Job.objects.filter(
+        study_id=run.study_id,
+        key=f"{JOB}:{run.public_id}",
+        state__in=ACTIVE_JOBS,
+    ).exists()
+
+
+def default_label(plan: SystemPlan) -> str:
+    """What a run is called in tables, if nobody says otherwise."""
+    parts = [plan.match_scorer.name]
+    if plan.variant == Variant.SEQ2SEQ:
+        parts.append(plan.writer_model)
+    elif plan.variant != Variant.PLAIN:
+        parts.append(str(plan.variant))
+    return f"{System(plan.system).label} ({', '.join(parts)})"[:120]
+
+
+def _checked(plan: SystemPlan) -> Grid:
+    if plan.system not in System.values:
+        raise SystemRunRefused(_("There is no system of that name."))
+    if plan.variant not in VARIANTS[System(plan.system)]:
+        raise SystemRunRefused(_("This system has no such variant."))
+    parameters = {each.name: each for each in parameters_of(plan.system, plan.variant)}
+    if unknown := sorted(set(plan.grid) - set(parameters)):
+        raise SystemRunRefused(_("“%s” is no parameter of this system.") % unknown[0])
+    checked: Grid = {}
+    for name, parameter in parameters.items():
+        if name not in plan.grid:
+            raise SystemRunRefused(_("The grid has no values for “%s”.") % name)
+        try:
+            checked[name] = check_values(plan.grid[name], parameter)
+        except GridNotValid as problem:
+            raise SystemRunRefused(f"{name}: {problem}") from None
+    return checked
+
+
+def _refuse_unfit(study: Study, plan: SystemPlan) -> None:
+    if plan.dataset.study_id != study.pk or plan.match_scorer.study_id != study.pk:
+        raise SystemRunRefused(_("The dataset and the scorers belong to the study."))
+    if plan.variant == Variant.SEQ2SEQ and not plan.writer_model:
+        raise SystemRunRefused(_("Name a sequence-to-sequence model."))
+    found = estimate_system(plan)
+    if not found.cells:
+        raise SystemRunRefused(_("The dataset has no cell of this split."))
+    if found.largest > MOST_ARGUMENTS:
+        raise SystemRunRefused(
+            _("%(n)s arguments of one topic and stance: at most %(most)s are possible.")
+            % {"n": f"{found.largest:,}", "most": f"{MOST_ARGUMENTS:,}"}
+        )
+    if found.settings > MOST_SETTINGS:
+        raise SystemRunRefused(
+            _("%(n)s settings are too many: at most %(most)s are possible. Take fewer values.")
+            % {"n": f"{found.settings:,}", "most": f"{MOST_SETTINGS:,}"}
+        )
+    if found.sets > MOST_SETS:
+        raise SystemRunRefused(
+            _("%(n)s cells and settings are too many for one run: at most %(most)s are possible.")
+            % {"n": f"{found.sets:,}", "most": f"{MOST_SETS:,}"}
+        )
+
+
+def _fields(plan: SystemPlan) -> dict[str, Any]:
+    """Everything that decides what comes out."""
+    return {
+        "dataset": plan.dataset,
+        "split": plan.split,
+        "is_unfiltered": plan.is_unfiltered,
+        "system": plan.system,
+        "variant": plan.variant,
+        "match_scorer": plan.match_scorer,
+        "quality_scorer": plan.quality_scorer,
+        "grid": plan.checked,
+        "seed": plan.seed,
+        "writer_model": plan.writer_model if plan.variant == Variant.SEQ2SEQ else "",
+    }
+
+
+def _require(run: SystemRun, changed: int) -> None:
+    if changed != 1:
+        run.refresh_from_db(fields=["state"])
+        raise SystemRunRefused(
+            _("The run is in the state “%s”.") % run.get_state_display().lower()
+        )
+
+
+def _subject(run: SystemRun) -> str:
+    return f"#{run.number} {run.label}"

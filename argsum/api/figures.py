@@ -1,0 +1,138 @@
+"""Figures about sets of key points: the leaderboard, metrics against people, agreement."""
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.access import StudyViews
+from argsum.methods.released_rows import LEFT_OUT
+from argsum.methods.system_board import SELECTIONS
+from argsum.models import SummarySet
+from argsum.reports.metric_agreement import metric_rows, sets_left_out
+from argsum.reports.people_agreement import people_agreement
+from argsum.reports.summary_board import summary_board
+from argsum.reports.summary_choice import board_choice
+from argsum.reports.summary_tables import board_note
+from cqa_site.web.strict_filters import refuse_unknown
+
+from .figure_bodies import (
+    CorrelationsSerializer,
+    PeopleAgreementSerializer,
+    SummaryBoardSerializer,
+)
+
+DATASET = OpenApiParameter("dataset", OpenApiTypes.UUID, description="Only this one.")
+WITHOUT = OpenApiParameter("without", description="Leaves out systems with this in their names.")
+WITHOUT_USUAL = OpenApiParameter(
+    "without",
+    description=f"Leaves out systems with this in their names. Default: {LEFT_OUT}; empty: none.",
+)
+WHICH = [
+    OpenApiParameter("dataset", OpenApiTypes.UUID, description="Default: the newest with sets."),
+    OpenApiParameter("split", description="train, dev, test, or empty. Default: test."),
+    OpenApiParameter("coverage", description="Source: people, or metric|setting."),
+    OpenApiParameter("redundancy", description="Source: people, or metric|setting."),
+    OpenApiParameter("weight", OpenApiTypes.FLOAT, description="Of coverage, 0 to 1."),
+    OpenApiParameter("selection", enum=list(SELECTIONS), description="How settings are chosen."),
+    OpenApiParameter("share", OpenApiTypes.FLOAT, description="Least share clustered."),
+]
+NAMES = {"dataset", "split", "coverage", "redundancy", "weight", "selection", "share"}
+
+
+class SummaryBoardViews(StudyViews):
+    """The leaderboard of systems that sum up debates."""
+
+    queryset = SummarySet.objects.none()
+    serializer_class = SummaryBoardSerializer
+
+    @extend_schema(parameters=WHICH, responses=SummaryBoardSerializer)
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """As the page shows it; unknown values fall back to what the data suggest."""
+        refuse_unknown(request, NAMES)
+        choice = board_choice(self.study, request.query_params.dict())
+        found = summary_board(choice)
+        ids = {str(cell.pk): cell.public_id for cell in found.cells}
+        shown = {
+            "dataset": choice.dataset.public_id if choice.dataset else None,
+            "split": choice.split,
+            "coverage": choice.coverage.key,
+            "redundancy": choice.redundancy.key,
+            "weight": choice.terms.weight,
+            "selection": choice.terms.selection,
+            "least_share": choice.terms.least_share,
+            "is_oracle": found.is_oracle,
+            "cells": len(found.cells),
+            "note": board_note(found) if found.rows else "",
+            "sources": choice.sources,
+            "system_rows": [
+                {
+                    "system": row.system,
+                    "selection": row.selection,
+                    "criterion": row.criterion,
+                    "setting": row.setting,
+                    "settings": row.settings,
+                    "figures": row.figures,
+                    "cells": [
+                        {
+                            "cell": ids[cell],
+                            "summary_set": found.public_ids[each.key],
+                            "setting": each.setting,
+                            "values": row.by_cell[cell],
+                        }
+                        for cell, each in row.chosen.items()
+                    ],
+                }
+                for row in found.rows
+            ],
+        }
+        return Response(SummaryBoardSerializer(shown).data)
+
+
+class CorrelationViews(StudyViews):
+    """Metrics against people, across and within cells."""
+
+    queryset = SummarySet.objects.none()
+    serializer_class = CorrelationsSerializer
+
+    @extend_schema(parameters=[DATASET, WITHOUT_USUAL], responses=CorrelationsSerializer)
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """Best first in each dimension."""
+        refuse_unknown(request, {"dataset", "without"})
+        without = request.query_params.get("without", LEFT_OUT).replace("\x00", "")
+        asked = self.study, _dataset(self, request), without
+        found = {
+            "without": without,
+            "left_out": sets_left_out(*asked),
+            "metrics": metric_rows(*asked),
+        }
+        return Response(CorrelationsSerializer(found).data)
+
+
+class PeopleAgreementViews(StudyViews):
+    """How far people agree with each other and with themselves."""
+
+    queryset = SummarySet.objects.none()
+    serializer_class = PeopleAgreementSerializer
+
+    @extend_schema(parameters=[DATASET, WITHOUT], responses=PeopleAgreementSerializer)
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """Over all sets, or those of one dataset."""
+        refuse_unknown(request, {"dataset", "without"})
+        without = request.query_params.get("without", "").replace("\x00", "")
+        found = people_agreement(self.study, _dataset(self, request), without)
+        return Response(PeopleAgreementSerializer(found).data)
+
+
+def _dataset(views: StudyViews, request: Request) -> str:
+    """The dataset asked for; 400 unless the study has it."""
+    wanted = request.query_params.get("dataset", "")
+    known = {
+        str(each) for each in views.study.argument_datasets.values_list("public_id", flat=True)
+    }
+    if wanted and wanted not in known:
+        raise ValidationError({"dataset": ["No such dataset in this study."]})
+    return wanted

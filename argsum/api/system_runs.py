@@ -1,0 +1,168 @@
+"""Runs of summarization systems."""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.access import StudyViews
+from annotation.api.inputs import NothingInput
+from annotation.api.inputs.base import Input
+from annotation.api.serializers.base import ReadSerializer, public_id
+from argsum.actions.scorers import default_scorers
+from argsum.actions.system_runs import (
+    SystemPlan,
+    SystemRunRefused,
+    cancel_system,
+    resume_system,
+    start_system,
+)
+from argsum.methods.system_grids import (
+    MOST_VALUES,
+    GridNotValid,
+    parameters_of,
+    published_grid,
+    read_values,
+)
+from argsum.models import Cell, Scorer, SystemRun
+from argsum.reports.system_runs import runs_of
+from cqa_site.web.problems import conflict_on
+
+
+class SystemRunSerializer(ReadSerializer):
+    """A run with the number of its sets by outcome."""
+
+    dataset = public_id("dataset")
+    match_scorer = public_id("match_scorer", allow_null=True, default=None)
+    quality_scorer = public_id("quality_scorer", allow_null=True, default=None)
+    writing = public_id("writing", allow_null=True, default=None)
+    grid = serializers.DictField(read_only=True)
+    sets_done = serializers.IntegerField(read_only=True)
+    sets_without_result = serializers.IntegerField(source="sets_none", read_only=True)
+    sets_waiting = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = SystemRun
+        fields = [
+            "id", "number", "label", "dataset", "split", "is_unfiltered", "system", "variant",
+            "match_scorer", "quality_scorer", "grid", "seed", "writer_model", "writing", "state",
+            "error", "sets_done", "sets_without_result", "sets_waiting", "created_at", "ended_at",
+        ]  # fmt: skip
+
+
+class SystemRunInput(Input):
+    """What is run over what.
+
+    ``grid`` maps a parameter to a list of values, or to a range such as ``"0.05-0.95 step
+    0.025"``; parameters that it does not name take the values of the paper. Without scorers the
+    study's first ones are used.
+    """
+
+    dataset = serializers.UUIDField()
+    split = serializers.ChoiceField(Cell.Split.choices[1:], allow_blank=True, required=False)
+    system = serializers.ChoiceField(SystemRun.System.choices)
+    variant = serializers.ChoiceField(SystemRun.Variant.choices, required=False)
+    grid = serializers.DictField(required=False)
+    match_scorer = serializers.UUIDField(required=False, allow_null=True)
+    quality_scorer = serializers.UUIDField(required=False, allow_null=True)
+    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, required=False)
+    is_unfiltered = serializers.BooleanField(required=False)
+    label = serializers.CharField(max_length=120, required=False, allow_blank=True)
+    writer_model = serializers.CharField(max_length=200, required=False, allow_blank=True)
+
+
+class SystemRunFilter(filters.FilterSet):
+    """Runs of one system, state or dataset."""
+
+    system = filters.ChoiceFilter(choices=SystemRun.System.choices)
+    state = filters.ChoiceFilter(choices=SystemRun.State.choices)
+    dataset = filters.UUIDFilter(field_name="dataset__public_id")
+
+
+class SystemRunViews(StudyViews):
+    """Runs of systems: listed, started, stopped, taken up again."""
+
+    queryset = SystemRun.objects.none()
+    serializer_class = SystemRunSerializer
+    filterset_class = SystemRunFilter
+
+    def rows(self) -> QuerySet:
+        """Newest first."""
+        return runs_of(self.study).select_related(
+            "dataset", "match_scorer", "quality_scorer", "writing"
+        )
+
+    @extend_schema(request=SystemRunInput, responses={201: SystemRunSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Start a run; where a language model writes first, it waits for a writing run."""
+        given = self.read(SystemRunInput)
+        try:
+            plan = SystemPlan(**self._plan(given))
+            run = start_system(study=self.study, actor=request.user, plan=plan)
+        except SystemRunRefused as reason:
+            raise ValidationError({"non_field_errors": [str(reason)]}) from None
+        return self.shown(self.get_queryset().get(pk=run.pk), 201)
+
+    @extend_schema(request=NothingInput, responses=SystemRunSerializer)
+    def cancel(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Compute nothing more; what is there stays."""
+        return self._steer(public_id, cancel_system)
+
+    @extend_schema(request=NothingInput, responses=SystemRunSerializer)
+    def resume(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Go on with what is missing."""
+        return self._steer(public_id, resume_system)
+
+    def _steer(self, public_id: uuid.UUID, action: Callable[..., None]) -> Response:
+        run = get_object_or_404(self.get_queryset(), public_id=public_id)
+        self.read(NothingInput)
+        with conflict_on(SystemRunRefused):
+            action(run=run, actor=self.request.user)
+        return self.shown(self.get_queryset().get(pk=run.pk))
+
+    def _plan(self, given: dict[str, Any]) -> dict[str, Any]:
+        match, quality = default_scorers(self.study)
+        variant = given.get("variant", SystemRun.Variant.PLAIN)
+        return given | {
+            "dataset": self._named("dataset", self.study.argument_datasets, given["dataset"]),
+            "match_scorer": self._scorer(given, "match_scorer", match),
+            "quality_scorer": self._scorer(given, "quality_scorer", quality),
+            "grid": _grid(given["system"], variant, given.get("grid", {})),
+        }
+
+    def _scorer(self, given: dict[str, Any], name: str, usual: Scorer) -> Scorer:
+        if not given.get(name):
+            return usual
+        rows = self.study.scorers.filter(task=usual.task, state=Scorer.State.READY)
+        found: Scorer = self._named(name, rows, given[name])
+        return found
+
+    def _named(self, field: str, rows: Any, wanted: uuid.UUID) -> Any:
+        found = rows.filter(public_id=wanted).first()
+        if found is None:
+            raise ValidationError({field: ["None of this study that is ready."]})
+        return found
+
+
+def _grid(system: str, variant: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The grid with the values of the paper where none are given; ranges written out."""
+    grid: dict[str, Any] = published_grid(system, variant) | given
+    known = {each.name: each for each in parameters_of(system, variant)}
+    for name, values in given.items():
+        if isinstance(values, str) and name in known:
+            try:
+                grid[name] = read_values(values, known[name])
+            except GridNotValid as problem:
+                raise ValidationError({"grid": [f"{name}: {problem}"]}) from None
+        elif not isinstance(values, list) or len(values) > MOST_VALUES:
+            message = f"{name}: a range as text, or a list of at most {MOST_VALUES} values."
+            raise ValidationError({"grid": [message]})
+    return grid

@@ -1,0 +1,112 @@
+"""Addresses of argument summarization in the REST interface."""
+
+from annotation.api_urls import CREATE, LIST, ROW, R, S, address
+from argsum.api import (
+    count_sheets,
+    counting_rounds,
+    datasets,
+    figures,
+    metric_scores,
+    scorers,
+    summary_sets,
+    system_runs,
+)
+
+COUNTING = S + "counting-rounds/<uuid:counting_id>/"
+ONE_COUNTING = S + "counting-rounds/<uuid:public_id>/"
+
+DATASET = S + "datasets/<uuid:public_id>/"
+SCORER = S + "scorers/<uuid:public_id>/"
+
+urlpatterns: list = [
+    address(S + "scorers/", "text_scorers", scorers.ScorerViews, **CREATE),
+    address(S + "scorers/train/", "text_scorers_train", scorers.ScorerViews, post="train"),
+    address(SCORER, "text_scorer", scorers.ScorerViews, **ROW, delete="destroy"),
+    address(SCORER + "cancel/", "text_scorer_cancel", scorers.ScorerViews, post="cancel"),
+    address(SCORER + "resume/", "text_scorer_resume", scorers.ScorerViews, post="resume"),
+    address(SCORER + "score/", "text_scorer_score", scorers.ScorerViews, post="score"),
+    address(S + "datasets/", "datasets", datasets.DatasetViews, **LIST),
+    address(DATASET, "dataset", datasets.DatasetViews, **ROW, delete="destroy"),
+    address(DATASET + "recipe/", "dataset_recipe", datasets.DatasetViews, post="recipe"),
+    address(S + "datasets/<uuid:dataset_id>/cells/", "dataset_cells", datasets.CellViews, **LIST),
+    address(S + "cells/<uuid:public_id>/", "cell", datasets.CellViews, **ROW),
+    address(
+        S + "cells/<uuid:cell_id>/arguments/",
+        "cell_arguments",
+        datasets.CellArgumentViews,
+        **LIST,
+    ),
+    address(
+        S + "counting-rounds/", "counting_rounds", counting_rounds.CountingRoundViews, **CREATE
+    ),
+    address(
+        ONE_COUNTING,
+        "counting_round",
+        counting_rounds.CountingRoundViews,
+        **ROW,
+        patch="partial_update",
+        delete="destroy",
+    ),
+    address(
+        ONE_COUNTING + "open/",
+        "counting_round_open",
+        counting_rounds.CountingOpenViews,
+        post="move",
+    ),
+    address(
+        ONE_COUNTING + "close/",
+        "counting_round_close",
+        counting_rounds.CountingCloseViews,
+        post="move",
+    ),
+    address(
+        ONE_COUNTING + "reopen/",
+        "counting_round_reopen",
+        counting_rounds.CountingReopenViews,
+        post="move",
+    ),
+    address(COUNTING + "items/", "counting_items", counting_rounds.CountingItemViews, **LIST),
+    address(COUNTING + "people/", "counters", counting_rounds.CounterViews, **LIST),
+    address(
+        COUNTING + "people/<uuid:rater_id>/decide/",
+        "counter_decide",
+        counting_rounds.CounterViews,
+        post="decide",
+    ),
+    address(S + "count-sheets/", "count_sheets", count_sheets.CountSheetViews, **LIST),
+    address(
+        S + "count-sheets/<uuid:public_id>/", "count_sheet", count_sheets.CountSheetViews, **ROW
+    ),
+    address(S + "system-runs/", "system_runs", system_runs.SystemRunViews, **CREATE),
+    address(S + "system-runs/<uuid:public_id>/", "system_run", system_runs.SystemRunViews, **ROW),
+    address(
+        S + "system-runs/<uuid:public_id>/cancel/",
+        "system_run_cancel",
+        system_runs.SystemRunViews,
+        post="cancel",
+    ),
+    address(
+        S + "system-runs/<uuid:public_id>/resume/",
+        "system_run_resume",
+        system_runs.SystemRunViews,
+        post="resume",
+    ),
+    address(S + "summary-sets/", "summary_sets", summary_sets.SummarySetViews, **LIST),
+    address(
+        S + "summary-sets/<uuid:public_id>/",
+        "summary_set",
+        summary_sets.SummarySetDetailViews,
+        **ROW,
+    ),
+    address(S + "key-points/leaderboard/", "key_points", figures.SummaryBoardViews, **ROW),
+    address(S + "key-points/correlations/", "summary_metrics", figures.CorrelationViews, **ROW),
+    address(S + "key-points/people/", "summary_people", figures.PeopleAgreementViews, **ROW),
+    address(S + "metric-scores/", "metric_scores", metric_scores.MetricScoreViews, **LIST),
+    address(
+        S + "metric-scores/compute/",
+        "metric_scores_compute",
+        metric_scores.MetricScoreViews,
+        post="compute",
+    ),
+    address(R + "counts/", "run_counts", metric_scores.CountReplyViews, **LIST),
+]

@@ -1,0 +1,34 @@
+"""What a file of stored scores asks: which dataset it is about, and what its system is called."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from argsum.actions.score_imports.entries import LONGEST_NAME
+from cqa_site.people.models import Study
+
+
+class StoredScoresForm(forms.Form):
+    """Dataset and system."""
+
+    dataset = forms.ModelChoiceField(
+        label=_("Dataset"), queryset=None, empty_label=None, to_field_name="name"
+    )
+    system = forms.CharField(
+        label=_("Name of the system"),
+        max_length=LONGEST_NAME,
+        help_text=_("Of a file with runs of one system. Files with soft scores need none."),
+    )
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["dataset"].queryset = study.argument_datasets.all()
+
+    @property
+    def options(self) -> dict[str, str]:
+        """As the import keeps them."""
+        return {
+            "dataset": self.cleaned_data["dataset"].name,
+            "system": self.cleaned_data["system"],
+        }

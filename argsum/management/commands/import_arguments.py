@@ -1,0 +1,36 @@
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotation.models import ImportFile
+from argsum.management.argument_commands import ArgumentImportCommand
+from argsum.methods.argument_columns import named_columns
+from cqa_site.tabular import UnreadableFile, preview
+
+Kind = ImportFile.Kind
+
+
+class Command(ArgumentImportCommand):
+    help = (
+        "Import arguments on topics: pairs of argument and key point (topic, argument, key_point, "
+        "stance, label, set, quality), or a list without key points (topic, argument, stance, "
+        "quality). The columns say which it is."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--list", action="store_true", help="leave the key points of a file aside"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        path = options["file"]
+        if not path.is_file():
+            raise CommandError(f"{path} is not a file.")
+        try:
+            columns = preview(path, name=path.name).columns
+        except UnreadableFile as error:
+            raise CommandError(str(error)) from error
+        is_pairs = "key_point" in named_columns(columns) and not options["list"]
+        self.kind = Kind.ARGUMENT_PAIRS if is_pairs else Kind.ARGUMENT_LIST
+        super().handle(*args, **options)

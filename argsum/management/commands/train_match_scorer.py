@@ -1,0 +1,42 @@
+from dataclasses import fields
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from argsum.actions.match_training import train_match
+from argsum.actions.training_data import cells_in, cells_of, require_match_data
+from argsum.management._training import TrainCommand
+from argsum.methods.training_recipe import Recipe, RecipeError
+from argsum.models import Dataset, Scorer
+
+
+class Command(TrainCommand):
+    help = (
+        "Train a match scorer on arguments with key points: batches of one cell, weights and "
+        "thresholds chosen on the dev split. Repeat the command after an interruption."
+    )
+    task, kind = Scorer.Task.MATCH, Scorer.Kind.BI_ENCODER
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        for each in fields(Recipe):
+            option = "--" + each.name.replace("_", "-")
+            if each.name == "uses_topic":
+                parser.add_argument(option, action="store_true", help="put the topic first")
+            else:
+                parser.add_argument(option, type=type(each.default), default=each.default)
+
+    def settings(self, options: dict[str, Any]) -> dict[str, Any]:
+        try:
+            recipe = Recipe(**{each.name: options[each.name] for each in fields(Recipe)})
+        except RecipeError as error:
+            raise CommandError(str(error)) from error
+        return {"recipe": recipe.as_dict(), "uses_topic": recipe.uses_topic}
+
+    def train(
+        self, scorer: Scorer, dataset: Dataset | None, options: dict[str, Any]
+    ) -> dict[str, Any]:
+        cells = cells_of(dataset) if dataset is not None else cells_in(options["data"])
+        require_match_data(cells)
+        recipe = Recipe(**{each.name: options[each.name] for each in fields(Recipe)})
+        return train_match(scorer, cells, recipe, self.say)

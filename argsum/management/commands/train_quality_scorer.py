@@ -1,0 +1,21 @@
+from typing import Any
+
+from argsum.actions.quality_training import train_quality
+from argsum.actions.training_data import rated_in, rated_of
+from argsum.management._training import TrainCommand
+from argsum.models import Dataset, Scorer
+
+
+class Command(TrainCommand):
+    help = (
+        "Train a quality scorer: a line through sentence vectors, fitted to the qualities that "
+        "came with the arguments, its penalty chosen on the dev split. --data is a folder with a "
+        "table of pairs that has a quality."
+    )
+    task, kind = Scorer.Task.QUALITY, Scorer.Kind.REGRESSOR
+
+    def train(
+        self, scorer: Scorer, dataset: Dataset | None, options: dict[str, Any]
+    ) -> dict[str, Any]:
+        rated = rated_of(dataset) if dataset is not None else rated_in(options["data"])
+        return train_quality(scorer, rated, self.say)

@@ -1,0 +1,92 @@
+"""Single files of debate arguments: pairs of argument and key point, and bare lists.
+
+A file of pairs has one row per argument and key point (topic, argument, key_point, stance, label,
+set, quality), as the processed files of the argument summarization paper; an argument without a
+key point is a row whose key point and label are empty. A list has one row per argument (topic,
+argument; stance and quality if known) and no references.
+"""
+
+import os
+from dataclasses import dataclass, field
+
+from argsum.methods.argument_columns import (
+    as_label,
+    as_quality,
+    as_text,
+    cell_of,
+    named_rows,
+    take_rows,
+)
+from argsum.methods.raw_cells import CellBuilder, Misfit, RawArgument, RawCell, RawKeyPoint
+from cqa_site.tabular import Problem, Row, printable_name
+
+
+@dataclass(frozen=True)
+class ArgumentFile:
+    """What was read; rows that do not fit stand in ``problems`` and nowhere else."""
+
+    cells: list[RawCell]
+    problems: list[Problem] = field(default_factory=list)
+
+
+def read_argument_pairs(path: str | os.PathLike[str], *, name: str) -> ArgumentFile:
+    """Read a file of pairs.
+
+    Raises
+    ------
+    UnreadableFile
+        If the file as a whole cannot be trusted; see `cqa_site.tabular`.
+    """
+    build = CellBuilder()
+    rows = named_rows(
+        path,
+        name=name,
+        needed=("topic", "argument", "key_point", "stance", "label"),
+        optional=("set", "quality", "arg_id", "key_point_id"),
+    )
+    problems = take_rows(rows, lambda row: _take_pair(build, row), file=printable_name(name))
+    return ArgumentFile(problems=list(problems), cells=build.cells)
+
+
+def _take_pair(build: CellBuilder, row: Row) -> None:
+    is_match = as_label(row.values)
+    text = as_text(row.values, "key_point")
+    if not text.strip() and is_match is not None:
+        raise Misfit("key_point", "is empty, but the pair has a label")
+    argument, cell, _ = _take_argument(build, row, is_needed=True)
+    if not text.strip():
+        return
+    name = as_text(row.values, "key_point_id")
+    key_point = build.add_key_point(cell, RawKeyPoint(name, text, row.number))
+    if is_match is not None:
+        build.add_match(cell, argument, key_point, is_match)
+
+
+def read_argument_list(path: str | os.PathLike[str], *, name: str) -> ArgumentFile:
+    """Read a list of arguments without references; raises as `read_argument_pairs`."""
+    build = CellBuilder()
+    rows = named_rows(
+        path,
+        name=name,
+        needed=("topic", "argument"),
+        optional=("stance", "set", "quality", "arg_id"),
+    )
+    problems = take_rows(rows, lambda row: _take_listed(build, row), file=printable_name(name))
+    return ArgumentFile(problems=list(problems), cells=build.cells)
+
+
+def _take_listed(build: CellBuilder, row: Row) -> None:
+    _, cell, is_repeat = _take_argument(build, row, is_needed=False)
+    cell.repeats += is_repeat
+
+
+def _take_argument(build: CellBuilder, row: Row, *, is_needed: bool) -> tuple[int, RawCell, bool]:
+    new = RawArgument(
+        as_text(row.values, "arg_id"),
+        as_text(row.values, "argument"),
+        as_quality(row.values),
+        row.number,
+    )
+    cell = cell_of(build, row.values, is_needed=is_needed)
+    place, is_repeat = build.add_argument(cell, new)
+    return place, cell, is_repeat

@@ -1,0 +1,128 @@
+"""SMatchToPr: candidates ranked by PageRank over their match scores.
+
+Source: argument summarization paper, section 3.2; Alshomary et al. (2021).
+"""
+
+from contextlib import suppress
+
+import numpy as np
+
+from cqa_site.stats.arrays import FloatArray
+
+EDGE = 0.4
+DAMPING = 0.2
+REDUNDANCY = 0.8
+REDUNDANCIES = tuple(round(0.75 + 0.025 * step, 3) for step in range(9))
+FILL_UPS = (0.1, 0.3)
+MOST_NODES = 300
+_TOLERANCE = 1e-12
+_MOST_STEPS = 1000
+
+
+def smatchtopr(
+    between: FloatArray,
+    quality: FloatArray,
+    *,
+    edge: float = EDGE,
+    damping: float = DAMPING,
+    redundancy: float = REDUNDANCY,
+) -> list[int]:
+    """The candidates that become key points, the most important first.
+
+    Importance is PageRank on the undirected graph whose edges are the scores of at least `edge`,
+    every candidate linked to itself with 1; the walk restarts at a candidate in proportion to its
+    quality. Down the rank, a candidate is kept while its largest score with the ones kept so far
+    is below `redundancy`.
+
+    Parameters
+    ----------
+    between : float array, shape (c, c)
+        Scores of candidates with candidates. A scorer that reads the order of two texts gives
+        two scores for a pair: their mean counts.
+    quality : float array, shape (c,)
+        0–1; nan counts as 0. Where all are 0 the walk restarts anywhere alike.
+    edge, damping, redundancy
+        As above; `damping` is the share of steps along edges.
+
+    Returns
+    -------
+    list of int
+        Positions of candidates; where equally important the better, then the earlier first.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit together.
+    """
+    c = len(quality)
+    if between.shape != (c, c):
+        raise ValueError(f"{c} qualities, but scores of shape {between.shape}")
+    if c == 0:
+        return []
+    scores = (between + between.T) / 2
+    importance = page_rank(scores, quality, edge=edge, damping=damping)
+    worth = np.nan_to_num(quality)
+    # Rounded, as the iteration leaves its last digits to chance.
+    ranked = sorted(range(c), key=lambda j: (-round(importance[j], 9), -worth[j], j))
+    kept: list[int] = []
+    for j in ranked:
+        if not kept or scores[j, kept].max() < redundancy:
+            kept.append(j)
+    return kept
+
+
+def page_rank(
+    scores: FloatArray,
+    quality: FloatArray,
+    *,
+    edge: float = EDGE,
+    damping: float = DAMPING,
+    most_nodes: int = MOST_NODES,
+) -> list[float]:
+    """Importance of each candidate; sums to 1.
+
+    Parameters
+    ----------
+    scores : float array, shape (c, c)
+        Symmetric.
+    quality, edge, damping
+        As of `smatchtopr`.
+    most_nodes
+        Above so many candidates the same numbers come from the matrix itself: as a graph of
+        Python objects it would take gigabytes.
+    """
+    weights = np.where(scores < edge, 0.0, scores)
+    np.fill_diagonal(weights, 1.0)
+    worth = np.clip(np.nan_to_num(quality), 0, None)
+    restart = worth if worth.any() else np.ones(len(worth))
+    share = restart / restart.sum()
+    if len(worth) <= most_nodes:
+        import networkx
+
+        # A walk that hardly ever restarts may need more steps than networkx takes.
+        with suppress(networkx.PowerIterationFailedConvergence):
+            found = networkx.pagerank(
+                networkx.from_numpy_array(weights),
+                alpha=damping,
+                personalization=dict(enumerate(share.tolist())),
+                max_iter=_MOST_STEPS,
+                tol=_TOLERANCE,
+            )
+            return [float(found[j]) for j in range(len(worth))]
+    return list(map(float, _iterated(weights, share, damping)))
+
+
+def _iterated(weights: FloatArray, restart: FloatArray, damping: float) -> FloatArray:
+    """PageRank by repeated steps; `weights` becomes the steps themselves.
+
+    Every candidate is linked to itself, so that no row is empty.
+    """
+    weights /= weights.sum(axis=1, keepdims=True)
+    importance = restart
+    for _step in range(_MOST_STEPS):
+        following = damping * (importance @ weights) + (1 - damping) * restart
+        is_still = np.abs(following - importance).sum() < len(restart) * _TOLERANCE
+        importance = following
+        if is_still:
+            break
+    return importance

@@ -1,0 +1,141 @@
+"""Debate arguments on topics and stances, and the reference key points they are compared with."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class Dataset(models.Model):
+    """Arguments that were imported together; what runs read stays as it is afterwards.
+
+    ``recipe`` says which steps of preprocessing apply, and how many arguments were left after
+    each, for every split: ``{"steps": [...], "counts": {split: {step: number}}}``.
+    """
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey("people.Study", models.CASCADE, related_name="argument_datasets")
+    name = models.CharField(_("name"), max_length=120)
+    source = models.CharField(max_length=500, blank=True)
+    recipe = models.JSONField(default=dict)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "name"], name="argument_dataset_name_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Cell(models.Model):
+    """One topic and stance of a dataset: the unit that is summarized and evaluated."""
+
+    class Stance(models.IntegerChoices):
+        """Towards the topic, as the files write it."""
+
+        OPPOSING = -1, _("Opposing")
+        NONE = 0, _("No stance")
+        SUPPORTING = 1, _("Supporting")
+
+    class Split(models.TextChoices):
+        """What its arguments may be used for."""
+
+        NONE = "", _("No split")
+        TRAIN = "train", _("Train")
+        DEV = "dev", _("Dev")
+        TEST = "test", _("Test")
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="cells", db_index=False)
+    topic = models.CharField(_("topic"), max_length=500)
+    stance = models.SmallIntegerField(_("stance"), choices=Stance)
+    split = models.CharField(_("split"), max_length=5, choices=Split, blank=True, default="")
+    position = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "topic", "stance"], name="cell_once"),
+            models.UniqueConstraint(fields=["dataset", "position"], name="cell_position_once"),
+        ]
+        indexes = [models.Index(fields=["dataset", "split", "position"])]
+
+    def __str__(self) -> str:
+        return f"{self.topic} ({self.get_stance_display()})"
+
+
+class CellArgument(models.Model):
+    """One debate argument; preprocessing leaves some out and says which step did."""
+
+    class LeftOut(models.TextChoices):
+        """The first step of the recipe that the argument did not pass."""
+
+        NOTHING = "", _("Kept")
+        NO_KEY_POINT = "no_key_point", _("Matches no key point")
+        KEY_POINTS = "key_points", _("Matches several key points")
+        SENTENCES = "sentences", _("Not exactly one sentence")
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    cell = models.ForeignKey(Cell, models.CASCADE, related_name="arguments", db_index=False)
+    position = models.PositiveIntegerField()
+    text = models.TextField()
+    sha256 = models.CharField(max_length=64)
+    # The id that the file gave it.
+    name = models.CharField(max_length=120, blank=True)
+    # 0–1, from the file; None where the file has no such column.
+    quality = models.FloatField(null=True)
+    left_out = models.CharField(max_length=12, choices=LeftOut, blank=True, default="")
+
+    class Meta:
+        ordering = ["cell", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["cell", "position"], name="cell_argument_position"),
+            models.UniqueConstraint(fields=["cell", "sha256"], name="cell_argument_once"),
+        ]
+        indexes = [models.Index(fields=["cell", "left_out", "position"])]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class ReferenceKeyPoint(models.Model):
+    """A reference summary of a cell, written by people."""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    cell = models.ForeignKey(Cell, models.CASCADE, related_name="key_points", db_index=False)
+    position = models.PositiveIntegerField()
+    text = models.TextField()
+    sha256 = models.CharField(max_length=64)
+    name = models.CharField(max_length=120, blank=True)
+
+    class Meta:
+        ordering = ["cell", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["cell", "position"], name="key_point_position"),
+            models.UniqueConstraint(fields=["cell", "sha256"], name="key_point_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class KeyPointMatch(models.Model):
+    """Whether an argument matches a reference key point; no row means undecided."""
+
+    argument = models.ForeignKey(
+        CellArgument, models.CASCADE, related_name="matches", db_index=False
+    )
+    key_point = models.ForeignKey(ReferenceKeyPoint, models.CASCADE, related_name="matches")
+    is_match = models.BooleanField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["argument", "key_point"], name="key_point_match_once")
+        ]

@@ -1,0 +1,127 @@
+"""The leaderboard of systems, by cell and with its files."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import NoReverseMatch, path, reverse
+
+from annotation.views.chart_files import chart_file, table_file
+from argsum.methods.system_board import FIGURES, SELECTIONS, SystemRow
+from argsum.models import Cell
+from argsum.reports.summary_board import SummaryBoard, summary_board
+from argsum.reports.summary_charts import BOARD_CHARTS
+from argsum.reports.summary_choice import STEPS, board_choice
+from argsum.reports.summary_tables import (
+    FIGURE_NAMES,
+    SELECTION_NAMES,
+    board_note,
+    board_table,
+    cells_table,
+    source_name,
+)
+from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.models import Study
+from cqa_site.web.charts import Spec
+
+from .chosen_dataset import FORMATS
+
+TABLES = {"systems": board_table, "cells": cells_table}
+FEW_CELLS = 10
+
+
+@study_page(*RESEARCHERS)
+def key_points(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show the systems of a dataset, best first; a change of the form brings the board alone."""
+    choice = board_choice(study, request.GET.dict())
+    found = summary_board(choice)
+    context = {
+        "study": study,
+        "section": "key_points",
+        "formats": FORMATS,
+        "choice": choice,
+        "board": found,
+        "splits": [(split, Cell.Split(split).label) for split in choice.splits],
+        "selections": [(name, SELECTION_NAMES[name]) for name in SELECTIONS],
+        "coverage_sources": [(each, source_name(each)) for each in choice.coverage_sources],
+        "redundancy_sources": [(each, source_name(each)) for each in choice.redundancy_sources],
+        "step": 1 / STEPS,
+        "figure_names": [FIGURE_NAMES[name] for name in FIGURES],
+        "rows": [_shown(study, row, found) for row in found.rows],
+        "charts": [
+            (name, alt(found)) for name, (_spec, alt, rows) in BOARD_CHARTS.items() if rows(found)
+        ],
+        "note": board_note(found) if found.rows else "",
+        "few_cells": 0 < len(found.cells) < FEW_CELLS,
+    }
+    is_part = request.headers.get("HX-Request") and not request.headers.get("HX-Boosted")
+    page = "argsum/_board.html" if is_part else "argsum/key_points.html"
+    return render(request, page, context)
+
+
+def _shown(study: Study, row: SystemRow, found: SummaryBoard) -> dict[str, Any]:
+    """A row as the template takes it: figures in order, and the cells behind them."""
+    return {
+        "row": row,
+        "how": SELECTION_NAMES[row.selection],
+        "criterion": FIGURE_NAMES.get(row.criterion, ""),
+        "figures": [(name, row.figures[name]) for name in FIGURES],
+        "cells": [
+            {
+                "cell": cell,
+                "set": row.chosen[str(cell.pk)],
+                "url": _set_url(study, found.public_ids[row.chosen[str(cell.pk)].key]),
+                "values": [(name, row.by_cell[str(cell.pk)][name]) for name in FIGURES],
+            }
+            for cell in found.cells
+            if str(cell.pk) in row.by_cell
+        ],
+        "without": [cell for cell in found.cells if str(cell.pk) not in row.by_cell],
+    }
+
+
+def _set_url(study: Study, set_id: str) -> str:
+    """The page of a set; empty where this site has none."""
+    try:
+        return reverse("summary_set", args=[study.public_id, set_id])
+    except NoReverseMatch:
+        return ""
+
+
+@study_page(*RESEARCHERS)
+def key_points_table(request: HttpRequest, study: Study, figure: str, format: str) -> HttpResponse:
+    """Send the systems, or their cells, as CSV, LaTeX or Markdown."""
+    if figure not in TABLES:
+        raise Http404
+    found = summary_board(board_choice(study, request.GET.dict()))
+    return table_file(TABLES[figure](found), format)
+
+
+@study_page(*RESEARCHERS)
+def key_points_chart(request: HttpRequest, study: Study, figure: str, format: str) -> HttpResponse:
+    """Draw one chart; 404 where there is nothing to draw."""
+    if figure not in BOARD_CHARTS:
+        raise Http404
+    found = summary_board(board_choice(study, request.GET.dict()))
+    spec, _alt, rows = BOARD_CHARTS[figure]
+
+    def draw(size: str) -> Spec:
+        if not rows(found):
+            raise Http404
+        return spec(found, size)
+
+    return chart_file(request, draw, state=found.digest, name=figure, format=format)
+
+
+BASE = "key-points"
+urlpatterns = [
+    path(f"{BASE}/", key_points, name="key_points"),
+    path(
+        f"{BASE}/leaderboard/<slug:figure>.<str:format>", key_points_table, name="key_points_table"
+    ),
+    path(
+        f"{BASE}/leaderboard/charts/<slug:figure>.<str:format>",
+        key_points_chart,
+        name="key_points_chart",
+    ),
+]

@@ -1,0 +1,53 @@
+"""What a file of stored scores asks before it is looked at."""
+
+import uuid
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.utils.translation import gettext as _
+
+from annotation.actions import importing
+from annotation.models import ImportFile
+from argsum.actions.score_imports.entries import system_of
+from argsum.forms.score_imports import StoredScoresForm
+from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.models import Study
+
+
+@study_page(*RESEARCHERS)
+def import_summary_scores(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+    """Ask which dataset the file is about, then look at it."""
+    files = study.import_files.filter(kind=ImportFile.Kind.METRIC_SCORES)
+    file = get_object_or_404(files, public_id=file_id)
+    initial = {
+        "dataset": file.options.get("dataset"),
+        "system": system_of(file.options, file.name),
+    }
+    form = StoredScoresForm(request.POST or None, study=study, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        options = file.options | form.options
+        try:
+            importing.choose_mapping(import_file=file, options=options, actor=request.user)
+        except importing.NotInThisState:
+            messages.error(request, _("This file is being worked on or was imported already."))
+        return redirect("import_file", study.public_id, file.public_id)
+    context = {
+        "study": study,
+        "section": "imports",
+        "file": file,
+        "form": form,
+        "has_datasets": study.argument_datasets.exists(),
+    }
+    status = 422 if form.errors else 200
+    return render(request, "argsum/import_summary_scores.html", context, status=status)
+
+
+urlpatterns = [
+    path(
+        "imports/<uuid:file_id>/summary-scores/",
+        import_summary_scores,
+        name="import_summary_scores",
+    )
+]

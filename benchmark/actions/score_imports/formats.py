@@ -1,0 +1,19 @@
+"""Which kinds of files with score sheets there are; readers load when one is first read."""
+
+from annotation.actions.importing.registry import Format, register_book, register_format
+from annotation.models import ImportFile
+
+from .entries import BOOK
+
+Kind = ImportFile.Kind
+PAGE = "import_scores"
+_HERE = "benchmark.actions.score_imports"
+
+
+def register_score_imports() -> None:
+    """Make the readers of score sheets known to the imports."""
+    register_book(BOOK, f"{_HERE}.book.SheetBook")
+    judged = Format(f"{_HERE}.judged.read_judged_answers", asks=PAGE, has_answers=True)
+    register_format(Kind.JUDGED, judged)
+    register_format(Kind.HUMAN_SCORES, Format(f"{_HERE}.human.read_human_table", asks=PAGE))
+    register_format(Kind.SCORE_SHEETS, Format(f"{_HERE}.tables.read_score_sheets", asks=PAGE))

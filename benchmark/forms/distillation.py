@@ -1,0 +1,81 @@
+"""What a pair must fulfil to be learned from."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as lazy
+
+from annotation.forms.editing import LARGEST
+from annotation.models import Answer, System
+from benchmark.methods.distillation import BOTH, JUDGES, PEOPLE, Rules
+from benchmark.models import RubricVersion
+from cqa_site.people.models import Study
+
+MOST_EACH = 20
+# Points of the CompQA rubric that only good answers reach; a proposal, not a rule.
+LEAST_TOTAL = 16
+
+
+class PairsForm(forms.Form):
+    """Thresholds, filters and the split; sent by GET, so that an address is a recipe."""
+
+    rubric = forms.ModelChoiceField(
+        label=lazy("Rubric"),
+        queryset=RubricVersion.objects.none(),
+        to_field_name="public_id",
+        empty_label=None,
+    )
+    basis = forms.ChoiceField(
+        label=lazy("Whose points count"),
+        choices=[
+            (BOTH, lazy("People and judges; the lower mean")),
+            (PEOPLE, lazy("People")),
+            (JUDGES, lazy("Judges")),
+        ],
+        initial=BOTH,
+    )
+    least_total = forms.FloatField(
+        label=lazy("Least total"), min_value=0, max_value=80, initial=LEAST_TOTAL
+    )
+    widest_gap = forms.FloatField(
+        label=lazy("People and judges differ by at most"),
+        required=False,
+        min_value=0,
+        max_value=80,
+        initial=2,
+        help_text=lazy("In points. Empty asks for no agreement."),
+    )
+    each = forms.IntegerField(
+        label=lazy("Answers per question"), min_value=1, max_value=MOST_EACH, initial=1
+    )
+    systems = forms.ModelMultipleChoiceField(
+        label=lazy("Only answers of"),
+        queryset=System.objects.none(),
+        to_field_name="public_id",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    scenarios = forms.TypedMultipleChoiceField(
+        label=lazy("Only scenarios"),
+        coerce=int,
+        choices=Answer.Scenario.choices,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    validation = forms.FloatField(
+        label=lazy("Share of questions for validation"), min_value=0, max_value=0.9, initial=0.1
+    )
+    seed = forms.IntegerField(label=lazy("Seed"), min_value=0, max_value=LARGEST, initial=1)
+
+    def __init__(self, *args, study: Study, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["rubric"].queryset = study.rubric_versions.all()
+        self.fields["systems"].queryset = study.systems.all()
+
+    def rules(self) -> Rules:
+        """The cleaned fields as the method takes them."""
+        data: dict[str, Any] = dict(self.cleaned_data)
+        data.pop("rubric")
+        data["systems"] = tuple(each.name for each in data["systems"])
+        data["scenarios"] = tuple(data["scenarios"])
+        return Rules(**data)

@@ -1,0 +1,118 @@
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotation.actions.importing import ImportRefused, import_path
+from annotation.management.commands._importing import find_study
+from annotation.models import System
+from benchmark.actions.lora import Recipe, TrainingRefused, read_pairs, train, write_answers
+from cqa_site.people.models import Study
+
+NUMBERS = {"epochs": int, "batch": int, "rank": int, "longest": int, "seed": int}
+ALPHA_PER_RANK = 2
+
+
+class Command(BaseCommand):
+    help = (
+        "Train a LoRA adapter on question-answer pairs (chat messages, JSON Lines, as the page "
+        "Training data gives them) for a causal language model in a folder or known by name. "
+        "With --study the tuned model becomes a system of that study; with --answers it also "
+        "answers that many of the study's questions."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        usual = Recipe()
+        parser.add_argument("pairs", type=Path, help="train.jsonl")
+        parser.add_argument("--model", required=True, help="folder or name of the base model")
+        parser.add_argument("--out", type=Path, required=True, help="folder for the adapter")
+        parser.add_argument("--validation", type=Path, help="validation.jsonl")
+        for name, kind in NUMBERS.items():
+            parser.add_argument(f"--{name}", type=kind, default=getattr(usual, name))
+        parser.add_argument("--learning-rate", type=float, default=usual.learning_rate)
+        parser.add_argument("--study", help="name or id of the study that gets the system")
+        parser.add_argument("--system", default="", help="name of the system; default: --out")
+        parser.add_argument("--answers", type=int, default=0, help="questions to answer")
+        parser.add_argument("--most-tokens", type=int, default=700, help="of one answer")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        for path in filter(None, (options["pairs"], options["validation"])):
+            if not path.is_file():
+                raise CommandError(f"{path} is not a file.")
+        study = find_study(options["study"], create=False) if options["study"] else None
+        if options["answers"] and study is None:
+            raise CommandError("--answers needs --study: it says whose questions.")
+        if options["out"].exists() and any(options["out"].iterdir()):
+            raise CommandError(f"{options['out']} is not empty.")
+        numbers = {name: options[name] for name in NUMBERS}
+        if min(options[name] for name in ("epochs", "batch", "rank", "longest")) < 1:
+            raise CommandError("Epochs, batch, rank and longest are at least 1.")
+        recipe = Recipe(
+            learning_rate=options["learning_rate"],
+            alpha=ALPHA_PER_RANK * options["rank"],
+            **numbers,
+        )
+        try:
+            pairs = read_pairs(options["pairs"])
+            held = read_pairs(options["validation"]) if options["validation"] else []
+            options["out"].mkdir(parents=True, exist_ok=True)
+            trained = train(
+                pairs,
+                model=options["model"],
+                out=options["out"],
+                recipe=recipe,
+                validation=held,
+                say=self.stdout.write,
+            )
+            self.stdout.write(f"{trained.pairs} pairs learned, {trained.cut} of them cut.")
+            self.stdout.write(f"The adapter is in {options['out']}.")
+            if study is not None:
+                self._add_system(study, options)
+        except (TrainingRefused, ImportRefused) as refusal:
+            raise CommandError(str(refusal)) from refusal
+
+    def _add_system(self, study: Study, options: dict[str, Any]) -> None:
+        """Make the tuned model a system, and let it answer."""
+        name = options["system"] or options["out"].name
+        model = f"{options['model']} + {options['out'].name}"
+        system, is_new = System.objects.get_or_create(
+            study=study, name=name, defaults={"kind": System.Kind.MODEL, "model": model[:200]}
+        )
+        self.stdout.write(f"System {system.name}: {'made' if is_new else 'was there already'}.")
+        if not options["answers"]:
+            return
+        questions = list(study.questions.select_related("comparison")[: options["answers"]])
+        texts = write_answers(
+            [str(question) for question in questions],
+            model=options["model"],
+            adapter=options["out"],
+            most_tokens=options["most_tokens"],
+        )
+        entries = [
+            {
+                "object1": question.comparison.object1,
+                "object2": question.comparison.object2,
+                "aspect": question.aspect,
+                "comparison": text,
+            }
+            for question, text in zip(questions, texts, strict=True)
+        ]
+        outcome = self._import(study, system, entries)
+        self.stdout.write(f"Answers: {outcome.counts['answers']['new']} new.")
+
+    def _import(self, study: Study, system: System, entries: list[dict[str, str]]):
+        """Answers come in by the same way as any file of answers."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "answers.json"
+            path.write_text(json.dumps(entries, ensure_ascii=False), encoding="utf-8")
+            return import_path(
+                study=study,
+                kind="answers",
+                path=path,
+                name=f"{system.name}.json",
+                options={"system": system.name, "scenario": 0},
+                write=True,
+                leave_out_rejected=True,
+            )

@@ -1,0 +1,119 @@
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+from django.db.models import Count
+
+from annotation.actions import importing
+from annotation.actions.importing import ImportRefused, Outcome
+from annotation.management.commands._importing import find_study, pieces
+from annotation.models import ImportFile
+from benchmark.actions.score_imports.boards import boards_once
+from benchmark.methods.judged_files import judge_of
+from cqa_site.people.models import Study
+
+Kind = ImportFile.Kind
+# What is read first is what the later files are about.
+ANSWERS, JUDGED, HUMAN = "raw_summaries", "judged", "human"
+# Kind, file, and what the reader wants to know.
+Job = tuple[str, Path, dict[str, Any]]
+
+
+class Command(BaseCommand):
+    help = (
+        "Import a folder of released CompQA files: raw_summaries/*.json (answers), "
+        "judged_NAME/*.json (judgements of NAME), human/*.tsv (consolidated scores of people). "
+        "A second import of the same folder changes nothing."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("folder", type=Path)
+        parser.add_argument("--study", required=True, help="name or id of the study")
+        parser.add_argument("--create-study", action="store_true", help="make it if it is missing")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="import, say what happened, and take it back"
+        )
+        parser.add_argument("--rubric", default="", help="id of the version; default: CompQA's")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        jobs = list(jobs_of(options["folder"], options["rubric"]))
+        if not jobs:
+            raise CommandError(f"{options['folder']} has none of the folders of a release.")
+        begun = time.monotonic()
+        # One piece: a later file is about what an earlier one brings.
+        with transaction.atomic():
+            study = find_study(options["study"], create=options["create_study"])
+            with boards_once():
+                outcomes = [self._take(study, *job, is_dry=options["dry_run"]) for job in jobs]
+            sheets = _sheets_of(study)
+            transaction.set_rollback(options["dry_run"])
+        self._report(jobs, outcomes)
+        for rater, state, reason, number in sheets:
+            outcome = f"{state}, {reason}" if reason else state
+            self.stdout.write(f"sheets of {rater}: {outcome}: {number:,}")
+        seconds = time.monotonic() - begun
+        self.stdout.write(f"{len(jobs)} files in {seconds:.1f} s")
+        if options["dry_run"]:
+            self.stdout.write("Dry run: nothing was imported.")
+
+    def _take(
+        self, study: Study, kind: str, path: Path, asked: dict[str, Any], *, is_dry: bool
+    ) -> Outcome:
+        chosen = {"study": study, "kind": kind, "options": asked}
+        try:
+            if is_dry:
+                return importing.import_path(
+                    path=path, name=path.name, write=True, leave_out_rejected=True, **chosen
+                )
+            record = importing.store_upload(
+                name=path.name, chunks=pieces(path), actor=None, **chosen
+            )
+            outcome = importing.apply_import(import_file=record, leave_out_rejected=True)
+        except ImportRefused as refusal:
+            raise CommandError(f"{path}: {refusal}") from refusal
+        if outcome is None:
+            raise CommandError(f"{path}: {record.refusal}")
+        return outcome
+
+    def _report(self, jobs: list[Job], outcomes: list[Outcome]) -> None:
+        """Counts by kind of file, then everything that a person should look at."""
+        for kind in dict.fromkeys(kind for kind, _path, _asked in jobs):
+            of_kind = [
+                outcome for job, outcome in zip(jobs, outcomes, strict=True) if job[0] == kind
+            ]
+            self.stdout.write(f"{Kind(kind).label}: {len(of_kind)} files")
+            self.stdout.write("".join(f"{word:>12}" for word in ("", *importing.RESULTS)))
+            for name in importing.OBJECTS:
+                numbers = [
+                    sum(outcome.counts[name][result] for outcome in of_kind)
+                    for result in importing.RESULTS
+                ]
+                if any(numbers):
+                    cells = "".join(f"{number:>12,}" for number in numbers)
+                    self.stdout.write(f"{name:>12}" + cells)
+        for (_kind, path, _asked), outcome in zip(jobs, outcomes, strict=True):
+            for flag in outcome.flags:
+                word = "rejected" if flag.is_rejection else "remark"
+                row = f" row {flag.row}," if flag.row else ""
+                self.stdout.write(f"{word}: {path.name},{row} {flag.column}: {flag.reason}")
+
+
+def _sheets_of(study: Study) -> list[tuple[str, str, str, int]]:
+    """How many sheets of each rater the study has now, by outcome."""
+    sheets = study.score_sheets.order_by().values("rater__name", "state", "reason")
+    counted = sheets.annotate(number=Count("pk")).order_by("rater__name", "state", "reason")
+    return list(counted.values_list("rater__name", "state", "reason", "number"))
+
+
+def jobs_of(folder: Path, rubric: str = "") -> Iterator[Job]:
+    """Every file of a release in the order in which it has to be imported."""
+    for path in sorted((folder / ANSWERS).glob("*.json")):
+        yield Kind.ANSWERS, path, {}
+    for judged in sorted(folder.glob(f"{JUDGED}_*")):
+        for path in sorted(judged.glob("*.json")):
+            yield Kind.JUDGED, path, {"rater": judge_of(judged.name), "rubric": rubric}
+    for path in sorted((folder / HUMAN).glob("*.tsv")):
+        yield Kind.HUMAN_SCORES, path, {"rubric": rubric}

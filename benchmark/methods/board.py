@@ -1,0 +1,166 @@
+"""The leaderboard of a rubric: every figure from one table of score sheets.
+
+Higher is better everywhere; points are those of the chosen column. The result is plain (text,
+numbers, None, lists, dicts), so that it can be kept and computed again from the same table.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmark.methods.board_calibrated import Calibrated, calibrate, why_not_calibrated
+from benchmark.methods.board_cells import Cell, CellTable, make_cells
+from benchmark.methods.board_data import Scored, read_scores
+from benchmark.methods.board_length import LengthSlope, length_slope
+from benchmark.methods.board_names import counts_of, judges_of, questions_of, systems_of
+from benchmark.methods.board_options import PEOPLE, BoardOptions
+from benchmark.methods.board_parts import (
+    Beside,
+    costs,
+    distributions,
+    part_means,
+    people_beside_judges,
+    scenario_profile,
+)
+from benchmark.methods.board_ranks import Ground, JudgeRanking, common_ground, rank_by_judge
+from benchmark.methods.board_summary import Row, make_rows
+
+VERSION = 1
+# Further digits differ between machines and mean nothing.
+DECIMALS = 9
+SCORE_DECIMALS = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board:
+    """Every figure of a leaderboard; places of systems are places in ``systems``.
+
+    Attributes
+    ----------
+    options
+        How it was made.
+    judges, systems, questions
+        What the board names: id, name and counts of each.
+    cells, rows
+        One for each judge, system and scenario; one for each judge and system.
+    rankings, lengths
+        One for each judge.
+    calibrated, why_not_calibrated
+        One for each model judge and system; or why there are none at all.
+    parts, profile, distributions
+        By judge: means of groups and criteria, of scenarios, and counts of points by system.
+    beside
+        Means of people and judges on the same answers.
+    costs
+        What answers and sheets cost, where known.
+    scores
+        Judge → {questions, values}: the compared scores, questions by systems.
+    """
+
+    options: BoardOptions
+    counts: dict[str, int]
+    judges: tuple[dict[str, Any], ...]
+    systems: tuple[dict[str, Any], ...]
+    scenarios: tuple[int, ...]
+    questions: tuple[dict[str, Any], ...]
+    cells: tuple[Cell, ...]
+    rows: tuple[Row, ...]
+    rankings: tuple[JudgeRanking, ...]
+    lengths: tuple[LengthSlope, ...]
+    calibrated: tuple[Calibrated, ...]
+    why_not_calibrated: str | None
+    parts: dict[str, dict[str, list[list[Any]]]]
+    profile: dict[str, list[list[Any]]]
+    distributions: dict[str, list[list[int]]]
+    beside: tuple[Beside, ...]
+    costs: dict[str, Any]
+    scores: dict[str, dict[str, Any]]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values ready for JSON: no NaN, floats rounded to `DECIMALS`."""
+        return {"version": VERSION, **_plain({**vars(self), "options": asdict(self.options)})}
+
+
+def make_board(table: pd.DataFrame, options: BoardOptions) -> Board:
+    """Compute the leaderboard.
+
+    Parameters
+    ----------
+    table
+        Rows are sheets, with the columns of `read_scores` and: ``object1``, ``object2``,
+        ``aspect`` of the question, ``system_kind``, ``model``, ``rater_name``. Unscored
+        sheets are rows without points.
+    options
+        Column, bootstrap and least coverage.
+
+    Returns
+    -------
+    Board
+        Without sheets it names nothing and has no figure.
+    """
+    scored = read_scores(table, options)
+    cells = make_cells(scored, options)
+    rows = make_rows(scored, cells, options) if len(table) else ()
+    coverage: dict[str, dict[int, float]] = {each: {} for each in scored.judges}
+    for row in rows:
+        coverage[row.judge][row.system] = row.coverage
+    grounds = {
+        judge: common_ground(scored, cells, judge, coverage[judge], options.least_coverage)
+        for judge in scored.judges
+    }
+    models = [each for each in scored.judges if each != PEOPLE]
+    return Board(
+        options=options,
+        counts=counts_of(table, scored),
+        judges=judges_of(table, scored),
+        systems=systems_of(table, scored),
+        scenarios=scored.scenarios,
+        questions=questions_of(table, scored),
+        cells=cells.cells,
+        rows=rows,
+        rankings=_rankings(scored, cells, grounds, options),
+        lengths=tuple(length_slope(scored, each, options) for each in scored.judges),
+        calibrated=tuple(row for each in models for row in calibrate(scored, each, options)),
+        why_not_calibrated=why_not_calibrated(scored, options),
+        parts=part_means(scored, options),
+        profile=scenario_profile(scored),
+        distributions=distributions(scored, options),
+        beside=people_beside_judges(scored),
+        costs=costs(table, scored),
+        scores={each: _scores(ground) for each, ground in grounds.items()},
+    )
+
+
+def _rankings(
+    scored: Scored, cells: CellTable, grounds: dict[str, Ground], options: BoardOptions
+) -> tuple[JudgeRanking, ...]:
+    return tuple(
+        rank_by_judge(scored, cells, ground, judge, options) for judge, ground in grounds.items()
+    )
+
+
+def _scores(ground: Ground) -> dict[str, Any]:
+    """Compared scores of the common questions, in the order of the ranked systems."""
+    common = ground.common
+    values = np.round(ground.matrix[np.ix_(common, ground.ranked)], SCORE_DECIMALS)
+    return {
+        "systems": ground.ranked.tolist(),
+        "questions": common.tolist(),
+        "values": values.tolist(),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """The same without tuples, dataclasses, NaN, and keys that are no text."""
+    if isinstance(value, float):
+        return round(value, DECIMALS) if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    return _plain(vars(value)) if hasattr(value, "__dataclass_fields__") else value

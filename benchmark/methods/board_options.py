@@ -1,0 +1,45 @@
+"""What a leaderboard is asked for; loads nothing, so that pages can name it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+# All people are one judge of a board; each model is its own.
+PEOPLE = "people"
+PEOPLE_KINDS = ("person", "expert", "reference")
+TOTAL = "total"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardOptions:
+    """What is computed, and how.
+
+    Attributes
+    ----------
+    column
+        "total", the key of a group, or the key of a criterion.
+    maximum
+        Most points that column can hold.
+    parts
+        Columns shown beside it (groups and criteria) with their maxima.
+    confidence, n_resamples, seed
+        Of the bootstrap over questions.
+    least_coverage
+        Share of the asked answers that have to be scored for a rank.
+    draws
+        Scoring round (key of its row) → how its answers were drawn: ``drawn``, ``known``
+        (how many have a probability) and ``stands_for`` (sum of 1 / probability).
+    is_part
+        Whether only some of the sheets are shown, so that draws stand for more than those.
+    """
+
+    column: str = TOTAL
+    maximum: float
+    parts: Mapping[str, float] = field(default_factory=dict)
+    confidence: float = 0.95
+    n_resamples: int = 1000
+    seed: int = 0
+    least_coverage: float = 0.8
+    draws: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    is_part: bool = False

@@ -1,0 +1,110 @@
+"""The figures of a board: its recipe, and from the table of sheets every figure.
+
+Whatever a recipe says is enough to compute the figures of a table again, without a database.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from benchmark.methods.board_options import TOTAL, BoardOptions
+from benchmark.methods.rubric import Rubric
+from benchmark.models import RubricVersion
+
+from .board_filters import Filters, narrowed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Offered as filters; a study rarely has more files of answers.
+MOST_DATASETS = 500
+RECIPE_VERSION = 1
+CONFIDENCE, RESAMPLES, SEED, LEAST_COVERAGE = 0.95, 1_000, 1, 0.8
+PACKAGES = ("numpy", "pandas", "scipy", "pyarrow")
+
+
+def recipe_of(
+    rubric: RubricVersion, table: pd.DataFrame, draws: dict[int, dict[str, float]]
+) -> dict[str, Any]:
+    """How the figures of a table are made: options, rubric, packages."""
+    return {
+        "version": RECIPE_VERSION,
+        "counted": "submitted sheets and unscored replies; no examples of a qualification, no "
+        "sheets beyond a round's number, no excluded raters, no judges that obeyed a canary",
+        "rubric": {
+            "name": rubric.name,
+            "number": rubric.number,
+            "sha256": rubric.sha256,
+            "id": str(rubric.public_id),
+        },
+        "columns": columns_of(rubric.rubric),
+        "confidence": CONFIDENCE,
+        "n_resamples": RESAMPLES,
+        "seed": SEED,
+        "least_coverage": LEAST_COVERAGE,
+        "draws": {str(key): value for key, value in sorted(draws.items())},
+        "datasets": sorted(set(table["dataset"]) - {""})[:MOST_DATASETS],
+        "packages": {name: version(name) for name in PACKAGES},
+    }
+
+
+def columns_of(rubric: Rubric) -> list[dict[str, Any]]:
+    """Everything that can be ranked by: the total, each group, each criterion."""
+    total = {"key": TOTAL, "name": "", "kind": TOTAL, "maximum": rubric.maximum}
+    groups = [
+        {"key": each.key, "name": each.name, "kind": "group", "maximum": each.maximum}
+        for each in rubric.groups
+    ]
+    criteria = [
+        {"key": each.key, "name": each.name, "kind": "criterion", "maximum": each.maximum}
+        for each in rubric.criteria
+    ]
+    return [total, *groups, *criteria]
+
+
+def options_of(
+    recipe: dict[str, Any], column: str = TOTAL, *, is_part: bool = False
+) -> BoardOptions:
+    """What the methods need to know of a recipe."""
+    maxima = {each["key"]: float(each["maximum"]) for each in recipe["columns"]}
+    return BoardOptions(
+        column=column,
+        maximum=maxima[column],
+        parts={key: value for key, value in maxima.items() if key != TOTAL},
+        confidence=recipe["confidence"],
+        n_resamples=recipe["n_resamples"],
+        seed=recipe["seed"],
+        least_coverage=recipe["least_coverage"],
+        draws={int(key): value for key, value in recipe["draws"].items()},
+        is_part=is_part,
+    )
+
+
+def board_figures(
+    table: pd.DataFrame, recipe: dict[str, Any], filters: Filters | None = None
+) -> dict[str, Any]:
+    """The leaderboard of the sheets that the filters leave."""
+    from benchmark.methods.board import make_board
+
+    chosen = filters or Filters()
+    options = options_of(recipe, chosen.column, is_part=chosen.narrows)
+    return make_board(narrowed(table, chosen), options).as_dict()
+
+
+def all_figures(table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any]) -> dict[str, Any]:
+    """Leaderboard and agreement of a snapshot."""
+    from .score_agreement import compute
+
+    return {
+        "board": board_figures(table, recipe),
+        "agreement": compute(table, rubric, recipe),
+    }
+
+
+def figures_sha256(figures: dict[str, Any]) -> str:
+    """Hash of the figures as canonical JSON."""
+    content = json.dumps(figures, allow_nan=False, sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()

@@ -1,0 +1,123 @@
+"""A stored board as one judge's leaderboard: rows in order, with everything beside them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotation.models import Answer
+from benchmark.methods.board_options import PEOPLE
+
+Board = dict[str, Any]
+
+
+def judge_name(judge: dict[str, Any]) -> str:
+    """How a judge is called: people together, or the name of the model."""
+    return _("People") if judge["key"] == PEOPLE else judge["name"] or judge["key"][:8]
+
+
+def chosen_judge(board: Board, wanted: str) -> str:
+    """The judge asked for by key or place, or the one who scored most answers; "" for none."""
+    known = {each["key"]: each["answers"] for each in board["judges"]}
+    places = {str(at): key for at, key in enumerate(known)}
+    wanted = places.get(wanted, wanted)
+    if wanted in known:
+        return wanted
+    return max(known, key=lambda key: known[key]) if known else ""
+
+
+def ranking_of(board: Board, judge: str) -> dict[str, Any]:
+    """The ranks that one judge gives."""
+    return next(each for each in board["rankings"] if each["judge"] == judge)
+
+
+def length_of(board: Board, judge: str) -> dict[str, Any]:
+    """What one judge pays for length."""
+    return next(each for each in board["lengths"] if each["judge"] == judge)
+
+
+def board_rows(board: Board, judge: str) -> list[dict[str, Any]]:
+    """Rows of one judge's leaderboard, best first; those without a rank follow by mean."""
+    if not judge:
+        return []
+    ranking = ranking_of(board, judge)
+    standings = {
+        int(each["system"]): each for each in ranking["standings"] if each["rank"] is not None
+    }
+    found = _by(board["rows"], judge)
+    cells = {
+        (each["system"], each["scenario"]): each
+        for each in board["cells"]
+        if each["judge"] == judge
+    }
+    order = sorted(
+        found,
+        key=lambda at: (
+            standings[at]["rank"] if at in standings else len(found) + 1,
+            1 if found[at]["mean"] is None else -found[at]["mean"],
+            at,
+        ),
+    )
+    lengths, calibrated = _length_ranks(board, judge, standings), _by(board["calibrated"], judge)
+    others = [each for each in board["judges"] if each["key"] != judge]
+    theirs = [_by(board["rows"], each["key"]) for each in others]
+    return [
+        {
+            "place": at,
+            **board["systems"][at],
+            "row": found[at],
+            "standing": standings.get(at),
+            "why": _why(ranking, at),
+            "cells": [cells.get((at, number)) for number in board["scenarios"]],
+            "others": [rows.get(at) for rows in theirs],
+            "length": lengths.get(at),
+            "calibrated": calibrated.get(at),
+            "cost": board["costs"]["systems"][at],
+        }
+        for at in order
+    ]
+
+
+def _why(ranking: dict[str, Any], at: int) -> str:
+    """Why a system has no rank."""
+    return ranking["unranked"].get(str(at)) or ranking["reason"] or ""
+
+
+def _by(rows: list[dict[str, Any]], judge: str) -> dict[int, dict[str, Any]]:
+    return {each["system"]: each for each in rows if each["judge"] == judge}
+
+
+def _length_ranks(
+    board: Board, judge: str, standings: dict[int, Any]
+) -> dict[int, dict[str, Any]]:
+    """Length-controlled mean of each system, and its rank among the ranked ones."""
+    means = {int(key): value for key, value in length_of(board, judge)["means"].items()}
+    ranked = [means[at] for at in means if at in standings]
+    return {
+        at: {
+            "mean": mean,
+            "rank": 1 + sum(each > mean for each in ranked) if at in standings else None,
+        }
+        for at, mean in means.items()
+    }
+
+
+def scenario_names(board: Board) -> list[str]:
+    """The scenarios of the board in words."""
+    names = dict(Answer.Scenario.choices)
+    return [str(names.get(number, number)) for number in board["scenarios"]]
+
+
+def system_place(board: Board, system: str) -> int | None:
+    """Place of a system by its id."""
+    places = {each["id"]: at for at, each in enumerate(board["systems"])}
+    return places.get(system)
+
+
+def column_name(recipe: dict[str, Any], key: str) -> str:
+    """How a column is called."""
+    found = next(each for each in recipe["columns"] if each["key"] == key)
+    if found["kind"] == "criterion":
+        return f"{key} {found['name']}"
+    return found["name"] or _("Total")

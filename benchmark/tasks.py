@@ -1,0 +1,7 @@
+"""What workers do for this app: which function handles which kind of job."""
+
+from benchmark.actions import boards
+from cqa_site.runs.jobs import handles
+
+handles(boards.JOB)(boards.make_board)
+handles(boards.SLICE_JOB)(boards.make_slice)

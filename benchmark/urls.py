@@ -1,0 +1,39 @@
+"""Addresses of the benchmark inside a study; each module of views lists its own."""
+
+from benchmark.views import (
+    board_files,
+    board_freezing,
+    boards,
+    distillation,
+    rubrics,
+    score_agreement,
+    score_agreement_files,
+    score_imports,
+    score_sheets,
+    score_watch,
+    scoring,
+    scoring_examples,
+    scoring_rounds,
+    scoring_run,
+    scoring_run_new,
+    sheet_export,
+)
+
+urlpatterns = [
+    *boards.urlpatterns,
+    *board_freezing.urlpatterns,
+    *board_files.urlpatterns,
+    *score_agreement.urlpatterns,
+    *score_agreement_files.urlpatterns,
+    *score_sheets.urlpatterns,
+    *score_watch.urlpatterns,
+    *scoring.urlpatterns,
+    *scoring_rounds.urlpatterns,
+    *scoring_examples.urlpatterns,
+    *rubrics.urlpatterns,
+    *score_imports.urlpatterns,
+    *sheet_export.urlpatterns,
+    *distillation.urlpatterns,
+    *scoring_run.urlpatterns,
+    *scoring_run_new.urlpatterns,
+]

@@ -1,0 +1,120 @@
+"""What a board goes away as: tables, charts, rows, manifest, archive."""
+
+import json
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import path
+
+from annotation.views.chart_files import chart_file, table_file
+from benchmark.models import BoardSnapshot
+from benchmark.reports.board_charts import CHARTS, chart_spec, has_chart
+from benchmark.reports.board_files import archive_of, manifest_of, rows_parquet
+from benchmark.reports.board_pairs import pair_chart, pair_table
+from benchmark.reports.board_rows import plain_rows
+from benchmark.reports.board_tables import TABLES, board_table_of, source_of
+from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.models import Study
+from cqa_site.web import charts
+
+from .board_page import page_file
+from .board_shown import Shown, board_or_404, shown_board
+from .boards import find_pair
+
+FILES = {
+    "rows.csv": ("text/csv; charset=utf-8", lambda found: plain_rows(bytes(found.rows))),
+    "rows.parquet": ("application/vnd.apache.parquet", rows_parquet),
+    "manifest.json": (
+        "application/json",
+        lambda found: json.dumps(manifest_of(found), indent=1, sort_keys=True).encode(),
+    ),
+    "archive.zip": ("application/zip", archive_of),
+    "board.html": ("text/html; charset=utf-8", page_file),
+}
+PAIR = "pair"
+
+
+@study_page(*RESEARCHERS)
+def board_file(request: HttpRequest, study: Study, number: int, name: str) -> HttpResponse:
+    """Send the rows, the manifest, a page in one file, or everything in one archive."""
+    if name not in FILES:
+        raise Http404
+    found = study.board_snapshots.filter(number=number, computed_at__isnull=False)
+    snapshot = found.select_related("rubric").first()
+    if snapshot is None:
+        raise Http404
+    content_type, write = FILES[name]
+    response = HttpResponse(write(snapshot), content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="board-{number}-{name}"'
+    response["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+@study_page(*RESEARCHERS)
+def board_table(
+    request: HttpRequest, study: Study, number: int, figure: str, format: str
+) -> HttpResponse:
+    """Send one figure as CSV, LaTeX or Markdown."""
+    shown = _ready(request, board_or_404(study, number))
+    if figure == PAIR:
+        pair = find_pair(shown, request.GET.getlist("system"))
+        if pair is None:
+            raise Http404
+        source = source_of(shown.snapshot, shown.board, shown.judge, shown.filters)
+        return table_file(pair_table(pair, f"{pair.first} − {pair.second}. {source}"), format)
+    return send_table(shown, figure, format)
+
+
+@study_page(*RESEARCHERS)
+def board_chart(
+    request: HttpRequest, study: Study, number: int, name: str, format: str
+) -> HttpResponse:
+    """Draw one chart; the address names the figures' version, so browsers may keep it."""
+    shown = _ready(request, board_or_404(study, number))
+    if name != PAIR:
+        return send_chart(request, shown, name, format)
+    pair = find_pair(shown, request.GET.getlist("system"))
+    if pair is None:
+        raise Http404
+    return chart_file(
+        request,
+        lambda size: pair_chart(pair, size),
+        state=shown.digest,
+        name=PAIR,
+        format=format,
+    )
+
+
+def send_table(shown: Shown, figure: str, format: str) -> HttpResponse:
+    """One figure of what is shown; 404 for an unknown one."""
+    if figure not in TABLES:
+        raise Http404
+    table = board_table_of(shown.snapshot, shown.board, shown.judge, shown.filters, figure)
+    return table_file(table, format)
+
+
+def send_chart(request: HttpRequest, shown: Shown, name: str, format: str) -> HttpResponse:
+    """One chart of what is shown; 404 where there is nothing to draw."""
+    board, judge, recipe = shown.board, shown.judge, shown.snapshot.recipe
+    if name not in CHARTS or not has_chart(board, judge, recipe, name):
+        raise Http404
+
+    def draw(size: str) -> charts.Spec:
+        return chart_spec(board, judge, recipe, name, size)
+
+    return chart_file(request, draw, state=shown.digest, name=name, format=format)
+
+
+def _ready(request: HttpRequest, snapshot: BoardSnapshot) -> Shown:
+    """What the address asks for; 404 while its figures are being computed."""
+    shown = shown_board(request, snapshot)
+    if shown.board is None:
+        raise Http404
+    return shown
+
+
+BASE = "scores/boards/<int:number>"
+urlpatterns = [
+    path(f"{BASE}/charts/<slug:name>.<str:format>", board_chart, name="board_chart"),
+    path(f"{BASE}/files/<str:name>", board_file, name="board_file"),
+    path(f"{BASE}/<slug:figure>.<str:format>", board_table, name="board_table"),
+]

@@ -1,0 +1,64 @@
+"""Figures of agreement as files: tables as CSV, LaTeX and Markdown, charts as SVG and PNG."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import path
+
+from annotation.views.chart_files import chart_file, table_file
+from benchmark.models import BoardSnapshot
+from benchmark.reports.score_agreement_charts import CHARTS, chart_spec, has_content
+from benchmark.reports.score_agreement_choice import Choice, Figures, snapshot_of, state_of
+from benchmark.reports.score_agreement_tables import table_of
+from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.models import Study
+from cqa_site.web.charts import Spec
+
+from .score_agreement import TABLES
+
+
+@study_page(*RESEARCHERS)
+def score_agreement_table(
+    request: HttpRequest, study: Study, figure: str, format: str
+) -> HttpResponse:
+    """Send one figure as CSV, LaTeX or Markdown."""
+    if figure not in TABLES:
+        raise Http404
+    snapshot, figures, choice = _found(request, study)
+    return table_file(table_of(snapshot, figures, choice, figure, TABLES[figure]), format)
+
+
+@study_page(*RESEARCHERS)
+def score_agreement_chart(
+    request: HttpRequest, study: Study, name: str, format: str
+) -> HttpResponse:
+    """Draw one chart."""
+    if name not in CHARTS:
+        raise Http404
+    snapshot, figures, choice = _found(request, study)
+
+    def draw(size: str) -> Spec:
+        if not has_content(figures, choice, name):
+            raise Http404
+        return chart_spec(figures, choice, name, size)
+
+    state = state_of(snapshot, choice)
+    return chart_file(request, draw, state=state, name=name, format=format)
+
+
+def _found(request: HttpRequest, study: Study) -> tuple[BoardSnapshot, Figures, Choice]:
+    snapshot = snapshot_of(study, request.GET)
+    if snapshot is None or not snapshot.agreement:
+        raise Http404
+    return snapshot, snapshot.agreement, Choice.from_query(request.GET, snapshot.agreement)
+
+
+BASE = "scores/agreement"
+urlpatterns = [
+    path(
+        f"{BASE}/charts/<slug:name>.<str:format>",
+        score_agreement_chart,
+        name="score_agreement_chart",
+    ),
+    path(
+        f"{BASE}/<slug:figure>.<str:format>", score_agreement_table, name="score_agreement_table"
+    ),
+]

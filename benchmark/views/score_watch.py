@@ -1,0 +1,30 @@
+"""Whether newer figures are there than those a page shows; asks for them where sheets moved on."""
+
+from http import HTTPStatus
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
+from django.views.decorators.http import require_safe
+
+from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.models import Study
+
+from .board_shown import live_board, rubric_of
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def score_watch(request: HttpRequest, study: Study) -> HttpResponse:
+    """Nothing, or the word to load the page again once its figures are no longer the newest."""
+    rubric, _known = rubric_of(study, request)
+    shown = live_board(request, study, rubric) if rubric else None
+    response = HttpResponse(status=HTTPStatus.NO_CONTENT)
+    if shown is None or shown.snapshot is None:
+        return response
+    if shown.digest != request.GET.get("seen", ""):
+        response = HttpResponse()
+        response["HX-Refresh"] = "true"
+    return response
+
+
+urlpatterns = [path("scores/watch/", score_watch, name="score_watch")]

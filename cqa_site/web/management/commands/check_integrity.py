@@ -1,0 +1,19 @@
+"""Check what must always hold: labelling, editing, scoring, the ledger, snapshots."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from cqa_site.web.invariants import find_violations
+
+
+class Command(BaseCommand):
+    help = "Check slots, votes, sheets, snapshots and the ledger of calls; exit 1 on a fault."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        violations = list(find_violations())
+        for violation in violations:
+            self.stderr.write(violation)
+        if violations:
+            raise CommandError(f"{len(violations)} invariants are broken.")
+        self.stdout.write("Every invariant holds.")

@@ -1,0 +1,205 @@
+// Drafts on their way to the server. A text is kept in this browser from the keystroke until the
+// server has it; the server says which version it became, or keeps it aside.
+"use strict";
+
+const QUIET_MS = 1500;
+const LONGEST_MS = 5000;
+// A request that may outlive its page has little room.
+const KEEPALIVE_LIMIT = 60000;
+
+// One storage entry per page, so two tabs never overwrite each other's text.
+class LocalCopies {
+  constructor(prefix) {
+    this.prefix = prefix;
+    this.isVolatile = false;
+  }
+
+  put(copy) {
+    try {
+      localStorage.setItem(this.prefix + copy.client, JSON.stringify(copy));
+      this.isVolatile = false;
+    } catch {
+      this.isVolatile = true;
+    }
+  }
+
+  all() {
+    try {
+      const names = Object.keys(localStorage).filter((name) => name.startsWith(this.prefix));
+      return names.map((name) => JSON.parse(localStorage.getItem(name))).filter(Boolean)
+        .sort((a, b) => a.at - b.at);
+    } catch {
+      return [];
+    }
+  }
+
+  // Only the text that was sent: its own page may have gone on meanwhile.
+  drop({ client, sequence }) {
+    try {
+      const name = this.prefix + client;
+      const kept = JSON.parse(localStorage.getItem(name));
+      if (kept && kept.sequence <= sequence) localStorage.removeItem(name);
+    } catch { /* nothing was stored there */ }
+  }
+}
+
+// What became of a request: "ok", "flawed" (stored, but the reply says what is wrong with it),
+// "conflict", "closed", "not_valid", "again" (no connection or a busy server), "signed_out",
+// "forbidden", "gone".
+async function post(url, fields, csrf) {
+  const body = new URLSearchParams(fields);
+  let response;
+  let reply = {};
+  try {
+    response = await fetch(url, {
+      method: "POST",
+      body,
+      headers: { Accept: "application/json", "X-CSRFToken": csrf },
+      redirect: "manual",
+      keepalive: body.toString().length < KEEPALIVE_LIMIT,
+      signal: AbortSignal.timeout(20000),
+    });
+    if (response.headers.get("Content-Type") === "application/json") reply = await response.json();
+  } catch {
+    return { outcome: "again", reply };
+  }
+  return { outcome: outcomeOf(response, reply), reply };
+}
+
+function outcomeOf(response, reply) {
+  if (response.type === "opaqueredirect") return "signed_out";
+  if (response.ok) return "ok";
+  if (response.status === 403) return "forbidden";
+  if (response.status === 404) return "gone";
+  if (response.status === 409 && reply.error) return reply.error;
+  if (response.status === 422) return reply.version === undefined ? "not_valid" : "flawed";
+  return "again";
+}
+
+class DraftSaver {
+  constructor({ url, csrf, page, copies, read, worked, onChange }) {
+    Object.assign(this, { url, csrf, copies, read, worked, onChange });
+    this.client = page.client;
+    this.version = page.version;
+    this.sequence = 0;
+    this.sentSequence = 0;
+    this.failures = 0;
+    this.state = "saved";
+    this.detail = "";
+    this.busy = null;
+    window.addEventListener("online", () => this.flush());
+  }
+
+  get hasUnsent() { return this.sequence > this.sentSequence; }
+
+  // States after which sending more would be of no use.
+  get isStuck() { return ["conflict", "closed", "gone"].includes(this.state); }
+
+  changed() {
+    this.sequence += 1;
+    this.#keep();
+    if (!this.isStuck) this.#show(this.state === "saving" ? "saving" : "waiting");
+    this.#plan();
+  }
+
+  // Save now; returns what became of it.
+  async flush() {
+    clearTimeout(this.timer);
+    while (this.busy) await this.busy;
+    if (!this.hasUnsent || this.isStuck) return this.state;
+    this.busy = this.#send();
+    try {
+      await this.busy;
+    } finally {
+      this.busy = null;
+    }
+    if (this.state === "waiting") this.#plan();
+    return this.state;
+  }
+
+  fields() {
+    return {
+      text: this.read(),
+      base_version: this.version,
+      client: this.client,
+      sequence: this.sequence,
+      active_seconds: this.worked.seconds(),
+    };
+  }
+
+  // The server has the text of this request, as a draft or a revision.
+  took({ sequence, active_seconds }, version) {
+    this.version = version ?? this.version;
+    this.sentSequence = Math.max(this.sentSequence, sequence);
+    this.since = undefined;
+    this.failures = 0;
+    this.worked.take(active_seconds);
+    if (this.hasUnsent) this.#keep();
+    else this.copies.drop({ client: this.client, sequence });
+  }
+
+  // Another request met something that concerns drafts just as well.
+  report(state, reply) { this.#show(state, reply); }
+
+  #keep() {
+    const { client, version, sequence } = this;
+    this.copies.put({ client, version, sequence, text: this.read(), at: Date.now() });
+  }
+
+  #plan() {
+    if (this.isStuck) return;
+    clearTimeout(this.timer);
+    this.since ??= Date.now();
+    const wait = Math.min(QUIET_MS, Math.max(0, this.since + LONGEST_MS - Date.now()));
+    this.timer = setTimeout(() => this.flush(), wait);
+  }
+
+  async #send() {
+    const sent = this.fields();
+    this.#show("saving");
+    const { outcome, reply } = await post(this.url, sent, this.csrf);
+    this.detail = reply.detail || "";
+    if (["ok", "flawed"].includes(outcome)) this.took(sent, reply.version);
+    // Kept aside by the server: this browser need not keep it, too.
+    if (outcome === "conflict" || outcome === "closed") this.took(sent);
+    if (outcome === "again") this.#retry();
+    const whenOk = this.hasUnsent ? "waiting" : "saved";
+    this.#show(outcome === "ok" ? whenOk : outcome, reply);
+  }
+
+  #retry() {
+    const seconds = Math.min(30, 2 ** Math.min(this.failures, 5));
+    this.failures += 1;
+    this.timer = setTimeout(() => this.flush(), seconds * 1000);
+  }
+
+  #show(state, reply = {}) {
+    this.state = state;
+    this.onChange(state, reply);
+  }
+}
+
+// Seconds with signs of somebody at work, no more than half a minute per pause.
+class WorkClock {
+  constructor() {
+    this.spent = 0;
+    this.last = performance.now();
+    for (const sign of ["keydown", "pointerdown", "pointermove", "wheel", "scroll"]) {
+      document.addEventListener(sign, () => this.#tick(true), { passive: true, capture: true });
+    }
+    document.addEventListener("visibilitychange", () => this.#tick(document.hidden));
+  }
+
+  seconds() {
+    this.#tick(true);
+    return Math.round(this.spent / 1000);
+  }
+
+  take(seconds) { this.spent = Math.max(0, this.spent - seconds * 1000); }
+
+  #tick(counts) {
+    const now = performance.now();
+    if (counts) this.spent += Math.min(now - this.last, 30000);
+    this.last = now;
+  }
+}

@@ -1,0 +1,158 @@
+"""The scoring judge by a program: what a run would take, starting one, reading what it left."""
+
+import pytest
+
+from benchmark.actions.judge_prompts import default_prompts
+from cqa_site.web.throttle import CourtesyThrottle
+from tests.benchmark.made_judges import fair, obedient
+from tests.benchmark.made_scores import make_rater, make_sheets
+from tests.benchmark.test_scoring_judge import Lab
+from tests.runs.judging import script
+
+from .conftest import client_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _no_throttle(monkeypatch):
+    monkeypatch.setattr(CourtesyThrottle, "rate", None)
+
+
+@pytest.fixture
+def lab():
+    return Lab()
+
+
+@pytest.fixture
+def program(lab, django_capture_on_commit_callbacks):
+    return Program(lab, django_capture_on_commit_callbacks)
+
+
+class Program:
+    """A client whose requests end with the work they asked for."""
+
+    def __init__(self, lab, capture):
+        self.client = client_of(lab.researcher)
+        self.base = f"/api/v1/studies/{lab.study.public_id}/"
+        self.capture = capture
+        self.plan = {
+            "kind": "scoring",
+            "endpoint": str(lab.endpoint.public_id),
+            "prompt": str(default_prompts(lab.study, lab.researcher)[0].public_id),
+            "preflight": "off",
+            "swap": 2,
+        }
+
+    def get(self, path, status=200):
+        response = self.client.get(self.base + path)
+        assert response.status_code == status, response.content
+        return response.json()
+
+    def post(self, path, status, **body):
+        with self.capture(execute=True):
+            response = self.client.post(self.base + path, body, format="json")
+        assert response.status_code == status, response.content
+        return response.json()
+
+    def start(self, status=201, **chosen):
+        return self.post("runs/", status, **self.plan | chosen)
+
+
+def test_a_run_from_its_estimate_to_its_sheets(lab, program, monkeypatch):
+    script(monkeypatch, fair)
+    found = program.post("runs/estimate/", 200, **program.plan)
+    assert found["requests"] == 8 + 3 + 2
+    run = program.start()
+    assert (run["kind"], run["state"]) == ("scoring", "draft")
+    told = program.get(f"runs/{run['id']}/scoring/")
+    assert (told["trust"], told["scored"], told["unscored"]) == ("trusted", 8, 0)
+    assert told["rubric"] == str(lab.rubric.public_id)
+    assert [attack["name"] for attack in told["attacks"]] == [
+        "order_full",
+        "order_nothing",
+        "planted_result",
+    ]
+    assert told["swap"]["answers"] == 2
+    assert told["consistency"] is None
+    sheets = program.get(f"runs/{run['id']}/sheets/")
+    assert sheets["count"] == 8
+    first = sheets["results"][0]
+    assert first["total"] == sum(first["points"].values())
+    assert first["notes"]["C1"] == "Because of C1."
+    assert program.get(f"runs/{run['id']}/calls/{first['call']}/")["attempts"]
+    one = program.get(f"runs/{run['id']}/sheets/?answer={first['answer']}")
+    assert one["count"] == 1
+
+
+def test_probes_stand_beside_the_plain_total(program, monkeypatch):
+    script(monkeypatch, obedient)
+    run = program.start()
+    here = f"runs/{run['id']}/probes/"
+    assert program.get(f"runs/{run['id']}/scoring/")["trust"] == "untrusted"
+    assert program.get(here)["count"] == 5
+    obeyed = program.get(here + "?probe=canary&obeyed=true")["results"]
+    assert len(obeyed) == 3
+    for probe in obeyed:
+        assert probe["total"] == (0 if probe["name"] == "order_nothing" else 19)
+        assert 0 < probe["plain"] < 19
+    assert program.get(here + "?name=order_full")["count"] == 1
+    assert "name" in program.get(here + "?name=unknown", 400)["errors"]
+
+
+def test_examples_are_named_by_their_sheet(lab, program, monkeypatch):
+    script(monkeypatch, fair)
+    make_sheets(lab.study, lab.answers[:4], [make_rater(lab.study, "Person")])
+    sheet = lab.answers[2].score_sheets.get()
+    run = program.start(shots=1, examples=[f"sheet:{sheet.public_id}"])
+    spec = program.get(f"runs/{run['id']}/")["spec"]["target"]
+    assert [each["answer"] for each in spec["examples"]] == [str(lab.answers[2].public_id)]
+    assert program.get(f"runs/{run['id']}/sheets/")["count"] == 6
+    refused = program.start(400, shots=1, examples=["sheet:unknown"])
+    assert "example1" in refused["errors"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "field"),
+    [
+        ({"choice": "some"}, "choice"),
+        ({"choice": "round"}, "scoring_round"),
+        ({"choice": "sample"}, "sample"),
+        ({"choice": "answers"}, "answers"),
+        ({"canaries": 1}, "canaries"),
+        ({"canaries": 51}, "canaries"),
+        ({"shots": 1}, "shots"),
+        ({"shots": 3}, "shots"),
+        ({"systems": ["00000000-0000-0000-0000-000000000007"]}, "systems"),
+        ({"rubric": "00000000-0000-0000-0000-000000000007"}, "rubric"),
+        ({"scenarios": [9]}, "scenarios"),
+        ({"trust": "trusted"}, "trust"),
+    ],
+)
+def test_what_does_not_fit_is_told_at_its_field(program, changed, field):
+    assert field in program.start(400, **changed)["errors"]
+
+
+def test_contamination_is_refused(lab, program):
+    make_sheets(lab.study, lab.answers[:1], [make_rater(lab.study, "Person")])
+    named = [str(answer.public_id) for answer in lab.answers[:2]]
+    refused = program.start(400, shots=1, choice="answers", answers=named)
+    assert "shown to the judge as examples" in refused["errors"]["answers"][0]
+    assert not lab.study.runs.exists()
+
+
+def test_runs_of_other_kinds_have_no_scores(lab, program):
+    from tests.cast import make_campaign
+    from tests.runs.made_runs import make_run
+
+    run = make_run(make_campaign(lab.study), lab.endpoint, lab.researcher)
+    for part in ("scoring", "sheets", "probes"):
+        program.get(f"runs/{run.public_id}/{part}/", 404)
+
+
+def test_the_prompt_is_previewed_with_a_real_answer(lab, program):
+    prompt = default_prompts(lab.study)[1]
+    path = f"prompts/{prompt.public_id}/preview/"
+    shown = program.post(path, 200, item=str(lab.answers[0].public_id))
+    assert "A kayak is faster" in shown["messages"][-1]["content"]
+    assert shown["items"] == [str(lab.answers[0].public_id)]

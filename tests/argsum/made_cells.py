@@ -1,0 +1,246 @@
+"""Invented debate arguments with key points, systems' sets and people's counts, for tests."""
+
+from types import SimpleNamespace
+
+from annotation.models import Rater
+from annotation.models.questions import text_key
+from argsum.models import (
+    Cell,
+    CellArgument,
+    CountingItem,
+    CountingPlace,
+    CountingRound,
+    CountingSlot,
+    CountSheet,
+    Dataset,
+    KeptCount,
+    KeyPointMatch,
+    MetricScore,
+    ReferenceKeyPoint,
+    Scorer,
+    SummarySet,
+    SystemRun,
+    SystemSummary,
+)
+from cqa_site.people.models import Study
+
+TOPIC = "Every town should keep a public night bus"
+# (stance, {key point: arguments that match it})
+SIDES = (
+    (
+        1,
+        {
+            "Night buses keep people safe": (
+                "Nobody should have to walk home alone after midnight.",
+                "A bus at night is safer than a dark street.",
+                "Drunk drivers stay off the road when a bus goes home.",
+            ),
+            "Night buses help shift workers": (
+                "Nurses finish their shift long after the last tram.",
+                "Bakers must reach their work before dawn.",
+                "People with late shifts cannot all afford a car.",
+            ),
+        },
+    ),
+    (
+        -1,
+        {
+            "Night buses cost too much": (
+                "A bus with three passengers is paid by everybody else.",
+                "The money would do more good in schools.",
+                "Drivers at night earn extra, and the town cannot pay it.",
+            ),
+            "Night buses disturb sleep": (
+                "An engine under the window wakes whole families.",
+                "Loud passengers at three in the morning disturb the street.",
+                "Old people sleep badly beside a bus stop.",
+            ),
+        },
+    ),
+)
+
+
+def make_dataset(study: Study, *, name: str = "Night buses", split: str = "test") -> Dataset:
+    """One topic with two stances, two key points each, three arguments for each of these."""
+    dataset = Dataset.objects.create(study=study, name=name, source="invented.csv")
+    for place, (stance, key_points) in enumerate(SIDES, start=1):
+        cell = Cell.objects.create(
+            dataset=dataset, topic=TOPIC, stance=stance, split=split, position=place
+        )
+        _fill(cell, key_points)
+    return dataset
+
+
+def make_learning_dataset(study: Study, *, name: str = "To learn from") -> Dataset:
+    """The same cells three times, as train, dev and test: what is learned is found again."""
+    dataset = make_dataset(study, name=name, split="train")
+    for number, split in enumerate(("dev", "test"), start=1):
+        other = make_dataset(study, name=f"{name}, {split}", split=split)
+        for cell in other.cells.all():
+            cell.dataset, cell.position = dataset, cell.position + 10 * number
+            cell.topic = f"{cell.topic} ({split})"
+            cell.save()
+        other.delete()
+    return dataset
+
+
+def _fill(cell: Cell, key_points: dict[str, tuple[str, ...]]) -> None:
+    made = [
+        ReferenceKeyPoint.objects.create(
+            cell=cell, position=number, text=text, sha256=text_key(text), name=f"kp_{number}"
+        )
+        for number, text in enumerate(key_points, start=1)
+    ]
+    number = 0
+    for own, texts in zip(made, key_points.values(), strict=True):
+        for text in texts:
+            number += 1
+            argument = CellArgument.objects.create(
+                cell=cell,
+                position=number,
+                text=text,
+                sha256=text_key(text),
+                name=f"arg_{number}",
+                quality=0.9 - number / 100,
+            )
+            KeyPointMatch.objects.bulk_create(
+                KeyPointMatch(argument=argument, key_point=each, is_match=each == own)
+                for each in made
+            )
+
+
+def make_scorer(study: Study, *, name: str = "MiniLM", **fields) -> Scorer:
+    """The packaged model as a match scorer."""
+    usual = {"task": "match", "kind": "bi_encoder", "base_model": "all-MiniLM-L6-v2"}
+    return Scorer.objects.create(study=study, name=name, **usual | fields)
+
+
+def make_system_run(dataset: Dataset, *, number: int = 1, **fields) -> SystemRun:
+    """A run that is over, with one set per cell; written directly, nothing is computed."""
+    usual = {
+        "label": f"MCArgSum {number}",
+        "system": SystemRun.System.MCARGSUM,
+        "split": "test",
+        "grid": {"threshold": [0.5]},
+        "state": SystemRun.State.DONE,
+    }
+    run = SystemRun.objects.create(
+        study=dataset.study, dataset=dataset, number=number, **usual | fields
+    )
+    for cell in dataset.cells.all():
+        make_set(cell, run=run)
+    return run
+
+
+def make_set(
+    cell: Cell,
+    *,
+    run: SystemRun | None = None,
+    system: str = "Imported",
+    texts: tuple[str, ...] = ("The first point", "The second point", "The second point again"),
+    **fields,
+) -> SummarySet:
+    """Key points of one cell; the arguments are dealt to them in turn."""
+    keys = list(cell.arguments.filter(left_out="").values_list("pk", flat=True))
+    assigned = [place % len(texts) for place in range(len(keys))]
+    origin = {"system_run": run, "system": run.label} if run else {"system": system}
+    if run is None:
+        origin |= {"source": f"{system}.csv", "position": cell.position}
+    usual = {
+        "state": SummarySet.State.DONE,
+        "setting": "threshold=0.5",
+        "parameters": {"threshold": 0.5},
+        "seconds": 0.25,
+        "arguments": keys,
+        "clusters": assigned,
+        "assigned": assigned,
+        "scores": [0.8] * len(keys),
+    }
+    made = SummarySet.objects.create(
+        study=cell.dataset.study, cell=cell, **usual | origin | fields
+    )
+    SystemSummary.objects.bulk_create(
+        SystemSummary(
+            summary_set=made,
+            position=place,
+            text=text,
+            cluster=place,
+            prevalence=assigned.count(place),
+        )
+        for place, text in enumerate(texts)
+    )
+    return made
+
+
+def make_count(
+    summary_set: SummarySet, rater: Rater, *, covered: float = 1, unique: float = 2, **fields
+) -> CountSheet:
+    """A submitted sheet; from a file unless ``counting_round`` is given."""
+    references = summary_set.cell.key_points.count()
+    summaries = summary_set.summaries.count()
+    usual = {
+        "state": CountSheet.State.SUBMITTED,
+        "covered": covered,
+        "unique": unique,
+        "references": references,
+        "summaries": summaries,
+        "coverage": covered / references,
+        "redundancy": 1 - unique / summaries,
+    }
+    if "counting_round" not in fields:
+        usual |= {"source": "counts.csv", "position": summary_set.pk}
+    return CountSheet.objects.create(
+        study=summary_set.study, summary_set=summary_set, rater=rater, **usual | fields
+    )
+
+
+def make_counting_round(
+    study: Study, sets, *, name: str = "Counting", state: str = "open", raters: int = 2
+) -> CountingRound:
+    """A round over some sets, with its slots; written directly."""
+    made = CountingRound.objects.create(study=study, name=name, state=state, raters=raters)
+    for place, each in enumerate(sets, start=1):
+        item = CountingItem.objects.create(counting_round=made, summary_set=each, position=place)
+        CountingSlot.objects.bulk_create(
+            CountingSlot(counting_round=made, item=item, number=number)
+            for number in range(1, raters + 1)
+        )
+    return made
+
+
+def make_argsum(study: Study, rater: Rater, *, other: Rater | None = None) -> SimpleNamespace:
+    """One of everything; ``rater`` has begun a sheet in the open round."""
+    dataset = make_dataset(study)
+    scorer = make_scorer(study)
+    run = make_system_run(dataset, match_scorer=scorer)
+    sets = list(run.sets.order_by("pk"))
+    for each in sets:
+        MetricScore.objects.create(summary_set=each, metric="rouge_1:recall", value=0.5)
+    round_ = make_counting_round(study, sets)
+    CountingPlace.objects.create(counting_round=round_, rater=rater, served=1)
+    slot = round_.slots.first()
+    begun = CountSheet.objects.create(
+        study=study,
+        summary_set=sets[0],
+        rater=rater,
+        counting_round=round_,
+        references=2,
+        summaries=3,
+        slot=slot,
+        place=1,
+    )
+    CountingSlot.objects.filter(pk=slot.pk).update(state="done")
+    kept = KeptCount.objects.create(sheet=begun, base_version=0, content={"comment": "kept"})
+    return SimpleNamespace(
+        dataset=dataset,
+        cell=dataset.cells.first(),
+        scorer=scorer,
+        system_run=run,
+        summary_set=sets[0],
+        counting_round=round_,
+        draft_counting=make_counting_round(study, sets, name="Draft counting", state="draft"),
+        closed_counting=make_counting_round(study, sets, name="Closed counting", state="closed"),
+        count_sheet=begun,
+        kept_count=kept,
+        imported_count=make_count(sets[1], other or rater),
+    )

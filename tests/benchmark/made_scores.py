@@ -1,0 +1,95 @@
+"""Invented answers with score sheets, for tests of everything that reads sheets."""
+
+import random
+
+from annotation.models import Answer, Comparison, Question, Rater, System
+from annotation.models.questions import text_key
+from benchmark.actions.rubrics import default_rubric
+from benchmark.models import RubricVersion, ScoreSheet
+from cqa_site.people.models import Study
+
+TEXT = "A kayak is faster than a canoe [1]. A canoe carries more. Final Choice: kayak (answer {})."
+
+
+def make_scored_answers(
+    study: Study,
+    *,
+    systems: tuple[str, ...] = ("Alpha", "Beta"),
+    questions: int = 4,
+    scenarios: tuple[int, ...] = (1,),
+    aspect: str = "",
+) -> list[Answer]:
+    """One answer of every system to every question under every scenario."""
+    start = study.comparisons.count()
+    made = []
+    for number in range(start, start + questions):
+        comparison = Comparison.objects.create(
+            study=study, object1=f"kayak {number}", object2=f"canoe {number}"
+        )
+        question = Question.objects.create(
+            study=study, comparison=comparison, aspect=aspect if number % 2 else ""
+        )
+        for name in systems:
+            system, _ = System.objects.get_or_create(study=study, name=name)
+            for scenario in scenarios:
+                text = TEXT.format(f"{name} {number} {scenario}")
+                made.append(
+                    Answer(
+                        study=study,
+                        question=question,
+                        system=system,
+                        scenario=scenario,
+                        text=text,
+                        text_sha256=text_key(text),
+                        source=f"{name}.json",
+                        position=number * 10 + scenario,
+                    )
+                )
+    return Answer.objects.bulk_create(made)
+
+
+def make_rater(study: Study, name: str, kind: str = Rater.Kind.PERSON) -> Rater:
+    """A rater without an account."""
+    rater, _ = Rater.objects.get_or_create(study=study, kind=kind, external_id=name, name=name)
+    return rater
+
+
+def make_sheets(
+    study: Study,
+    answers: list[Answer],
+    raters: list[Rater],
+    *,
+    rubric: RubricVersion | None = None,
+    seed: int = 1,
+    replicates: int = 1,
+) -> list[ScoreSheet]:
+    """Submitted sheets of all raters for all answers, as if imported; raters mostly agree."""
+    rubric = rubric or default_rubric(study)
+    rng = random.Random(seed)
+    made = []
+    for answer in answers:
+        truth = {each.key: rng.randint(0, each.maximum) for each in rubric.rubric.criteria}
+        for rater in raters:
+            for replicate in range(replicates):
+                points = {
+                    each.key: truth[each.key]
+                    if rng.random() < 0.8
+                    else rng.randint(0, each.maximum)
+                    for each in rubric.rubric.criteria
+                }
+                made.append(
+                    ScoreSheet(
+                        study=study,
+                        answer=answer,
+                        rubric=rubric,
+                        rater=rater,
+                        source=f"{rater.name}-{replicate}.csv",
+                        position=answer.pk,
+                        replicate=replicate,
+                        state=ScoreSheet.State.SUBMITTED,
+                        points=points,
+                        total=rubric.rubric.total(points),
+                        maximum=rubric.rubric.maximum,
+                    )
+                )
+    return ScoreSheet.objects.bulk_create(made)

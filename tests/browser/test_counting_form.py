@@ -1,0 +1,162 @@
+"""The counting form as people use it: keys alone, drafts that survive, two people, no script."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from argsum.models import CountSheet, KeptCount
+from tests.argsum.made_cells import make_dataset, make_set
+from tests.argsum.made_counting import open_counting
+from tests.cast import make_member, make_study
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def counting(server):
+    """Six sets of two references and three summaries, for two people each."""
+    study = make_study()
+    for cell in make_dataset(study).cells.all():
+        for number in range(3):
+            make_set(cell, system=f"System {number}")
+    return open_counting(study, make_member(study, "researcher"), raters=2)
+
+
+@pytest.fixture
+def form(visit, counting):
+    visitor = visit(make_member(counting.study, "annotator", "Ann"))
+    open_form(visitor, counting)
+    return visitor
+
+
+def open_form(visitor, counting):
+    visitor.go("count", counting.study.public_id, counting.public_id)
+    expect(visitor.page.locator(".scripted .active")).to_have_count(1)
+
+
+def press(page, *keys):
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def active(page):
+    return page.locator(".count-row.active").get_attribute("id")
+
+
+def shown(page):
+    return page.locator("#covered-shown").text_content(), page.locator(
+        "#unique-shown"
+    ).text_content()
+
+
+def expect_saved(page):
+    expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
+    expect(page.locator("#saved [data-text]")).to_have_text(re.compile(r"^Saved \d+ s ago"))
+
+
+def test_two_people_judge_six_sets_by_keys_alone(visit, counting):
+    for name, second in (("Ann", "2"), ("Ben", "3")):
+        visitor = visit(make_member(counting.study, "annotator", name))
+        open_form(visitor, counting)
+        page = visitor.page
+        for _turn in range(6):
+            first = page.url
+            # Covered, by summaries 1 and 3; partly (or not); three statements, one of them again.
+            press(page, "1", "Shift+Digit1", "Shift+Digit3", "ArrowDown", second)
+            if second == "2":
+                press(page, "ArrowDown")
+            press(page, "1", "b", "2", "p")
+            assert active(page) == "summary-2"
+            expect(page.locator("#unique-shown")).to_have_text("1.5")
+            expect(page.locator("#covered-shown")).to_have_text("1.5" if second == "2" else "1")
+            press(page, "Control+Enter")
+            page.wait_for_url(lambda url, before=first: url != before)
+    sheets = CountSheet.objects.filter(state="submitted", is_extra=False)
+    assert sheets.count() == 12
+    assert set(sheets.values_list("rater__user__name", "covered", "unique")) == {
+        ("Ann", 1.5, 1.5),
+        ("Ben", 1.0, 1.5),
+    }
+    assert all(
+        sheet.marks["references"]["0"] == {"level": "full", "by": [0, 2]} for sheet in sheets
+    )
+
+
+def test_marks_by_mouse_and_a_draft_survive_a_reload(form):
+    page = form.page
+    page.locator('#reference-0 [data-level="part"]').click()
+    page.locator("#reference-0 .count-tick").nth(1).click()
+    page.locator("#group-0").select_option("B")
+    page.locator("#comment").fill("Half of it.")
+    assert shown(page) == ("0.5", "1")
+    page.locator("#reference-0 legend").click()
+    expect(page.locator("#summary-1")).to_have_class(re.compile("covering"))
+    # Reloaded before the next save is due: the browser kept it.
+    page.reload()
+    expect(page.locator("#comment")).to_have_value("Half of it.")
+    expect(page.locator('input[name="by-0"][value="1"]')).to_be_checked()
+    expect(page.locator("#covered-shown")).to_have_text("0.5")
+    press(page, "Control+Enter")
+    expect(page.locator("#submit-message")).to_contain_text("Still undecided: reference 2")
+    expect(page.locator(".count-row.missing")).to_have_count(3)
+    form.console.clear()
+    assert not KeptCount.objects.exists()
+
+
+def test_typed_and_unsure_counts_take_the_place_of_marks(form):
+    page = form.page
+    page.get_by_text("Type the counts instead").click()
+    page.locator("#covered").fill("1.5")
+    page.locator('input[name="unique_unsure"]').check()
+    assert shown(page) == ("1.5", "unsure")
+    expect(page.locator("#left")).to_have_text("Everything is marked")
+    first = page.url
+    press(page, "Control+Enter")
+    page.wait_for_url(lambda url: url != first)
+    sheet = CountSheet.objects.get(state="submitted")
+    assert (sheet.covered, sheet.unique, sheet.redundancy) == (1.5, None, None)
+
+
+def test_a_count_that_is_none_stops_no_save(form):
+    page = form.page
+    page.get_by_text("Type the counts instead").click()
+    page.locator("#covered").fill("2 of 5")
+    page.locator("#comment").fill("First.")
+    expect(page.locator("#saved")).to_contain_text("“2 of 5” is no count")
+    page.locator("#comment").fill("Second.")
+    expect(page.locator("#saved")).to_have_attribute("data-state", "waiting")
+    expect(page.locator("#saved")).to_have_attribute("data-state", "flawed")
+    assert CountSheet.objects.get().draft["comment"] == "Second."
+    page.reload()
+    expect(page.locator("#covered")).to_have_value("2 of 5")
+    page.locator("#covered").fill("2")
+    expect_saved(page)
+    form.console.clear()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
+def test_the_form_is_accessible_and_fits(visit, counting, width, scheme):
+    person = make_member(counting.study, "annotator", "Ann")
+    visitor = visit(person, viewport={"width": width, "height": 800}, color_scheme=scheme)
+    open_form(visitor, counting)
+    press(visitor.page, "1", "Shift+Digit2", "ArrowRight", "a", "0")
+    assert visitor.axe() == []
+    assert visitor.has_no_sideways_scroll()
+    expect_saved(visitor.page)
+
+
+def test_without_script_the_form_works(visit, counting):
+    person = make_member(counting.study, "annotator", "Ann")
+    visitor = visit(person, java_script_enabled=False)
+    visitor.go("count", counting.study.public_id, counting.public_id)
+    page = visitor.page
+    for reference in range(2):
+        page.locator(f'#reference-{reference} input[value="full"]').check()
+    for summary in range(3):
+        page.locator(f"#group-{summary}").select_option("A")
+    first = page.url
+    page.locator("#submit").click()
+    assert page.url != first
+    sheet = CountSheet.objects.get(state="submitted")
+    assert (sheet.covered, sheet.unique) == (2, 1)

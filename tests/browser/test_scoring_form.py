@@ -1,0 +1,227 @@
+"""The scoring form as people use it: keys alone, drafts that survive, two tabs, no script."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from benchmark.actions.scoring_rounds import close_round
+from benchmark.models import KeptDraft, ScoreSheet
+from tests.benchmark.made_rounds import make_round
+from tests.benchmark.made_scores import make_scored_answers
+from tests.cast import make_member, make_study
+
+pytestmark = pytest.mark.browser
+
+DOUBLE = ("C9", "C10", "C11", "C12")
+
+
+@pytest.fixture
+def scoring_round(server):
+    study = make_study()
+    make_scored_answers(study, questions=3, systems=("Alpha",))
+    return make_round(study, make_member(study, "researcher"))
+
+
+@pytest.fixture
+def form(visit, scoring_round):
+    visitor = visit(make_member(scoring_round.study, "annotator", "Ann"))
+    open_form(visitor, scoring_round)
+    return visitor
+
+
+def open_form(visitor, scoring_round):
+    visitor.go("score", scoring_round.study.public_id, scoring_round.public_id)
+    expect(visitor.page.locator(".scripted .active")).to_have_count(1)
+
+
+def sheet():
+    return ScoreSheet.objects.select_related("rubric").order_by("pk").last()
+
+
+def active(page):
+    return page.locator(".criterion.active").get_attribute("data-key")
+
+
+def expect_saved(page):
+    expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
+    expect(page.locator("#saved [data-text]")).to_have_text(re.compile(r"^Saved \d+ s ago"))
+
+
+def expect_console(visitor, text):
+    """The browser itself logs answers that say no; nothing else may be there."""
+    assert visitor.console
+    assert all(text in line for line in visitor.console), visitor.console
+    visitor.console.clear()
+
+
+def press(page, keys):
+    for key in keys:
+        page.keyboard.press(key)
+
+
+# -- keys ----------------------------------------------------------------------------------------
+
+
+def test_a_sheet_by_keys_alone_and_on_to_the_next(form, scoring_round):
+    page = form.page
+    first = page.url
+    assert active(page) == "C1"
+    press(page, "1010101")
+    assert active(page) == "C8"
+    # 2 is no level of C8: nothing is set, and it stays in hand.
+    press(page, "2")
+    assert active(page) == "C8"
+    press(page, "12222" + "11")
+    expect(page.locator("#left")).to_have_text("1 criterion left")
+    press(page, "1")
+    expect(page.locator("#left")).to_have_text("All criteria done")
+    # The button has the focus, so that Enter submits; a second thought goes by number.
+    assert page.evaluate("document.activeElement.id") == "submit"
+    press(page, "g")
+    page.keyboard.type("14")
+    page.keyboard.press("Enter")
+    assert active(page) == "C14"
+    press(page, "0")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(lambda url: url != first)
+    done = ScoreSheet.objects.get(state="submitted")
+    assert (done.total, len(done.points), done.points["C14"]) == (15, 15, 0)
+    expect(page.locator(".scripted .active")).to_have_count(1)
+    assert sheet().state == "open"
+
+
+def test_a_digit_off_the_scale_sets_nothing_and_is_said(form):
+    page = form.page
+    press(page, "2")
+    assert active(page) == "C1"
+    expect(page.locator("#announce")).to_have_text("C1 takes fewer points.")
+    expect(page.locator("#total")).to_have_text("0")
+
+
+def test_cannot_judge_with_a_reason_a_note_and_clearing(form):
+    page = form.page
+    press(page, "x2")
+    assert active(page) == "C2"
+    press(page, "x4")
+    # "Another reason" asks for a note.
+    page.keyboard.type("The list is cut off.")
+    page.keyboard.press("Escape")
+    expect_saved(page)
+    assert sheet().draft["unable"] == {"C1": "knowledge", "C2": "other"}
+    assert sheet().draft["notes"] == {"C2": "The list is cut off."}
+    press(page, ["ArrowUp", "Backspace"])
+    expect_saved(page)
+    assert sheet().draft["unable"] == {"C2": "other"}
+    assert active(page) == "C1"
+
+
+def test_keys_in_a_note_are_letters(form):
+    page = form.page
+    press(page, "n")
+    page.keyboard.type("1 x g ?")
+    expect_saved(page)
+    assert sheet().draft["notes"] == {"C1": "1 x g ?"}
+    assert sheet().draft["points"] == {}
+
+
+def test_submitting_too_early_says_what_is_missing(form):
+    page = form.page
+    press(page, "111")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#submit-message")).to_contain_text("C4, C5")
+    assert active(page) == "C4"
+    assert len(sheet().draft["points"]) == 3
+    expect_console(form, "422")
+
+
+def test_the_mouse_works_as_well(form):
+    page = form.page
+    page.locator("#C3 .point").nth(1).click()
+    assert active(page) == "C3"
+    expect(page.locator("#C3 input[value='1']")).to_be_checked()
+    page.locator("#C9 .point").nth(2).click()
+    expect(page.locator("#total")).to_have_text("3")
+    expect_saved(page)
+    assert sheet().draft["points"] == {"C3": 1, "C9": 2}
+
+
+def test_hints_mark_what_they_count(form):
+    page = form.page
+    page.get_by_role("button", name=re.compile("citation")).click()
+    expect(page.locator("#answer mark")).to_have_text(["[1]"])
+    page.get_by_role("button", name=re.compile("citation")).click()
+    expect(page.locator("#answer mark")).to_have_count(0)
+
+
+# -- nothing is lost -----------------------------------------------------------------------------
+
+
+def test_points_survive_a_reload(form):
+    page = form.page
+    press(page, "101")
+    expect_saved(page)
+    page.reload()
+    expect(page.locator(".scripted .active")).to_have_count(1)
+    assert active(page) == "C4"
+    expect(page.locator("#total")).to_have_text("2")
+
+
+def test_what_never_arrived_comes_back_on_the_next_visit(form):
+    page = form.page
+    form.context.set_offline(True)
+    address = page.url
+    press(page, "11")
+    expect(page.locator("#saved")).to_have_attribute("data-state", "again")
+    page.close()
+    assert sheet().draft is None
+    form.context.set_offline(False)
+    page = form.context.new_page()
+    page.goto(address)
+    expect(page.locator(".scripted .active")).to_have_count(1)
+    expect(page.locator("#total")).to_have_text("2")
+    expect_saved(page)
+    assert sheet().draft["points"] == {"C1": 1, "C2": 1}
+    expect_console(form, "ERR_INTERNET_DISCONNECTED")
+
+
+def test_what_never_arrived_is_kept_when_the_round_closed_meanwhile(form, scoring_round):
+    page = form.page
+    form.context.set_offline(True)
+    address = page.url
+    press(page, "11")
+    expect(page.locator("#saved")).to_have_attribute("data-state", "again")
+    page.close()
+    close_round(scoring_round=scoring_round, actor=scoring_round.created_by)
+    form.context.set_offline(False)
+    page = form.context.new_page()
+    page.goto(address)
+    expect(page.locator("#kept h2")).to_have_text("Two versions of this sheet")
+    assert KeptDraft.objects.get().content["points"] == {"C1": 1, "C2": 1}
+    form.console.clear()
+
+
+def test_a_second_tab_cannot_overwrite_the_first(form, scoring_round):
+    page = form.page
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.locator(".scripted .active")).to_have_count(1)
+    press(page, "1")
+    expect_saved(page)
+    press(other, "0")
+    expect(other.locator("#kept h2")).to_have_text("Two versions of this sheet")
+    assert KeptDraft.objects.get().content["points"] == {"C1": 0}
+    other.get_by_role("button", name="Take this version").click()
+    expect(other.locator("#C1 input[value='0']")).to_be_checked()
+    assert sheet().draft["points"] == {"C1": 0}
+    expect_console(form, "409")
+
+
+def test_without_script_the_form_is_plain(browser, server, scoring_round, visit):
+    visitor = visit(make_member(scoring_round.study, "annotator"), java_script_enabled=False)
+    visitor.go("score", scoring_round.study.public_id, scoring_round.public_id)
+    page = visitor.page
+    for number in range(1, 16):
+        page.locator(f"#C{number} input[value='1']").check()
+    page.get_by_role("button", name="Submit").click()
+    assert ScoreSheet.objects.get(state="submitted").total == 15

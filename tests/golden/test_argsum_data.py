@@ -1,0 +1,82 @@
+"""Preprocessing of ArgKP-2021: the counts, and the very arguments that the paper kept."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from argsum.methods.argkp_files import read_argkp
+from argsum.methods.argument_files import read_argument_pairs
+from argsum.methods.preprocessing import prepare, summed
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))
+FOLDER = DATA / "argsum" / "argkp2021"
+pytestmark = [
+    pytest.mark.reference,
+    pytest.mark.skipif(not FOLDER.exists(), reason="released data absent: argsum"),
+]
+SPLITS = ("train", "dev", "test")
+COUNTS = {
+    "train": [5583, 5583, 3778, 3287],
+    "dev": [932, 932, 604, 537],
+    "test": [723, 723, 454, 428],
+}
+
+
+@pytest.fixture(scope="module")
+def cells():
+    found = read_argkp(FOLDER, name="ArgKP-2021")
+    assert found.problems == []
+    return found.cells
+
+
+def prepared(cell):
+    texts = [argument.text for argument in cell.arguments]
+    return prepare(texts, cell.matched(), repeats=cell.repeats)
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_the_steps_leave_the_published_numbers(cells, split):
+    funnel = summed(prepared(cell).counts for cell in cells if cell.split == split)
+    assert list(funnel.values()) == COUNTS[split]
+
+
+def test_the_kept_arguments_are_those_of_the_processed_file(cells):
+    processed = read_argument_pairs(FOLDER / "processed_with_quality.csv", name="processed.csv")
+    assert processed.problems == []
+    theirs = {
+        (cell.split, cell.topic, cell.stance, cell.arguments[one].text, cell.key_points[two].text)
+        for cell in processed.cells
+        for one, two in cell.matches
+    }
+    ours = set()
+    for cell in cells:
+        kept = set(prepared(cell).kept)
+        ours |= {
+            (
+                cell.split,
+                cell.topic,
+                cell.stance,
+                cell.arguments[one].text,
+                cell.key_points[two].text,
+            )
+            for (one, two), is_match in cell.matches.items()
+            if is_match and one in kept
+        }
+    assert len(ours) == 4252
+    assert ours == theirs
+
+
+def test_the_splits_have_the_published_size(cells):
+    sizes = {
+        split: (
+            len([cell for cell in cells if cell.split == split]),
+            sum(len(cell.key_points) for cell in cells if cell.split == split),
+            sum(len(cell.matches) for cell in cells if cell.split == split),
+        )
+        for split in SPLITS
+    }
+    assert sizes == {"train": (48, 207, 20635), "dev": (8, 36, 3458), "test": (6, 33, 3426)}
+    texts = [argument.text for cell in cells for argument in cell.arguments]
+    assert sum("\n" in text for text in texts) == 1

@@ -1,0 +1,75 @@
+"""The leaderboard of the released judgements by GPT-4o: published rows, and what ranks say."""
+
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from benchmark.methods.board import Board, make_board
+from benchmark.methods.board_options import BoardOptions
+from benchmark.methods.board_ranks import OTHER_QUESTIONS
+from benchmark.methods.compqa_rubric import COMPQA
+from benchmark.methods.judged_files import read_judged_file
+from benchmark.reports.compqa_published_cells import ROWS
+from tests.benchmark.methods.made_boards import sheets
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))
+JUDGED = DATA / "compqa" / "judged_gpt4"
+
+pytestmark = [
+    pytest.mark.reference,
+    pytest.mark.skipif(not JUDGED.exists(), reason=f"released data not found at {JUDGED}"),
+]
+
+
+def released() -> pd.DataFrame:
+    """The paper's recipe: whole judgements, two values off the scale included."""
+    rows = []
+    for path in sorted(JUDGED.glob("*.json")):
+        file = read_judged_file(path, COMPQA)
+        for each in file.answers:
+            answer, points = each.answer, each.paper_points(COMPQA)
+            rows.append(
+                {
+                    "system": file.system,
+                    "scenario": file.scenario,
+                    "question": f"{answer.object1} / {answer.object2} / {answer.aspect or ''}",
+                    "choice": answer.position,
+                    "total": sum(points.values()),
+                }
+            )
+    return sheets(*rows)
+
+
+@pytest.fixture(scope="module")
+def board() -> Board:
+    return make_board(released(), BoardOptions(maximum=COMPQA.maximum))
+
+
+def test_rows_are_the_published_ones(board):
+    names = [each["name"] for each in board.systems]
+    found = {names[row.system]: (row.paper_mean, row.paper_sd) for row in board.rows}
+    for line in ROWS.split("\n"):
+        if line:
+            name, _printed, files, *_people = line.split()
+            assert found[name] == pytest.approx([float(x) for x in files.split("±")], abs=6e-5)
+
+
+def test_intervals_hold_the_means_and_are_narrower_than_the_printed_sd(board):
+    for row in board.rows:
+        assert row.low < row.mean < row.high
+        assert row.high - row.low < 2 * row.paper_sd
+
+
+def test_only_the_system_with_questions_of_its_own_has_no_rank(board):
+    ranking = board.rankings[0]
+    names = [each["name"] for each in board.systems]
+    assert {names[at]: why for at, why in ranking.unranked.items()} == {"yahoo": OTHER_QUESTIONS}
+    assert ranking.scenarios == (1, 2, 3, 4)
+    ranks = {names[int(each.system)]: each for each in ranking.standings}
+    assert ranking.n_common == 50
+    assert (ranks["gpt4"].rank_low, ranks["gpt4"].rank_high) == (1, 1)
+    assert (ranks["cam"].rank_low, ranks["cam"].rank_high) == (8, 8)
+    assert ranks["human"].rank_high - ranks["human"].rank_low >= 2

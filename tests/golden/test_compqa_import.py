@@ -1,0 +1,222 @@
+"""The whole release in a study: counts, a second import, figures equal to those of the files."""
+
+import io
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from annotation.actions.importing import import_path
+from annotation.management.throwaway import throwaway_database
+from annotation.models import Rater
+from benchmark.methods import score_recipes as recipes
+from benchmark.methods.compqa_rubric import COMPQA
+from benchmark.models import ScoreSheet
+from benchmark.reports.compqa_paper import agreement_values, scenario_values
+from benchmark.reports.compqa_release import (
+    JUDGE,
+    PEOPLE,
+    paired_sheets,
+    read_release,
+    release_sheets,
+)
+from benchmark.reports.sheet_rows import counted_sheets, sheet_table
+from cqa_site.people.models import Study
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))
+FOLDER = DATA / "compqa"
+HUMAN = FOLDER / "human" / "human_evaluation_367.tsv"
+pytestmark = [
+    pytest.mark.reference,
+    pytest.mark.skipif(not HUMAN.exists(), reason="released data absent: compqa"),
+]
+KEYS = list(COMPQA.keys)
+
+
+@pytest.fixture(scope="module")
+def database(django_db_setup, django_db_blocker, tmp_path_factory):
+    from django.conf import settings
+
+    media, settings.MEDIA_ROOT = settings.MEDIA_ROOT, tmp_path_factory.mktemp("media")
+    with django_db_blocker.unblock(), throwaway_database():
+        yield
+    settings.MEDIA_ROOT = media
+
+
+def run(*options) -> str:
+    out = io.StringIO()
+    call_command("import_compqa", str(FOLDER), "--study", "CompQA", *options, stdout=out)
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def imported(database):
+    """The study after one import, and what the command said."""
+    said = run("--create-study")
+    return Study.objects.get(name="CompQA"), said
+
+
+@pytest.fixture(scope="module")
+def stored(imported):
+    """Every counted sheet with the names that the files have, one row a sheet."""
+    study, _said = imported
+    rubric = study.rubric_versions.get()
+    table = sheet_table(counted_sheets(rubric), rubric.rubric)
+    raters = table["rater_kind"].map({"model": JUDGE, "reference": PEOPLE})
+    # The paper counts the two human rows about one answer like rows about two.
+    return table.assign(rater=raters, choice=table["sheet"], key=table["answer"])
+
+
+@pytest.fixture(scope="module")
+def released():
+    """The same from the files, without the one judgement that is unscored here."""
+    release = read_release(DATA)
+    sheets = release_sheets(release)
+    unscored = {
+        (file.system, file.scenario, each.answer.position)
+        for file in release.files
+        for each in file.answers
+        if not each.judgement.is_scored
+    }
+    places = zip(sheets["system"], sheets["scenario"], sheets["choice"], strict=True)
+    is_kept = [place not in unscored for place in places]
+    return release, sheets, sheets[is_kept]
+
+
+def count_of(said: str, kind: str, name: str) -> list[str]:
+    lines = said[said.index(kind) :].splitlines()
+    return next(line.split()[1:] for line in lines if line.split()[:1] == [name])
+
+
+def test_the_counts_are_those_of_the_release(imported):
+    study, said = imported
+    assert count_of(said, "Answers of one system", "answers") == ["2,158", "0", "0", "0"]
+    assert count_of(said, "Judged answers", "answers") == ["0", "2,158", "0", "0"]
+    assert count_of(said, "Judged answers", "sheets") == ["2,158", "0", "0", "0"]
+    assert count_of(said, "Consolidated scores", "sheets") == ["367", "0", "0", "0"]
+    assert "rejected:" not in said
+    assert "sheets of gpt4: submitted: 2,157" in said
+    assert "sheets of gpt4: unscored, out_of_range: 1" in said
+    assert study.answers.count() == 2_158
+    found = Counter(study.score_sheets.values_list("rater__kind", "state", "reason"))
+    assert found == {
+        ("model", "submitted", ""): 2_157,
+        ("model", "unscored", "out_of_range"): 1,
+        ("reference", "submitted", ""): 367,
+    }
+
+
+def test_an_unscored_judgement_has_no_points_and_keeps_what_was_given(imported):
+    sheet = imported[0].score_sheets.get(state="unscored")
+    assert (sheet.points, sheet.total) == ({}, None)
+    assert (sheet.source, sheet.position) == ("perplexity_scenario_2.json", 40)
+    assert "C5 is 2" in sheet.comment
+    assert "C6 2" in sheet.comment
+
+
+def test_second_rows_about_an_answer_are_sheets_of_another_rater(imported):
+    study, said = imported
+    people = study.score_sheets.filter(rater__kind=Rater.Kind.REFERENCE)
+    by_rater = Counter(people.values_list("rater__external_id", flat=True))
+    assert by_rater == {"consolidated": 361, "consolidated-2": 6}
+    assert all(people.values_list("is_consolidated", flat=True))
+    assert people.values("answer").distinct().count() == 361
+    assert said.count("Another row is about the same answer") == 6
+    assert said.count("Fits several answers") == 1
+
+
+def test_points_off_the_scale_stay_and_are_named(imported):
+    sheets = imported[0].score_sheets.exclude(off_scale=[])
+    found = {(each.position, key): each.points[key] for each in sheets for key in each.off_scale}
+    assert found == {(51, "C2"): 1.5, (86, "C2"): 2, (613, "C13"): 2}
+    assert all(each.total == sum(each.points.values()) for each in sheets)
+
+
+def test_importing_it_again_changes_nothing(imported):
+    study, _said = imported
+    before = list(study.score_sheets.order_by("pk").values_list("pk", "points", "total"))
+    said = run()
+    for kind, names in (
+        ("Answers of one system", ("answers", "systems", "questions")),
+        ("Judged answers", ("answers", "raters", "sheets")),
+        ("Consolidated scores", ("raters", "sheets")),
+    ):
+        for name in names:
+            new, _same, changed, rejected = count_of(said, kind, name)
+            assert (new, changed, rejected) == ("0", "0", "0"), (kind, name)
+    assert list(study.score_sheets.order_by("pk").values_list("pk", "points", "total")) == before
+
+
+def test_a_dry_run_is_taken_back(imported):
+    before = Study.objects.count(), ScoreSheet.objects.count()
+    out = io.StringIO()
+    asked = ("--study", "Another", "--create-study", "--dry-run")
+    call_command("import_compqa", str(FOLDER), *asked, stdout=out)
+    assert count_of(out.getvalue(), "Consolidated scores", "sheets")[0] == "367"
+    assert (Study.objects.count(), ScoreSheet.objects.count()) == before
+
+
+def test_people_without_the_answers_find_nothing(database):
+    study = Study.objects.create(name="Empty")
+    outcome = import_path(
+        study=study, kind="human_scores", path=HUMAN, name=HUMAN.name, write=False
+    )
+    assert outcome.counts["sheets"] == {"new": 0, "same": 0, "changed": 0, "rejected": 367}
+    first = next(flag for flag in outcome.flags if flag.is_rejection)
+    assert (first.row, first.column) == (2, "comparison")
+    assert "Import the answers first, then this file again." in outcome.notes
+
+
+# -- figures ----------------------------------------------------------------------------------
+
+
+def test_every_cell_of_the_leaderboards_equals_the_files(stored, released):
+    ours = recipes.cell_scores(recipes.with_totals(stored, COMPQA)).sort_index()
+    theirs = recipes.cell_scores(released[2]).sort_index()
+    assert len(theirs) == 2 * 27
+    assert list(ours.index) == list(theirs.index)
+    both = ours.join(theirs, rsuffix="_file")
+    assert both["mean"].to_numpy() == pytest.approx(both["mean_file"].to_numpy(), abs=1e-12)
+    assert both["sd"].to_numpy() == pytest.approx(both["sd_file"].to_numpy(), abs=1e-12)
+    # The unscored judgement is counted as dropped, not forgotten.
+    at = (JUDGE, "perplexity", 2)
+    assert (ours.loc[at, "n"], ours.loc[at, "dropped"]) == (49, 1)
+    assert (both["n"] == both["n_file"]).all()
+
+
+def test_the_human_leaderboard_is_the_published_one(stored):
+    cells = recipes.cell_scores(recipes.with_totals(stored, COMPQA))
+    found = cells.loc[PEOPLE, "human", 0]
+    assert (round(found["mean"], 4), round(found["sd"], 4), found["n"]) == (16.6875, 1.7595, 16)
+    judged = cells.loc[JUDGE, "gpt4"]
+    assert [round(each, 2) for each in judged["mean"]] == [17.59, 17.22, 18.23, 18.03]
+
+
+def test_scenarios_and_groups_equal_the_files(stored, released):
+    ours = scenario_values(recipes.with_totals(stored, COMPQA))
+    theirs = scenario_values(released[2])
+    assert set(ours) == set(theirs)
+    for at, each in theirs.items():
+        assert ours[at].numbers == pytest.approx(each.numbers, abs=1e-12), at
+
+
+def test_agreement_of_judge_and_people_equals_the_files(stored, released):
+    release, sheets, _scored = released
+    judge, people = paired_sheets(release, sheets)
+    is_scored = judge["total"] <= 19
+    is_scored &= (judge[KEYS] <= [each.maximum for each in COMPQA.criteria]).all(axis=1)
+    theirs = agreement_values(judge[is_scored], people[is_scored])
+
+    by_answer = stored[stored["rater"] == JUDGE].set_index("key")
+    human = stored[stored["rater"] == PEOPLE]
+    human = human[human["key"].map(by_answer["total"]).notna()]
+    ours = agreement_values(by_answer.loc[human["key"]], human)
+    exact = [at for at in theirs if "shuffled" not in at[1]]
+    for at in exact:
+        assert ours[at].numbers == pytest.approx(theirs[at].numbers, abs=1e-9), at
+    assert ours["agreement", "totals: alpha, interval"].numbers[0] == pytest.approx(
+        0.394, abs=0.003
+    )

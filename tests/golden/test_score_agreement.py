@@ -1,0 +1,123 @@
+"""Agreement of the released judge with people through the report that the site computes."""
+
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from benchmark.methods.compqa_rubric import COMPQA
+from benchmark.methods.human_links import link_by_letters
+from benchmark.methods.human_scores import read_human_scores
+from benchmark.methods.judged_files import read_judged_file
+from benchmark.methods.score_agreement import agreement
+from benchmark.methods.score_agreement_grid import PEOPLE
+from benchmark.methods.sentence_count import length_points, sentence_places
+
+_DEFAULT = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+FOLDER = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", _DEFAULT)) / "compqa"
+HUMAN = FOLDER / "human" / "human_evaluation_367.tsv"
+JUDGED = FOLDER / "judged_gpt4"
+pytestmark = [
+    pytest.mark.reference,
+    pytest.mark.skipif(
+        not (HUMAN.exists() and JUDGED.exists()),
+        reason="released data absent: compqa (set COUNTERPOINT_REFERENCE_DATA)",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Each of the 367 linked rows as an answer, as the known figures count them."""
+    files = [read_judged_file(path, COMPQA) for path in sorted(JUDGED.glob("*.json"))]
+    judged = {
+        (file.system, file.scenario, each.answer.position): each
+        for file in files
+        for each in file.answers
+    }
+    answers = {
+        (file.system, file.scenario): [each.answer for each in file.answers] for file in files
+    }
+    rows, counted = [], {}
+    for number, link in enumerate(
+        link_by_letters(read_human_scores(HUMAN, COMPQA), answers).links
+    ):
+        score, answer = link.score, link.answer
+        question = f"{answer.object1} / {answer.object2} / {answer.aspect or ''}"
+        about = {
+            "answer": number,
+            "question": question,
+            "system": score.system,
+            "scenario": score.scenario,
+            "aspect": answer.aspect or "",
+            "characters": len(answer.text),
+        }
+        judge = judged[score.system, score.scenario, answer.position].paper_points(COMPQA)
+        rows.append(about | judge | {"rater_id": "gpt-4o", "rater_kind": "model"})
+        rows.append(about | score.points | {"rater_id": "h", "rater_kind": "reference"})
+        counted[number] = float(length_points(len(sentence_places(answer.text))))
+    return agreement(_with_totals(pd.DataFrame(rows)), COMPQA, counted=counted)
+
+
+def _with_totals(table):
+    sums = {"total": COMPQA.keys} | {
+        group.key: [each.key for each in COMPQA.of_group(group.key)] for group in COMPQA.groups
+    }
+    made = {
+        name: table[list(keys)].astype(float).sum(axis=1, skipna=False)
+        for name, keys in sums.items()
+    }
+    fixed = {"system_kind": "imported", "model": "", "replicate": 0, "state": "submitted"}
+    return table.assign(rater_name=table["rater_id"], **fixed, **made)
+
+
+@pytest.fixture(scope="module")
+def pair(found):
+    (only,) = found["pairs"]
+    assert (only["first"], only["second"]) == ("gpt-4o", PEOPLE)
+    return only
+
+
+def test_totals(pair):
+    total = pair["columns"]["total"]
+    assert total["n"] == 367
+    assert total["alpha_interval"]["value"] == pytest.approx(0.394, abs=0.0005)
+    assert total["pearson"]["value"] == pytest.approx(0.549, abs=0.0005)
+    assert total["spearman"]["value"] == pytest.approx(0.432, abs=0.002)
+    assert total["bias"]["value"] == pytest.approx(1.93, abs=0.005)
+    assert total["leniency"]["low"] > 0.05
+
+
+def test_concatenated_beside_its_baseline(pair):
+    assert pair["concatenated"]["value"] == pytest.approx(0.645, abs=0.0005)
+    assert pair["concatenated"]["shuffled"] == pytest.approx(0.54, abs=0.005)
+
+
+def test_aspects_and_systems(pair):
+    assert {name: each["n"] for name, each in pair["aspect"].items()} == {
+        "with": 141,
+        "without": 226,
+    }
+    pearson = pair["systems"]["pearson"]
+    assert pearson["across"]["n"] == 27
+    assert pearson["across"]["value"] > pearson["within"]["value"]
+
+
+def test_counting_sentences_beats_the_judge(found, pair):
+    code = found["by_code"]["raters"][PEOPLE]
+    judge = pair["columns"]["C15"]
+    assert code["exact"] == pytest.approx(279 / 367, abs=1e-6)
+    assert code["alpha_interval"]["value"] > judge["alpha_interval"]["value"] + 0.3
+    assert abs(code["leniency"]["value"]) < abs(judge["leniency"]["value"])
+
+
+def test_what_the_release_can_tell_about_replacing_people(found):
+    total = found["verdict"]["gpt-4o"]["total"]
+    assert total["result"] == "no"
+    results = {name: each["result"] for name, each in total["rules"].items()}
+    assert results["bias"] == "no"
+    # One consolidated sheet an answer: no second person to compare with, no replicates.
+    assert results["alternative"] == results["agreement"] == "not_shown"
+    assert results["consistency"] == "not_shown"
+    assert total["rules"]["alternative"]["missing"]["people"] == 1

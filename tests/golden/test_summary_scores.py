@@ -1,0 +1,138 @@
+"""Stored scores through the import: the published correlations, weighted scores and indexes."""
+
+import os
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.db import transaction
+
+from argsum.models import MetricScore, SummarySet
+from argsum.reports.metric_agreement import metric_rows
+from argsum.reports.people_agreement import people_agreement
+from argsum.reports.summary_board import summary_board
+from argsum.reports.summary_choice import board_choice
+from tests.cast import make_study
+
+_DEFAULT = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+FOLDER = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", _DEFAULT)) / "argsum"
+PEOPLE = [FOLDER / "human" / f"A{number}.csv" for number in range(1, 5)]
+SOFT = FOLDER / "evaluation" / "soft_score.json"
+MCARGSUM = "MCArgSum_SBERT_all_mpnet_base"
+EVALUATIONS = [
+    FOLDER / "evaluation" / f"ArgKP21_{name}.json"
+    for name in (
+        "BarH",
+        "BarH_Candidates",
+        "SMatchToPr",
+        "SMatchToPr_Candidates",
+        "USKPM",
+        f"{MCARGSUM}_global",
+        f"{MCARGSUM}_local",
+    )
+]
+CLUSTERINGS = [FOLDER / "clusterings" / f"ArgKP21_{name}.json" for name in (MCARGSUM, "USKPM")]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.reference,
+    pytest.mark.skipif(
+        not SOFT.exists(),
+        reason="released data absent: argsum (set COUNTERPOINT_REFERENCE_DATA)",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def study(django_db_setup, django_db_blocker):
+    """People, soft scores, evaluations and clusterings in one study, imported once."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        made = make_study("Released")
+        _call("import_counts", *PEOPLE, dataset="Judged")
+        _call("import_summary_scores", SOFT, dataset="Judged")
+        _call("import_argkp", FOLDER / "argkp2021", dataset="ArgKP")
+        _call("import_summary_scores", *EVALUATIONS, *CLUSTERINGS, dataset="ArgKP")
+        yield made
+        transaction.set_rollback(True)
+
+
+def _call(name, *files, **options):
+    out = StringIO()
+    call_command(name, *files, study="Released", stdout=out, **options)
+    return out.getvalue()
+
+
+def metric(rows, name):
+    return next(row.found for row in rows if row.source.metric == name)
+
+
+def test_stored_scores_correlate_with_people_as_published(study):
+    judged = str(study.argument_datasets.get(name="Judged").public_id)
+    rows = metric_rows(study, judged)
+    assert len(rows) == 60
+    bert = metric(rows, "bert_score_f:recall")
+    assert (round(bert.across, 3), bert.n) == (0.254, 126)
+    assert (round(bert.within_mean, 3), round(bert.within_sd, 3)) == (0.402, 0.175)
+    menli = metric(rows, "menli:recall")
+    assert round(menli.across, 3) == 0.265
+    assert (round(menli.within_mean, 3), round(menli.within_sd, 3)) == (0.372, 0.26)
+    rouge = [metric(rows, f"rouge_1:{part}") for part in ("precision", "recall", "f1")]
+    assert [round(each.across, 3) for each in rouge] == [-0.118, 0.164, 0.027]
+    assert [round(each.within_mean, 3) for each in rouge] == [-0.072, 0.315, 0.127]
+
+
+def test_people_agree_as_published(study):
+    found = people_agreement(study)
+    # All 144 sets are judged; three systems are left out in print.
+    assert (found.sets, [each.name for each in found.raters]) == (144, ["A1", "A2", "A3", "A4"])
+    printed = people_agreement(study, without="summetix")
+    means = {each.dimension: round(each.pairs.mean, 3) for each in printed.dimensions}
+    assert (printed.sets, means) == (126, {"coverage": 0.697, "redundancy": 0.722})
+    assert [pair.n for pair in printed.dimensions[0].pairs.pairs] == [84, 84, 84, 126, 126, 126]
+
+
+def test_weighted_scores_of_the_best_per_cell_are_an_oracle(study):
+    query = {"dataset": str(study.argument_datasets.get(name="ArgKP").public_id)}
+    found = summary_board(board_choice(study, query | {"selection": "oracle"}))
+    rows = {row.system: row for row in found.rows}
+    weighted = {
+        name: round(row.figures["weighted"].value, 3)
+        for name, row in rows.items()
+        if row.figures["weighted"].value is not None
+    }
+    assert weighted == {
+        "BarH": 0.78,
+        "BarH_Candidates": 0.79,
+        "SMatchToPr": 0.806,
+        "SMatchToPr_Candidates": 0.824,
+        # The clusterings of USKPM bring its name as well.
+        "USKPM": 0.757,
+        f"{MCARGSUM}_global": 0.811,
+        f"{MCARGSUM}_local": 0.791,
+    }
+    assert {row.selection for row in found.rows} == {"oracle"}
+    assert len(found.cells) == 6
+
+
+def test_indexes_of_stored_clusterings_are_those_of_the_paper(study):
+    query = {"dataset": str(study.argument_datasets.get(name="ArgKP").public_id)}
+    found = summary_board(board_choice(study, query | {"selection": "oracle"}))
+    figures = {row.system: row.figures for row in found.rows}
+    own = figures[MCARGSUM]
+    assert (round(own["excluding"].value, 3), round(own["including"].value, 3)) == (0.594, 0.547)
+    assert round(figures["USKPM (iterative)"]["including"].value, 3) == 0.268
+    # Its scores and its clusters come from two files.
+    found = figures["USKPM"]
+    assert round(found["weighted"].value, 3) == 0.757
+    assert (round(found["excluding"].value, 3), round(found["including"].value, 3)) == (
+        0.273,
+        0.253,
+    )
+
+
+def test_a_second_import_changes_nothing(study):
+    before = MetricScore.objects.count(), SummarySet.objects.count()
+    said = _call("import_summary_scores", SOFT, dataset="Judged")
+    _call("import_summary_scores", *EVALUATIONS, *CLUSTERINGS, dataset="ArgKP")
+    assert (MetricScore.objects.count(), SummarySet.objects.count()) == before
+    assert "7,560" in said
