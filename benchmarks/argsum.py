@@ -133,8 +133,10 @@ class Measuring:
         with timed("vectors and matrices, kept"):
             self.match = self._matrices()
         self._mcargsum()
-        self._extractive("BarH", self._barh)
-        self._extractive("SMatchToPr", self._smatchtopr)
+        from argsum.methods import barh, smatchtopr
+
+        self._extractive("BarH", barh.THRESHOLDS, self._barh)
+        self._extractive("SMatchToPr", smatchtopr.REDUNDANCIES, self._smatchtopr)
         if with_uskpm:
             self._uskpm()
 
@@ -164,35 +166,40 @@ class Measuring:
         central = [central_argument(match, places) for places in members(ids).values()]
         return assign(match[:, central])
 
-    def _extractive(self, name: str, solve) -> None:
-        from argsum.methods.barh import FILL_UPS, THRESHOLDS
+    def _extractive(self, name: str, thresholds, solve) -> None:
+        from argsum.methods.barh import FILL_UPS
 
-        grid = list(itertools.product(FILL_UPS, THRESHOLDS))
-        with timed(f"{name}: whole", per=len(grid) * len(self.cells), unit="settings") as note:
+        count = len(FILL_UPS) * len(thresholds) * len(self.cells)
+        with timed(f"{name}: whole", per=count, unit="settings") as note:
             sizes = [
-                solve(cell, match, share, threshold)
+                size
                 for cell, match in zip(self.cells, self.match, strict=True)
-                for share, threshold in grid
+                for share in FILL_UPS
+                for size in solve(cell, match, share, thresholds)
             ]
             candidates, key_points = zip(*sizes, strict=True)
             note.append(f"up to {max(candidates):,} candidates, {max(key_points):,} key points")
 
-    def _barh(self, cell, match, share, threshold):
+    def _barh(self, cell, match, share, thresholds):
         from argsum.methods.barh import barh
         from argsum.methods.candidates import BARH_RULE
 
         rows = self._candidates(cell, BARH_RULE, share)
-        kept = barh(match[:, rows], match[np.ix_(rows, rows)], own=rows, threshold=threshold)
-        return self._assigned(match, rows, kept)
+        between = match[np.ix_(rows, rows)]
+        for threshold in thresholds:
+            kept = barh(match[:, rows], between, own=rows, threshold=threshold)
+            yield self._assigned(match, rows, kept)
 
-    def _smatchtopr(self, cell, match, share, threshold):
+    def _smatchtopr(self, cell, match, share, thresholds):
         from argsum.methods.candidates import SMATCHTOPR_RULE
-        from argsum.methods.smatchtopr import smatchtopr
+        from argsum.methods.smatchtopr import keep_different, rank_candidates
 
         rows = self._candidates(cell, SMATCHTOPR_RULE, share)
-        quality = np.array(cell.quality)[rows]
-        kept = smatchtopr(match[np.ix_(rows, rows)], quality, redundancy=threshold)
-        return self._assigned(match, rows, kept)
+        between = match[np.ix_(rows, rows)]
+        ranked = rank_candidates(between, np.array(cell.quality)[rows])
+        for threshold in thresholds:
+            kept = keep_different(between, ranked, redundancy=threshold)
+            yield self._assigned(match, rows, kept)
 
     def _candidates(self, cell, rule, share):
         from argsum.methods.candidates import pick_candidates

@@ -41,7 +41,9 @@ class BertScores:
         self._source = source
         self._scorer: Any = None
 
-    def matrix(self, references: Sequence[str], summaries: Sequence[str]) -> FloatArray:
+    def matrix(
+        self, references: Sequence[str], summaries: Sequence[str], *, topic: str = ""
+    ) -> FloatArray:
         """BERTScore F1 of all pairs, shape (references, summaries)."""
         if self._scorer is None:
             self._scorer = _load(self.name, self._source)

@@ -111,7 +111,7 @@ def _make(work: Work, plan: MetricPlan, choice: Choice, function: str) -> str:
             rows = _load(chunk)
             references = [each.text for each in rows[0].cell.key_points.all()]
             texts = list(dict.fromkeys(one.text for row in rows for one in row.summaries.all()))
-            matrix = similarity.matrix(references, texts)
+            matrix = similarity.matrix(references, texts, topic=rows[0].cell.topic)
             seconds = (perf_counter() - started) / len(rows)
             _store(plan, function, rows, (matrix, texts), seconds)
             done += len(chunk)

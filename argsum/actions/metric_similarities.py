@@ -99,8 +99,10 @@ def plan_of(study: Study, payload: Mapping[str, Any]) -> MetricPlan:
 class Similarity(Protocol):
     """Compares references with summaries."""
 
-    def matrix(self, references: Sequence[str], summaries: Sequence[str]) -> FloatArray:
-        """Shape (references, summaries)."""
+    def matrix(
+        self, references: Sequence[str], summaries: Sequence[str], *, topic: str = ""
+    ) -> FloatArray:
+        """Shape (references, summaries); a scorer may have been trained with the topic."""
         ...
 
 
@@ -110,7 +112,9 @@ class Rouge:
     def __init__(self, function: str) -> None:
         self.function = function
 
-    def matrix(self, references: Sequence[str], summaries: Sequence[str]) -> FloatArray:
+    def matrix(
+        self, references: Sequence[str], summaries: Sequence[str], *, topic: str = ""
+    ) -> FloatArray:
         """F-measures, shape (references, summaries)."""
         return rouge_matrix(self.function, references, summaries)
 
@@ -121,9 +125,11 @@ class Matches:
     def __init__(self, scorer: Scorer) -> None:
         self._scorer = match_scorer_of(scorer)
 
-    def matrix(self, references: Sequence[str], summaries: Sequence[str]) -> FloatArray:
+    def matrix(
+        self, references: Sequence[str], summaries: Sequence[str], *, topic: str = ""
+    ) -> FloatArray:
         """Match scores, shape (references, summaries)."""
-        found = self._scorer.matrix(summaries, references)
+        found = self._scorer.matrix(summaries, references, topic=topic)
         return np.asarray(found, dtype=np.float64).T
 
 

@@ -34,7 +34,6 @@ TRAINED = {
 Say = Callable[[int, int, str], None]
 
 
-@transaction.atomic
 def request_training(
     *,
     study: Study,
@@ -56,6 +55,7 @@ def request_training(
     if dataset.study_id != study.pk:
         raise ScorerRefused(_("The dataset belongs to another study."))
     resolve(base_model)
+    # Before the transaction: it reads the whole dataset.
     _require_data(task, dataset)
     recipe = recipe or Recipe()
     scorer = Scorer(
@@ -70,9 +70,12 @@ def request_training(
         trained_on=dataset,
         created_by=actor,
     )
-    keep_new(scorer)
-    _enqueue(scorer, actor)
-    record(study=study, actor=actor, verb="scorer_training", subject=name, dataset=dataset.name)
+    with transaction.atomic():
+        keep_new(scorer)
+        _enqueue(scorer, actor)
+        record(
+            study=study, actor=actor, verb="scorer_training", subject=name, dataset=dataset.name
+        )
     return scorer
 
 

@@ -62,7 +62,6 @@ def _default(study: Study, fields: dict) -> Scorer:
     return Scorer.objects.get_or_create(study=study, name=fields["name"], defaults=usual)[0]
 
 
-@transaction.atomic
 def add_scorer(
     *,
     study: Study,
@@ -94,9 +93,11 @@ def add_scorer(
     )
     if kind != Kind.COLUMN:
         scorer.base_model = base_model
+        # Before the transaction: weights may be gigabytes.
         scorer.sha256 = weights_hash(source_of(scorer))
-    keep_new(scorer)
-    record(study=study, actor=actor, verb="scorer_added", subject=name, model=base_model)
+    with transaction.atomic():
+        keep_new(scorer)
+        record(study=study, actor=actor, verb="scorer_added", subject=name, model=base_model)
     return scorer
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from argsum.methods.scoring import MatchScorer, QualityScorer, Scores
+from argsum.methods.scoring import MatchScorer, QualityScorer, Scores, with_topic
 from argsum.models import Cell, CellArgument, Scorer, SystemRun
 from cqa_site.judging.embedding import PACKAGED_MODEL, seconds_loading
 
@@ -93,9 +93,16 @@ class RunScorers:
             return None
         return quality_scorer_of(scorer)
 
-    def vectors(self, texts: Sequence[str]) -> Scores:
+    def vectors(self, arguments: Sequence[str], topic: str) -> Scores:
         """Sentence vectors: of the match scorer if it has any, else of the packaged MiniLM."""
-        return self._encoder.vectors(texts)
+        return self._encoder.vectors(
+            with_topic(arguments, topic if self._encoder.uses_topic else "")
+        )
+
+    @property
+    def uses_topic(self) -> bool:
+        """Whether the match scorer was trained with the topic before each argument."""
+        return _required(self.run.match_scorer).uses_topic
 
     @cached_property
     def _encoder(self) -> BiEncoder:
@@ -132,6 +139,11 @@ class CellInputs:
         """Scores of all arguments with some texts, shape (n, k)."""
         return self.scorers.match.matrix(self.texts, columns, topic=self.cell.topic)
 
+    def match_arguments(self, rows: Sequence[int]) -> Scores:
+        """Scores of all arguments with some of them, shape (n, k)."""
+        topic = self.cell.topic if self.scorers.uses_topic else ""
+        return self.match(with_topic([self.texts[row] for row in rows], topic))
+
     def between(self, texts: Sequence[str]) -> Scores:
         """Scores of some texts with each other, shape (k, k)."""
         return self.scorers.match.matrix(texts, texts, topic=self.cell.topic)
@@ -148,7 +160,7 @@ class CellInputs:
     def vectors(self) -> Scores:
         """Sentence vectors, shape (n, d)."""
         found: Scores = self.shares.take(
-            "vectors", self.settings, lambda: self.scorers.vectors(self.texts)
+            "vectors", self.settings, lambda: self.scorers.vectors(self.texts, self.cell.topic)
         )
         return found
 

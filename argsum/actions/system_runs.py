@@ -1,5 +1,6 @@
 """Runs of summarization systems: planned, estimated, started, cancelled, resumed."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,13 +10,15 @@ from django.db.models import Max, QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from argsum.methods.mcargsum import MOST_ARGUMENTS
+from argsum.methods.mcargsum import MIN_SIZE, MOST_ARGUMENTS
 from argsum.methods.system_grids import (
     Grid,
     GridNotValid,
     check_values,
     count_combinations,
     parameters_of,
+    published_grid,
+    usual_grid,
 )
 from argsum.models import Cell, Dataset, Scorer, SystemRun
 from cqa_site.people.access import record
@@ -34,6 +37,8 @@ VARIANTS: dict[str, tuple[str, ...]] = {
     System.USKPM: (Variant.PLAIN, Variant.GLOBAL, Variant.LOCAL, Variant.SEQ2SEQ),
     System.MCARGSUM: (Variant.PLAIN, Variant.GLOBAL, Variant.LOCAL, Variant.SEQ2SEQ),
 }
+# Names of grids: all of the paper, what the system's authors recommend, what dev chose.
+PUBLISHED, USUAL, CHOSEN = "published", "usual", "chosen"
 # A language model writes for the whole cell before, or for clusters after, the system's own work.
 WRITES_CELLS = (Variant.CANDIDATES, Variant.SUMMARIES)
 WRITES_CLUSTERS = (Variant.GLOBAL, Variant.LOCAL)
@@ -124,7 +129,7 @@ def start_system(*, study: Study, actor: User, plan: SystemPlan) -> SystemRun:
     run = SystemRun.objects.create(
         study=study,
         number=(study.system_runs.aggregate(last=Max("number"))["last"] or 0) + 1,
-        label=plan.label or default_label(plan),
+        label=free_label(study, plan.label or default_label(plan), fields),
         state=State.WRITING if plan.variant in WRITES_CELLS else State.WAITING,
         created_by=actor,
         **fields,
@@ -185,6 +190,38 @@ def is_at_work(run: SystemRun) -> bool:
     ).exists()
 
 
+def free_label(study: Study, wanted: str, fields: dict[str, Any]) -> str:
+    """The wanted name, or the first numbered one that nothing else in the study has.
+
+    Tables put sets of one name into one row. So a name is shared only by runs that make the same
+    of a cell: they may differ in cells and settings, and in nothing else.
+    """
+    same = {name: value for name, value in fields.items() if name not in ("split", "grid")}
+    numbered = (f"{wanted[:110]} ({number})" for number in itertools.count(2))
+    return next(
+        label
+        for label in itertools.chain([wanted], numbered)
+        if not study.system_runs.filter(label=label).exclude(**same).exists()
+        and not study.summary_sets.filter(system_run=None, system=label).exists()
+    )
+
+
+def name_writer(run: SystemRun, writer: str) -> None:
+    """Put the language model that writes for a run into its name, unless it is there already.
+
+    Sets by two models never share a row of a table. Inside a transaction that locks the run.
+    """
+    if writer in run.label:
+        return
+    most = 117 - len(writer)
+    if run.label.endswith(")"):
+        run.label = f"{run.label[:-1][:most]}, {writer})"
+    else:
+        run.label = f"{run.label[:most]} ({writer})"
+    run.save(update_fields=["label"])
+    run.sets.update(system=run.label)
+
+
 def default_label(plan: SystemPlan) -> str:
     """What a run is called in tables, if nobody says otherwise."""
     parts = [plan.match_scorer.name]
@@ -193,6 +230,31 @@ def default_label(plan: SystemPlan) -> str:
     elif plan.variant != Variant.PLAIN:
         parts.append(str(plan.variant))
     return f"{System(plan.system).label} ({', '.join(parts)})"[:120]
+
+
+def grid_named(name: str, system: str, variant: str, scorer: Scorer) -> Grid:
+    """The grid of one of the three names.
+
+    Raises
+    ------
+    SystemRunRefused
+        If the training of the match scorer chose nothing for this system.
+    """
+    if name == PUBLISHED:
+        return published_grid(system, variant)
+    if name == USUAL:
+        return usual_grid(system, variant)
+    chosen = scorer.figures.get("chosen", {})
+    if system != System.MCARGSUM or "beyond_threshold" not in chosen:
+        raise SystemRunRefused(
+            _("Dev chose settings only for MCArgSum, with a match scorer that was trained here.")
+        )
+    return {
+        "threshold": [chosen["beyond_threshold"]],
+        "min_size": [MIN_SIZE],
+        "profile": [chosen["profile"]],
+        "refines": [chosen["refines"]],
+    }
 
 
 def _checked(plan: SystemPlan) -> Grid:
@@ -206,6 +268,8 @@ def _checked(plan: SystemPlan) -> Grid:
     checked: Grid = {}
     for name, parameter in parameters.items():
         if name not in plan.grid:
+            if not parameter.published:
+                continue
             raise SystemRunRefused(_("The grid has no values for “%s”.") % name)
         try:
             checked[name] = check_values(plan.grid[name], parameter)

@@ -14,10 +14,12 @@ import numpy as np
 from argsum.methods import uskpm
 from argsum.methods.barh import barh
 from argsum.methods.candidates import BARH_RULE, SMATCHTOPR_RULE, CandidateRule, pick_candidates
+from argsum.methods.cluster_refining import refine_clusters
 from argsum.methods.extractive import central_argument
 from argsum.methods.mcargsum import is_summarizable, members, merge_clusters
+from argsum.methods.profiles import profile_scores
 from argsum.methods.scoring import Scores
-from argsum.methods.smatchtopr import smatchtopr
+from argsum.methods.smatchtopr import keep_different, rank_candidates
 from argsum.methods.system_grids import Value
 from argsum.models import SystemRun
 
@@ -84,12 +86,25 @@ class Extracting:
                 found.match, found.between, own=found.own, threshold=parameters["threshold"]
             )
         else:
-            names = ("edge", "damping", "redundancy")
-            chosen = {name: parameters[name] for name in names}
-            kept = smatchtopr(found.between, found.quality, **chosen)
+            kept = keep_different(
+                found.between, self._ranked(found, parameters), redundancy=parameters["redundancy"]
+            )
         if not kept:
             return Solved(reason=NO_MATCHES)
         return Solved([KeyPoint(found.texts[place]) for place in kept], match=found.match[:, kept])
+
+    def _ranked(self, found: "Candidates", parameters: Parameters) -> list[int]:
+        """The ranking of SMatchToPr, which settings that differ in redundancy alone share."""
+        ranked: list[int] = self.inputs.shares.take(
+            *settings_alike("ranked", self.grid, parameters, but=("redundancy",)),
+            lambda: rank_candidates(
+                found.between,
+                found.quality,
+                edge=float(parameters["edge"]),
+                damping=float(parameters["damping"]),
+            ),
+        )
+        return ranked
 
     def _candidates(self, parameters: Parameters) -> "Candidates":
         if self.written is not None:
@@ -101,22 +116,26 @@ class Extracting:
             "candidates", self.inputs.settings, self._picked
         )
         # The first so many: candidates enter in an order that does not depend on the share.
-        rows = pick_candidates(
-            self.inputs.texts,
-            self.inputs.quality,
-            rule=self._rule,
-            fill_up=float(parameters["fill_up"]),
-        )
-        return most.first(len(rows))
+        return most.first(len(self._rows(float(parameters["fill_up"]))))
 
     def _picked(self) -> "Candidates":
         """The candidates of the largest share, of which those of the others are a beginning."""
         inputs = self.inputs
-        share = max((float(each["fill_up"]) for each in self.grid), default=0.0)
-        rows = pick_candidates(inputs.texts, inputs.quality, rule=self._rule, fill_up=share)
+        rows = self._rows(max((float(each["fill_up"]) for each in self.grid), default=0.0))
         texts = [inputs.texts[row] for row in rows]
-        match = inputs.match(texts)
+        match = inputs.match_arguments(rows)
         return Candidates(texts, match, match[rows], inputs.quality[rows], rows)
+
+    def _rows(self, share: float) -> list[int]:
+        """Which arguments are candidates for a share."""
+        rows: list[int] = self.inputs.shares.take(
+            ("rows", share),
+            sum(float(each["fill_up"]) == share for each in self.grid),
+            lambda: pick_candidates(
+                self.inputs.texts, self.inputs.quality, rule=self._rule, fill_up=share
+            ),
+        )
+        return rows
 
     def _written(self) -> "Candidates":
         inputs, texts = self.inputs, list(self.written or ())
@@ -183,21 +202,28 @@ class Clustering:
         return Solved(points, ids, match[:, list(central.values())])
 
     def _merged(self, parameters: Parameters) -> list[int]:
-        size = parameters["min_size"]
-        same = [each["threshold"] for each in self.grid if each["min_size"] == size]
+        thresholds = sorted({float(each["threshold"]) for each in self.grid})
         found: dict[float, list[int]] = self.inputs.shares.take(
-            ("linkage", size),
-            len(same),
-            lambda: merge_clusters(self.inputs.pairs, same, min_size=int(size)),
+            *settings_alike("linkage", self.grid, parameters, but=("threshold", "refines")),
+            lambda: merge_clusters(
+                self._likened(float(parameters.get("profile", 0))),
+                thresholds,
+                min_size=int(parameters["min_size"]),
+            ),
         )
-        return found[parameters["threshold"]]
+        ids = found[float(parameters["threshold"])]
+        if not parameters.get("refines"):
+            return ids
+        return refine_clusters(self.inputs.pairs, ids, min_size=int(parameters["min_size"]))
+
+    def _likened(self, weight: float) -> Scores:
+        """Scores of pairs, mixed with how alike their rows are."""
+        pairs = self.inputs.pairs
+        return profile_scores(pairs, weight=weight) if weight else pairs
 
     def _dense(self, parameters: Parameters) -> list[int]:
-        names = ("neighbours", "components", "min_distance")
-        key = tuple(parameters[name] for name in names)
         reduced: Scores = self.inputs.shares.take(
-            ("reduced", key),
-            sum(tuple(each[name] for name in names) == key for each in self.grid),
+            *settings_alike("reduced", self.grid, parameters, but=("iterative", "min_size")),
             lambda: self._reduced(parameters),
         )
         ids = uskpm.density_clusters(reduced, min_size=int(parameters["min_size"]))
@@ -213,6 +239,15 @@ class Clustering:
             min_distance=float(parameters["min_distance"]),
             seed=self.inputs.run.seed,
         )
+
+
+def settings_alike(
+    what: str, grid: Sequence[Parameters], parameters: Parameters, *, but: Sequence[str]
+) -> tuple[tuple[object, ...], int]:
+    """Under which key a value is shared, and by how many settings: those equal but for a few."""
+    names = [name for name in parameters if name not in but]
+    key = tuple(parameters[name] for name in names)
+    return (what, *key), sum(tuple(each[name] for name in names) == key for each in grid)
 
 
 class Finished:

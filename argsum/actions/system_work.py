@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models.functions import Now
 
-from argsum.methods.system_grids import combinations, setting_of
+from argsum.methods.system_grids import combinations, in_order, setting_of
 from argsum.models import SystemRun
 from cqa_site.judging.embedding import EmbeddingsUnavailable
 from cqa_site.runs.jobs import JobRefused, StaleWorker, Work
@@ -71,7 +71,7 @@ def make_sets(work: Work) -> None:
 
 def _compute(run: SystemRun, work: Work) -> None:
     """Make the sets that are not there; cells for which nothing is written yet are left out."""
-    settings = combinations(run.grid)
+    settings = combinations(in_order(run.system, run.grid))
     cells = list(cells_of(run.dataset, run.split))
     stored = set(run.sets.values_list("cell", "setting"))
     written = written_cells(run) if run.variant in WRITES_CELLS else None

@@ -27,7 +27,7 @@ from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.kinds import Ended, Question, Reading, Subject
 from cqa_site.runs.models import Call, Reply, Run
 
-from .system_runs import WRITES_CELLS, WRITES_CLUSTERS, enqueue_run
+from .system_runs import WRITES_CELLS, WRITES_CLUSTERS, enqueue_run, name_writer
 from .writing_prompts import COUNTS, GLOBAL, LOCAL, OF_VARIANT
 from .writing_texts import questions_of
 from .written_parts import cells_to_ask, parts_of_sets, reopen_better, written_cells
@@ -86,6 +86,8 @@ class WritingKind:
         )
         refuse_unfit(system_run, run)
         SystemRun.objects.filter(pk=system_run.pk).update(writing=run)
+        version = f" v{run.prompt.number}" if run.prompt.number > 1 else ""
+        name_writer(system_run, f"{run.spec['model'][:60]}{version}")
 
     def subjects(self, run: Run) -> list[Subject]:
         """Cells, sets or clusters for which nothing usable is written yet."""

@@ -19,9 +19,13 @@ from annotation.api.inputs.base import Input
 from annotation.api.serializers.base import ReadSerializer, public_id
 from argsum.actions.scorers import default_scorers
 from argsum.actions.system_runs import (
+    CHOSEN,
+    PUBLISHED,
+    USUAL,
     SystemPlan,
     SystemRunRefused,
     cancel_system,
+    grid_named,
     resume_system,
     start_system,
 )
@@ -29,7 +33,6 @@ from argsum.methods.system_grids import (
     MOST_VALUES,
     GridNotValid,
     parameters_of,
-    published_grid,
     read_values,
 )
 from argsum.models import Cell, Scorer, SystemRun
@@ -62,14 +65,17 @@ class SystemRunInput(Input):
     """What is run over what.
 
     ``grid`` maps a parameter to a list of values, or to a range such as ``"0.05-0.95 step
-    0.025"``; parameters that it does not name take the values of the paper. Without scorers the
-    study's first ones are used.
+    0.025"``; parameters that it does not name take the values that ``settings`` stands for:
+    those of the paper (``published``), one by the system's authors (``usual``), or one that the
+    dev split chose when the match scorer was trained (``chosen``). Without scorers the study's
+    first ones are used.
     """
 
     dataset = serializers.UUIDField()
     split = serializers.ChoiceField(Cell.Split.choices[1:], allow_blank=True, required=False)
     system = serializers.ChoiceField(SystemRun.System.choices)
     variant = serializers.ChoiceField(SystemRun.Variant.choices, required=False)
+    settings = serializers.ChoiceField((PUBLISHED, USUAL, CHOSEN), default=PUBLISHED)
     grid = serializers.DictField(required=False)
     match_scorer = serializers.UUIDField(required=False, allow_null=True)
     quality_scorer = serializers.UUIDField(required=False, allow_null=True)
@@ -131,11 +137,13 @@ class SystemRunViews(StudyViews):
     def _plan(self, given: dict[str, Any]) -> dict[str, Any]:
         match, quality = default_scorers(self.study)
         variant = given.get("variant", SystemRun.Variant.PLAIN)
+        match = self._scorer(given, "match_scorer", match)
+        usual = grid_named(given.pop("settings"), given["system"], variant, match)
         return given | {
             "dataset": self._named("dataset", self.study.argument_datasets, given["dataset"]),
-            "match_scorer": self._scorer(given, "match_scorer", match),
+            "match_scorer": match,
             "quality_scorer": self._scorer(given, "quality_scorer", quality),
-            "grid": _grid(given["system"], variant, given.get("grid", {})),
+            "grid": usual | _read_grid(given["system"], variant, given.get("grid", {})),
         }
 
     def _scorer(self, given: dict[str, Any], name: str, usual: Scorer) -> Scorer:
@@ -152,9 +160,9 @@ class SystemRunViews(StudyViews):
         return found
 
 
-def _grid(system: str, variant: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The grid with the values of the paper where none are given; ranges written out."""
-    grid: dict[str, Any] = published_grid(system, variant) | given
+def _read_grid(system: str, variant: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Values as lists, with ranges written out."""
+    grid: dict[str, Any] = dict(given)
     known = {each.name: each for each in parameters_of(system, variant)}
     for name, values in given.items():
         if isinstance(values, str) and name in known:

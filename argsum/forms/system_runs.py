@@ -8,10 +8,14 @@ from django.utils.translation import gettext_lazy as lazy
 
 from argsum.actions.scorers import default_scorers
 from argsum.actions.system_runs import (
+    CHOSEN,
+    PUBLISHED,
+    USUAL,
     VARIANTS,
     SystemPlan,
     SystemRunRefused,
     Variant,
+    grid_named,
 )
 from argsum.methods.system_grids import (
     PARAMETERS,
@@ -19,15 +23,13 @@ from argsum.methods.system_grids import (
     GridNotValid,
     Parameter,
     parameters_of,
-    published_grid,
     read_values,
-    usual_grid,
     write_values,
 )
 from argsum.models import Cell, Scorer, SystemRun
 from cqa_site.people.models import Study
 
-PUBLISHED, USUAL, TYPED = "published", "usual", "typed"
+TYPED = "typed"
 TITLES = {
     "threshold": lazy("Match threshold"),
     "fill_up": lazy("Least share of candidates"),
@@ -39,6 +41,8 @@ TITLES = {
     "min_distance": lazy("UMAP least distance"),
     "iterative": lazy("Iterative clustering"),
     "min_size": lazy("Fewest arguments in a cluster"),
+    "profile": lazy("Share of the likeness of rows of scores"),
+    "refines": lazy("Move arguments to better clusters"),
 }
 HELP = lazy("Values or ranges, such as 0.05–0.95 step 0.025.")
 
@@ -84,6 +88,7 @@ class SystemRunForm(forms.Form):
         choices=[
             (PUBLISHED, lazy("All of the published grid")),
             (USUAL, lazy("One: what the system's authors recommend")),
+            (CHOSEN, lazy("One: what the dev split chose when the match scorer was trained")),
             (TYPED, lazy("As typed below")),
         ],
         initial=PUBLISHED,
@@ -166,15 +171,16 @@ class SystemRunForm(forms.Form):
 
     def _grid(self, data: dict[str, Any]) -> Grid:
         system, variant = data["system"], data["variant"]
-        if data["settings"] == PUBLISHED:
-            return published_grid(system, variant)
-        if data["settings"] == USUAL:
-            return usual_grid(system, variant)
+        if data["settings"] != TYPED:
+            return grid_named(data["settings"], system, variant, data["match_scorer"])
         grid: Grid = {}
         for each in parameters_of(system, variant):
             name = field_of(system, each)
+            typed = data[name] or write_values(each.published)
+            if not typed:
+                continue
             try:
-                grid[each.name] = read_values(data[name] or write_values(each.published), each)
+                grid[each.name] = read_values(typed, each)
             except GridNotValid as problem:
                 self.add_error(name, str(problem))
         if self.errors:

@@ -3,6 +3,7 @@
 Source: argument summarization paper, section 3.2; Alshomary et al. (2021).
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -54,19 +55,35 @@ def smatchtopr(
     ValueError
         If the shapes do not fit together.
     """
+    ranked = rank_candidates(between, quality, edge=edge, damping=damping)
+    return keep_different(between, ranked, redundancy=redundancy)
+
+
+def rank_candidates(
+    between: FloatArray, quality: FloatArray, *, edge: float = EDGE, damping: float = DAMPING
+) -> list[int]:
+    """All candidates, the most important first; what `smatchtopr` does before it leaves any out.
+
+    One ranking serves every `redundancy`.
+    """
     c = len(quality)
     if between.shape != (c, c):
         raise ValueError(f"{c} qualities, but scores of shape {between.shape}")
     if c == 0:
         return []
-    scores = (between + between.T) / 2
-    importance = page_rank(scores, quality, edge=edge, damping=damping)
+    importance = page_rank((between + between.T) / 2, quality, edge=edge, damping=damping)
     worth = np.nan_to_num(quality)
     # Rounded, as the iteration leaves its last digits to chance.
-    ranked = sorted(range(c), key=lambda j: (-round(importance[j], 9), -worth[j], j))
+    return sorted(range(c), key=lambda j: (-round(importance[j], 9), -worth[j], j))
+
+
+def keep_different(
+    between: FloatArray, ranked: Sequence[int], *, redundancy: float = REDUNDANCY
+) -> list[int]:
+    """Of ranked candidates those that repeat none kept before them."""
     kept: list[int] = []
     for j in ranked:
-        if not kept or scores[j, kept].max() < redundancy:
+        if not kept or ((between[j, kept] + between[kept, j]) / 2).max() < redundancy:
             kept.append(j)
     return kept
 

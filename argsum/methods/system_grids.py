@@ -36,7 +36,8 @@ class Parameter:
     name
         As settings spell it.
     published
-        The values of the paper.
+        The values of the paper; none for what the paper does not have. A grid may leave such a
+        parameter out, and settings then do not spell it.
     low, high
         What is possible, both inclusive.
     kind
@@ -72,6 +73,9 @@ PARAMETERS: dict[str, tuple[Parameter, ...]] = {
     "mcargsum": (
         Parameter("threshold", mcargsum.THRESHOLDS, -1.0, 1.0, usual=0.5),
         Parameter("min_size", (mcargsum.MIN_SIZE,), 2, 50, "int", mcargsum.MIN_SIZE),
+        # How to go beyond average linkage; see docs/papers/argsum.md.
+        Parameter("profile", ()),
+        Parameter("refines", (), kind="switch"),
     ),
 }
 
@@ -94,7 +98,11 @@ def parameters_of(system: str, variant: str) -> tuple[Parameter, ...]:
 
 def published_grid(system: str, variant: str) -> Grid:
     """The grid of the paper."""
-    return {each.name: list(each.published) for each in parameters_of(system, variant)}
+    return {
+        each.name: list(each.published)
+        for each in parameters_of(system, variant)
+        if each.published
+    }
 
 
 def usual_grid(system: str, variant: str) -> Grid:
@@ -102,7 +110,19 @@ def usual_grid(system: str, variant: str) -> Grid:
     return {
         each.name: [each.published[0] if each.usual is None else each.usual]
         for each in parameters_of(system, variant)
+        if each.published
     }
+
+
+def in_order(system: str, grid: Mapping[str, list[Value]]) -> Grid:
+    """A stored grid in the order of the system's parameters, which not every database keeps.
+
+    Examples
+    --------
+    >>> in_order("mcargsum", {"min_size": [3], "threshold": [0.5]})
+    {'threshold': [0.5], 'min_size': [3]}
+    """
+    return {each.name: grid[each.name] for each in PARAMETERS[system] if each.name in grid}
 
 
 def read_values(text: str, parameter: Parameter) -> list[Value]:

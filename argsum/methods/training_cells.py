@@ -103,17 +103,20 @@ def shared_key_points(labels: Labels) -> tuple[Mask, Mask]:
     -------
     positive, negative : bool arrays, shape (n, n)
         Only above the diagonal, so that each pair counts once. Arguments without any key point
-        are in neither: nobody said what they have in common.
+        are in neither, and so are two of which one is undecided about a key point of the other:
+        nobody said what they have in common.
 
     Examples
     --------
-    >>> labels = np.array([[1, 0], [1, 0], [0, 1], [0, 0]], dtype=np.int8)
+    >>> labels = np.array([[1, 0], [1, -1], [0, 1], [0, 0]], dtype=np.int8)
     >>> positive, negative = shared_key_points(labels)
     >>> np.argwhere(positive).tolist(), np.argwhere(negative).tolist()
-    ([[0, 1]], [[0, 2], [1, 2]])
+    ([[0, 1]], [[0, 2]])
     """
-    matched = labels == MATCH
+    matched, undecided = ((labels == value).astype(np.int32) for value in (MATCH, UNDECIDED))
     has_one = matched.any(axis=1)
-    shares = (matched.astype(np.int32) @ matched.T.astype(np.int32)) > 0
+    shares = matched @ matched.T > 0
+    might_share = undecided @ matched.T > 0
+    apart = np.outer(has_one, has_one) & ~shares & ~might_share & ~might_share.T
     above = np.triu(np.ones(shares.shape, dtype=bool), 1)
-    return shares & above, np.outer(has_one, has_one) & ~shares & above
+    return shares & above, apart & above

@@ -89,6 +89,23 @@ def metric_values(sets: QuerySet[SummarySet], source: Source) -> dict[int, float
     return dict(rows.values_list("summary_set", "value"))
 
 
+def same_judge(source: Source, sets: QuerySet[SummarySet]) -> Source:
+    """The source that some other sets have from the same judge; the same source if they have it.
+
+    A language model counts in runs, and each run is a source of its own: the dev split may have
+    been counted by another run of the same model, prompt and parameters. The newest one counts.
+    """
+    scores = MetricScore.objects.filter(metric=source.metric, value__isnull=False)
+    here = scores.filter(summary_set__in=sets.order_by().values("pk"))
+    if source.metric == PEOPLE or here.filter(setting=source.setting).exists():
+        return source
+    own = scores.filter(setting=source.setting, summary_set__study__in=sets.values("study")[:1])
+    raters = own.filter(run__isnull=False).values("run__counting__rater")[:1]
+    found = here.filter(run__counting__rater__in=raters).order_by("-run", "pk")
+    setting = found.values_list("setting", flat=True).first()
+    return source if setting is None else Source(source.metric, setting)
+
+
 def sources_of(sets: QuerySet[SummarySet]) -> list[Source]:
     """Metrics that some sets have, with how many; language models first, then by name."""
     rows = MetricScore.objects.filter(

@@ -1,6 +1,6 @@
 """The leaderboard of systems on a dataset, made of the rows as they are now."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 
@@ -12,7 +12,7 @@ from argsum.methods.system_board import (
     board,
     figure,
 )
-from argsum.models import Cell, SummarySet
+from argsum.models import Cell, Dataset, SummarySet
 
 from .set_scores import (
     PEOPLE,
@@ -20,6 +20,7 @@ from .set_scores import (
     cluster_values,
     metric_values,
     people_means,
+    same_judge,
 )
 from .summary_choice import NOTHING, BoardChoice, ended_sets
 
@@ -52,7 +53,7 @@ class SummaryBoard:
 
 
 def summary_board(choice: BoardChoice) -> SummaryBoard:
-    """Make the leaderboard; at most twelve queries however many sets there are."""
+    """Make the leaderboard; at most sixteen queries however many sets there are."""
     if choice.dataset is None:
         return SummaryBoard(choice, (), [], {}, has_dev=False)
     cells = tuple(choice.dataset.cells.filter(split=choice.split).order_by("position"))
@@ -60,9 +61,22 @@ def summary_board(choice: BoardChoice) -> SummaryBoard:
     sets, public_ids = scored_sets(choice, choice.split)
     dev: list[Scored] = []
     if choice.terms.selection == "dev" and choice.split != Cell.Split.DEV:
-        dev, _ids = scored_sets(choice, Cell.Split.DEV)
+        dev, _ids = scored_sets(_on_dev(choice, choice.dataset), Cell.Split.DEV)
     rows = board(sets, dev, keys, choice.terms)
     return SummaryBoard(choice, cells, rows, public_ids, has_dev=bool(dev))
+
+
+def _on_dev(choice: BoardChoice, dataset: Dataset) -> BoardChoice:
+    """The same judges on the dev split."""
+    rows = ended_sets(choice.study, dataset, Cell.Split.DEV)
+    judges = {name: getattr(choice, name) for name in ("coverage", "redundancy")}
+    return replace(
+        choice,
+        **{
+            name: source if source == NOTHING else same_judge(source, rows)
+            for name, source in judges.items()
+        },
+    )
 
 
 def scored_sets(choice: BoardChoice, split: str) -> tuple[list[Scored], dict[int, str]]:

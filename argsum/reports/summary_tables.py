@@ -178,7 +178,7 @@ def raters_table(found: PeopleAgreement) -> TableData:
         ]
         for each in found.raters
     ]
-    return TableData(columns, rows, _("People who judge"), "", "people-raters")
+    return TableData(columns, rows, _("What each of them judged"), "", "people-raters")
 
 
 def repeats_table(found: DimensionAgreement) -> TableData:

@@ -25,7 +25,7 @@ from argsum.actions.system_runs import (
 )
 from argsum.forms.system_runs import SystemRunForm
 from argsum.methods.cluster_figures import LEAST_SHARE
-from argsum.methods.system_grids import count_combinations, write_values
+from argsum.methods.system_grids import count_combinations, in_order, write_values
 from argsum.models import SystemRun
 from argsum.reports.system_runs import cell_lines, lines_table, runs_of
 from cqa_site.people.access import RESEARCHERS, study_page
@@ -116,7 +116,10 @@ def system_run(request: HttpRequest, study: Study, system_run_id: uuid.UUID) -> 
         "page": page,
         "lines": lines,
         "chosen": _chosen(request, lines),
-        "grid": [(name, write_values(values), len(values)) for name, values in run.grid.items()],
+        "grid": [
+            (name, write_values(values), len(values))
+            for name, values in in_order(run.system, run.grid).items()
+        ],
         "least_share": round(100 * LEAST_SHARE),
         "has_figures": any(line.excluding or line.including for line in lines),
         "has_clusters": run.system in (SystemRun.System.USKPM, SystemRun.System.MCARGSUM),

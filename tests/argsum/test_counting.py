@@ -398,7 +398,8 @@ def test_the_order_is_the_raters_own_and_stays(study, researcher):
         rows = CountSheet.objects.filter(rater=rater).order_by("place")
         orders.append(tuple(rows.values_list("summary_set", flat=True)))
     assert {len(each) for each in orders} == {6}
-    assert len(set(orders)) == 3
+    # Two of three people may draw the same of 720 orders by chance.
+    assert len(set(orders)) > 1
 
 
 def test_integrity_finds_counts_that_are_not_of_their_marks(study, counting, annotator, capsys):

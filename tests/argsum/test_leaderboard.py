@@ -4,13 +4,15 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import Rater
-from argsum.models import KeyPointMatch, MetricScore, SummarySet
+from argsum.models import CountingRun, KeyPointMatch, MetricScore, SummarySet
 from argsum.reports.set_scores import cluster_values
 from argsum.reports.summary_board import summary_board
 from argsum.reports.summary_charts import tradeoff_rows, weighted_rows
 from argsum.reports.summary_choice import board_choice
 from tests.argsum.made_cells import make_count, make_dataset, make_set, make_system_run
+from tests.argsum.made_counting_runs import make_counting_run
 from tests.cast import make_member, make_study, sign_in
+from tests.runs.made_runs import make_endpoint
 
 pytestmark = pytest.mark.django_db
 
@@ -149,6 +151,35 @@ def test_a_setting_chosen_on_the_dev_split(study):
     assert row.setting == "threshold=0.6"
     assert row.figures["coverage"].value == 0.4
     assert [cell.split for cell in found.cells] == ["test"]
+
+
+def test_dev_and_test_may_be_counted_by_two_runs_of_one_judge(study):
+    boss = make_member(study, "researcher")
+    dataset = make_dataset(study)
+    first, second = dataset.cells.all()
+    first.split = "dev"
+    first.save()
+    run = make_system_run(dataset)
+    for cell in (first, second):
+        make_set(cell, run=run, setting="threshold=0.6")
+    endpoint = make_endpoint(study, boss)
+    # The second setting is the better one by the counts, also where the dev split is another run.
+    better = set(SummarySet.objects.filter(setting="threshold=0.6").values_list("pk", flat=True))
+    for split in ("dev", "test"):
+        made = make_counting_run(
+            study, endpoint, boss, target={"dataset": str(dataset.public_id), "split": split}
+        )
+        for score in made.metric_scores.all():
+            score.value = 0.75 if score.summary_set_id in better else 0.25
+            score.save()
+    found = board_of(study)
+    assert found.choice.coverage.setting.startswith("#2 ")
+    (row,) = found.rows
+    assert (row.selection, row.criterion, row.setting) == ("dev", "coverage", "threshold=0.6")
+    # Another judge's counts choose nothing.
+    other = Rater.objects.create(study=study, kind="model", name="another")
+    CountingRun.objects.filter(run__number=1).update(rater=other)
+    assert board_of(study).rows[0].criterion == "including"
 
 
 def test_a_source_without_redundancy_gives_no_weighted_score(study):

@@ -77,6 +77,23 @@ def test_a_run_is_started_from_the_form(lab):
     assert "best, oracle" in page
 
 
+def test_the_setting_that_dev_chose_is_one_choice(lab):
+    form = lab.get("system_run_new").context["form"]
+    given = {n: f.initial for n, f in form.fields.items() if f.initial not in (None, False)}
+    given |= {"dataset": lab.dataset.pk, "split": "test", "settings": "chosen"}
+    page = lab.post("system_run_new", given)
+    assert page.status_code == 422
+    assert "with a match scorer that was trained here" in page.content.decode()
+    scorer = lab.study.scorers.get(pk=given["match_scorer"])
+    scorer.figures = {"chosen": {"beyond_threshold": 0.6, "profile": 0.5, "refines": True}}
+    scorer.save()
+    assert lab.post("system_run_new", given).status_code == 302
+    run = work(lab.study.system_runs.get())
+    assert set(run.sets.values_list("setting", "state")) == {
+        ("threshold=0.6 min_size=3 profile=0.5 refines=on", "done")
+    }
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [

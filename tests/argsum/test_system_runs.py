@@ -1,9 +1,11 @@
 """Runs of systems: what they store, that they go on after a kill, and that they repeat."""
 
+from collections import Counter
+
 import pytest
 from django.utils import timezone
 
-from argsum.actions import system_inputs, system_runs, system_work
+from argsum.actions import system_inputs, system_runs, system_solving, system_work
 from argsum.actions.system_inputs import Shares
 from argsum.actions.system_runs import (
     SystemRunRefused,
@@ -16,7 +18,7 @@ from argsum.actions.system_solving import FEW_CLUSTERS, NO_CANDIDATES, NO_MATCHE
 from argsum.models import CellArgument, Scorer, SummarySet, SystemRun
 from cqa_site.people.models import Role
 from cqa_site.runs.models import Job
-from tests.argsum.made_cells import make_dataset
+from tests.argsum.made_cells import make_dataset, make_set
 from tests.argsum.made_runs import PlaceScorer, make_run, place_vectors, plan_of, work
 from tests.cast import make_member, make_study
 
@@ -109,6 +111,74 @@ def test_the_clusters_of_mcargsum_are_the_key_points(lab):
     texts = list(CellArgument.objects.filter(pk__in=made.arguments).order_by("position"))
     assert [each.text for each in made.summaries.all()] == [texts[0].text, texts[3].text]
     assert [each.prevalence for each in made.summaries.all()] == [3, 3]
+
+
+def noting(monkeypatch, name, asked):
+    usual = getattr(system_solving, name)
+
+    def noted(*given, **named):
+        asked.append((name, named.get("weight")))
+        return usual(*given, **named)
+
+    monkeypatch.setattr(system_solving, name, noted)
+
+
+def test_mcargsum_beyond_average_linkage(lab, monkeypatch):
+    asked = []
+    for name in ("profile_scores", "merge_clusters", "refine_clusters"):
+        noting(monkeypatch, name, asked)
+    grid = {"threshold": [0.3, 0.5], "min_size": [3], "profile": [0, 1], "refines": [False, True]}
+    run = lab.run(grid=grid)
+    assert set(run.sets.values_list("state", flat=True)) == {"done"}
+    # Two cells; one linkage for all settings that differ in threshold and refining alone.
+    assert Counter(name for name, _weight in asked) == {
+        "profile_scores": 2,
+        "merge_clusters": 4,
+        "refine_clusters": 8,
+    }
+    assert run.sets.filter(setting="threshold=0.5 min_size=3 profile=1 refines=on").count() == 2
+
+
+def test_settings_of_smatchtopr_share_one_ranking(lab, monkeypatch):
+    asked = []
+    noting(monkeypatch, "rank_candidates", asked)
+    redundancies = [0.1, 0.5, 0.95, 1.0]
+    grid = GRIDS["smatchtopr"] | {"redundancy": redundancies, "fill_up": [0.5, 1.0]}
+    run = lab.run(system="smatchtopr", grid=grid)
+    assert len(asked) == 4
+    made = run.sets.filter(cell__stance=1, setting__endswith="fill_up=1")
+    assert [
+        made.get(setting__contains=f"redundancy={each:g} ").summaries.count()
+        for each in redundancies
+    ] == [1, 2, 6, 6]
+
+
+def test_a_topic_that_was_trained_with_stands_before_arguments_on_both_sides(lab):
+    seen = []
+    usual = lab.scorer.matrix
+
+    def noted(rows, columns, *, topic=""):
+        seen.append((topic, columns))
+        return usual(rows, columns, topic=topic)
+
+    lab.scorer.matrix = noted
+    lab.run(system="smatchtopr", grid=GRIDS["smatchtopr"])
+    assert not any(text.startswith(topic) for topic, columns in seen for text in columns)
+    Scorer.objects.filter(task="match").update(uses_topic=True)
+    seen.clear()
+    lab.run(system="smatchtopr", grid=GRIDS["smatchtopr"])
+    assert [text for topic, columns in seen for text in columns]
+    assert all(text.startswith(f"{topic}: ") for topic, columns in seen for text in columns)
+
+
+def test_only_runs_that_make_the_same_share_a_name(lab):
+    first = lab.run()
+    assert lab.run(grid={"threshold": [0.6], "min_size": [3]}).label == first.label
+    assert lab.run(seed=7).label == f"{first.label} (2)"
+    assert lab.run(is_unfiltered=True).label == f"{first.label} (3)"
+    assert lab.run(seed=7, grid={"threshold": [0.7], "min_size": [3]}).label.endswith(" (2)")
+    make_set(lab.dataset.cells.first(), system="From a file", system_run=None)
+    assert lab.run(label="From a file").label == "From a file (2)"
 
 
 def test_one_cluster_is_no_result_and_keeps_its_clusters(lab):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from argsum.actions import seq2seq, system_inputs
-from argsum.actions.system_runs import resume_system
+from argsum.actions.system_runs import name_writer, resume_system
 from argsum.actions.writing_prompts import default_prompts
 from argsum.methods.written_key_points import code_of
 from argsum.models import SummarySet, SystemRun, WrittenPart
@@ -259,6 +259,20 @@ def test_only_chosen_settings_are_written_and_the_rest_can_follow(lab):
     lab.write(run, in_order)
     assert run.state == State.DONE
     assert run.sets.filter(state=SummarySet.State.DONE).count() == 4
+
+
+def test_the_model_that_writes_stands_in_the_name(lab):
+    run = lab.run(variant="global")
+    assert run.label == "MCArgSum (MiniLM, global)"
+    done = lab.write(run, in_order)
+    run.refresh_from_db()
+    assert run.label == f"MCArgSum (MiniLM, global, {done.spec['model']})"
+    assert set(run.sets.values_list("system", flat=True)) == {run.label}
+    SystemRun.objects.filter(pk=run.pk).update(label="N" * 120)
+    run.refresh_from_db()
+    for _twice in range(2):
+        name_writer(run, "a-model v2")
+        assert run.label == f"{'N' * 107} (a-model v2)"
 
 
 def test_a_run_that_does_not_wait_is_not_written_for(lab):

@@ -29,7 +29,7 @@ from tests.runs.made_runs import make_run
 from tests.security.matrix import STUDY_ROUTES
 from tests.security.test_matrix import OF_THE_ANNOTATOR, ROLES, World
 
-from .conftest import OwnFile, Visitor
+from .conftest import COLOURS, EVERY_RULE, OwnFile, Visitor
 
 pytestmark = pytest.mark.browser
 
@@ -214,7 +214,7 @@ def site(empty_file, tmp_path_factory, django_db_blocker):
         live.stop()
 
 
-def faults_of(visitor, name, address, width):
+def faults_of(visitor, name, address, width, rules):
     """What is wrong with a page, in words."""
     reply = visitor.page.goto(visitor.server + address)
     expected = REFUSED.get(name, 200)
@@ -225,7 +225,7 @@ def faults_of(visitor, name, address, width):
         faults.append("wider than the screen")
     if expected != 200:  # the browser itself notes a refusal
         visitor.console = [line for line in visitor.console if str(expected) not in line]
-    faults += visitor.axe() + visitor.console + visitor.foreign
+    faults += visitor.axe(rules) + visitor.console + visitor.foreign
     visitor.console.clear()
     visitor.foreign.clear()
     return [f"{name}: {fault}" for fault in faults]
@@ -237,6 +237,7 @@ def test_every_page(browser, site, who, width, scheme):
     size = {"width": width, "height": 900}
     visitor = Visitor(browser, site.url, site.people[who], color_scheme=scheme, viewport=size)
     pages = site.pages(who)
-    found = [fault for page in pages.items() for fault in faults_of(visitor, *page, width)]
+    rules = COLOURS if scheme == "dark" else EVERY_RULE
+    found = [fault for page in pages.items() for fault in faults_of(visitor, *page, width, rules)]
     visitor.context.close()
     assert not found, "\n".join(found)
