@@ -6,14 +6,14 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import numpy as np
 
 from argsum.methods.pair_ranking import same_point_precision
 from argsum.methods.scorer_card import match_card
-from argsum.methods.scorer_figures import accuracy, cluster_cells
+from argsum.methods.scorer_figures import ScoredCell, accuracy, cluster_cells
 from argsum.methods.scoring import Scores
 from argsum.methods.training_recipe import Recipe
 from argsum.models import Scorer
@@ -21,6 +21,9 @@ from argsum.models import Scorer
 from .scorer_judging import chosen_on_dev, scored_cells, split_figures
 from .scorer_models import checkpoint_of, resolve, trained_folder, weights_hash
 from .training_data import DEV, TEST, TRAIN, Splits
+
+if TYPE_CHECKING:
+    from .training_torch import Progress
 
 Say = Callable[[int, int, str], None]
 Encode = Callable[[Sequence[str]], Scores]
@@ -32,31 +35,28 @@ def train_match(scorer: Scorer, cells: Splits, recipe: Recipe, say: Say) -> dict
 
     Raises EmbeddingsUnavailable if the base model cannot be loaded.
     """
-    from .training_torch import MatchTraining
+    from .training_average import AveragedTraining
 
     begun, cpu = time.monotonic(), time.process_time()
     folder = trained_folder(scorer)
-    checkpoint = checkpoint_of(scorer)
-    training = MatchTraining(
+    averaged = AveragedTraining(
         resolve(scorer.base_model),
         cells[TRAIN],
         recipe,
         lambda encode: look_at_dev(cells, encode, recipe),
-        checkpoint=checkpoint,
+        checkpoint_of(scorer),
     )
-    progress = training.run(say)
-    say(recipe.steps, recipe.steps, "judging")
+    training = averaged.run(say)
+    say(averaged.total, averaged.total, "judging")
     dev = scored_cells(cells[DEV], training.encode, uses_topic=recipe.uses_topic)
     chosen = chosen_on_dev(dev)
     figures: dict[str, Any] = {"chosen": chosen, "dev": split_figures(dev, chosen)}
     if test := cells.get(TEST):
         scored = scored_cells(test, training.encode, uses_topic=recipe.uses_topic)
         figures["test"] = split_figures(scored, chosen)
+    figures |= _course(averaged.members, recipe)
     figures |= {
-        "looks": progress.looks,
-        "chosen_look": progress.best_look,
-        "losses": _thinned(progress.losses),
-        "steps": progress.step,
+        "averaged_precision": pair_precision(dev),
         "seconds": round(time.monotonic() - begun, 1),
         "cpu_seconds": round(time.process_time() - cpu, 1),
     }
@@ -83,12 +83,16 @@ def look_at_dev(cells: Splits, encode: Encode, recipe: Recipe) -> tuple[dict[str
     well pairs of arguments are ranked does not.
     """
     dev = scored_cells(cells[DEV], encode, uses_topic=recipe.uses_topic)
-    found = (same_point_precision(cell.match, cell.reference) for cell in dev)
-    precisions = [each for each in found if each is not None]
-    value = float(np.mean(precisions)) if precisions else 0.0
     excluding, including = cluster_cells(dev).oracle()
     figures = {"excluding": excluding, "including": including, "accuracy": accuracy(dev)}
-    return figures, value
+    return figures, pair_precision(dev)
+
+
+def pair_precision(cells: Sequence[ScoredCell]) -> float:
+    """Average precision of argument pairs that share a key point, mean over cells."""
+    found = (same_point_precision(cell.match, cell.reference) for cell in cells)
+    precisions = [each for each in found if each is not None]
+    return float(np.mean(precisions)) if precisions else 0.0
 
 
 def put_in_place(folder: Path, save: Callable[[Path], None], card: str) -> str:
@@ -105,6 +109,22 @@ def put_in_place(folder: Path, save: Callable[[Path], None], card: str) -> str:
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     return sha256
+
+
+def _course(members: Sequence[Progress], recipe: Recipe) -> dict[str, Any]:
+    """Looks at dev and losses of all members; steps are counted on from one to the next."""
+    looks: list[dict[str, Any]] = []
+    chosen = []
+    for number, each in enumerate(members):
+        chosen.append(len(looks) + each.best_look)
+        before = number * recipe.steps
+        looks += [look | {"step": look["step"] + before, "member": number} for look in each.looks]
+    return {
+        "looks": looks,
+        "chosen_looks": chosen,
+        "losses": _thinned([loss for each in members for loss in each.losses]),
+        "steps": sum(each.step for each in members),
+    }
 
 
 def _thinned(losses: Sequence[float], most: int = 100) -> list[dict[str, float]]:

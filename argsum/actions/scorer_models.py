@@ -30,9 +30,9 @@ def trained_folder(scorer: Scorer) -> Path:
 
 
 def checkpoint_of(scorer: Scorer) -> Path:
-    """Where a training that is not over keeps what it has learned."""
+    """The folder in which a training that is not over keeps what it has learned."""
     folder = trained_folder(scorer)
-    return folder.with_name(f"{folder.name}-checkpoint.pt")
+    return folder.with_name(f"{folder.name}-checkpoint")
 
 
 def source_of(scorer: Scorer) -> str:

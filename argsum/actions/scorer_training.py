@@ -125,7 +125,7 @@ def delete_scorer(*, scorer: Scorer, actor: User) -> None:
         raise ScorerRefused(_("A run used this scorer, so it stays.")) from None
     record(study=study, actor=actor, verb="scorer_deleted", subject=name)
     transaction.on_commit(lambda: shutil.rmtree(folder, ignore_errors=True))
-    transaction.on_commit(lambda: checkpoint.unlink(missing_ok=True))
+    transaction.on_commit(lambda: shutil.rmtree(checkpoint, ignore_errors=True))
 
 
 def make_scorer(work: Work) -> None:
@@ -151,7 +151,7 @@ def make_scorer(work: Work) -> None:
         work.finish()
         store(scorer, made)
     # Only now: before the row says that it is ready, a training can still go on from there.
-    checkpoint_of(scorer).unlink(missing_ok=True)
+    shutil.rmtree(checkpoint_of(scorer), ignore_errors=True)
 
 
 def store(scorer: Scorer, made: dict[str, Any]) -> None:

@@ -38,6 +38,8 @@ Check = Callable[[Encode], tuple[dict[str, Any], float]]
 Say = Callable[[int, int, str], None]
 BATCH = 32
 MIDDLE = 0.5
+# The same everywhere: sums over another number of parts would be other weights.
+THREADS = 2
 
 
 @dataclass
@@ -80,7 +82,7 @@ class MatchTraining:
         import torch
 
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-        torch.set_num_threads(1)
+        torch.set_num_threads(THREADS)
         torch.manual_seed(recipe.seed)
         self.cells, self.recipe, self.check = cells, recipe, check
         self.checkpoint, self.every = checkpoint, every
@@ -113,6 +115,10 @@ class MatchTraining:
                 self._save()
         load(self.weights, self.best)
         return self.progress
+
+    def best_of(self, progress: Progress) -> tuple[Progress, list[Any]]:
+        """What a training came to, and copies of its best weights."""
+        return progress, copied(self.best)
 
     def save(self, folder: Path) -> None:
         """Write the model as sentence-transformers reads it, weights as safetensors."""

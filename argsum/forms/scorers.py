@@ -20,7 +20,7 @@ WAYS = {
 }
 LONGEST_TEXT = 2_000
 # Of the recipe, checked against its bounds.
-NUMBERS = ("batch", "learning_rate", "contrast", "entropy")
+NUMBERS = ("batch", "learning_rate", "contrast", "entropy", "members")
 
 
 class NameField(forms.CharField):
@@ -122,6 +122,12 @@ class TrainForm(forms.Form):
     )
     entropy = forms.FloatField(
         label=_("Weight of the cross-entropy"), initial=USUAL.entropy, required=False
+    )
+    members = forms.IntegerField(
+        label=_("Trainings to average"),
+        initial=USUAL.members,
+        required=False,
+        help_text=_("With following seeds, one after the other; each takes as long as the first."),
     )
     uses_topic = forms.BooleanField(label=_("Put the topic before the argument"), required=False)
 

@@ -1,5 +1,6 @@
 """What both commands that train a scorer share."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ class TrainCommand(BaseCommand):
             setattr(scorer, name, value)
         scorer.state, scorer.error, scorer.ready_at = Scorer.State.READY, "", timezone.now()
         scorer.save()
-        checkpoint_of(scorer).unlink(missing_ok=True)
+        shutil.rmtree(checkpoint_of(scorer), ignore_errors=True)
         self.stdout.write(scorer.card)
         self.stdout.write(f"Scorer {scorer.public_id} is ready.")
 

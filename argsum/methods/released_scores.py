@@ -1,10 +1,11 @@
 """Stored scores and clusterings as the authors release them, in JSON.
 
 ``soft_score.json`` maps a similarity function to lists ``sP``, ``sR`` and ``sF1`` over the sets
-that people counted, in the order of topic, stance and file. An evaluation file maps topic, stance
-and setting to scores; a clustering file maps setting, topic and stance to cluster ids, which
-follow the arguments of the cell sorted by key point and text. Settings are tuples of numbers as
-text, beside ``parameter_names``.
+that people counted, in the order of topic, stance and file. The results of GPT-4o map
+``llm_coverage`` and ``llm_redundancy`` to temperatures with lists over the same sets. An
+evaluation file maps topic, stance and setting to scores; a clustering file maps setting, topic
+and stance to cluster ids, which follow the arguments of the cell sorted by key point and text.
+Settings are tuples of numbers as text, beside ``parameter_names``.
 """
 
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from cqa_site.tabular import UnreadableFile
 
+from .metric_names import LLM
 from .released_json import (
     an_object,
     cluster_ids_of,
@@ -87,6 +89,32 @@ def read_soft_scores(
             if not isinstance(values, list) or not all(map(is_number, values)):
                 raise UnreadableFile(shown, f"{part} is no list of numbers", column=function)
             found[function][part] = [float(value) for value in values]
+            lengths.add(len(values))
+    if len(lengths) != 1:
+        raise UnreadableFile(shown, "the lists of scores differ in length")
+    return found
+
+
+def read_llm_scores(
+    path: str | os.PathLike[str], *, name: str | None = None
+) -> dict[str, dict[str, list[float]]]:
+    """Temperature → metric of `metric_names.LLM` → one score per set.
+
+    Raises
+    ------
+    UnreadableFile
+        If it is no such file, or its lists differ in length; naming metric and temperature.
+    """
+    shown = name or Path(path).name
+    content = an_object(read_json(path, shown), shown)
+    found: dict[str, dict[str, list[float]]] = {}
+    lengths = set()
+    for metric in LLM:
+        for temperature, values in an_object(content.get(metric, {}), shown, metric).items():
+            if not isinstance(values, list) or not all(map(is_number, values)):
+                place = f"{metric}, temperature {temperature}"
+                raise UnreadableFile(shown, "is no list of numbers", column=place)
+            found.setdefault(temperature, {})[metric] = [float(value) for value in values]
             lengths.add(len(values))
     if len(lengths) != 1:
         raise UnreadableFile(shown, "the lists of scores differ in length")

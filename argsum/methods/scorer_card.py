@@ -40,7 +40,8 @@ def match_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) 
         "## Training",
         "",
         f"{figures['steps']} batches, {figures['seconds']} s ({figures['cpu_seconds']} s of one "
-        "processor). The weights are those that ranked pairs of dev arguments best.",
+        "processor). The weights are those that ranked pairs of dev arguments best; of several",
+        "members with following seeds, the mean.",
         "",
         *_table(facts["recipe"]),
         "",

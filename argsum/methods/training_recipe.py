@@ -22,7 +22,8 @@ BOUNDS = {
     "averaging": (0, 0.9999),
     "checks": (1, 100),
     "patience": (1, 100),
-    "seed": (0, 2**31 - 1),
+    "members": (1, 10),
+    "seed": (0, 2**31 - 100),
 }
 
 
@@ -50,6 +51,9 @@ class Recipe:
     checks, patience : int
         How often the dev split is looked at, and after how many looks without a better figure
         the training ends.
+    members : int
+        How many trainings with following seeds are made, one after the other; their best weights
+        are averaged.
     uses_topic : bool
         Whether the topic is put before each argument.
     """
@@ -66,6 +70,7 @@ class Recipe:
     averaging: float = 0.98
     checks: int = 4
     patience: int = 4
+    members: int = 4
     seed: int = 1
     uses_topic: bool = False
 

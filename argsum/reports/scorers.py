@@ -46,7 +46,7 @@ def split_rows(scorer: Scorer) -> list[SplitRow]:
 
 def curve_rows(scorer: Scorer) -> list[dict[str, Any]]:
     """Looks at the dev split: step, weights, and what was seen."""
-    chosen = scorer.figures.get("chosen_look")
+    chosen = scorer.figures.get("chosen_looks", ())
     return [
         {
             "step": look["step"],
@@ -55,7 +55,7 @@ def curve_rows(scorer: Scorer) -> list[dict[str, Any]]:
             "excluding": look.get("excluding"),
             "including": look.get("including"),
             "accuracy": look.get("accuracy"),
-            "is_chosen": place == chosen,
+            "is_chosen": place in chosen,
         }
         for place, look in enumerate(scorer.figures.get("looks", ()))
     ]

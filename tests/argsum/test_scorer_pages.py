@@ -36,7 +36,7 @@ FIGURES = {
     "dev": MATCH,
     "test": MATCH,
     "looks": [LOOK | {"weights": "last"}, LOOK | {"weights": "average", "value": 0.75}],
-    "chosen_look": 1,
+    "chosen_looks": [1],
     "losses": [{"step": 8, "loss": 1.5}],
     "steps": 8,
     "seconds": 3.5,

@@ -1,6 +1,7 @@
 """A match scorer and a quality scorer are trained on an invented dataset with a tiny model."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from safetensors.numpy import load_file
@@ -30,6 +31,7 @@ RECIPE = Recipe(
     longest=32,
     checks=3,
     averaging=0.5,
+    members=1,
 )
 
 
@@ -119,6 +121,41 @@ def test_after_a_killed_worker_the_weights_are_the_same(data, study, dataset):
     # The checkpoint after the look at step 8 is where it went on.
     assert steps[0] == 9
     assert again["sha256"] == train(whole, never)["sha256"]
+
+
+def test_members_are_averaged_and_a_kill_changes_nothing(data, study, dataset):
+    cells = cells_of(dataset)
+    recipe = replace(RECIPE, members=3, seed=5)
+
+    def train(name, recipe, say=never):
+        scorer = study.scorers.filter(name=name).first() or ask(study, dataset, name=name)
+        return scorer, match_training.train_match(scorer, cells, recipe, say)
+
+    def dies(done, total, note=""):
+        assert total == 72
+        if done == 60:
+            raise StaleWorker
+
+    with pytest.raises(StaleWorker):
+        train("Broken off", recipe, dies)
+    steps = []
+    _broken, again = train("Broken off", recipe, lambda done, total, note="": steps.append(done))
+    # Two members were whole; the third goes on after its look at step 8.
+    assert steps[0] == 57
+    whole, made = train("Whole", recipe)
+    assert again["sha256"] == made["sha256"]
+    figures = made["figures"]
+    assert [each["step"] for each in figures["looks"]][-1] == 72
+    assert [each["member"] for each in figures["looks"]] == [n for n in range(3) for _ in "six-66"]
+    assert len(figures["chosen_looks"]) == 3
+    assert figures["steps"] == 72
+    singles = [train(f"Single {n}", replace(recipe, members=1, seed=5 + n))[0] for n in range(3)]
+    weights, *others = (
+        load_file(trained_folder(each) / "model.safetensors") for each in (whole, *singles)
+    )
+    for name, values in weights.items():
+        mean = sum(each[name].astype("float64") for each in others) / 3
+        assert values == pytest.approx(mean, abs=1e-5)
 
 
 def test_a_training_is_cancelled_and_goes_on(data, study, dataset):

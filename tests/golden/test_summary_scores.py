@@ -19,6 +19,7 @@ _DEFAULT = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 FOLDER = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", _DEFAULT)) / "argsum"
 PEOPLE = [FOLDER / "human" / f"A{number}.csv" for number in range(1, 5)]
 SOFT = FOLDER / "evaluation" / "soft_score.json"
+GPT4O = FOLDER / "evaluation" / "gpt4o_results.json"
 MCARGSUM = "MCArgSum_SBERT_all_mpnet_base"
 EVALUATIONS = [
     FOLDER / "evaluation" / f"ArgKP21_{name}.json"
@@ -49,7 +50,7 @@ def study(django_db_setup, django_db_blocker):
     with django_db_blocker.unblock(), transaction.atomic():
         made = make_study("Released")
         _call("import_counts", *PEOPLE, dataset="Judged")
-        _call("import_summary_scores", SOFT, dataset="Judged")
+        _call("import_summary_scores", SOFT, GPT4O, dataset="Judged")
         _call("import_argkp", FOLDER / "argkp2021", dataset="ArgKP")
         _call("import_summary_scores", *EVALUATIONS, *CLUSTERINGS, dataset="ArgKP")
         yield made
@@ -69,7 +70,8 @@ def metric(rows, name):
 def test_stored_scores_correlate_with_people_as_published(study):
     judged = str(study.argument_datasets.get(name="Judged").public_id)
     rows = metric_rows(study, judged)
-    assert len(rows) == 60
+    # 20 functions in three parts; two counts of a language model at two temperatures.
+    assert len(rows) == 60 + 4
     bert = metric(rows, "bert_score_f:recall")
     assert (round(bert.across, 3), bert.n) == (0.254, 126)
     assert (round(bert.within_mean, 3), round(bert.within_sd, 3)) == (0.402, 0.175)
@@ -79,6 +81,21 @@ def test_stored_scores_correlate_with_people_as_published(study):
     rouge = [metric(rows, f"rouge_1:{part}") for part in ("precision", "recall", "f1")]
     assert [round(each.across, 3) for each in rouge] == [-0.118, 0.164, 0.027]
     assert [round(each.within_mean, 3) for each in rouge] == [-0.072, 0.315, 0.127]
+
+
+def test_stored_counts_of_gpt4o_correlate_with_people_as_published(study):
+    judged = str(study.argument_datasets.get(name="Judged").public_id)
+    rows = [row for row in metric_rows(study, judged) if row.source.metric.startswith("llm_")]
+    printed = {
+        (row.source.metric, row.source.setting): tuple(
+            round(each, 3)
+            for each in (row.found.across, row.found.within_mean, row.found.within_sd)
+        )
+        for row in rows
+    }
+    hot = "imported, temperature 1.0"
+    assert printed["llm_coverage", hot] == (0.767, 0.803, 0.115)
+    assert printed["llm_redundancy", hot] == (0.852, 0.824, 0.055)
 
 
 def test_people_agree_as_published(study):
@@ -133,6 +150,7 @@ def test_indexes_of_stored_clusterings_are_those_of_the_paper(study):
 def test_a_second_import_changes_nothing(study):
     before = MetricScore.objects.count(), SummarySet.objects.count()
     said = _call("import_summary_scores", SOFT, dataset="Judged")
+    assert "504" in _call("import_summary_scores", GPT4O, dataset="Judged")
     _call("import_summary_scores", *EVALUATIONS, *CLUSTERINGS, dataset="ArgKP")
     assert (MetricScore.objects.count(), SummarySet.objects.count()) == before
     assert "7,560" in said

@@ -48,7 +48,7 @@ class StoredScoreBook:
                 continue
             key = placed[position]
             for metric, value in entry.scores.items():
-                known = stored.get((key, metric))
+                known = stored.get((key, metric, entry.scored_with))
                 if known is not None and abs(known - value) <= CLOSE:
                     self.work.result(BOOK, "same")
                     continue
@@ -192,17 +192,19 @@ def _place(row: tuple[str, int, str, int]) -> tuple[str, str, str]:
     return row[0], str(row[1]), row[2]
 
 
-def _stored_scores(keys: Sequence[int]) -> dict[tuple[int | None, str], float]:
-    rows = MetricScore.objects.filter(summary_set__in=keys, setting=SETTING, value__isnull=False)
-    found = rows.values_list("summary_set", "metric", "value")
-    return {(key, metric): value for key, metric, value in found}
+def _stored_scores(keys: Sequence[int]) -> dict[tuple[int | None, str, str], float]:
+    rows = MetricScore.objects.filter(
+        summary_set__in=keys, setting__startswith=SETTING, value__isnull=False
+    )
+    found = rows.values_list("summary_set", "metric", "setting", "value")
+    return {(key, metric, setting): value for key, metric, setting, value in found}
 
 
 def _score(key: int | None, metric: str, value: float, entry: StoredEntry) -> MetricScore:
     return MetricScore(
         summary_set_id=key,
         metric=metric,
-        setting=SETTING,
+        setting=entry.scored_with,
         value=value,
         source=entry.source[:255],
     )

@@ -36,6 +36,8 @@ class StoredEntry(Extra):
         counted, in the order of topic, stance and system, and ``position`` is the place there.
     scores
         Metric → value.
+    scored_with
+        The setting of these scores.
     clusters
         Ids in the order of key point and text; None where the file has none.
     """
@@ -54,3 +56,4 @@ class StoredEntry(Extra):
     parameters: Mapping[str, float] = field(default_factory=dict)
     seconds: float | None = None
     clusters: tuple[int, ...] | None = None
+    scored_with: str = SETTING

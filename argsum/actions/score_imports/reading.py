@@ -1,4 +1,4 @@
-"""The three kinds of files with stored scores, as lines of an import."""
+"""The kinds of files with stored scores, as lines of an import."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -7,24 +7,28 @@ from django.utils.translation import gettext as _
 
 from annotation.actions.importing.rows import Line, Note
 from annotation.actions.importing.source import Source
-from argsum.methods.metric_names import LONGEST, RELEASED_PARTS, soft_name
+from argsum.methods.metric_names import LLM, LONGEST, RELEASED_PARTS, soft_name
 from argsum.methods.released_scores import (
     CLUSTERINGS,
     StoredRun,
     read_clusterings,
     read_evaluations,
+    read_llm_scores,
     read_soft_scores,
 )
 from cqa_site.tabular import UnreadableFile
 from cqa_site.tabular.strict_json import StrictJsonError, loads
 
-from .entries import StoredEntry, system_of
+from .entries import SETTING, StoredEntry, system_of
 
 MOST_BYTES = 64 * 2**20
 
 
 def read_stored(source: Source) -> Iterator[Line]:
-    """One entry a set, whatever the file holds: clusterings, evaluations, or soft scores."""
+    """One entry a set, whatever the file holds.
+
+    Clusterings, evaluations, soft scores, or means of a language model's counts.
+    """
     content = _content(source)
     if any(part in content for part in CLUSTERINGS):
         for part in CLUSTERINGS:
@@ -35,6 +39,9 @@ def read_stored(source: Source) -> Iterator[Line]:
     elif "scores" in content:
         yield Note(_("The file holds scores without texts: its sets have no key points."))
         yield from _runs(source, read_evaluations(source.path, name=source.name))
+    elif any(name in content for name in LLM):
+        yield Note(_("Only the scores of the sets that people counted are read from this file."))
+        yield from _llm_scores(source)
     else:
         yield from _soft_scores(source)
 
@@ -69,6 +76,21 @@ def _runs(
             seconds=run.seconds,
             clusters=run.cluster_ids if has_clusters else None,
         )
+
+
+def _llm_scores(source: Source) -> Iterator[StoredEntry]:
+    for temperature, lists in read_llm_scores(source.path, name=source.name).items():
+        count = len(next(iter(lists.values())))
+        for place in range(count):
+            yield StoredEntry(
+                row=None,
+                dataset=str(source.options.get("dataset") or ""),
+                source=source.name,
+                position=place,
+                of=count,
+                scores={metric: values[place] for metric, values in lists.items()},
+                scored_with=f"{SETTING}, temperature {temperature}"[:LONGEST],
+            )
 
 
 def _named(source: Source, run: StoredRun) -> dict[str, float]:
