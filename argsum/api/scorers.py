@@ -100,6 +100,7 @@ class TrainInput(Input):
     learning_rate = serializers.FloatField(required=False)
     contrast = serializers.FloatField(required=False)
     entropy = serializers.FloatField(required=False)
+    members = serializers.IntegerField(required=False)
     uses_topic = serializers.BooleanField(required=False)
 
 

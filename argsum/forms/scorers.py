@@ -106,7 +106,7 @@ class TrainForm(forms.Form):
     )
     model = ModelField(initial=PACKAGED_MODEL)
     seed = forms.IntegerField(
-        label=_("Seed"), min_value=0, max_value=2**31 - 1, initial=USUAL.seed
+        label=_("Seed"), min_value=0, max_value=BOUNDS["seed"][1], initial=USUAL.seed
     )
     steps = forms.IntegerField(
         label=_("Batches"), min_value=1, max_value=5_000, initial=USUAL.steps, required=False

@@ -12,6 +12,7 @@ from argsum.methods.released_scores import (
     iter_cells,
     read_clusterings,
     read_evaluations,
+    read_llm_scores,
     read_soft_scores,
 )
 from cqa_site.tabular import UnreadableFile
@@ -165,6 +166,28 @@ def test_soft_scores(tmp_path):
 def test_soft_scores_that_are_none(tmp_path, content, reason):
     with pytest.raises(UnreadableFile, match=rf"stored\.json.*{reason}"):
         read_soft_scores(stored(tmp_path, content))
+
+
+def test_counts_of_a_language_model(tmp_path):
+    content = {"llm_coverage": {"0.2": [0.5, 1], "1.0": [1, 0]}, "llm_redundancy": {"1.0": [0, 0]}}
+    assert read_llm_scores(stored(tmp_path, content | {"source": "invented"})) == {
+        "0.2": {"llm_coverage": [0.5, 1.0]},
+        "1.0": {"llm_coverage": [1.0, 0.0], "llm_redundancy": [0.0, 0.0]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ({"llm_coverage": [1]}, "column llm_coverage: is no JSON object"),
+        ({"llm_coverage": {"1.0": ["1"]}}, "llm_coverage, temperature 1.0: is no list of numbers"),
+        ({"llm_coverage": {"1.0": [1], "0.2": [1, 2]}}, "differ in length"),
+        ({"source": "invented"}, "differ in length"),
+    ],
+)
+def test_counts_that_are_none(tmp_path, content, reason):
+    with pytest.raises(UnreadableFile, match=rf"stored\.json.*{reason}"):
+        read_llm_scores(stored(tmp_path, content))
 
 
 EVALUATION = {
