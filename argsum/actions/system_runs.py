@@ -286,6 +286,8 @@ def _refuse_unfit(study: Study, plan: SystemPlan) -> None:
     found = estimate_system(plan)
     if not found.cells:
         raise SystemRunRefused(_("The dataset has no cell of this split."))
+    if plan.variant in WRITES_CELLS and not found.arguments:
+        raise SystemRunRefused(_("The cells have no arguments to write about."))
     if found.largest > MOST_ARGUMENTS:
         raise SystemRunRefused(
             _("%(n)s arguments of one topic and stance: at most %(most)s are possible.")

@@ -18,7 +18,7 @@ from .set_storing import RunStopped, store_set
 from .system_inputs import CellInputs, RunScorers, clock
 from .system_runs import WRITES_CELLS, cells_of
 from .system_solving import solver_of, warm_up
-from .written_parts import has_ready_sets, waits_for_writing, written_cells
+from .written_parts import answered_cells, has_ready_sets, waits_for_writing
 
 State = SystemRun.State
 ROUNDS = 100
@@ -70,11 +70,11 @@ def make_sets(work: Work) -> None:
 
 
 def _compute(run: SystemRun, work: Work) -> None:
-    """Make the sets that are not there; cells for which nothing is written yet are left out."""
+    """Make the sets that are not there; cells for which somebody is to write first wait."""
     settings = combinations(in_order(run.system, run.grid))
     cells = list(cells_of(run.dataset, run.split))
     stored = set(run.sets.values_list("cell", "setting"))
-    written = written_cells(run) if run.variant in WRITES_CELLS else None
+    written = answered_cells(run) if run.variant in WRITES_CELLS else None
     steps = Steps(
         work, len(cells) * len(settings), len(stored), cells=len(cells), settings=len(settings)
     )

@@ -116,10 +116,6 @@ class MatchTraining:
         load(self.weights, self.best)
         return self.progress
 
-    def best_of(self, progress: Progress) -> tuple[Progress, list[Any]]:
-        """What a training came to, and copies of its best weights."""
-        return progress, copied(self.best)
-
     def save(self, folder: Path) -> None:
         """Write the model as sentence-transformers reads it, weights as safetensors."""
         self.model.save(str(folder), safe_serialization=True, create_model_card=False)

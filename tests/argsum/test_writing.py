@@ -5,10 +5,11 @@ import json
 import pytest
 
 from argsum.actions import seq2seq, system_inputs
-from argsum.actions.system_runs import name_writer, resume_system
+from argsum.actions.system_runs import SystemRunRefused, name_writer, resume_system
+from argsum.actions.system_solving import NO_ARGUMENTS
 from argsum.actions.writing_prompts import default_prompts
 from argsum.methods.written_key_points import code_of
-from argsum.models import SummarySet, SystemRun, WrittenPart
+from argsum.models import CellArgument, SummarySet, SystemRun, WrittenPart
 from cqa_site.people.models import Role
 from cqa_site.runs.actions.runs import RunRefused, retry_unscored
 from cqa_site.runs.draining import drain_inline
@@ -238,7 +239,17 @@ def test_a_cell_without_kept_arguments_holds_no_run_up(lab):
     lab.dataset.cells.get(stance=-1).arguments.update(left_out="sentences")
     run = lab.run(system="smatchtopr", variant="summaries", grid={})
     lab.write(run, lambda request: '{"key_points": ["One"]}')
-    assert (run.state, run.sets.get().cell.stance) == (State.DONE, 1)
+    assert run.state == State.DONE
+    assert set(run.sets.values_list("cell__stance", "state", "reason")) == {
+        (1, "done", ""),
+        (-1, "no_result", NO_ARGUMENTS),
+    }
+
+
+def test_nobody_is_asked_to_write_about_nothing(lab):
+    CellArgument.objects.update(left_out="sentences")
+    with pytest.raises(SystemRunRefused, match="no arguments"):
+        lab.run(system="smatchtopr", variant="summaries", grid={})
 
 
 def test_a_cell_for_which_nothing_was_written_has_the_reason(lab):
