@@ -51,7 +51,8 @@ class AveragedTraining:
         while len(self.members) < self.recipe.members:
             training = self._member(len(self.members))
             before = len(self.members) * self.recipe.steps
-            self._add(training.best_of(training.run(_later(say, before, self.total))))
+            progress = training.run(_later(say, before, self.total))
+            self._add(progress, training.best)
         training = self._member(0)
         load(training.weights, [each / len(self.members) for each in self._sums])
         return training
@@ -66,10 +67,11 @@ class AveragedTraining:
         checkpoint = self.folder / "member.pt"
         return MatchTraining(self.source, self.cells, own, self.check, checkpoint=checkpoint)
 
-    def _add(self, ended: tuple[Progress, list[Any]]) -> None:
-        progress, best = ended
+    def _add(self, progress: Progress, best: Sequence[Any]) -> None:
         self.members.append(progress)
-        self._sums = [a + b for a, b in zip(self._sums, best, strict=True)] if self._sums else best
+        self._sums = (
+            [a + b for a, b in zip(self._sums, best, strict=True)] if self._sums else list(best)
+        )
         kept = {
             "recipe": self.recipe.as_dict(),
             "members": json.dumps([asdict(each) for each in self.members]),
