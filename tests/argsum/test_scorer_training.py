@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from safetensors.numpy import load_file
 
-from argsum.actions import match_training, scorer_training, training_weights
+from argsum.actions import match_training, scorer_training, training_torch, training_weights
 from argsum.actions.scorer_models import ScorerRefused, trained_folder
 from argsum.actions.scorers import match_scorer_of, quality_scorer_of
 from argsum.actions.training_data import cells_of
@@ -33,6 +33,12 @@ RECIPE = Recipe(
     averaging=0.5,
     members=1,
 )
+
+
+@pytest.fixture(autouse=True)
+def _one_thread(monkeypatch):
+    """Two threads for so little would wait for each other while other tests run."""
+    monkeypatch.setattr(training_torch, "THREADS", 1)
 
 
 @pytest.fixture(scope="module")
