@@ -280,6 +280,8 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "cqa_site.web.schema.ProblemSchema",
     "DEFAULT_THROTTLE_CLASSES": ["cqa_site.web.throttle.CourtesyThrottle"],
     "DEFAULT_METADATA_CLASS": None,
+    # There is one format; a parameter called "format" is as unknown as any other.
+    "URL_FORMAT_OVERRIDE": None,
     "EXCEPTION_HANDLER": "cqa_site.web.problems.problem",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
