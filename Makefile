@@ -33,9 +33,9 @@ lint: $(VENV)/.dev
 	$(BIN)/python manage.py makemigrations --check --dry-run
 
 unit: $(VENV)/.dev $(MODELS)/.ready browser-ready
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not browser"
+	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not browser"
 	@# Apart: the browser driver's event loop stays in its process, and other tests run their own.
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m browser
+	$(BIN)/python -m pytest -n 2 --dist loadscope -m browser
 	$(BIN)/python -m tests.on_postgresql
 
 browser-ready: $(VENV)/.dev

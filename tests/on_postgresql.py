@@ -28,7 +28,7 @@ def main() -> int:
         print("PostgreSQL does not answer on 127.0.0.1:5432: its tests are skipped.")
         return 0
     url = urlsplit(SERVER)._replace(path="/counterpoint").geturl()
-    command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadgroup"]
+    command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadscope"]
     command += ["-m", "not slow and not browser", *(f"tests/{folder}" for folder in FOLDERS)]
     command += [f"--ignore=tests/{path}" for path in ELSEWHERE]
     return subprocess.run(command, env=os.environ | {"DATABASE_URL": url}, check=False).returncode

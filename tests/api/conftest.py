@@ -79,7 +79,7 @@ def _no_throttle(monkeypatch):
     monkeypatch.setattr(CourtesyThrottle, "rate", None)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("files")
 
@@ -375,9 +375,9 @@ def freeze_a_board(world):
     world.live_board = store_live(rubric=world.rubric, computed=compute_board(world.rubric))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def both(django_db_setup, django_db_blocker, folder):
-    """Two filled studies, made once a module in a transaction that is rolled back after it."""
+    """Two filled studies, made once in a transaction that is rolled back after the last test."""
     with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=folder), transaction.atomic():
         worlds = fill(make_study("Study A")), fill(make_study("Study B"))
         for world in worlds:

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.campaign_server import ROOT, CampaignServer
 from benchmarks.databases import postgres_answers, postgres_database
 
-pytestmark = [pytest.mark.xdist_group("load"), pytest.mark.slow]
+pytestmark = pytest.mark.slow
 ASK = """
 import django; django.setup()
 from annotation.actions.consensus import request_final_labels

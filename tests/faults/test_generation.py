@@ -11,7 +11,7 @@ from tests.faults.fault_site import wait_until
 from tests.faults.nursery import HASTY, kill
 from tests.judging.llmstub import StubServer
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("load")]
+pytestmark = pytest.mark.slow
 QUESTIONS, SCENARIOS, CHOICES = 50, 4, 3
 PLANNED = QUESTIONS * SCENARIOS * CHOICES
 KILLS = 6

@@ -10,7 +10,7 @@ import redis
 from benchmarks.judging_site import end
 from tests.faults.fault_site import wait_until
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("load")]
+pytestmark = pytest.mark.slow
 NOBODY_LISTENS = """
 import django
 django.setup()

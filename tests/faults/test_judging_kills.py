@@ -9,7 +9,7 @@ import pytest
 from tests.faults.fault_site import FaultSite, wait_until
 from tests.faults.nursery import HASTY, kill, lives
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("load")]
+pytestmark = pytest.mark.slow
 KILLS = 40
 MISCHIEF = {
     "latency": 0.05,

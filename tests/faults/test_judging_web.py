@@ -8,7 +8,7 @@ from benchmarks.campaign_server import PASSWORD
 from benchmarks.http_annotator import CSRF, Annotator
 from tests.faults.fault_site import FaultSite
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("load")]
+pytestmark = pytest.mark.slow
 FORM = {
     "choice": "sample",
     "sample": "50",

@@ -15,7 +15,6 @@ from benchmarks.campaign_server import PASSWORD, CampaignServer
 from benchmarks.databases import postgres_answers, postgres_database
 from benchmarks.http_annotator import Annotator
 
-pytestmark = pytest.mark.xdist_group("load")
 SECONDS = 240
 COUNTED = """
     SELECT i.id, count(a.id) FROM annotation_item i

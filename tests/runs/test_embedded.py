@@ -39,9 +39,8 @@ SCHEMA = {
 
 
 def needs_model(test):
-    """Skip where the model is not installed; they keep a core busy, as load tests do."""
-    skips = pytest.mark.skipif(not HAS_MODEL, reason="no model in .models; run `make models`")
-    return pytest.mark.xdist_group("load")(skips(test))
+    """Skip where the model is not installed."""
+    return pytest.mark.skipif(not HAS_MODEL, reason="no model in .models; run `make models`")(test)
 
 
 def pretended(how: str = "answers", **values) -> ModelProcess:

@@ -14,18 +14,23 @@ from django.test.utils import CaptureQueriesContext
 from cqa_site.judging.chat import CallFailed, ChatReply, Failure
 from cqa_site.runs import clients, handlers, jobs, keys, webhooks
 from cqa_site.runs.models import Call, Endpoint, Job, PromptVersion, Run
+from cqa_site.web.throttle import CourtesyThrottle
+from tests.api.conftest import client_of
+from tests.api.routes import ENDPOINT, PROMPT
 from tests.cast import make_study
 from tests.runs.judging import Lab, answer_by_text, good, script
 from tests.runs.made_runs import SENTINEL
-
-from .conftest import client_of
-from .routes import ENDPOINT, PROMPT
 
 pytestmark = pytest.mark.django_db
 
 assert handlers  # registers the jobs these tests run
 
 SECRET = "a secret of more than sixteen characters"
+
+
+@pytest.fixture(autouse=True)
+def _no_throttle(monkeypatch):
+    monkeypatch.setattr(CourtesyThrottle, "rate", None)
 
 
 @pytest.fixture

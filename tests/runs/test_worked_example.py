@@ -11,9 +11,9 @@ import pytest
 from cqa_site.runs import draining, handlers, jobs
 from cqa_site.runs.models import Run
 from cqa_site.runs.progress import progress_of
+from cqa_site.web.throttle import CourtesyThrottle
+from tests.api.conftest import client_of
 from tests.runs.judging import Lab, answer_by_text, script
-
-from .conftest import client_of
 
 assert handlers  # registers the jobs this test runs
 
@@ -45,6 +45,7 @@ def worker_comes_late(monkeypatch):
 def test_the_documented_program_starts_and_watches_a_run(
     live_server, monkeypatch, worker_comes_late
 ):
+    monkeypatch.setattr(CourtesyThrottle, "rate", None)
     client = script(monkeypatch, answer_by_text)
     lab = Lab(items=25)
     done = subprocess.run(
