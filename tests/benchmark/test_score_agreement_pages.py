@@ -1,9 +1,11 @@
 """Pages about agreement, verdicts, judges, the rows behind them, and one sheet."""
 
+import copy
 import csv
 import io
 
 import pytest
+from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
@@ -16,9 +18,31 @@ from tests.cast import make_member, make_study, sign_in
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def scored(django_db_setup, django_db_blocker):
+    """A study with sheets of people and judges and their board, made once for all tests."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        study = make_study()
+        answers = make_scored_answers(study, systems=("gpt4", "llama3", "Gamma"), questions=6)
+        made = {
+            "Ada": make_rater(study, "Ada"),
+            "Bo": make_rater(study, "Bo"),
+            "gpt-4o": make_rater(study, "gpt-4o", "model"),
+            "qwen": make_rater(study, "qwen", "model"),
+        }
+        make_sheets(study, answers, [made["Ada"], made["Bo"], made["qwen"]])
+        make_sheets(study, answers, [made["gpt-4o"]], replicates=2, seed=1)
+        refresh_live_board(rubric=default_rubric(study))
+        yield study, made
+        transaction.set_rollback(True)
+
+
 @pytest.fixture
-def study():
-    return make_study()
+def study(request, db):
+    """The study with sheets for a test that asks for its raters, else an empty one."""
+    if "raters" not in request.fixturenames:
+        return make_study()
+    return copy.deepcopy(request.getfixturevalue("scored")[0])
 
 
 @pytest.fixture
@@ -27,18 +51,8 @@ def client(study):
 
 
 @pytest.fixture
-def raters(study):
-    answers = make_scored_answers(study, systems=("gpt4", "llama3", "Gamma"), questions=6)
-    made = {
-        "Ada": make_rater(study, "Ada"),
-        "Bo": make_rater(study, "Bo"),
-        "gpt-4o": make_rater(study, "gpt-4o", "model"),
-        "qwen": make_rater(study, "qwen", "model"),
-    }
-    make_sheets(study, answers, [made["Ada"], made["Bo"], made["qwen"]])
-    make_sheets(study, answers, [made["gpt-4o"]], replicates=2, seed=1)
-    refresh_live_board(rubric=default_rubric(study))
-    return made
+def raters(scored, study):
+    return copy.deepcopy(scored[1])
 
 
 def page(client, study, route, query="", **kwargs):
