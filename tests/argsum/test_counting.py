@@ -230,7 +230,8 @@ def test_the_page_says_nothing_about_system_setting_and_prevalence(study, counti
     summary_set = sheet.summary_set
     page = annotator.get(address("count_form", study, sheet.public_id)).content.decode()
     assert TOPIC in page
-    assert all(text in page for text in ("The second point again", "Supporting"))
+    stance = summary_set.cell.get_stance_display()
+    assert all(text in page for text in ("The second point again", stance))
     own = annotator.get(address("count_own", study, counting.public_id)).content.decode()
     secrets = (
         "Secretive",
