@@ -6,6 +6,7 @@ from hashlib import sha256
 
 from django.db.models import QuerySet
 
+from argsum.methods.metric_names import LLM
 from argsum.methods.system_board import (
     Scored,
     SystemRow,
@@ -13,6 +14,7 @@ from argsum.methods.system_board import (
     figure,
 )
 from argsum.models import Cell, Dataset, SummarySet
+from cqa_site.runs.models import Run
 
 from .set_scores import (
     PEOPLE,
@@ -36,6 +38,8 @@ class SummaryBoard:
     rows: list[SystemRow]
     public_ids: dict[int, str]
     has_dev: bool
+    # Judge runs that scores come from and that did not ask about everything.
+    unfinished: tuple[Run, ...] = ()
 
     @cached_property
     def digest(self) -> str:
@@ -53,7 +57,7 @@ class SummaryBoard:
 
 
 def summary_board(choice: BoardChoice) -> SummaryBoard:
-    """Make the leaderboard; at most sixteen queries however many sets there are."""
+    """Make the leaderboard; at most eighteen queries however many sets there are."""
     if choice.dataset is None:
         return SummaryBoard(choice, (), [], {}, has_dev=False)
     cells = tuple(choice.dataset.cells.filter(split=choice.split).order_by("position"))
@@ -63,7 +67,21 @@ def summary_board(choice: BoardChoice) -> SummaryBoard:
     if choice.terms.selection == "dev" and choice.split != Cell.Split.DEV:
         dev, _ids = scored_sets(_on_dev(choice, choice.dataset), Cell.Split.DEV)
     rows = board(sets, dev, keys, choice.terms)
-    return SummaryBoard(choice, cells, rows, public_ids, has_dev=bool(dev))
+    return SummaryBoard(
+        choice, cells, rows, public_ids, has_dev=bool(dev), unfinished=_unfinished(choice)
+    )
+
+
+def _unfinished(choice: BoardChoice) -> tuple[Run, ...]:
+    """Runs of the chosen sources that are not done; two queries at most."""
+    found = []
+    for source in (choice.coverage, choice.redundancy):
+        if source.metric in LLM:
+            own = {"metric_scores__metric": source.metric}
+            own["metric_scores__setting"] = source.setting
+            rows = Run.objects.filter(study=choice.study, **own).exclude(state=Run.State.DONE)
+            found += list(rows.only("number", "state")[:1])
+    return tuple(found)
 
 
 def _on_dev(choice: BoardChoice, dataset: Dataset) -> BoardChoice:

@@ -46,7 +46,7 @@ def source_name(source: Source) -> str:
 def board_note(found: SummaryBoard) -> str:
     """How the numbers of a leaderboard were made."""
     choice = found.choice
-    return _(
+    note = _(
         "Coverage by %(coverage)s, redundancy by %(redundancy)s; weighted score = %(weight).3f × "
         "coverage + %(rest).3f × (1 − redundancy). Means over %(n)d cells of “%(dataset)s”; 95 %% "
         "intervals resample cells (bootstrap, percentile, 2,000 resamples, seed 0). ARI without "
@@ -60,6 +60,19 @@ def board_note(found: SummaryBoard) -> str:
         "dataset": choice.dataset or "",
         "share": round(100 * choice.terms.least_share),
     }
+    return " ".join([note, *unfinished_notes(found)])
+
+
+def unfinished_notes(found: SummaryBoard) -> list[str]:
+    """That a judge did not answer everything it was to be asked."""
+    return [
+        _(
+            "Run #%(number)d of the judge is not complete (%(state)s): its means may rest on "
+            "fewer replies or sets than were planned."
+        )
+        % {"number": run.number, "state": run.get_state_display().lower()}
+        for run in found.unfinished
+    ]
 
 
 def board_table(found: SummaryBoard) -> TableData:

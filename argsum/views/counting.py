@@ -7,14 +7,19 @@ header decides between a redirect and JSON.
 import uuid
 from typing import Any
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.template.loader import render_to_string
 from django.urls import path, reverse
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.views.sheet_replies import (
+    closed_reply,
+    conflict_reply,
+    errors_of,
+    not_valid_json,
+    see_other,
+    submitted_reply,
+)
 from argsum.actions.counting_serving import next_sheet
 from argsum.actions.counting_sheets import (
     RoundNotOpen,
@@ -91,17 +96,17 @@ def count_save(request: HttpRequest, study: Study, count_id: uuid.UUID) -> HttpR
     sheet = own_sheet(request, study, count_id)
     form = SaveForm(request.POST, sheet=sheet)
     if not form.is_valid():
-        return _not_valid(request, sheet, form, _errors(form))
+        return _not_valid(request, sheet, form, errors_of(form))
     try:
         saved = save_draft(sheet=sheet, sent=form.sent())
     except StaleDraft:
         return _stale(request, sheet)
     except RoundNotOpen:
-        return _closed(request, sheet)
+        return closed_reply(request, _address(sheet))
     stored = _stored(saved)
     if form.wrong_counts:
         return _not_valid(request, saved, form, form.wrong_counts, stored=stored)
-    return JsonResponse(stored) if wants_json(request) else _to_sheet(sheet)
+    return JsonResponse(stored) if wants_json(request) else see_other(_address(sheet))
 
 
 @study_page(*COUNTERS)
@@ -111,20 +116,18 @@ def count_submit(request: HttpRequest, study: Study, count_id: uuid.UUID) -> Htt
     sheet = own_sheet(request, study, count_id)
     form = SaveForm(request.POST, sheet=sheet)
     if not form.is_valid() or form.wrong_counts:
-        return _not_valid(request, sheet, form, f"{_errors(form)} {form.wrong_counts}".strip())
+        return _not_valid(request, sheet, form, f"{errors_of(form)} {form.wrong_counts}".strip())
     try:
         key = form.cleaned_data["client_key"] or uuid.uuid4().hex
         submitted = submit_sheet(sheet=sheet, sent=form.sent(), key=key)
     except StaleDraft:
         return _stale(request, sheet)
     except RoundNotOpen:
-        return _closed(request, sheet)
+        return closed_reply(request, _address(sheet))
     except SheetNotValid as reason:
         return _not_valid(request, sheet, form, str(reason), reason.missing)
     address = _after(submitted)
-    if wants_json(request):
-        return JsonResponse({"page": address, "version": submitted.version})
-    return HttpResponse(status=303, headers={"Location": address})
+    return submitted_reply(request, address, submitted.version)
 
 
 @study_page(*COUNTERS)
@@ -138,12 +141,12 @@ def count_settle(
     choice = request.POST.get("choice")
     # Anything but an answer to the question leaves both versions where they are.
     if choice not in ("mine", "stored"):
-        return _to_sheet(sheet)
+        return see_other(_address(sheet))
     try:
         take_kept(sheet=sheet, kept=kept, is_wanted=choice == "mine")
     except RoundNotOpen:
-        return _closed(request, sheet)
-    return _to_sheet(sheet)
+        return closed_reply(request, _address(sheet))
+    return see_other(_address(sheet))
 
 
 def _page(
@@ -196,31 +199,15 @@ def _after(sheet: CountSheet) -> str:
 
 def _stale(request: HttpRequest, sheet: CountSheet) -> HttpResponse:
     """Both contents side by side; nothing was overwritten."""
-    if not wants_json(request):
-        return _to_sheet(sheet)
     sheet.refresh_from_db()
     context = {"study": request.membership.study, "sheet": sheet, "kept": kept_rows(sheet)}
-    html = render_to_string("argsum/_count_kept.html", context, request)
-    return JsonResponse({"error": "conflict", "conflict": html}, status=409)
-
-
-def _closed(request: HttpRequest, sheet: CountSheet) -> HttpResponse:
-    """The round ended meanwhile; what differed is kept."""
-    detail = _("The round is closed. What you entered is kept.")
-    if wants_json(request):
-        return JsonResponse({"error": "closed", "detail": detail}, status=409)
-    messages.error(request, detail)
-    return _to_sheet(sheet)
+    return conflict_reply(request, _address(sheet), "argsum/_count_kept.html", context)
 
 
 def _stored(saved: CountSheet) -> dict[str, Any]:
     """What the page is told about the draft that the server has now."""
     counts = shown_counts(saved, content_of(saved))
     return {"version": saved.version, "saved_at": saved.saved_at, **counts}
-
-
-def _errors(form: SaveForm) -> str:
-    return " ".join(text for errors in form.errors.values() for text in errors)
 
 
 def _not_valid(
@@ -237,14 +224,11 @@ def _not_valid(
     """
     if not wants_json(request):
         return _page(request, sheet, form, detail, missing, status=422)
-    body: dict[str, Any] = {"error": "not_valid", "detail": detail, "missing": missing or []}
-    body |= stored or {}
-    return JsonResponse(body, status=422)
+    return not_valid_json(detail, missing, stored)
 
 
-def _to_sheet(sheet: CountSheet) -> HttpResponse:
-    address = reverse("count_form", args=[sheet.study.public_id, sheet.public_id])
-    return HttpResponse(status=303, headers={"Location": address})
+def _address(sheet: CountSheet) -> str:
+    return reverse("count_form", args=[sheet.study.public_id, sheet.public_id])
 
 
 ROUND = "key-points/judging/<uuid:counting_id>/"

@@ -19,6 +19,7 @@ from argsum.reports.summary_tables import (
     board_table,
     cells_table,
     source_name,
+    unfinished_notes,
 )
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
@@ -52,6 +53,7 @@ def key_points(request: HttpRequest, study: Study) -> HttpResponse:
             (name, alt(found)) for name, (_spec, alt, rows) in BOARD_CHARTS.items() if rows(found)
         ],
         "note": board_note(found) if found.rows else "",
+        "unfinished": unfinished_notes(found),
         "few_cells": 0 < len(found.cells) < FEW_CELLS,
     }
     is_part = request.headers.get("HX-Request") and not request.headers.get("HX-Boosted")

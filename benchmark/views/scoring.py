@@ -5,16 +5,20 @@ header decides between a redirect and JSON.
 """
 
 import uuid
-from typing import Any
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.template.loader import render_to_string
 from django.urls import path, reverse
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.views.sheet_replies import (
+    closed_reply,
+    conflict_reply,
+    errors_of,
+    not_valid_json,
+    see_other,
+    submitted_reply,
+)
 from benchmark.actions.scoring_serving import next_sheet, qualification_for
 from benchmark.actions.scoring_sheets import (
     RoundNotOpen,
@@ -98,15 +102,15 @@ def score_save(request: HttpRequest, study: Study, sheet_id: uuid.UUID) -> HttpR
     sheet = own_sheet(request, study, sheet_id)
     form = SaveForm(request.POST, rubric=sheet.rubric.rubric)
     if not form.is_valid():
-        return _not_valid(request, sheet, form, _errors(form))
+        return _not_valid(request, sheet, form, errors_of(form))
     try:
         saved = save_draft(sheet=sheet, sent=form.sent())
     except StaleDraft:
         return _stale(request, sheet)
     except RoundNotOpen:
-        return _closed(request, sheet)
+        return closed_reply(request, _address(sheet))
     if not wants_json(request):
-        return _to_sheet(sheet)
+        return see_other(_address(sheet))
     return JsonResponse({"version": saved.version, "saved_at": saved.saved_at})
 
 
@@ -117,20 +121,18 @@ def score_submit(request: HttpRequest, study: Study, sheet_id: uuid.UUID) -> Htt
     sheet = own_sheet(request, study, sheet_id)
     form = SaveForm(request.POST, rubric=sheet.rubric.rubric)
     if not form.is_valid():
-        return _not_valid(request, sheet, form, _errors(form))
+        return _not_valid(request, sheet, form, errors_of(form))
     try:
         key = form.cleaned_data["client_key"] or uuid.uuid4().hex
         submitted = submit_sheet(sheet=sheet, sent=form.sent(), key=key)
     except StaleDraft:
         return _stale(request, sheet)
     except RoundNotOpen:
-        return _closed(request, sheet)
+        return closed_reply(request, _address(sheet))
     except SheetNotValid as reason:
         return _not_valid(request, sheet, form, str(reason), reason.missing)
     address = _after(submitted)
-    if wants_json(request):
-        return JsonResponse({"page": address, "version": submitted.version})
-    return HttpResponse(status=303, headers={"Location": address})
+    return submitted_reply(request, address, submitted.version)
 
 
 @study_page(*SCORERS)
@@ -144,12 +146,12 @@ def score_settle(
     choice = request.POST.get("choice")
     # Anything but an answer to the question leaves both versions where they are.
     if choice not in ("mine", "stored"):
-        return _to_sheet(sheet)
+        return see_other(_address(sheet))
     try:
         take_kept(sheet=sheet, kept=kept, is_wanted=choice == "mine")
     except RoundNotOpen:
-        return _closed(request, sheet)
-    return _to_sheet(sheet)
+        return closed_reply(request, _address(sheet))
+    return see_other(_address(sheet))
 
 
 def _page(
@@ -242,25 +244,9 @@ def _after(sheet: ScoreSheet) -> str:
 
 def _stale(request: HttpRequest, sheet: ScoreSheet) -> HttpResponse:
     """Both contents side by side; nothing was overwritten."""
-    if not wants_json(request):
-        return _to_sheet(sheet)
     sheet.refresh_from_db(fields=["draft", "points", "unable", "notes", "comment", "version"])
     context = {"study": request.membership.study, "sheet": sheet, "kept": kept_rows(sheet)}
-    html = render_to_string("benchmark/_score_kept.html", context, request)
-    return JsonResponse({"error": "conflict", "conflict": html}, status=409)
-
-
-def _closed(request: HttpRequest, sheet: ScoreSheet) -> HttpResponse:
-    """The round ended meanwhile; what differed is kept."""
-    detail = _("The round is closed. What you entered is kept.")
-    if wants_json(request):
-        return JsonResponse({"error": "closed", "detail": detail}, status=409)
-    messages.error(request, detail)
-    return _to_sheet(sheet)
-
-
-def _errors(form: SaveForm) -> str:
-    return " ".join(text for errors in form.errors.values() for text in errors)
+    return conflict_reply(request, _address(sheet), "benchmark/_score_kept.html", context)
 
 
 def _not_valid(
@@ -273,13 +259,11 @@ def _not_valid(
     """Say what is missing or wrong; without script the content comes back."""
     if not wants_json(request):
         return _page(request, sheet, form, detail, missing, status=422)
-    body: dict[str, Any] = {"error": "not_valid", "detail": detail, "missing": missing or []}
-    return JsonResponse(body, status=422)
+    return not_valid_json(detail, missing)
 
 
-def _to_sheet(sheet: ScoreSheet) -> HttpResponse:
-    address = reverse("score_form", args=[sheet.scoring_round.study.public_id, sheet.public_id])
-    return HttpResponse(status=303, headers={"Location": address})
+def _address(sheet: ScoreSheet) -> str:
+    return reverse("score_form", args=[sheet.scoring_round.study.public_id, sheet.public_id])
 
 
 urlpatterns = [

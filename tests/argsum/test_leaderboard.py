@@ -9,6 +9,7 @@ from argsum.reports.set_scores import cluster_values
 from argsum.reports.summary_board import summary_board
 from argsum.reports.summary_charts import tradeoff_rows, weighted_rows
 from argsum.reports.summary_choice import board_choice
+from cqa_site.runs.models import Run
 from tests.argsum.made_cells import make_count, make_dataset, make_set, make_system_run
 from tests.argsum.made_counting_runs import make_counting_run
 from tests.cast import make_member, make_study, sign_in
@@ -176,6 +177,10 @@ def test_dev_and_test_may_be_counted_by_two_runs_of_one_judge(study):
     assert found.choice.coverage.setting.startswith("#2 ")
     (row,) = found.rows
     assert (row.selection, row.criterion, row.setting) == ("dev", "coverage", "threshold=0.6")
+    assert found.unfinished == ()
+    Run.objects.filter(number=2).update(state="cancelled")
+    page = sign_in(boss).get(reverse("key_points", args=[study.public_id])).content.decode()
+    assert "Run #2 of the judge is not complete (cancelled)" in page
     # Another judge's counts choose nothing.
     other = Rater.objects.create(study=study, kind="model", name="another")
     CountingRun.objects.filter(run__number=1).update(rater=other)
