@@ -41,10 +41,14 @@ TITLES = {
     "min_distance": lazy("UMAP least distance"),
     "iterative": lazy("Iterative clustering"),
     "min_size": lazy("Fewest arguments in a cluster"),
-    "profile": lazy("Share of the likeness of rows of scores"),
-    "refines": lazy("Move arguments to better clusters"),
+    "profile": lazy("Weight of match profiles"),
+    "refines": lazy("Move arguments to the cluster they match best"),
 }
 HELP = lazy("Values or ranges, such as 0.05–0.95 step 0.025.")
+OWN_HELP = {
+    "profile": lazy("0 to 1: arguments are alike that match the same others. Empty as published."),
+    "refines": lazy("on, off, or both. Empty as published, without."),
+}
 
 
 class SystemRunForm(forms.Form):
@@ -199,5 +203,5 @@ def _grid_field(parameter: Parameter) -> forms.CharField:
         required=False,
         max_length=1_000,
         initial=write_values(parameter.published),
-        help_text="" if parameter.kind == "switch" else HELP,
+        help_text=OWN_HELP.get(parameter.name, "" if parameter.kind == "switch" else HELP),
     )
