@@ -5,13 +5,13 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
-from annotation.views.chart_files import table_file
+from annotation.views.chart_files import chart_file, table_file
 from argsum.actions.system_runs import (
     WRITES_CELLS,
     WRITES_CLUSTERS,
@@ -27,6 +27,7 @@ from argsum.forms.system_runs import SystemRunForm
 from argsum.methods.cluster_figures import LEAST_SHARE
 from argsum.methods.system_grids import count_combinations, in_order, write_values
 from argsum.models import SystemRun
+from argsum.reports.setting_curve import curve_rows, curve_spec, curve_table, varied
 from argsum.reports.system_runs import cell_lines, lines_table, runs_of
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
@@ -123,8 +124,32 @@ def system_run(request: HttpRequest, study: Study, system_run_id: uuid.UUID) -> 
         "least_share": round(100 * LEAST_SHARE),
         "has_figures": any(line.excluding or line.including for line in lines),
         "has_clusters": run.system in (SystemRun.System.USKPM, SystemRun.System.MCARGSUM),
+        "varied": varied(run),
+        "curve_state": _curve_state(run),
     }
+    context["has_curve"] = context["has_figures"] and context["varied"]
     return render(request, "argsum/system_run.html", context)
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def system_run_chart(
+    request: HttpRequest, study: Study, system_run_id: uuid.UUID, format: str
+) -> HttpResponse:
+    """How its clusters change with the parameter that varies, as a picture or a table."""
+    run = _found(study, system_run_id)
+    rows = curve_rows(run, cell_lines(run, list(cells_of(run.dataset, run.split))))
+    if not rows:
+        raise Http404
+    if format not in ("svg", "png"):
+        return table_file(curve_table(run, rows), format)
+    return chart_file(
+        request,
+        lambda size: curve_spec(varied(run), rows, size),
+        state=_curve_state(run),
+        name="settings",
+        format=format,
+    )
 
 
 @study_page(*RESEARCHERS)
@@ -165,6 +190,11 @@ def _steer(
     except SystemRunRefused as reason:
         messages.error(request, str(reason))
     return redirect("system_run", study.public_id, run.public_id)
+
+
+def _curve_state(run: SystemRun) -> str:
+    """Changes whenever a set is added; what a set holds does not."""
+    return f"{run.pk}-{run.sets_done}-{run.sets_none}-{run.sets_waiting}"
 
 
 def _found(study: Study, system_run_id: uuid.UUID) -> SystemRun:
@@ -216,6 +246,11 @@ urlpatterns = [
     path(f"{BASE}/new/", system_run_new, name="system_run_new"),
     path(f"{BASE}/estimate/", system_run_estimate, name="system_run_estimate"),
     path(f"{BASE}/<uuid:system_run_id>/", system_run, name="system_run"),
+    path(
+        f"{BASE}/<uuid:system_run_id>/settings.<str:format>",
+        system_run_chart,
+        name="system_run_chart",
+    ),
     path(f"{BASE}/<uuid:system_run_id>/state/", system_run_state, name="system_run_state"),
     path(f"{BASE}/<uuid:system_run_id>/cancel/", system_run_cancel, name="system_run_cancel"),
     path(f"{BASE}/<uuid:system_run_id>/resume/", system_run_resume, name="system_run_resume"),

@@ -276,6 +276,7 @@ IN_PAGES = {
     "summary_set_chart": DRAWN,
     "summary_set_file": ("summary_set",),
     "system_run": ("system_run", "summary_sets"),
+    "system_run_chart": DRAWN,
     "system_run_cancel": ("system_run_cancel",),
     "system_run_estimate": "Cells times settings, which the answer to starting a run tells.",
     "system_run_new": ("system_runs",),

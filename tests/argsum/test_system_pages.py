@@ -151,6 +151,34 @@ def test_the_table_of_a_run_has_a_row_for_every_cell_and_setting(lab):
     assert unknown.status_code == 404
 
 
+def test_the_curve_of_the_parameter_that_varies(lab):
+    run = lab.run(grid={"threshold": [0.1, 0.5, 0.95], "min_size": [3]})
+    page = lab.get("system_run", system_run_id=run.public_id).content.decode()
+    assert "Clusters by threshold" in page
+    here = {"system_run_id": run.public_id}
+    table = lab.get("system_run_chart", **here, format="csv").content.decode("utf-8-sig")
+    lines = table.splitlines()
+    assert lines[0].startswith("threshold,ARI excluding noise,cells,ARI including noise")
+    # One cluster of all, the key points, and nothing clustered.
+    assert [line.split(",")[:3] for line in lines[1:4]] == [
+        ["0.1", "0.0", "2"],
+        ["0.5", "1.0", "2"],
+        ["0.95", "", "0"],
+    ]
+    picture = lab.get("system_run_chart", **here, format="svg")
+    assert picture["Content-Type"] == "image/svg+xml"
+    assert b"1.000" in picture.content
+    assert lab.get("system_run_chart", **here, format="exe").status_code == 404
+    for grid in (
+        {"threshold": [0.4, 0.5], "min_size": [3]},
+        {"threshold": [0.4, 0.5, 0.6], "min_size": [2, 3]},
+    ):
+        other = lab.run(grid=grid)
+        ids = {"system_run_id": other.public_id}
+        assert "Clusters by" not in lab.get("system_run", **ids).content.decode()
+        assert lab.get("system_run_chart", **ids, format="svg").status_code == 404
+
+
 def test_stop_and_go_on_from_the_page(lab):
     run = lab.run(variant="global")
     lab.post("system_run_cancel", system_run_id=run.public_id)

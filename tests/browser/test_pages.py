@@ -69,6 +69,7 @@ PIECES = {
     "summary_people_table",
     "summary_set_chart",
     "summary_set_file",
+    "system_run_chart",
     "system_run_state",
     "judges_card",
     "judges_chart",

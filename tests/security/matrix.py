@@ -264,6 +264,7 @@ STUDY_ROUTES = {
     "system_run_estimate": RESEARCHERS_POST,
     "system_run_new": RESEARCHERS,
     "system_run_resume": RESEARCHERS_POST,
+    "system_run_chart": RESEARCHERS,
     "system_run_state": RESEARCHERS,
     "system_runs": RESEARCHERS,
     "writing_estimate": RESEARCHERS_POST,

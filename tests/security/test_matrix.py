@@ -58,6 +58,8 @@ LACKING = {
     "adjudication_skip",
     # No training ran, so there is no curve.
     "scorer_curve",
+    # Its run has one setting.
+    "system_run_chart",
     # One set is judged there, by one person, and no metric is named.
     "summary_metric",
     "summary_metrics_chart",
@@ -100,6 +102,7 @@ FIXED = {
     "judges_table": {"figure": "judges", "format": "csv"},
     "score_agreement_chart": {"name": "judges", "format": "svg"},
     "scorer_curve": {"format": "svg"},
+    "system_run_chart": {"format": "svg"},
     "score_agreement_table": {"figure": "judges", "format": "csv"},
     "summary_set_chart": {"format": "svg"},
     "key_points_chart": {"figure": "weighted", "format": "svg"},
