@@ -518,6 +518,7 @@ def test_the_server_is_killed_in_the_middle_of_a_draft(browser, killable):
     page.get_by_label("Email").fill("expert@killed.example")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("main").get_by_role("button").first.click()
+    editor(page).wait_for()
     put_caret(page, "Tea is calmer")
     page.keyboard.type(" before the crash")
     expect_saved(page)
