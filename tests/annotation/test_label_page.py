@@ -615,8 +615,11 @@ def seeded_ids(monkeypatch):
 
 
 def campaign_with_scattered_controls(study):
-    """660 items whose controls are a random sample, as a researcher would mark them."""
-    campaign = make_campaign(study, ordinary=660, controls=0, votes_per_item=3)
+    """760 items whose controls are a random sample, as a researcher would mark them.
+
+    Many more than 40 people with a block each can hold at once, so that nobody is left without.
+    """
+    campaign = make_campaign(study, ordinary=760, controls=0, votes_per_item=3)
     items = list(campaign.items.all())
     controls = random.Random(11).sample([item.pk for item in items], 60)
     Item.objects.filter(pk__in=controls).update(control_label=3)
