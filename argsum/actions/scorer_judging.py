@@ -27,9 +27,8 @@ def scored_cells(
     """Judged arguments of each cell with their cosines; all texts are encoded in one go."""
     texts: list[str] = []
     for cell in cells:
-        own = [cell.arguments[row] for row in cell.judged]
+        own = [*(cell.arguments[row] for row in cell.judged), *cell.key_points]
         texts += with_topic(own, cell.topic if uses_topic else "")
-        texts += cell.key_points
     vectors = encode(texts) if texts else None
     found, start = [], 0
     for cell in cells:

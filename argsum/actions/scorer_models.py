@@ -9,7 +9,7 @@ import numpy as np
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from argsum.methods.scoring import Scores, cosines_into, sides, with_topic
+from argsum.methods.scoring import Scores, cosines_into, with_topic
 from argsum.models import CellArgument, Scorer
 from cqa_site.judging.embedding import PACKAGED_MODEL, SentenceEmbedder, packaged_weights
 
@@ -108,8 +108,9 @@ class BiEncoder:
         """As `matrix`, into an array that is there."""
         if not out.size:
             return out
-        first, second = sides(rows, columns, topic if self.uses_topic else "")
-        return cosines_into(out, self.vectors(first), self.vectors(second))
+        prefix = topic if self.uses_topic else ""
+        first, second = (self.vectors(with_topic(texts, prefix)) for texts in (rows, columns))
+        return cosines_into(out, first, second)
 
 
 class CrossEncoder:
@@ -123,9 +124,8 @@ class CrossEncoder:
         self, out: Scores, rows: Sequence[str], columns: Sequence[str], *, topic: str = ""
     ) -> Scores:
         """Scores of all pairs row by row, into an array of shape (r, c)."""
-        first, second = sides(rows, columns, topic if self.uses_topic else "")
-        for place, text in enumerate(first):
-            out[place] = self._read([(text, other) for other in second])
+        for place, text in enumerate(with_topic(rows, topic if self.uses_topic else "")):
+            out[place] = self._read([(text, other) for other in columns])
         return out
 
     def matrix(self, rows: Sequence[str], columns: Sequence[str], *, topic: str = "") -> Scores:

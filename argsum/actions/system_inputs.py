@@ -99,11 +99,6 @@ class RunScorers:
             with_topic(arguments, topic if self._encoder.uses_topic else "")
         )
 
-    @property
-    def uses_topic(self) -> bool:
-        """Whether the match scorer was trained with the topic before each argument."""
-        return _required(self.run.match_scorer).uses_topic
-
     @cached_property
     def _encoder(self) -> BiEncoder:
         inner = self.match.inner if isinstance(self.match, KeptMatrices) else None
@@ -138,11 +133,6 @@ class CellInputs:
     def match(self, columns: Sequence[str]) -> Scores:
         """Scores of all arguments with some texts, shape (n, k)."""
         return self.scorers.match.matrix(self.texts, columns, topic=self.cell.topic)
-
-    def match_arguments(self, rows: Sequence[int]) -> Scores:
-        """Scores of all arguments with some of them, shape (n, k)."""
-        topic = self.cell.topic if self.scorers.uses_topic else ""
-        return self.match(with_topic([self.texts[row] for row in rows], topic))
 
     def between(self, texts: Sequence[str]) -> Scores:
         """Scores of some texts with each other, shape (k, k)."""

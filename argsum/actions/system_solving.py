@@ -123,7 +123,7 @@ class Extracting:
         inputs = self.inputs
         rows = self._rows(max((float(each["fill_up"]) for each in self.grid), default=0.0))
         texts = [inputs.texts[row] for row in rows]
-        match = inputs.match_arguments(rows)
+        match = inputs.match(texts)
         return Candidates(texts, match, match[rows], inputs.quality[rows], rows)
 
     def _rows(self, share: float) -> list[int]:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from argsum.methods.training_cells import TrainingCell
@@ -19,6 +20,10 @@ from .training_torch import Check, MatchTraining, Progress
 from .training_weights import load, read, write
 
 Say = Callable[[int, int, str], None]
+# Dropout draws from one generator of the process, so two trainings at once would mix their draws.
+ONE_AT_A_TIME = Lock()
+# Seconds after which a training that waits says so again, and notices that it was cancelled.
+WAITING = 2.0
 
 
 class AveragedTraining:
@@ -46,7 +51,18 @@ class AveragedTraining:
         self._sums: list[Any] = []
 
     def run(self, say: Say) -> MatchTraining:
-        """Train all members; returns a training whose weights are their mean."""
+        """Train all members; returns a training whose weights are their mean.
+
+        Another training of this process is waited for, and ``say`` is told so.
+        """
+        while not ONE_AT_A_TIME.acquire(timeout=WAITING):
+            say(0, self.total, "waiting for another training")
+        try:
+            return self._run(say)
+        finally:
+            ONE_AT_A_TIME.release()
+
+    def _run(self, say: Say) -> MatchTraining:
         self._resume()
         while len(self.members) < self.recipe.members:
             training = self._member(len(self.members))

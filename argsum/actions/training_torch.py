@@ -211,8 +211,8 @@ class MatchTraining:
     def _loss(self, batch: Batch) -> Any:
         cell = self.cells[batch.cell]
         topic = cell.topic if self.recipe.uses_topic else ""
-        arguments = with_topic([cell.arguments[row] for row in batch.rows], topic)
-        vectors = self._ordered([*arguments, *cell.key_points])
+        texts = [*(cell.arguments[row] for row in batch.rows), *cell.key_points]
+        vectors = self._ordered(with_topic(texts, topic))
         labels = cell.labels[list(batch.rows)]
         return batch_loss(vectors @ vectors.T, labels, self.recipe, self.middle)
 

@@ -30,11 +30,21 @@ def load_encoder(source: str, longest: int) -> Any:
 
 
 def trainable(model: Any, frozen: int) -> list[Any]:
-    """The weights that are learned; ``frozen`` as in `Recipe`."""
-    network = model[0].auto_model
+    """The weights that are learned; ``frozen`` as in `Recipe`.
+
+    Raises EmbeddingsUnavailable for a model without layers of attention.
+    """
+    from torch.nn import ModuleList
+
+    network = getattr(model[0], "auto_model", None)
+    if network is None:
+        raise EmbeddingsUnavailable("This model is no transformer; it cannot be trained here.")
     if frozen:
-        network.embeddings.requires_grad_(False)
-    for layer in list(network.encoder.layer)[: max(0, frozen - 1)]:
+        words = getattr(network, "embeddings", None) or network.get_input_embeddings()
+        words.requires_grad_(False)
+    # Architectures name them otherwise; all keep them in the first list of modules.
+    layers = next((each for each in network.modules() if isinstance(each, ModuleList)), [])
+    for layer in list(layers)[: max(0, frozen - 1)]:
         layer.requires_grad_(False)
     if getattr(network, "pooler", None) is not None:
         # Means of token vectors are taken: nothing reaches the pooler.

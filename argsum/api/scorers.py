@@ -101,6 +101,8 @@ class TrainInput(Input):
     contrast = serializers.FloatField(required=False)
     entropy = serializers.FloatField(required=False)
     members = serializers.IntegerField(required=False)
+    checks = serializers.IntegerField(required=False)
+    patience = serializers.IntegerField(required=False)
     uses_topic = serializers.BooleanField(required=False)
 
 

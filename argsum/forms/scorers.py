@@ -20,7 +20,7 @@ WAYS = {
 }
 LONGEST_TEXT = 2_000
 # Of the recipe, checked against its bounds.
-NUMBERS = ("batch", "learning_rate", "contrast", "entropy", "members")
+NUMBERS = ("batch", "learning_rate", "contrast", "entropy", "members", "checks", "patience")
 
 
 class NameField(forms.CharField):
@@ -61,7 +61,7 @@ class ScorerForm(forms.Form):
         help_text=_("The score above which two texts match. Leave it open if nobody chose one."),
     )
     uses_topic = forms.BooleanField(
-        label=_("Put the topic before the argument"),
+        label=_("Put the topic before the texts"),
         required=False,
         help_text=_("Only for a model that was trained so."),
     )
@@ -129,7 +129,18 @@ class TrainForm(forms.Form):
         required=False,
         help_text=_("With following seeds, one after the other; each takes as long as the first."),
     )
-    uses_topic = forms.BooleanField(label=_("Put the topic before the argument"), required=False)
+    checks = forms.IntegerField(
+        label=_("Looks at the dev split"), initial=USUAL.checks, required=False
+    )
+    patience = forms.IntegerField(
+        label=_("Looks without a better figure"),
+        initial=USUAL.patience,
+        required=False,
+        help_text=_("After so many in a row a training ends early."),
+    )
+    uses_topic = forms.BooleanField(
+        label=_("Put the topic before the texts"), initial=USUAL.uses_topic, required=False
+    )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -171,5 +182,7 @@ class TryForm(forms.Form):
         super().__init__(*args, **kwargs)
         if scorer.task == Scorer.Task.QUALITY:
             del self.fields["second"]
-        if not scorer.uses_topic and scorer.kind != Scorer.Kind.COLUMN:
+        if scorer.uses_topic:
+            self.fields["topic"].help_text = _("It learned from texts behind their topic.")
+        elif scorer.kind != Scorer.Kind.COLUMN:
             del self.fields["topic"]

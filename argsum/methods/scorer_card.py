@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 SPLITS = ("dev", "test")
+BEHIND_TOPIC = "Both texts are read behind the topic of the debate, as `topic: text`."
 
 
 def match_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
@@ -24,6 +25,7 @@ def match_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) 
         "It says how well two short texts express the same point: the cosine of their sentence",
         "vectors. It was trained to find the key point of a debate argument, and arguments with",
         "the same key point.",
+        *(["", BEHIND_TOPIC] if facts["recipe"].get("uses_topic") else []),
         "",
         "## Figures",
         "",

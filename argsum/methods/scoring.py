@@ -29,7 +29,8 @@ class MatchScorer(Protocol):
         columns : c texts
             Key points, or arguments.
         topic
-            Read only by a scorer that was trained with it, see `with_topic`.
+            Read only by a scorer that was trained with it: a bi-encoder finds it before each text,
+            a model that reads both texts before the first. See `with_topic`.
 
         Returns
         -------
@@ -56,16 +57,6 @@ def with_topic(texts: Sequence[str], topic: str) -> list[str]:
     ['Night buses: It is safer.']
     """
     return [f"{topic}: {text}" for text in texts] if topic else list(texts)
-
-
-def sides(rows: Sequence[str], columns: Sequence[str], topic: str) -> tuple[list[str], list[str]]:
-    """Both sides as the model reads them.
-
-    The topic goes before the arguments, which are the rows. Where the columns are the very same
-    texts they are arguments too, so that the matrix stays symmetric.
-    """
-    first = with_topic(rows, topic)
-    return first, first if list(rows) == list(columns) else list(columns)
 
 
 def cosines_into(out: Scores, rows: Scores, columns: Scores) -> Scores:

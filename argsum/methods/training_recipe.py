@@ -55,7 +55,7 @@ class Recipe:
         How many trainings with following seeds are made, one after the other; their best weights
         are averaged.
     uses_topic : bool
-        Whether the topic is put before each argument.
+        Whether the topic is put before each text: what it says depends on what it is about.
     """
 
     steps: int = 120
@@ -69,10 +69,10 @@ class Recipe:
     longest: int = 64
     averaging: float = 0.98
     checks: int = 4
-    patience: int = 4
+    patience: int = 2
     members: int = 4
     seed: int = 1
-    uses_topic: bool = False
+    uses_topic: bool = True
 
     def __post_init__(self) -> None:
         for name, (lowest, highest) in BOUNDS.items():

@@ -242,7 +242,7 @@ class Migration(migrations.Migration):
                 ('base_model', models.CharField(blank=True, max_length=500, verbose_name='model')),
                 ('folder', models.CharField(blank=True, max_length=64)),
                 ('sha256', models.CharField(blank=True, max_length=64)),
-                ('uses_topic', models.BooleanField(default=False, verbose_name='put the topic before the argument')),
+                ('uses_topic', models.BooleanField(default=False, verbose_name='put the topic before the texts')),
                 ('threshold', models.FloatField(null=True)),
                 ('state', models.CharField(choices=[('training', 'Training'), ('ready', 'Ready'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='ready', max_length=9)),
                 ('recipe', models.JSONField(default=dict)),

@@ -59,18 +59,18 @@ def test_a_stored_matrix_needs_no_model():
 
 
 @pytest.mark.django_db
-def test_the_topic_goes_before_arguments_only_and_only_where_it_was_learned():
+def test_the_topic_goes_before_each_text_where_it_was_learned():
     study = make_study()
     plain = make_scorer(study, sha256="a" * 64)
     tuned = make_scorer(study, name="Tuned", sha256="b" * 64, uses_topic=True)
     scorers.cached_matrix(plain, ROWS, COLUMNS, topic=TOPIC)
     scorers.cached_matrix(tuned, ROWS, COLUMNS, topic=TOPIC)
-    prefixed = [f"{TOPIC}: {text}" for text in ROWS]
-    assert Counting.asked == [ROWS, COLUMNS, prefixed, COLUMNS]
+    prefixed = [[f"{TOPIC}: {text}" for text in texts] for texts in (ROWS, COLUMNS)]
+    assert Counting.asked == [ROWS, COLUMNS, *prefixed]
     symmetric = scorers.cached_matrix(tuned, ROWS, ROWS, topic=TOPIC)
     assert np.allclose(symmetric, symmetric.T)
     assert np.allclose(np.diag(symmetric), 1)
-    # Both sides are arguments: nothing new was read.
+    # Nothing new was read.
     assert len(Counting.asked) == 4
 
 

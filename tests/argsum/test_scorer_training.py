@@ -6,7 +6,13 @@ from dataclasses import replace
 import pytest
 from safetensors.numpy import load_file
 
-from argsum.actions import match_training, scorer_training, training_torch, training_weights
+from argsum.actions import (
+    match_training,
+    scorer_training,
+    training_average,
+    training_torch,
+    training_weights,
+)
 from argsum.actions.scorer_models import ScorerRefused, trained_folder
 from argsum.actions.scorers import match_scorer_of, quality_scorer_of
 from argsum.actions.training_data import cells_of
@@ -32,6 +38,8 @@ RECIPE = Recipe(
     checks=3,
     averaging=0.5,
     members=1,
+    patience=3,
+    uses_topic=False,
 )
 
 
@@ -127,6 +135,44 @@ def test_after_a_killed_worker_the_weights_are_the_same(data, study, dataset):
     # The checkpoint after the look at step 8 is where it went on.
     assert steps[0] == 9
     assert again["sha256"] == train(whole, never)["sha256"]
+
+
+def test_a_training_ends_early_where_dev_gets_no_better(data, study, dataset, monkeypatch):
+    monkeypatch.setattr(match_training, "pair_precision", lambda cells: 0.5)
+    made = trained(ask(study, dataset, recipe=replace(RECIPE, checks=6, patience=2)))
+    # The first look is the best; the two after it are not better.
+    assert made.figures["steps"] == 12
+
+
+def test_the_topic_stands_before_all_that_is_learned_and_judged(data, study, dataset, monkeypatch):
+    read = []
+    usual = training_torch.MatchTraining._vectors
+
+    def noted(self, texts):
+        read.extend(texts)
+        return usual(self, texts)
+
+    monkeypatch.setattr(training_torch.MatchTraining, "_vectors", noted)
+    made = trained(ask(study, dataset, recipe=replace(RECIPE, steps=2, uses_topic=True)))
+    assert made.uses_topic
+    assert "`topic: text`" in made.card
+    assert read
+    topics = tuple(f"{each}: " for each in dataset.cells.values_list("topic", flat=True))
+    assert all(text.startswith(topics) for text in read)
+
+
+def test_a_second_training_waits_and_can_be_cancelled(data, study, dataset, monkeypatch):
+    monkeypatch.setattr(training_average, "WAITING", 0.01)
+    said = []
+
+    def cancelled(done, total, note=""):
+        said.append(note)
+        raise StaleWorker
+
+    with training_average.ONE_AT_A_TIME, pytest.raises(StaleWorker):
+        match_training.train_match(ask(study, dataset), cells_of(dataset), RECIPE, cancelled)
+    assert said == ["waiting for another training"]
+    assert not training_average.ONE_AT_A_TIME.locked()
 
 
 def test_members_are_averaged_and_a_kill_changes_nothing(data, study, dataset):

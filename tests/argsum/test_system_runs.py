@@ -153,22 +153,21 @@ def test_settings_of_smatchtopr_share_one_ranking(lab, monkeypatch):
     ] == [1, 2, 6, 6]
 
 
-def test_a_topic_that_was_trained_with_stands_before_arguments_on_both_sides(lab):
+@pytest.mark.parametrize("system", ["barh", "smatchtopr", "mcargsum"])
+def test_a_scorer_hears_the_topic_of_whatever_it_compares(lab, system):
     seen = []
     usual = lab.scorer.matrix
 
     def noted(rows, columns, *, topic=""):
-        seen.append((topic, columns))
+        seen.append((topic, *rows, *columns))
         return usual(rows, columns, topic=topic)
 
     lab.scorer.matrix = noted
-    lab.run(system="smatchtopr", grid=GRIDS["smatchtopr"])
-    assert not any(text.startswith(topic) for topic, columns in seen for text in columns)
-    Scorer.objects.filter(task="match").update(uses_topic=True)
-    seen.clear()
-    lab.run(system="smatchtopr", grid=GRIDS["smatchtopr"])
-    assert [text for topic, columns in seen for text in columns]
-    assert all(text.startswith(f"{topic}: ") for topic, columns in seen for text in columns)
+    lab.run(system=system, grid=GRIDS[system])
+    topics = set(lab.dataset.cells.values_list("topic", flat=True))
+    assert {topic for topic, *_texts in seen} == topics
+    # Whether it stands before the texts is the scorer's own affair.
+    assert not any(text.startswith(topic) for topic, *texts in seen for text in texts)
 
 
 def test_only_runs_that_make_the_same_share_a_name(lab):

@@ -1,3 +1,4 @@
+from argparse import BooleanOptionalAction
 from dataclasses import fields
 from typing import Any
 
@@ -22,7 +23,12 @@ class Command(TrainCommand):
         for each in fields(Recipe):
             option = "--" + each.name.replace("_", "-")
             if each.name == "uses_topic":
-                parser.add_argument(option, action="store_true", help="put the topic first")
+                parser.add_argument(
+                    option,
+                    action=BooleanOptionalAction,
+                    default=each.default,
+                    help="put the topic before each text",
+                )
             else:
                 parser.add_argument(option, type=type(each.default), default=each.default)
 
