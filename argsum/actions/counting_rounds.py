@@ -2,7 +2,7 @@
 
 import random
 import uuid
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,12 +94,11 @@ def plan_round(
     planned = _locked(counting_round, CountingRound.State.DRAFT) if counting_round else None
     planned = planned or CountingRound(study=study, created_by=actor)
     rows = matching_sets(study=study, plan=plan, counting_round=counting_round)
-    found = list(rows.order_by("pk").values_list("pk", "system", "cell"))
-    drawn = draw_sets(
-        ((pk, (system, cell) if plan.per_cell == ONE else pk) for pk, system, cell in found),
-        plan.size,
-        seed=plan.seed,
-    )
+    found = list(rows.order_by("pk").values_list("pk", "system", "setting", "cell"))
+    strata: list[tuple[int, Hashable]] = [(pk, pk) for pk, *_rest in found]
+    if plan.per_cell == ONE:
+        strata = one_setting(found, seed=plan.seed)
+    drawn = draw_sets(strata, plan.size, seed=plan.seed)
     if not drawn:
         raise RoundNotReady(_("No set with key points and references matches."))
     if len(drawn) > MOST_SETS:
@@ -120,6 +119,37 @@ def plan_round(
         batch_size=CHUNK,
     )
     return planned
+
+
+def one_setting(
+    sets: Sequence[tuple[int, str, str, int]], *, seed: int
+) -> list[tuple[int, Hashable]]:
+    """Sets of one setting of each system, as strata of system and cell for `draw_sets`.
+
+    Drawn among the settings with sets in most cells, so that all judgements of a system are of
+    the same setting and its mean is one that a leaderboard can show. Only a cell without that
+    setting keeps its other sets.
+
+    Parameters
+    ----------
+    sets
+        Key, system, setting, cell.
+    seed
+        The same one draws the same settings.
+    """
+    rng = random.Random(seed)  # noqa: S311  an order, not a secret
+    cells: dict[str, dict[str, set[int]]] = {}
+    for _key, system, setting, cell in sets:
+        cells.setdefault(system, {}).setdefault(setting, set()).add(cell)
+    chosen = {}
+    for system, settings in sorted(cells.items()):
+        most = max(len(each) for each in settings.values())
+        chosen[system] = rng.choice([name for name, each in settings.items() if len(each) == most])
+    return [
+        (key, (system, cell))
+        for key, system, setting, cell in sets
+        if setting == chosen[system] or cell not in cells[system][chosen[system]]
+    ]
 
 
 def draw_sets(strata: Iterable[tuple[int, Hashable]], size: int | None, *, seed: int) -> list[int]:

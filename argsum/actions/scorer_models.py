@@ -1,7 +1,7 @@
 """The models behind scorers: where their weights are, and what reads texts with them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -114,10 +114,15 @@ class BiEncoder:
 
 
 class CrossEncoder:
-    """A model that reads both texts together, or one text for its quality; 0–1."""
+    """A model that reads both texts together, or one text for its quality; 0–1.
+
+    ``say`` hears after each row how many are read: a large matrix takes hours, and whoever works
+    for a job must say that they live, and hear that it was cancelled.
+    """
 
     def __init__(self, source: str, *, uses_topic: bool = False) -> None:
         self.source, self.uses_topic = source, uses_topic
+        self.say: Callable[[int, int], None] = lambda done, total: None
         self._reader = None
 
     def fill(
@@ -126,6 +131,7 @@ class CrossEncoder:
         """Scores of all pairs row by row, into an array of shape (r, c)."""
         for place, text in enumerate(with_topic(rows, topic if self.uses_topic else "")):
             out[place] = self._read([(text, other) for other in columns])
+            self.say(place + 1, len(rows))
         return out
 
     def matrix(self, rows: Sequence[str], columns: Sequence[str], *, topic: str = "") -> Scores:

@@ -49,7 +49,8 @@ def _fill(
     parts_of: Callable[[SummarySet, CellInputs], SetParts],
 ) -> None:
     inputs: CellInputs | None = None
-    scorers = RunScorers(run)
+    reading = f"scores of argument %d of %d, {len(keys)} sets to fill"
+    scorers = RunScorers(run, lambda row, n: work.progress(0, len(keys), reading % (row, n)))
     rows = run.sets.filter(pk__in=keys).select_related("cell").order_by("cell__position", "pk")
     for place, made in enumerate(rows):
         if inputs is None or inputs.cell.pk != made.cell_id:

@@ -11,7 +11,7 @@ from argsum.methods.scoring import MatchScorer, QualityScorer, Scores, with_topi
 from argsum.models import Cell, CellArgument, Scorer, SystemRun
 from cqa_site.judging.embedding import PACKAGED_MODEL, seconds_loading
 
-from .scorer_models import BiEncoder, weights_hash
+from .scorer_models import BiEncoder, CrossEncoder, weights_hash
 from .scorers import KeptMatrices, match_scorer_of, quality_scorer_of
 
 
@@ -75,15 +75,21 @@ class Shares:
 
 
 class RunScorers:
-    """The scorers of a run, made once, so that their models are loaded once for all cells."""
+    """The scorers of a run, made once, so that their models are loaded once for all cells.
 
-    def __init__(self, run: SystemRun) -> None:
-        self.run = run
+    ``say`` hears how many rows of a matrix a slow scorer has read.
+    """
+
+    def __init__(self, run: SystemRun, say: Callable[[int, int], None]) -> None:
+        self.run, self.say = run, say
 
     @cached_property
     def match(self) -> MatchScorer:
         """What scores pairs of texts."""
-        return match_scorer_of(_required(self.run.match_scorer))
+        found = match_scorer_of(_required(self.run.match_scorer))
+        if isinstance(found, KeptMatrices) and isinstance(found.inner, CrossEncoder):
+            found.inner.say = self.say
+        return found
 
     @cached_property
     def quality(self) -> QualityScorer | None:

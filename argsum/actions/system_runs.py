@@ -23,8 +23,9 @@ from argsum.methods.system_grids import (
 from argsum.models import Cell, Dataset, Scorer, SystemRun
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
+from cqa_site.runs.actions.runs import pause_run, resume_run
 from cqa_site.runs.jobs import enqueue
-from cqa_site.runs.models import Job
+from cqa_site.runs.models import Job, Run
 
 System, Variant, State = SystemRun.System, SystemRun.Variant, SystemRun.State
 JOB = "system_run"
@@ -83,12 +84,16 @@ class SystemPlan:
 
 @dataclass(frozen=True, slots=True)
 class SystemEstimate:
-    """What a run would compute; ``arguments`` are those of the cells that take part."""
+    """What a run would compute; ``arguments`` are those of the cells that take part.
+
+    ``pairs`` are read one by one by a scorer that reads both texts; 0 with another one.
+    """
 
     cells: int
     settings: int
     arguments: int
     largest: int
+    pairs: int = 0
 
     @property
     def sets(self) -> int:
@@ -109,8 +114,13 @@ def estimate_system(plan: SystemPlan) -> SystemEstimate:
     kept = None if plan.is_unfiltered else Q(arguments__left_out="")
     rows = cells_of(plan.dataset, plan.split).annotate(n=Count("arguments", filter=kept))
     sizes = list(rows.values_list("n", flat=True))
+    reads_both = plan.match_scorer.kind == Scorer.Kind.CROSS_ENCODER
     return SystemEstimate(
-        len(sizes), count_combinations(plan.checked), sum(sizes), max(sizes, default=0)
+        len(sizes),
+        count_combinations(plan.checked),
+        sum(sizes),
+        max(sizes, default=0),
+        sum(size**2 for size in sizes) if reads_both else 0,
     )
 
 
@@ -152,7 +162,10 @@ def enqueue_run(run: SystemRun, actor: User | None = None) -> Job:
 
 @transaction.atomic
 def cancel_system(*, run: SystemRun, actor: User) -> None:
-    """Compute nothing more; the sets that are there stay. Raises `SystemRunRefused`."""
+    """Compute nothing more; the sets that are there stay, and a language model that writes pauses.
+
+    Raises `SystemRunRefused`.
+    """
     changed = SystemRun.objects.filter(pk=run.pk, state__in=SystemRun.ACTIVE).update(
         state=State.CANCELLED, ended_at=Now()
     )
@@ -162,6 +175,9 @@ def cancel_system(*, run: SystemRun, actor: User) -> None:
         study_id=run.study_id, key=f"{JOB}:{run.public_id}", state__in=ACTIVE_JOBS
     ).update(state=Job.State.FAILED, lease_until=None, finished_at=Now(), error=_("Cancelled."))
     run.state = State.CANCELLED
+    if run.writing is not None and run.writing.state in Run.WORKING:
+        # Nobody pays for what nobody waits for.
+        pause_run(run=run.writing, actor=actor)
     record(study=run.study, actor=actor, verb="system_run_cancelled", subject=_subject(run))
 
 
@@ -177,6 +193,8 @@ def resume_system(*, run: SystemRun, actor: User) -> None:
     )
     _require(run, changed)
     run.state, run.error, run.ended_at = State.WAITING, "", None
+    if run.writing is not None and run.writing.state == Run.State.PAUSED:
+        resume_run(run=run.writing, actor=actor)
     record(study=run.study, actor=actor, verb="system_run_resumed", subject=_subject(run))
     enqueue_run(run, actor)
 

@@ -40,6 +40,11 @@ class Steps:
         note = f"cell {self.place} of {self.cells}, setting {setting} of {self.settings}"
         self.work.progress(self.done, self.total, note)
 
+    def read(self, row: int, rows: int) -> None:
+        """Say how much of a matrix is read that takes long."""
+        note = f"cell {self.place} of {self.cells}, scores of argument {row} of {rows}"
+        self.work.progress(self.done, self.total, note)
+
 
 def make_sets(work: Work) -> None:
     """Compute what a run still lacks; what is stored stays, whatever happens to the worker."""
@@ -78,7 +83,7 @@ def _compute(run: SystemRun, work: Work) -> None:
     steps = Steps(
         work, len(cells) * len(settings), len(stored), cells=len(cells), settings=len(settings)
     )
-    scorers = RunScorers(run)
+    scorers = RunScorers(run, steps.read)
     for place, cell in enumerate(cells, start=1):
         steps.place = place
         missing = [

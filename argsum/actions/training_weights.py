@@ -22,7 +22,8 @@ def load_encoder(source: str, longest: int) -> Any:
         ) from error
     folder = packaged_weights() if source == PACKAGED_MODEL else source
     try:
-        model = SentenceTransformer(folder, device="cpu")
+        is_packaged = source == PACKAGED_MODEL
+        model = SentenceTransformer(folder, device="cpu", local_files_only=is_packaged)
     except (OSError, ValueError, RuntimeError) as error:
         raise EmbeddingsUnavailable(f"The model {source!r} could not be loaded.") from error
     model.max_seq_length = min(longest, model.max_seq_length or longest)

@@ -22,6 +22,10 @@ class BoardCellSerializer(serializers.Serializer):
     summary_set = serializers.UUIDField()
     setting = serializers.CharField()
     values = serializers.DictField(child=serializers.FloatField(allow_null=True))
+    other_settings = serializers.DictField(
+        child=serializers.CharField(),
+        help_text="Indices of an oracle that are from another setting than the row, and which.",
+    )
 
 
 class BoardRowSerializer(serializers.Serializer):

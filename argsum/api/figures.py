@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from annotation.api.access import StudyViews
 from argsum.methods.released_rows import LEFT_OUT
-from argsum.methods.system_board import SELECTIONS
+from argsum.methods.system_board import INDICES, SELECTIONS
 from argsum.models import SummarySet
 from argsum.reports.metric_agreement import metric_rows, sets_left_out
 from argsum.reports.people_agreement import people_agreement
@@ -82,6 +82,11 @@ class SummaryBoardViews(StudyViews):
                             "summary_set": found.public_ids[each.key],
                             "setting": each.setting,
                             "values": row.by_cell[cell],
+                            "other_settings": {
+                                name: other
+                                for name in INDICES
+                                if (other := row.clustering_setting(cell, name))
+                            },
                         }
                         for cell, each in row.chosen.items()
                     ],

@@ -12,12 +12,13 @@ import numpy as np
 from cqa_site.stats.arrays import FloatArray, IntArray
 
 from .mcargsum import MIN_SIZE, UNCLUSTERED, numbered
+from .scoring import Scores
 
 ROUNDS = 5
 
 
 def refine_clusters(
-    match: FloatArray,
+    match: FloatArray | Scores,
     ids: Sequence[int],
     *,
     rounds: int = ROUNDS,
@@ -50,7 +51,7 @@ def refine_clusters(
     >>> refine_clusters(alike, [0, 0, 0, 1, 1], min_size=2)
     [0, 0, 1, 1, 1]
     """
-    scores = np.asarray(match, dtype=np.float64)
+    scores = np.asarray(match, dtype=np.float32)
     now = np.array(ids, dtype=np.int64)
     for _round in range(rounds):
         names = [each for each in np.unique(now) if each != UNCLUSTERED]
@@ -64,13 +65,13 @@ def refine_clusters(
     return numbered(now, min_size=min_size)
 
 
-def _mean_scores(scores: FloatArray, ids: IntArray, names: Sequence[int]) -> FloatArray:
+def _mean_scores(scores: Scores, ids: IntArray, names: Sequence[int]) -> Scores:
     """Mean score of each argument with the other members of each cluster, shape (n, clusters).
 
     A cluster of which an argument is the only member draws it no more than the worst score.
     """
-    members = np.stack([ids == name for name in names], axis=1).astype(np.float64)
+    members = np.stack([ids == name for name in names], axis=1).astype(np.float32)
     others = members.sum(axis=0) - members
     sums = scores @ members - np.diag(scores)[:, None] * members
-    means: FloatArray = np.divide(sums, others, out=np.full_like(sums, -1.0), where=others > 0)
+    means: Scores = np.divide(sums, others, out=np.full_like(sums, -1.0), where=others > 0)
     return means

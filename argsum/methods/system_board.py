@@ -6,6 +6,7 @@ summarization paper, section 4.2; the paper itself reports oracles.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from cqa_site.stats.clustered import clustered_mean
@@ -27,6 +28,7 @@ FIGURES = (
 )
 # By what a setting is chosen: the first that has a value at all.
 CRITERIA = ("weighted", "coverage", "including")
+INDICES = ("including", "excluding")
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,8 @@ class SystemRow:
         cell → the set that stands for the system there.
     by_cell
         cell → figure → value; of an oracle each index has a clustering of its own.
+    clusterings
+        cell → ``"including"``, ``"excluding"`` → the set that each index is from.
     """
 
     system: str
@@ -98,6 +102,12 @@ class SystemRow:
     figures: dict[str, Estimate]
     chosen: dict[str, Scored]
     by_cell: dict[str, dict[str, float | None]]
+    clusterings: dict[str, dict[str, Scored]]
+
+    def clustering_setting(self, cell: str, name: str) -> str:
+        """The setting that an index of a cell is from, where it is not that of the cell's row."""
+        own = self.clusterings.get(cell, {}).get(name)
+        return own.setting if own and own.key != self.chosen[cell].key else ""
 
 
 def board(
@@ -150,6 +160,7 @@ def _by_system(sets: Iterable[Scored]) -> dict[str, Grid]:
 
 def _row(system: str, grid: Grid, dev: Grid, cells: Sequence[str], terms: Terms) -> SystemRow:
     selection, criterion, setting = _selected(grid, dev, terms)
+    clusterings: dict[str, dict[str, Scored]] = {}
     if setting is not None:
         chosen = dict(grid[setting])
         by_cell = {
@@ -157,7 +168,7 @@ def _row(system: str, grid: Grid, dev: Grid, cells: Sequence[str], terms: Terms)
             for cell, each in chosen.items()
         }
     else:
-        chosen, by_cell = _oracle(grid, cells, criterion, terms)
+        chosen, by_cell, clusterings = _oracle(grid, cells, criterion, terms)
     return SystemRow(
         system=system,
         selection=selection,
@@ -167,6 +178,7 @@ def _row(system: str, grid: Grid, dev: Grid, cells: Sequence[str], terms: Terms)
         figures={name: _mean(by_cell, name, cells) for name in FIGURES},
         chosen=chosen,
         by_cell=by_cell,
+        clusterings=clusterings,
     )
 
 
@@ -176,19 +188,27 @@ def _selected(grid: Grid, dev: Grid, terms: Terms) -> tuple[str, str, str | None
         return "only", "", next(iter(grid))
     if terms.selection == "oracle":
         return "oracle", _criterion(grid, terms), None
-    if terms.selection == "dev" and (criterion := _criterion(dev, terms)):
+    if terms.selection == "dev":
         known = {setting: dev[setting] for setting in grid if setting in dev}
-        best = _best(known, lambda each: figure(each, criterion, terms))
-        if best is not None:
-            return "dev", criterion, best
-    # Most cells with a result; of equal ones the first, so that no figure has a say.
-    results = {setting: _results(each) for setting, each in grid.items()}
-    return "fixed", "", max(results, key=lambda setting: results[setting])
+        for criterion in CRITERIA:
+            best = _best(known, partial(figure, name=criterion, terms=terms))
+            if best is not None:
+                return "dev", criterion, best
+    # Most cells with scores, then most with clusters; of equal ones the first, so that only
+    # whether something is known has a say, never how good it is.
+    known = {setting: _known(each) for setting, each in grid.items()}
+    return "fixed", "", max(known, key=lambda setting: known[setting])
 
 
-def _results(cells: Mapping[str, Scored]) -> int:
-    values = ("coverage", "including", "share")
-    return sum(any(getattr(each, name) is not None for name in values) for each in cells.values())
+def _known(cells: Mapping[str, Scored]) -> tuple[int, ...]:
+    """In how many cells both scores are known, coverage alone, and clusters."""
+    both = sum(
+        each.coverage is not None and each.redundancy is not None for each in cells.values()
+    )
+    names = ("coverage", "including", "share")
+    return both, *(
+        sum(getattr(each, name) is not None for each in cells.values()) for name in names
+    )
 
 
 def _criterion(grid: Grid, terms: Terms) -> str:
@@ -201,25 +221,29 @@ def _criterion(grid: Grid, terms: Terms) -> str:
 
 
 def _best(grid: Grid, value: Callable[[Scored], float | None]) -> str | None:
-    """The setting with values in most cells, and of these the largest mean; else None."""
+    """The setting with values in most cells, and of these the largest mean.
+
+    None where values are known in fewer than half of the cells: one cell chooses nothing.
+    """
+    least = len({cell for cells in grid.values() for cell in cells}) / 2
     ranks: dict[str, tuple[int, float]] = {}
     for setting, cells in grid.items():
         known = [found for each in cells.values() if (found := value(each)) is not None]
-        if known:
+        if known and len(known) >= least:
             ranks[setting] = len(known), sum(known) / len(known)
     return max(ranks, key=lambda setting: ranks[setting]) if ranks else None
 
 
 def _oracle(
     grid: Grid, cells: Sequence[str], criterion: str, terms: Terms
-) -> tuple[dict[str, Scored], dict[str, dict[str, float | None]]]:
+) -> tuple[dict[str, Scored], dict[str, dict[str, float | None]], dict[str, dict[str, Scored]]]:
     """The best set of every cell; each adjusted Rand index by itself, as the paper has it."""
-    chosen, by_cell = {}, {}
+    chosen, by_cell, clusterings = {}, {}, {}
     for cell in cells:
         sets = [settings[cell] for settings in grid.values() if cell in settings]
         best = _largest(sets, criterion, terms) if criterion else None
         # A clustering counts where no set of the cell has a score as well.
-        others = {name: _largest(sets, name, terms) for name in ("including", "excluding")}
+        others = {name: _largest(sets, name, terms) for name in INDICES}
         shown = next((each for each in (best, *others.values()) if each), None)
         if shown is None:
             continue
@@ -227,7 +251,8 @@ def _oracle(
         by_cell[cell] = {name: figure(best, name, terms) if best else None for name in FIGURES}
         for name, other in others.items():
             by_cell[cell][name] = figure(other, name, terms) if other else None
-    return chosen, by_cell
+        clusterings[cell] = {name: other for name, other in others.items() if other}
+    return chosen, by_cell, clusterings
 
 
 def _largest(sets: Sequence[Scored], name: str, terms: Terms) -> Scored | None:

@@ -119,24 +119,22 @@ def sources_of(sets: QuerySet[SummarySet]) -> list[Source]:
     return sorted(found, key=lambda each: (each.metric not in llm, *_place(each)))
 
 
-def cluster_values(sets: QuerySet[SummarySet]) -> dict[int, tuple[Any, Any, float]]:
+def cluster_values(sets: QuerySet[SummarySet], place: str) -> dict[int, tuple[Any, Any, float]]:
     """Set → adjusted Rand index without and with unclustered arguments, and share clustered.
 
     Arguments that match not exactly one reference are left out of all three; the share is of
-    all arguments where that leaves none. What a set holds never changes,
-    so that its figures are kept in the cache; two queries for those that are not.
+    all arguments where that leaves none. What a set holds never changes, so that its figures are
+    kept in the cache, those of one ``place`` (a dataset's split) together: a database that is the
+    cache writes one row, not one for every set. Two queries for sets that are not kept.
     """
-    ids = {
-        f"argsum-clusters-2:{public_id}": pk
-        for pk, public_id in sets.filter(clusters__isnull=False)
-        .order_by()
-        .values_list("pk", "public_id")
-    }
-    kept = cache.get_many(ids)
-    missing = {pk: key for key, pk in ids.items() if key not in kept}
-    made = _cluster_figures(missing) if missing else {}
-    cache.set_many({missing[pk]: found for pk, found in made.items()}, KEPT_SECONDS)
-    return {ids[key]: found for key, found in kept.items()} | made
+    wanted = set(sets.filter(clusters__isnull=False).order_by().values_list("pk", flat=True))
+    key = f"argsum-clusters-3:{place}"
+    kept: dict[int, tuple[Any, Any, float]] = cache.get(key, {})
+    missing = wanted - kept.keys()
+    if missing:
+        kept = {pk: kept[pk] for pk in wanted & kept.keys()} | _cluster_figures(missing)
+        cache.set(key, kept, KEPT_SECONDS)
+    return {pk: kept[pk] for pk in wanted}
 
 
 def _cluster_figures(keys: Iterable[int]) -> dict[int, tuple[Any, Any, float]]:

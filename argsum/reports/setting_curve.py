@@ -50,7 +50,7 @@ def curve_spec(name: str, rows: Sequence[dict[str, Any]], size: str) -> Spec:
         best = max(values, default=None)
         for row in rows:
             is_best = row[series] is not None and row[series] == best
-            text = f"{best:.3f}" if is_best else ""
+            text = _("%.3f (oracle)") % best if is_best else ""
             point = {"at": row["value"], "index": row[series], "series": title, "text": text}
             drawn.append(point | {"low": None, "high": None})
     titles = (name, _("Adjusted Rand index, mean over cells"))

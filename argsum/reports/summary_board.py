@@ -108,7 +108,7 @@ def scored_sets(choice: BoardChoice, split: str) -> tuple[list[Scored], dict[int
         return [], {}
     coverage = _values(rows, choice.coverage, "coverage")
     redundancy = _values(rows, choice.redundancy, "redundancy")
-    clusters = cluster_values(rows)
+    clusters = cluster_values(rows, f"{choice.dataset.public_id}:{split}")
     # Scores and clusters of one setting may come from two files, as two sets.
     imported = {
         (system, setting, cell): clusters[pk]

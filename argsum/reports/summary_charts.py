@@ -39,7 +39,7 @@ def weighted_spec(found: SummaryBoard, size: str) -> Spec:
         weighted_rows(found),
         y="system",
         series="series",
-        title=_("Weighted score"),
+        title=_oracle(found, _("Weighted score")),
         size=size,
     )
 
@@ -74,7 +74,10 @@ def tradeoff_spec(found: SummaryBoard, size: str) -> Spec:
         y="coverage",
         series="series",
         text="system",
-        titles=(_("Redundancy (lower is better)"), _("Coverage")),
+        titles=(
+            _oracle(found, _("Redundancy (lower is better)")),
+            _oracle(found, _("Coverage")),
+        ),
         size=size,
     )
 
@@ -181,6 +184,11 @@ def heat_alt(found: DimensionAgreement) -> str:
         for each in found.pairs.pairs
         if each.value is not None
     )
+
+
+def _oracle(found: SummaryBoard, title: str) -> str:
+    """A title that says so where settings were chosen by what they are judged by."""
+    return _("%s, oracle") % title if found.is_oracle else title
 
 
 def _with_cells(name: str, each: Estimate) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from argsum.methods.system_board import FIGURES
+from argsum.methods.system_board import FIGURES, INDICES
 from cqa_site.stats.estimate import Estimate
 from cqa_site.web.tables import TableData
 
@@ -60,7 +60,19 @@ def board_note(found: SummaryBoard) -> str:
         "dataset": choice.dataset or "",
         "share": round(100 * choice.terms.least_share),
     }
-    return " ".join([note, *unfinished_notes(found)])
+    return " ".join([note, *oracle_notes(found), *unfinished_notes(found)])
+
+
+def oracle_notes(found: SummaryBoard) -> list[str]:
+    """That settings were chosen by what they are judged by."""
+    if not found.is_oracle:
+        return []
+    return [
+        _(
+            "Oracle: of every cell the setting is the one that the very score shown would choose, "
+            "and each adjusted Rand index is from the clustering that is best by it."
+        )
+    ]
 
 
 def unfinished_notes(found: SummaryBoard) -> list[str]:
@@ -109,8 +121,13 @@ def cells_table(found: SummaryBoard) -> TableData:
             if values is None:
                 continue
             own = row.chosen[str(cell.pk)]
-            rows.append([row.system, str(cell), own.setting, *(values[name] for name in FIGURES)])
-    columns = [_("System"), _("Cell"), _("Setting"), *(str(FIGURE_NAMES[one]) for one in FIGURES)]
+            others = [row.clustering_setting(str(cell.pk), name) for name in INDICES]
+            how = str(SELECTION_NAMES[row.selection])
+            figures = [values[name] for name in FIGURES]
+            rows.append([row.system, str(cell), own.setting, how, *figures, *others])
+    columns = [_("System"), _("Cell"), _("Setting"), _("How chosen")]
+    columns += [str(FIGURE_NAMES[one]) for one in FIGURES]
+    columns += [_("%s: other setting") % FIGURE_NAMES[one] for one in INDICES]
     return TableData(columns, rows, _("Systems by cell"), board_note(found), "key-points-cells")
 
 

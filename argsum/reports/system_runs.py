@@ -12,11 +12,11 @@ from argsum.methods.cluster_figures import (
     best_per_cell,
     cluster_figure,
 )
-from argsum.models import Cell, KeyPointMatch, SummarySet, SystemRun
+from argsum.models import Cell, CellArgument, KeyPointMatch, SummarySet, SystemRun
 from cqa_site.people.models import Study
 from cqa_site.web.tables import TableData
 
-# Assignments in all sets of a run, beyond which only one cell at a time is compared.
+# Assignments in the sets of a page, beyond which nothing is compared with references.
 MOST_COMPARED = 2_000_000
 
 
@@ -69,6 +69,11 @@ class CellLine:
         return self.states.get(SummarySet.State.WAITING, 0)
 
     @property
+    def is_oracle(self) -> bool:
+        """Whether the set to look at first was chosen by its index."""
+        return len(self.lines) > 1 and bool(self.excluding or self.including)
+
+    @property
     def shown(self) -> SetLine | None:
         """The set to look at first: the best, or the first with a result."""
         first = (line for line in self.lines if line.row.state == SummarySet.State.DONE)
@@ -95,14 +100,26 @@ def runs_of(study: Study) -> QuerySet[SystemRun]:
 def cell_lines(
     run: SystemRun, cells: Sequence[Cell], least_share: float = LEAST_SHARE
 ) -> list[CellLine]:
-    """The cells of a run with all their sets; three queries."""
+    """The cells of a run with all their sets; four queries.
+
+    Above `MOST_COMPARED` the sets come without what they hold, and so without figures.
+    """
     rows = run.sets.filter(cell__in=cells).annotate(n=Count("summaries")).order_by("pk")
+    sets = dict(
+        run.sets.filter(cell__in=cells).order_by().values_list("cell").annotate(Count("pk"))
+    )
+    arguments = CellArgument.objects.filter(cell__in=cells).order_by()
+    sizes: dict[int, int] = dict(arguments.values_list("cell").annotate(Count("pk")))
+    is_compared = sum(sizes.get(pk, 0) * n for pk, n in sets.items()) <= MOST_COMPARED
+    held = () if is_compared else ("arguments", "clusters")
     by_cell: dict[int, list[SummarySet]] = {cell.pk: [] for cell in cells}
-    for row in rows.defer("scores", "assigned"):
+    for row in rows.defer("scores", "assigned", *held):
         by_cell[row.cell_id].append(row)
-    size = sum(len(row.arguments) for found in by_cell.values() for row in found)
-    references = references_of(cells) if size <= MOST_COMPARED or len(cells) == 1 else {}
-    return [_cell_line(cell, by_cell[cell.pk], references, least_share) for cell in cells]
+    references = references_of(cells) if is_compared else None
+    return [
+        _cell_line(cell, by_cell[cell.pk], sizes.get(cell.pk, 0), references, least_share)
+        for cell in cells
+    ]
 
 
 def references_of(cells: Sequence[Cell]) -> dict[int, str]:
@@ -153,7 +170,11 @@ def lines_table(run: SystemRun, lines: Sequence[CellLine]) -> TableData:
 
 
 def _cell_line(
-    cell: Cell, rows: Sequence[SummarySet], references: Mapping[int, str], least_share: float
+    cell: Cell,
+    rows: Sequence[SummarySet],
+    size: int,
+    references: Mapping[int, str] | None,
+    least_share: float,
 ) -> CellLine:
     lines = [_set_line(row, references) for row in rows]
     excluding = _best(lines, "exclude", least_share)
@@ -171,7 +192,9 @@ def _cell_line(
     ]
     return CellLine(
         cell=cell,
-        arguments=max((len(row.arguments) for row in rows), default=0),
+        arguments=size
+        if references is None
+        else max((len(row.arguments) for row in rows), default=0),
         states=Counter(row.state for row in rows),
         seconds=sum(row.seconds or 0.0 for row in rows),
         excluding=excluding,
@@ -180,7 +203,9 @@ def _cell_line(
     )
 
 
-def _set_line(row: SummarySet, references: Mapping[int, str]) -> SetLine:
+def _set_line(row: SummarySet, references: Mapping[int, str] | None) -> SetLine:
+    if references is None:
+        return SetLine(row, row.n, None, None)
     clusters = None if row.clusters is None else len({each for each in row.clusters if each >= 0})
     return SetLine(row, row.n, clusters, _figure(row, references))
 

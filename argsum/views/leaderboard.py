@@ -10,7 +10,7 @@ from annotation.views.chart_files import chart_file, table_file
 from argsum.methods.system_board import FIGURES, SELECTIONS, SystemRow
 from argsum.models import Cell
 from argsum.reports.summary_board import SummaryBoard, summary_board
-from argsum.reports.summary_charts import BOARD_CHARTS
+from argsum.reports.summary_charts import BOARD_CHARTS, MOST
 from argsum.reports.summary_choice import STEPS, board_choice
 from argsum.reports.summary_tables import (
     FIGURE_NAMES,
@@ -54,6 +54,7 @@ def key_points(request: HttpRequest, study: Study) -> HttpResponse:
         ],
         "note": board_note(found) if found.rows else "",
         "unfinished": unfinished_notes(found),
+        "most": MOST,
         "few_cells": 0 < len(found.cells) < FEW_CELLS,
     }
     is_part = request.headers.get("HX-Request") and not request.headers.get("HX-Boosted")
@@ -73,7 +74,13 @@ def _shown(study: Study, row: SystemRow, found: SummaryBoard) -> dict[str, Any]:
                 "cell": cell,
                 "set": row.chosen[str(cell.pk)],
                 "url": _set_url(study, found.public_ids[row.chosen[str(cell.pk)].key]),
-                "values": [(name, row.by_cell[str(cell.pk)][name]) for name in FIGURES],
+                "values": [
+                    (
+                        row.by_cell[str(cell.pk)][name],
+                        row.clustering_setting(str(cell.pk), name),
+                    )
+                    for name in FIGURES
+                ],
             }
             for cell in found.cells
             if str(cell.pk) in row.by_cell

@@ -142,7 +142,6 @@ def _load(name: str) -> Any:
     source = name
     if name == PACKAGED_MODEL:
         source = packaged_weights()
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
     try:
         import torch
         from sentence_transformers import SentenceTransformer
@@ -154,7 +153,9 @@ def _load(name: str) -> Any:
     # One thread: a worker that takes every core makes the whole site wait.
     torch.set_num_threads(1)
     try:
-        return SentenceTransformer(source, device="cpu").eval()
+        # The weights in the box ask nobody; offline for the whole process would forbid others.
+        is_packaged = name == PACKAGED_MODEL
+        return SentenceTransformer(source, device="cpu", local_files_only=is_packaged).eval()
     except (OSError, ValueError, RuntimeError) as error:
         raise EmbeddingsUnavailable(
             f"The embedding model {name!r} could not be loaded. Name a folder that holds a "

@@ -64,6 +64,26 @@ def test_one_set_of_every_system_and_cell(study, researcher):
     ]
 
 
+def test_all_cells_of_a_system_are_judged_at_one_setting(study, researcher):
+    cells = list(make_dataset(study).cells.all())
+    names = [f"threshold={n}" for n in range(8)]
+    for name in names:
+        for cell in cells[: 1 if name == names[0] else 2]:
+            make_set(cell, system="Alpha", setting=name, source=name)
+    seen = set()
+    for seed in range(6):
+        made = open_counting(
+            study, researcher, opens=False, name=f"R{seed}", seed=seed, per_cell="one"
+        )
+        sets = SummarySet.objects.filter(pk__in=drawn(made))
+        assert sorted(sets.values_list("cell__position", flat=True)) == [1, 2]
+        [setting] = set(sets.values_list("setting", flat=True))
+        seen.add(setting)
+    # Drawn by the seed, and never the one that a cell lacks.
+    assert len(seen) > 1
+    assert names[0] not in seen
+
+
 def test_the_same_seed_draws_the_same_sets(study, researcher):
     for cell in make_dataset(study).cells.all():
         for number in range(5):

@@ -95,7 +95,7 @@ def test_the_share_clustered_is_of_judged_arguments(study):
         is_match=False
     )
     made = make_set(cell, clusters=[0, 0, -1, 1, 1, -1])
-    excluding, _including, share = cluster_values(SummarySet.objects.all())[made.pk]
+    excluding, _including, share = cluster_values(SummarySet.objects.all(), "all")[made.pk]
     assert (excluding, share) == (1, 1)
     assert board_of(study, share="0.75").rows[0].figures["excluding"].n_values == 1
 

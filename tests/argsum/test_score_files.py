@@ -5,11 +5,13 @@ import os
 import numpy as np
 import pytest
 
-from argsum.actions import score_files, scorer_models, scorers
+from argsum.actions import score_files, scorer_models, scorers, system_inputs
 from argsum.actions.score_files import clear_scores, folder, kept, kept_rows, key_of, texts_key
 from argsum.actions.scorer_models import ScorerRefused
-from argsum.models import CellArgument
-from tests.argsum.made_cells import TOPIC, make_dataset, make_scorer
+from argsum.models import CellArgument, SummarySet, SystemRun
+from argsum.reports.set_scores import cluster_values
+from cqa_site.runs.jobs import StaleWorker
+from tests.argsum.made_cells import TOPIC, make_dataset, make_scorer, make_set
 from tests.cast import make_study
 
 ROWS, COLUMNS = ["It is safer.", "It costs."], ["Safe", "Dear", "Loud"]
@@ -154,3 +156,63 @@ def test_a_new_scorer_names_a_model_and_no_folder_of_the_server(place):
     mine = scorers.add_scorer(name="Own", base_model="own", **usual)
     (place / "models/own/model.safetensors").write_bytes(b"other weights")
     assert mine.sha256 != scorers.add_scorer(name="Newer", base_model="own", **usual).sha256
+
+
+class Reader:
+    """Reads pairs without a model."""
+
+    def __init__(self, source):
+        self.asked = []
+
+    def read(self, pairs):
+        self.asked += pairs
+        return np.array([len(first) / 100 for first, _second in pairs], dtype=np.float32)
+
+
+def test_a_model_that_reads_both_texts_says_how_far_it_is_and_can_be_stopped(monkeypatch):
+    from argsum.actions import cross_encoder
+
+    monkeypatch.setattr(cross_encoder, "PairReader", Reader)
+    model = scorer_models.CrossEncoder("any", uses_topic=True)
+    heard = []
+    model.say = lambda done, total: heard.append((done, total))
+    found = model.matrix(ROWS, COLUMNS, topic=TOPIC)
+    assert heard == [(1, 2), (2, 2)]
+    # The topic is read once for each pair, before the first text.
+    assert model._reader.asked[0] == (f"{TOPIC}: {ROWS[0]}", COLUMNS[0])
+    assert found.shape == (2, 3)
+
+    def stops(done, total):
+        raise StaleWorker
+
+    model.say = stops
+    model._reader.asked.clear()
+    with pytest.raises(StaleWorker):
+        model.matrix(ROWS, COLUMNS, topic=TOPIC)
+    assert len(model._reader.asked) == len(COLUMNS)
+
+
+@pytest.mark.django_db
+def test_a_run_hears_how_far_such_a_model_is():
+    scorer = make_scorer(make_study(), kind="cross_encoder", base_model="some/model")
+    heard = []
+    run = SystemRun(match_scorer=scorer)
+    found = system_inputs.RunScorers(run, lambda done, total: heard.append(done)).match
+    found.inner.say(1, 2)
+    assert heard == [1]
+
+
+@pytest.mark.django_db
+def test_figures_of_clusters_are_kept_together(django_assert_num_queries):
+    dataset = make_dataset(make_study())
+    first, second = dataset.cells.all()
+    kept = {make_set(first, clusters=[0, 0, 0, 1, 1, 1]).pk}
+    everything = SummarySet.objects.all()
+    assert set(cluster_values(everything, "here")) == kept
+    with django_assert_num_queries(1):
+        assert cluster_values(everything, "here")
+    kept.add(make_set(second, clusters=[0, 0, 0, -1, -1, -1]).pk)
+    found = cluster_values(everything, "here")
+    assert set(found) == kept
+    everything.filter(cell=first).delete()
+    assert set(cluster_values(everything, "here")) == {max(kept)}

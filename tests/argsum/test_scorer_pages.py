@@ -87,7 +87,7 @@ def test_one_scorer_with_figures_curve_and_card(client, study, tuned):
     assert "<b>Text</b>" not in page
     curve = url("scorer_curve", study, tuned.public_id, "csv")
     lines = client.get(curve).content.decode("utf-8-sig").splitlines()
-    assert lines[0].startswith("step,weights,precision")
+    assert lines[0].startswith("step,weights,average precision")
     assert lines[2].split(",")[:3] == ["8", "their average", "0.75"]
     picture = client.get(url("scorer_curve", study, tuned.public_id, "svg"))
     assert picture["Content-Type"] == "image/svg+xml"

@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from argsum.actions import system_inputs
 from argsum.models import CellArgument, SummarySet, SystemRun
+from argsum.reports import system_runs as system_runs_report
 from argsum.reports.key_points import sides_of
 from argsum.reports.system_runs import cell_lines
 from cqa_site.people.models import Role
@@ -139,6 +140,15 @@ def test_a_run_page_costs_a_bounded_number_of_queries(lab, django_assert_max_num
             lab.get("system_run", system_run_id=run.public_id)
     with django_assert_max_num_queries(14):
         lab.get("system_runs")
+
+
+def test_a_run_too_large_to_compare_is_shown_without_figures(lab, monkeypatch):
+    run = lab.run()
+    monkeypatch.setattr(system_runs_report, "MOST_COMPARED", 10)
+    for line in cell_lines(run, list(lab.dataset.cells.all())):
+        assert (line.done, line.none, line.arguments) == (1, 2, 6)
+        assert (line.excluding, line.including) == (None, None)
+    assert lab.get("system_run", system_run_id=run.public_id).status_code == 200
 
 
 def test_the_table_of_a_run_has_a_row_for_every_cell_and_setting(lab):

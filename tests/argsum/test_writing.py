@@ -5,7 +5,12 @@ import json
 import pytest
 
 from argsum.actions import seq2seq, system_inputs
-from argsum.actions.system_runs import SystemRunRefused, name_writer, resume_system
+from argsum.actions.system_runs import (
+    SystemRunRefused,
+    cancel_system,
+    name_writer,
+    resume_system,
+)
 from argsum.actions.system_solving import NO_ARGUMENTS
 from argsum.actions.writing_prompts import default_prompts
 from argsum.methods.written_key_points import code_of
@@ -429,3 +434,18 @@ def test_calls_end_as_the_ledger_says(lab):
     run = lab.run(variant="global")
     done = lab.write(run, too_few)
     assert set(done.calls.values_list("state", flat=True)) == {Call.State.UNSCORED}
+
+
+def test_a_run_that_is_stopped_has_nothing_more_written(lab):
+    run = lab.run(variant="global")
+    writing = lab.write(run, in_order)
+    Run.objects.filter(pk=writing.pk).update(state=Run.State.RUNNING, ended_at=None)
+    SystemRun.objects.filter(pk=run.pk).update(state=State.WRITING)
+    run = SystemRun.objects.get(pk=run.pk)
+    cancel_system(run=run, actor=lab.researcher)
+    writing.refresh_from_db()
+    assert writing.state == Run.State.PAUSED
+    run = SystemRun.objects.get(pk=run.pk)
+    resume_system(run=run, actor=lab.researcher)
+    writing.refresh_from_db()
+    assert writing.state == Run.State.RUNNING

@@ -1,5 +1,6 @@
 """The packaged embedding model, and what happens without it."""
 
+import os
 import subprocess
 import sys
 
@@ -107,3 +108,14 @@ def test_importing_loads_none_of_the_heavy_packages():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.stdout.strip(), done.returncode) == ("[]", 0)
+
+
+def test_the_model_in_the_box_does_not_take_the_whole_worker_offline():
+    code = (
+        "import os; from cqa_site.judging.embedding import SentenceEmbedder, PACKAGED_MODEL;"
+        "SentenceEmbedder(PACKAGED_MODEL).encode(['One.']);"
+        "from huggingface_hub import constants;"
+        "assert not constants.HF_HUB_OFFLINE and 'HF_HUB_OFFLINE' not in os.environ"
+    )
+    usual = {key: value for key, value in os.environ.items() if key != "HF_HUB_OFFLINE"}
+    subprocess.run([sys.executable, "-c", code], check=True, env=usual)

@@ -58,6 +58,32 @@ def test_without_dev_scores_no_score_chooses():
     assert only(board(missing, [], CELLS, Terms(selection="fixed"))).setting == "b"
 
 
+def test_one_dev_cell_of_many_chooses_nothing():
+    cells = [str(n) for n in range(5)]
+    judged = [scored(10, "a", "0", 0.9), scored(11, "b", "0", 0.1)]
+    clustered = [
+        scored(20 + n, name, cell, None, None, including=value)
+        for name, value in (("a", 0.1), ("b", 0.2))
+        for n, cell in enumerate(cells[1:])
+    ]
+    row = only(board(GRID, [*judged, *clustered], CELLS, Terms()))
+    # Scores are known in one of five cells, clusters in four.
+    assert (row.selection, row.criterion, row.setting) == ("dev", "including", "b")
+    unclustered = [scored(30 + n, "a", cell, None, None) for n, cell in enumerate(cells)]
+    row = only(board(GRID, [*judged[1:], *unclustered], CELLS, Terms()))
+    assert (row.selection, row.setting) == ("fixed", "a")
+
+
+def test_a_setting_that_was_judged_stands_before_one_that_was_not():
+    sets = [
+        scored(1, "a", "1", None, None, including=0.9, share=1.0),
+        scored(2, "a", "2", None, None, including=0.9, share=1.0),
+        scored(3, "b", "1", 0.1, 0.9, including=0.1, share=1.0),
+    ]
+    row = only(board(sets, [], CELLS, Terms()))
+    assert (row.selection, row.setting) == ("fixed", "b")
+
+
 def test_one_setting_needs_no_choice():
     row = only(board(GRID[:2], [], CELLS, Terms(selection="oracle")))
     assert (row.selection, row.setting) == ("only", "a")
@@ -89,6 +115,9 @@ def test_indexes_of_an_oracle_have_a_clustering_of_their_own():
     assert row.chosen["1"].setting == "a"
     assert row.by_cell["1"]["excluding"] == 0.5
     assert row.by_cell["1"]["including"] == 0.6
+    # Where an index is from another setting than the row, it says from which.
+    assert row.clustering_setting("1", "including") == ""
+    assert row.clustering_setting("1", "excluding") == "b"
     loose = only(board(sets, [], ["1"], Terms(selection="oracle", least_share=0.5)))
     assert loose.by_cell["1"]["excluding"] == 0.9
 
