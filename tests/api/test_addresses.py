@@ -1,0 +1,39 @@
+"""docs/api.md names every address of the interface."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from annotation.api_urls import urlpatterns as annotation_addresses
+from argsum.api_urls import urlpatterns as argsum_addresses
+from benchmark.api_urls import urlpatterns as benchmark_addresses
+
+DOCS = Path(__file__).resolve().parents[2] / "docs/api.md"
+SHORT = {
+    "studies/<uuid:study_id>/campaigns/<uuid:campaign_id>/": "C ",
+    "studies/<uuid:study_id>/runs/<uuid:run_id>/": "R ",
+    "studies/<uuid:study_id>/runs/<uuid:public_id>/": "R ",
+    "studies/<uuid:study_id>/": "…",
+}
+
+
+def short(address):
+    for whole, own in SHORT.items():
+        if address.startswith(whole):
+            address = own + address.removeprefix(whole)
+            break
+    return re.sub(r"<[^>]+>", "<id>", address).strip()
+
+
+@pytest.mark.parametrize(
+    "address",
+    sorted(
+        {
+            short(str(each.pattern))
+            for each in (*annotation_addresses, *argsum_addresses, *benchmark_addresses)
+        }
+    ),
+)
+def test_an_address_is_in_the_documentation(address):
+    assert f"`{address}`" in DOCS.read_text(encoding="utf-8")
