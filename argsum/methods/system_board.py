@@ -186,8 +186,8 @@ def _selected(grid: Grid, dev: Grid, terms: Terms) -> tuple[str, str, str | None
     """How the setting is found, by what, and which; None where every cell has its own."""
     if len(grid) == 1:
         return "only", "", next(iter(grid))
-    if terms.selection == "oracle":
-        return "oracle", _criterion(grid, terms), None
+    if terms.selection == "oracle" and (criterion := _criterion(grid, terms)):
+        return "oracle", criterion, None
     if terms.selection == "dev":
         known = {setting: dev[setting] for setting in grid if setting in dev}
         for criterion in CRITERIA:

@@ -50,12 +50,19 @@ def curve_spec(name: str, rows: Sequence[dict[str, Any]], size: str) -> Spec:
         best = max(values, default=None)
         for row in rows:
             is_best = row[series] is not None and row[series] == best
-            text = _("%.3f (oracle)") % best if is_best else ""
+            text = f"{best:.3f}" if is_best else ""
             point = {"at": row["value"], "index": row[series], "series": title, "text": text}
             drawn.append(point | {"low": None, "high": None})
-    titles = (name, _("Adjusted Rand index, mean over cells"))
+    titles = (name, _("ARI, mean over cells (named: oracle)"))
     return point_charts.points(
-        drawn, x="at", y="index", series="series", text="text", titles=titles, size=size
+        drawn,
+        x="at",
+        y="index",
+        series="series",
+        text="text",
+        titles=titles,
+        is_curve=True,
+        size=size,
     )
 
 

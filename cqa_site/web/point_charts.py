@@ -18,12 +18,14 @@ def points(
     text: str,
     titles: tuple[str, str],
     is_time: bool = False,
+    is_curve: bool = False,
     size: str = "wide",
 ) -> Spec:
     """A dot with its vertical interval (fields low, high) and a name for each row.
 
     ``x`` is a number, or an ISO time with ``is_time``. Rows without ``y`` are left out. Two
-    series are told apart by colour; of more, the names have to say which is which.
+    series are told apart by colour; of more, the names have to say which is which. The dots of a
+    series are joined with ``is_curve``, and names stand above them.
     """
     import altair as alt
 
@@ -35,7 +37,7 @@ def points(
         type="temporal" if is_time else "quantitative",
         title=titles[0],
         axis=alt.Axis(tickCount=4, labelOverlap=True, format="%d %b %H:%M" if is_time else ".3~g"),
-        scale=_room(known, x, is_time),
+        scale=alt.Scale(zero=False) if is_curve else _room(known, x, is_time),
     )
     lowest = min([0.0, *(row[y] for row in known), *(row["low"] for row in spans)])
     scale = alt.Scale(domain=[lowest, 1])
@@ -53,17 +55,20 @@ def points(
             x=across, y=alt.Y("low", type="quantitative", scale=scale), y2="high", color=colour
         )
     )
+    lines = _chart(known).mark_line(strokeWidth=2).encode(x=across, y=up, color=colour)
     dots = (
         _chart(known)
-        .mark_point(filled=True, size=80, opacity=1)
+        .mark_point(filled=True, size=40 if is_curve else 80, opacity=1)
         .encode(x=across, y=up, color=colour)
     )
+    place = {"dy": -12, "align": "center"} if is_curve else {"dx": 8, "align": "left"}
     labels = (
         _chart(known)
-        .mark_text(dx=8, align="left", style="value", limit=200)
+        .mark_text(**place, style="value", limit=200)
         .encode(x=across, y=up, text=alt.Text(text, type="nominal"))
     )
-    spec = alt.layer(bars, dots, labels).properties(width=WIDTHS[size], height=260).to_dict()
+    layers = [bars, lines, dots, labels] if is_curve else [bars, dots, labels]
+    spec = alt.layer(*layers).properties(width=WIDTHS[size], height=260).to_dict()
     spec.pop("config", None)
     return {**spec, "autosize": {"type": "fit", "contains": "padding"}}
 

@@ -74,6 +74,13 @@ def test_one_dev_cell_of_many_chooses_nothing():
     assert (row.selection, row.setting) == ("fixed", "a")
 
 
+def test_without_any_score_there_is_no_oracle():
+    sets = [scored(n, name, "1", None, None, seconds=2.0) for n, name in enumerate("ab")]
+    row = only(board(sets, [], ["1"], Terms(selection="oracle")))
+    assert (row.selection, row.setting) == ("fixed", "a")
+    assert row.figures["seconds"].value == 2
+
+
 def test_a_setting_that_was_judged_stands_before_one_that_was_not():
     sets = [
         scored(1, "a", "1", None, None, including=0.9, share=1.0),
