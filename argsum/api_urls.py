@@ -91,6 +91,12 @@ urlpatterns: list = [
         system_runs.SystemRunViews,
         post="resume",
     ),
+    address(
+        S + "system-runs/<uuid:public_id>/figures/",
+        "system_run_figures",
+        system_runs.SystemRunViews,
+        get="figures",
+    ),
     address(S + "summary-sets/", "summary_sets", summary_sets.SummarySetViews, **LIST),
     address(
         S + "summary-sets/<uuid:public_id>/",
@@ -100,6 +106,12 @@ urlpatterns: list = [
     ),
     address(S + "key-points/leaderboard/", "key_points", figures.SummaryBoardViews, **ROW),
     address(S + "key-points/correlations/", "summary_metrics", figures.CorrelationViews, **ROW),
+    address(
+        S + "key-points/correlations/points/",
+        "summary_metric_points",
+        figures.CorrelationViews,
+        get="points",
+    ),
     address(S + "key-points/people/", "summary_people", figures.PeopleAgreementViews, **ROW),
     address(S + "metric-scores/", "metric_scores", metric_scores.MetricScoreViews, **LIST),
     address(

@@ -93,6 +93,24 @@ class CorrelationsSerializer(serializers.Serializer):
     metrics = CorrelationSerializer(many=True)
 
 
+class MetricPointSerializer(serializers.Serializer):
+    """One judged set: the metric, and the people's mean of its dimension."""
+
+    summary_set = serializers.UUIDField(source="public_id")
+    cell = serializers.CharField()
+    system = serializers.CharField()
+    setting = serializers.CharField()
+    metric = serializers.FloatField()
+    people = serializers.FloatField()
+
+
+class MetricPointsSerializer(serializers.Serializer):
+    """The sets behind one correlation, by cell and system."""
+
+    without = serializers.CharField(allow_blank=True)
+    points = MetricPointSerializer(many=True)
+
+
 class RaterPairSerializer(serializers.Serializer):
     """Two raters and the sets that both judged; ``value`` is Pearson's correlation."""
 

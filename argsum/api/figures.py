@@ -11,9 +11,10 @@ from rest_framework.response import Response
 from annotation.api.access import StudyViews
 from argsum.methods.released_rows import LEFT_OUT
 from argsum.methods.system_board import INDICES, SELECTIONS
-from argsum.models import SummarySet
-from argsum.reports.metric_agreement import metric_rows, sets_left_out
+from argsum.models import MetricScore, SummarySet
+from argsum.reports.metric_agreement import metric_points, metric_rows, sets_left_out
 from argsum.reports.people_agreement import people_agreement
+from argsum.reports.set_scores import Source
 from argsum.reports.summary_board import summary_board
 from argsum.reports.summary_choice import board_choice
 from argsum.reports.summary_tables import board_note
@@ -21,6 +22,7 @@ from cqa_site.web.strict_filters import refuse_unknown
 
 from .figure_bodies import (
     CorrelationsSerializer,
+    MetricPointsSerializer,
     PeopleAgreementSerializer,
     SummaryBoardSerializer,
 )
@@ -31,6 +33,10 @@ WITHOUT_USUAL = OpenApiParameter(
     "without",
     description=f"Leaves out systems with this in their names. Default: {LEFT_OUT}; empty: none.",
 )
+POINTS = [
+    OpenApiParameter("metric", required=True, description="As the metrics name it."),
+    OpenApiParameter("setting", description="Default: empty, as of a metric without one."),
+]
 WHICH = [
     OpenApiParameter("dataset", OpenApiTypes.UUID, description="Default: the newest with sets."),
     OpenApiParameter("split", description="train, dev, test, or empty. Default: test."),
@@ -115,6 +121,22 @@ class CorrelationViews(StudyViews):
             "metrics": metric_rows(*asked),
         }
         return Response(CorrelationsSerializer(found).data)
+
+
+    @extend_schema(parameters=[*POINTS, DATASET, WITHOUT_USUAL], responses=MetricPointsSerializer)
+    def points(self, request: Request, **kwargs: Any) -> Response:
+        """The sets behind one correlation: the metric, and the people's mean."""
+        refuse_unknown(request, {"metric", "setting", "dataset", "without"})
+        asked = {name: request.query_params.get(name, "") for name in ("metric", "setting")}
+        source = Source(**{name: value.replace("\x00", "") for name, value in asked.items()})
+        known = MetricScore.objects.filter(
+            summary_set__study=self.study, metric=source.metric, setting=source.setting
+        )
+        if not known.exists():
+            raise ValidationError({"metric": ["No set of this study has it with this setting."]})
+        without = request.query_params.get("without", LEFT_OUT).replace("\x00", "")
+        found = metric_points(self.study, source, _dataset(self, request), without)
+        return Response(MetricPointsSerializer({"without": without, "points": found}).data)
 
 
 class PeopleAgreementViews(StudyViews):

@@ -25,6 +25,7 @@ from argsum.actions.system_runs import (
     SystemPlan,
     SystemRunRefused,
     cancel_system,
+    cells_of,
     grid_named,
     resume_system,
     start_system,
@@ -36,8 +37,9 @@ from argsum.methods.system_grids import (
     read_values,
 )
 from argsum.models import Cell, Scorer, SystemRun
-from argsum.reports.system_runs import runs_of
+from argsum.reports.system_runs import cell_lines, runs_of
 from cqa_site.web.problems import conflict_on
+from cqa_site.web.strict_filters import refuse_unknown
 
 
 class SystemRunSerializer(ReadSerializer):
@@ -59,6 +61,39 @@ class SystemRunSerializer(ReadSerializer):
             "match_scorer", "quality_scorer", "grid", "seed", "writer_model", "writing", "state",
             "error", "sets_done", "sets_without_result", "sets_waiting", "created_at", "ended_at",
         ]  # fmt: skip
+
+
+class RunSetSerializer(serializers.Serializer):
+    """One setting of a cell; a best index is an oracle: the references that judge it chose it."""
+
+    id = serializers.UUIDField(source="row.public_id")
+    setting = serializers.CharField(source="row.setting")
+    state = serializers.CharField(source="row.state")
+    reason = serializers.CharField(source="row.reason")
+    key_points = serializers.IntegerField()
+    clusters = serializers.IntegerField(allow_null=True)
+    share = serializers.FloatField(source="figure.share", allow_null=True, default=None)
+    excluding = serializers.FloatField(source="figure.excluding", allow_null=True, default=None)
+    including = serializers.FloatField(source="figure.including", allow_null=True, default=None)
+    is_best_excluding = serializers.BooleanField()
+    is_best_including = serializers.BooleanField()
+    seconds = serializers.FloatField(source="row.seconds", allow_null=True)
+
+
+class RunCellSerializer(serializers.Serializer):
+    """One cell of a run."""
+
+    cell = serializers.UUIDField(source="cell.public_id")
+    topic = serializers.CharField(source="cell.topic")
+    stance = serializers.IntegerField(source="cell.stance")
+    arguments = serializers.IntegerField()
+    sets = RunSetSerializer(source="lines", many=True)
+
+
+class RunFiguresSerializer(serializers.Serializer):
+    """A run's cells in order; adjusted Rand indices are null for very large runs."""
+
+    cells = RunCellSerializer(many=True)
 
 
 class SystemRunInput(Input):
@@ -116,6 +151,14 @@ class SystemRunViews(StudyViews):
         except SystemRunRefused as reason:
             raise ValidationError({"non_field_errors": [str(reason)]}) from None
         return self.shown(self.get_queryset().get(pk=run.pk), 201)
+
+    @extend_schema(responses=RunFiguresSerializer)
+    def figures(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Every cell and setting with its clusters, and how good they are."""
+        run = get_object_or_404(self.get_queryset(), public_id=public_id)
+        refuse_unknown(request, set())
+        lines = cell_lines(run, list(cells_of(run.dataset, run.split)))
+        return Response(RunFiguresSerializer({"cells": lines}).data)
 
     @extend_schema(request=NothingInput, responses=SystemRunSerializer)
     def cancel(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:

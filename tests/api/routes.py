@@ -74,7 +74,8 @@ class Route:
     """One address and method.
 
     ``ids`` names what its ids come from, ``body`` builds the body, ``caller``
-    is the least who may, ``queries`` is what a page of a list costs at most.
+    is the least who may, ``queries`` is what a page of a list costs at most, ``query`` is what
+    an address cannot do without.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Route:
     campaign: str = "campaign"
     caller: str = "researcher"
     queries: int = 5
+    query: str = ""
 
     def __str__(self) -> str:
         return f"{self.method} {self.name}"
@@ -126,7 +128,7 @@ class Route:
         return reverse(f"api_{self.name}", kwargs=self.kwargs(world) | replaced)
 
     def send(self, client, world, *, query="", **replaced):
-        url = self.url(world, **replaced) + query
+        url = self.url(world, **replaced) + (query or self.query)
         if not self.is_write:
             return client.get(url)
         given = self.body(world) if callable(self.body) else (self.body or {})
@@ -394,6 +396,7 @@ ROUTES = [
     Route("scorers", "get", 200, (*S, "scoring_of"), is_list=True),
     Route("key_points", "get", 200, queries=16),
     Route("summary_metrics", "get", 200),
+    Route("summary_metric_points", "get", 200, query="?metric=rouge_1:recall"),
     Route("summary_people", "get", 200),
     Route("metric_scores", "get", 200, is_list=True),
     Route("metric_scores_compute", "post", 202, body={"functions": ["rouge_1"]}),
@@ -403,6 +406,7 @@ ROUTES = [
     Route("system_runs", "get", 200, is_list=True),
     Route("system_runs", "post", 201, body=what_to_run),
     Route("system_run", "get", 200, (*S, "system_run")),
+    Route("system_run_figures", "get", 200, (*S, "system_run")),
     Route("system_run_cancel", "post", 200, (*S, "waiting_system_run")),
     Route("system_run_resume", "post", 200, (*S, "stopped_system_run")),
     Route("datasets", "get", 200, is_list=True),
