@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,9 +24,10 @@ from argsum.methods.system_grids import (
 from argsum.models import Cell, Dataset, Scorer, SystemRun
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
-from cqa_site.runs.actions.runs import pause_run, resume_run
+from cqa_site.runs.actions.runs import RunRefused, pause_run, resume_run
 from cqa_site.runs.jobs import enqueue
-from cqa_site.runs.models import Job, Run
+from cqa_site.runs.ledger.gates import locked_gate
+from cqa_site.runs.models import Job
 
 System, Variant, State = SystemRun.System, SystemRun.Variant, SystemRun.State
 JOB = "system_run"
@@ -166,6 +168,18 @@ def cancel_system(*, run: SystemRun, actor: User) -> None:
 
     Raises `SystemRunRefused`.
     """
+    if run.writing is not None:
+        # Whoever stores a reply for the run locks in this order, too.
+        with locked_gate(run.writing.endpoint), suppress(RunRefused):
+            _cancel(run)
+            # Nobody pays for what nobody waits for; refused if it does not work anyway.
+            pause_run(run=run.writing, actor=actor)
+    else:
+        _cancel(run)
+    record(study=run.study, actor=actor, verb="system_run_cancelled", subject=_subject(run))
+
+
+def _cancel(run: SystemRun) -> None:
     changed = SystemRun.objects.filter(pk=run.pk, state__in=SystemRun.ACTIVE).update(
         state=State.CANCELLED, ended_at=Now()
     )
@@ -175,10 +189,6 @@ def cancel_system(*, run: SystemRun, actor: User) -> None:
         study_id=run.study_id, key=f"{JOB}:{run.public_id}", state__in=ACTIVE_JOBS
     ).update(state=Job.State.FAILED, lease_until=None, finished_at=Now(), error=_("Cancelled."))
     run.state = State.CANCELLED
-    if run.writing is not None and run.writing.state in Run.WORKING:
-        # Nobody pays for what nobody waits for.
-        pause_run(run=run.writing, actor=actor)
-    record(study=run.study, actor=actor, verb="system_run_cancelled", subject=_subject(run))
 
 
 @transaction.atomic
@@ -188,13 +198,15 @@ def resume_system(*, run: SystemRun, actor: User) -> None:
     if not is_at_work(run):
         # Its worker died once too often, or its job was lost.
         resumable += [State.WAITING, State.RUNNING]
+    if run.writing is not None:
+        # Before the run itself, as whoever stores a reply for it; refused unless it is paused.
+        with suppress(RunRefused):
+            resume_run(run=run.writing, actor=actor)
     changed = SystemRun.objects.filter(pk=run.pk, state__in=resumable).update(
         state=State.WAITING, error="", ended_at=None
     )
     _require(run, changed)
     run.state, run.error, run.ended_at = State.WAITING, "", None
-    if run.writing is not None and run.writing.state == Run.State.PAUSED:
-        resume_run(run=run.writing, actor=actor)
     record(study=run.study, actor=actor, verb="system_run_resumed", subject=_subject(run))
     enqueue_run(run, actor)
 
