@@ -7,6 +7,9 @@ from cqa_site.web.charts import WIDTHS, Rows, Spec
 
 # Of the theme: see `cqa_site.web.charts`.
 COLOURS = 2
+# Pixels that names at the right may take, and how far the scale reaches for them.
+NAMES = {"wide": 190, "narrow": 155}
+ROOM = {"wide": 1.8, "narrow": 3.0}
 
 
 def points(
@@ -37,7 +40,7 @@ def points(
         type="temporal" if is_time else "quantitative",
         title=titles[0],
         axis=alt.Axis(tickCount=4, labelOverlap=True, format="%d %b %H:%M" if is_time else ".3~g"),
-        scale=alt.Scale(zero=False) if is_curve else _room(known, x, is_time),
+        scale=alt.Scale(zero=False) if is_curve else _room(known, x, is_time, size),
     )
     lowest = min([0.0, *(row[y] for row in known), *(row["low"] for row in spans)])
     scale = alt.Scale(domain=[lowest, 1])
@@ -64,7 +67,7 @@ def points(
     place = {"dy": -12, "align": "center"} if is_curve else {"dx": 8, "align": "left"}
     labels = (
         _chart(known)
-        .mark_text(**place, style="value", limit=200)
+        .mark_text(**place, style="value", limit=NAMES[size])
         .encode(x=across, y=up, text=alt.Text(text, type="nominal"))
     )
     layers = [bars, lines, dots, labels] if is_curve else [bars, dots, labels]
@@ -73,14 +76,14 @@ def points(
     return {**spec, "autosize": {"type": "fit", "contains": "padding"}}
 
 
-def _room(rows: Rows, x: str, is_time: bool) -> Any:
+def _room(rows: Rows, x: str, is_time: bool, size: str) -> Any:
     """A scale with room for the names at the right."""
     import altair as alt
 
     if is_time:
         return alt.Scale(padding=WIDTHS["narrow"] / 3)
     highest = max((row[x] for row in rows), default=0)
-    return alt.Scale(domain=[0, 1.6 * highest if highest > 0 else 1], nice=False)
+    return alt.Scale(domain=[0, ROOM[size] * highest if highest > 0 else 1], nice=False)
 
 
 def _chart(rows: Sequence[dict[str, Any]]) -> Any:
