@@ -122,7 +122,6 @@ class CorrelationViews(StudyViews):
         }
         return Response(CorrelationsSerializer(found).data)
 
-
     @extend_schema(parameters=[*POINTS, DATASET, WITHOUT_USUAL], responses=MetricPointsSerializer)
     def points(self, request: Request, **kwargs: Any) -> Response:
         """The sets behind one correlation: the metric, and the people's mean."""
