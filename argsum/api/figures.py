@@ -11,10 +11,14 @@ from rest_framework.response import Response
 from annotation.api.access import StudyViews
 from argsum.methods.released_rows import LEFT_OUT
 from argsum.methods.system_board import INDICES, SELECTIONS
-from argsum.models import MetricScore, SummarySet
-from argsum.reports.metric_agreement import metric_points, metric_rows, sets_left_out
+from argsum.models import SummarySet
+from argsum.reports.metric_agreement import (
+    known_source,
+    metric_points,
+    metric_rows,
+    sets_left_out,
+)
 from argsum.reports.people_agreement import people_agreement
-from argsum.reports.set_scores import Source
 from argsum.reports.summary_board import summary_board
 from argsum.reports.summary_choice import board_choice
 from argsum.reports.summary_tables import board_note
@@ -126,12 +130,8 @@ class CorrelationViews(StudyViews):
     def points(self, request: Request, **kwargs: Any) -> Response:
         """The sets behind one correlation: the metric, and the people's mean."""
         refuse_unknown(request, {"metric", "setting", "dataset", "without"})
-        asked = {name: request.query_params.get(name, "") for name in ("metric", "setting")}
-        source = Source(**{name: value.replace("\x00", "") for name, value in asked.items()})
-        known = MetricScore.objects.filter(
-            summary_set__study=self.study, metric=source.metric, setting=source.setting
-        )
-        if not known.exists():
+        source = known_source(self.study, request.query_params.dict())
+        if source is None:
             raise ValidationError({"metric": ["No set of this study has it with this setting."]})
         without = request.query_params.get("without", LEFT_OUT).replace("\x00", "")
         found = metric_points(self.study, source, _dataset(self, request), without)

@@ -1,6 +1,6 @@
 """Correlation of metrics with people, over all summary sets and within cells."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
@@ -88,6 +88,13 @@ def metric_rows(study: Study, dataset: str = "", without: str = LEFT_OUT) -> lis
         )
         made.append(MetricRow(source, found, len(values) - known))
     return sorted(made, key=lambda row: (row.source.dimension, -row.rank, str(row.source)))
+
+
+def known_source(study: Study, query: Mapping[str, str]) -> Source | None:
+    """The metric and setting that an address names; None if no set of the study has them."""
+    metric, setting = (query.get(name, "").replace("\x00", "") for name in ("metric", "setting"))
+    rows = MetricScore.objects.filter(summary_set__study=study, metric=metric, setting=setting)
+    return Source(metric, setting) if rows.exists() else None
 
 
 def metric_points(

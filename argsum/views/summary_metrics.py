@@ -18,6 +18,7 @@ from argsum.models import MetricScore
 from argsum.reports.metric_agreement import (
     MetricRow,
     correlations_of,
+    known_source,
     metric_points,
     metric_rows,
     sets_left_out,
@@ -113,12 +114,7 @@ def summary_metric(request: HttpRequest, study: Study) -> HttpResponse:
 
 def _source(request: HttpRequest, study: Study) -> Source:
     """The metric that an address names; 404 for one that no set of the study has."""
-    metric = request.GET.get("metric", "").replace("\x00", "")
-    source = Source(metric, request.GET.get("setting", "").replace("\x00", ""))
-    known = MetricScore.objects.filter(
-        summary_set__study=study, metric=source.metric, setting=source.setting
-    )
-    if not known.exists():
+    if (source := known_source(study, request.GET.dict())) is None:
         raise Http404
     return source
 
