@@ -166,6 +166,7 @@ class KeptMatrices:
     def matrix(self, rows: Sequence[str], columns: Sequence[str], *, topic: str = "") -> Scores:
         """Scores, shape (r, c), mapped from the file."""
         prefix = topic if self.inner.uses_topic else ""
+        # 2: the topic stands before the columns, too.
         key = key_of("matrix 2", self.key, prefix, texts_key(rows), texts_key(columns))
         return kept(
             key,
