@@ -1,4 +1,4 @@
-# Two commands: `make demo` sets everything up and runs the site; `make test` runs every check.
+# Two commands: `make demo` sets everything up and runs the site; `make test` checks everything.
 PYTHON ?= python3
 VENV ?= .venv
 PORT ?= 8000
@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 MODELS := .models
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo site worker test lint unit browser-ready models clean
+.PHONY: demo site worker test test-all check lint style types unit faults browser-ready models clean
 
 demo: $(VENV)/.site $(MODELS)/.ready
 	@$(BIN)/python manage.py demo
@@ -22,21 +22,43 @@ site: $(VENV)/.site $(MODELS)/.ready
 worker: $(VENV)/.site $(MODELS)/.ready
 	@exec $(BIN)/python -m celery -A cqa_site worker --pool threads --concurrency 2 --without-mingle --without-gossip --beat --schedule var/beat --loglevel INFO
 
-test: lint unit
+# Everything a commit needs. Killed servers and lost connections are mostly waited for, so that they
+# have a lane of their own beside the others.
+test: style $(MODELS)/.ready browser-ready
+	@$(MAKE) --no-print-directory -j 3 types faults unit
 
-lint: $(VENV)/.dev
+# What `test` leaves out: every test that asks a database anything, once more on PostgreSQL.
+test-all: style types $(MODELS)/.ready browser-ready
+	$(SUITE) -m "not browser"
+	$(SUITE) -m browser
+	$(BIN)/python -m tests.on_postgresql --all
+
+# While working: lint and the tests of what changed since main.
+check: style types
+	@$(BIN)/python -m tests.changed
+
+lint: style types
+
+style: $(VENV)/.dev
 	$(BIN)/ruff check .
-	$(BIN)/lint-imports
-	$(BIN)/mypy cqa_site annotation benchmark argsum
-	$(BIN)/mypy --strict cqa_site/stats cqa_site/tabular cqa_site/judging annotation/methods benchmark/methods argsum/methods
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
 	$(BIN)/python manage.py makemigrations --check --dry-run
 
+types: $(VENV)/.dev
+	$(BIN)/mypy cqa_site annotation benchmark argsum
+
+PYTEST = $(BIN)/python -m pytest
+SUITE = $(PYTEST) -n 2 --dist loadscope
+
 unit: $(VENV)/.dev $(MODELS)/.ready browser-ready
-	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not browser"
+	$(SUITE) -m "not browser and not again" --ignore tests/faults
 	@# Apart: the browser driver's event loop stays in its process, and other tests run their own.
-	$(BIN)/python -m pytest -n 2 --dist loadscope -m browser
+	$(PYTEST) -n 3 --dist load -m browser tests/browser
 	$(BIN)/python -m tests.on_postgresql
+
+faults: $(VENV)/.dev
+	$(PYTEST) -m "not again" tests/faults
 
 browser-ready: $(VENV)/.dev
 	@$(BIN)/python tests/find_chromium.py

@@ -1,8 +1,9 @@
 """Addresses of the REST interface; every one but the first two lies inside a study."""
 
-from django.urls import URLPattern, path, re_path
+from django.urls import path, re_path
 
 from annotation.api import (
+    adoptions,
     answers,
     calls,
     cam,
@@ -13,29 +14,23 @@ from annotation.api import (
     endpoints,
     faithfulness,
     files,
+    generation_launches,
     imports,
     judges,
     labels,
     people,
+    preferred_labels,
     prompts,
     quality,
     retrieval,
     runs,
     studies,
 )
+from cqa_site.api.addresses import CREATE, LIST, ROW, R, S, address
 
-S = "studies/<uuid:study_id>/"
 C = S + "campaigns/<uuid:campaign_id>/"
-R = S + "runs/<uuid:run_id>/"
+ANY = S + "rounds/<uuid:any_round_id>/"
 E = S + "editing-rounds/<uuid:round_id>/"
-LIST, ROW = {"get": "list"}, {"get": "retrieve"}
-CREATE = {"get": "list", "post": "create"}
-
-
-def address(route: str, name: str, views: type, **methods: str) -> URLPattern:
-    """One address and which method of the class answers which HTTP method."""
-    return path(route, views.as_view(methods), name=f"api_{name}")
-
 
 urlpatterns = [
     path("me/", studies.MeView.as_view(), name="api_me"),
@@ -85,6 +80,13 @@ urlpatterns = [
     ),
     address(S + "arguments/", "arguments", studies.ArgumentViews, **LIST),
     address(S + "arguments/<uuid:public_id>/", "argument", studies.ArgumentViews, **ROW),
+    address(
+        S + "preferred-labels/",
+        "preferred_labels",
+        preferred_labels.PreferredLabelsViews,
+        **ROW,
+        patch="partial_update",
+    ),
     address(S + "guidelines/", "guidelines", studies.GuidelineViews, **CREATE),
     address(S + "guidelines/<uuid:public_id>/", "guideline", studies.GuidelineViews, **ROW),
     address(S + "jobs/", "jobs", studies.JobViews, **LIST),
@@ -104,10 +106,37 @@ urlpatterns = [
         S + "imports/<uuid:public_id>/apply/", "import_apply", imports.ImportViews, post="apply"
     ),
     address(
+        S + "imports/<uuid:import_id>/matches/",
+        "import_matches",
+        imports.ImportMatchViews,
+        **LIST,
+        post="decide",
+    ),
+    address(
         S + "imports/<uuid:import_id>/problems/",
         "import_problems",
         imports.ImportProblemViews,
         **LIST,
+    ),
+    address(S + "import-batches/", "import_batches", imports.ImportBatchUploadViews, **CREATE),
+    address(
+        S + "import-batches/<uuid:public_id>/",
+        "import_batch",
+        imports.ImportBatchViews,
+        **ROW,
+        delete="destroy",
+    ),
+    address(
+        S + "import-batches/<uuid:public_id>/check/",
+        "import_batch_check",
+        imports.ImportBatchViews,
+        post="check",
+    ),
+    address(
+        S + "import-batches/<uuid:public_id>/apply/",
+        "import_batch_apply",
+        imports.ImportBatchViews,
+        post="apply",
     ),
     address(S + "campaigns/", "campaigns", campaigns.CampaignSetViews, **CREATE),
     address(
@@ -122,13 +151,26 @@ urlpatterns = [
     address(C + "close/", "campaign_close", campaigns.CloseViews, post="move"),
     address(C + "items/", "items", campaigns.ItemViews, **CREATE),
     address(C + "items/control/", "item_control", campaigns.ItemViews, post="control"),
-    address(C + "crowd-links/", "crowd_links", crowd.CrowdLinkViews, **CREATE),
-    address(C + "crowd-links/<uuid:public_id>/", "crowd_link", crowd.CrowdLinkViews, **ROW),
+    address(ANY + "crowd-links/", "crowd_links", crowd.CrowdLinkViews, **CREATE),
+    address(ANY + "crowd-links/<uuid:public_id>/", "crowd_link", crowd.CrowdLinkViews, **ROW),
     address(
-        C + "crowd-links/<uuid:public_id>/close/",
+        ANY + "crowd-links/<uuid:public_id>/close/",
         "crowd_link_close",
         crowd.CrowdLinkViews,
         post="close",
+    ),
+    address(ANY + "participants/", "participants", crowd.ParticipantViews, **LIST),
+    address(
+        ANY + "participants/<uuid:public_id>/release/",
+        "participant_release",
+        crowd.ParticipantViews,
+        post="release",
+    ),
+    address(
+        ANY + "participants/<uuid:public_id>/fault/",
+        "participant_fault",
+        crowd.ParticipantViews,
+        post="fault",
     ),
     address(C + "votes/", "votes", labels.VoteViews, **LIST),
     address(C + "votes/<uuid:public_id>/", "vote", labels.VoteViews, **ROW),
@@ -149,7 +191,18 @@ urlpatterns = [
         C + "annotators/exclude-low/",
         "annotators_exclude_low",
         quality.AnnotatorViews,
+        get="preview_low",
         post="exclude_low",
+    ),
+    address(C + "annotators/exclusions/", "exclusions", quality.ExclusionViews, **LIST),
+    address(
+        C + "annotators/exclusions/<uuid:public_id>/", "exclusion", quality.ExclusionViews, **ROW
+    ),
+    address(
+        C + "annotators/exclusions/<uuid:public_id>/undo/",
+        "exclusion_undo",
+        quality.ExclusionViews,
+        post="undo",
     ),
     address(C + "controls/", "controls", quality.ControlViews, **LIST),
     address(C + "controls/<uuid:public_id>/", "control", quality.ControlViews, **ROW),
@@ -163,14 +216,25 @@ urlpatterns = [
     ),
     address(C + "final-labels/", "final_labels", labels.FinalLabelViews, **LIST),
     address(
+        C + "final-labels/compare/", "final_labels_compare", labels.FinalLabelViews, get="compare"
+    ),
+    address(
         C + "final-labels/recompute/",
         "final_labels_recompute",
         labels.FinalLabelViews,
         post="recompute",
     ),
     address(C + "adjudications/", "adjudications", labels.AdjudicationViews, **CREATE),
+    address(C + "adoptions/", "adoptions", adoptions.AdoptionViews, **CREATE),
     address(
-        C + "adjudications/adopt/", "adjudications_adopt", labels.AdjudicationViews, post="adopt"
+        C + "adoptions/preview/", "adoptions_preview", adoptions.AdoptionViews, post="preview"
+    ),
+    address(C + "adoptions/<uuid:public_id>/", "adoption", adoptions.AdoptionViews, **ROW),
+    address(
+        C + "adoptions/<uuid:public_id>/withdraw/",
+        "adoption_withdraw",
+        adoptions.AdoptionViews,
+        post="withdraw",
     ),
     address(C + "snapshots/", "snapshots", files.SnapshotListViews, **LIST),
     address(C + "snapshots/refresh/", "snapshots_refresh", files.SnapshotViews, post="refresh"),
@@ -233,6 +297,7 @@ urlpatterns = [
     address(S + "runs/<uuid:public_id>/go-on/", "run_go_on", runs.RunViews, post="go_on"),
     address(S + "runs/<uuid:public_id>/pause/", "run_pause", runs.RunViews, post="pause"),
     address(S + "runs/<uuid:public_id>/resume/", "run_resume", runs.RunViews, post="resume"),
+    address(S + "runs/<uuid:public_id>/correct/", "run_correct", runs.RunViews, post="correct"),
     address(S + "runs/<uuid:public_id>/cancel/", "run_cancel", runs.RunViews, post="cancel"),
     address(S + "runs/<uuid:public_id>/retry/", "run_retry", runs.RunViews, post="retry"),
     address(S + "runs/<uuid:public_id>/again/", "run_again", runs.RunViews, post="again"),
@@ -271,6 +336,26 @@ urlpatterns = [
     address(S + "questions/", "questions", answers.QuestionViews, **CREATE),
     address(S + "questions/missing/", "questions_missing", answers.QuestionViews, post="missing"),
     address(S + "questions/<uuid:public_id>/", "question", answers.QuestionViews, **ROW),
+    address(
+        S + "generation-launches/",
+        "generation_launches",
+        generation_launches.LaunchViews,
+        **CREATE,
+    ),
+    address(
+        S + "generation-launches/estimate/",
+        "generation_launch_estimate",
+        generation_launches.LaunchViews,
+        post="estimate",
+    ),
+    address(
+        S + "generation-launches/<uuid:public_id>/",
+        "generation_launch",
+        generation_launches.LaunchViews,
+        **ROW,
+        patch="partial_update",
+    ),
+    address(S + "conditions/", "conditions", answers.ConditionViews, **LIST),
     address(S + "systems/", "systems", answers.SystemViews, **LIST),
     address(
         S + "systems/<uuid:public_id>/",
@@ -278,6 +363,12 @@ urlpatterns = [
         answers.SystemViews,
         **ROW,
         patch="partial_update",
+    ),
+    address(
+        S + "systems/<uuid:public_id>/learned/",
+        "system_learned",
+        answers.SystemViews,
+        post="learned",
     ),
     address(S + "answers/", "answers", answers.AnswerViews, **LIST),
     address(S + "answers/<uuid:public_id>/", "answer", answers.AnswerViews, **ROW),
@@ -309,6 +400,7 @@ urlpatterns = [
         editing.EditingRoundViews,
         **ROW,
         patch="partial_update",
+        delete="destroy",
     ),
     address(
         S + "editing-rounds/<uuid:public_id>/open/",
@@ -327,6 +419,12 @@ urlpatterns = [
         "editing_round_reopen",
         editing.EditingReopenViews,
         post="move",
+    ),
+    address(
+        S + "editing-rounds/<uuid:public_id>/answers/",
+        "editing_round_answers",
+        editing.EditingAnswersViews,
+        post="make",
     ),
     address(E + "tasks/", "editing_tasks", editing.EditingTaskViews, **LIST),
     address(E + "tasks/<uuid:public_id>/", "editing_task", editing.EditingTaskViews, **ROW),

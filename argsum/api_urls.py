@@ -1,6 +1,5 @@
 """Addresses of argument summarization in the REST interface."""
 
-from annotation.api_urls import CREATE, LIST, ROW, R, S, address
 from argsum.api import (
     count_sheets,
     counting_rounds,
@@ -10,14 +9,16 @@ from argsum.api import (
     scorers,
     summary_sets,
     system_runs,
+    systems,
 )
-
-COUNTING = S + "counting-rounds/<uuid:counting_id>/"
-ONE_COUNTING = S + "counting-rounds/<uuid:public_id>/"
+from argsum.api.key_point_boards import KeyPointBoardListViews, KeyPointBoardViews
+from cqa_site.api.addresses import CREATE, LIST, ROW, R, S, address
+from cqa_site.rounds.api import round_addresses
 
 DATASET = S + "datasets/<uuid:public_id>/"
 SCORER = S + "scorers/<uuid:public_id>/"
 
+BOARDS = S + "key-points/boards/"
 urlpatterns: list = [
     address(S + "scorers/", "text_scorers", scorers.ScorerViews, **CREATE),
     address(S + "scorers/train/", "text_scorers_train", scorers.ScorerViews, post="train"),
@@ -36,46 +37,21 @@ urlpatterns: list = [
         datasets.CellArgumentViews,
         **LIST,
     ),
-    address(
-        S + "counting-rounds/", "counting_rounds", counting_rounds.CountingRoundViews, **CREATE
-    ),
-    address(
-        ONE_COUNTING,
-        "counting_round",
-        counting_rounds.CountingRoundViews,
-        **ROW,
-        patch="partial_update",
-        delete="destroy",
-    ),
-    address(
-        ONE_COUNTING + "open/",
-        "counting_round_open",
-        counting_rounds.CountingOpenViews,
-        post="move",
-    ),
-    address(
-        ONE_COUNTING + "close/",
-        "counting_round_close",
-        counting_rounds.CountingCloseViews,
-        post="move",
-    ),
-    address(
-        ONE_COUNTING + "reopen/",
-        "counting_round_reopen",
-        counting_rounds.CountingReopenViews,
-        post="move",
-    ),
-    address(COUNTING + "items/", "counting_items", counting_rounds.CountingItemViews, **LIST),
-    address(COUNTING + "people/", "counters", counting_rounds.CounterViews, **LIST),
-    address(
-        COUNTING + "people/<uuid:rater_id>/decide/",
-        "counter_decide",
-        counting_rounds.CounterViews,
-        post="decide",
+    *round_addresses(
+        counting_rounds.ROUNDS,
+        S + "counting-rounds/",
+        "counting_id",
+        ("counting_round", "counting_items", "counters", "counter_decide"),
     ),
     address(S + "count-sheets/", "count_sheets", count_sheets.CountSheetViews, **LIST),
     address(
         S + "count-sheets/<uuid:public_id>/", "count_sheet", count_sheets.CountSheetViews, **ROW
+    ),
+    address(
+        S + "summarization-systems/",
+        "summarization_systems",
+        systems.SummarizationSystemViews,
+        **ROW,
     ),
     address(S + "system-runs/", "system_runs", system_runs.SystemRunViews, **CREATE),
     address(S + "system-runs/<uuid:public_id>/", "system_run", system_runs.SystemRunViews, **ROW),
@@ -105,6 +81,39 @@ urlpatterns: list = [
         **ROW,
     ),
     address(S + "key-points/leaderboard/", "key_points", figures.SummaryBoardViews, **ROW),
+    address(
+        BOARDS,
+        "key_point_boards",
+        KeyPointBoardListViews,
+        **LIST,
+    ),
+    address(
+        BOARDS + "ask/",
+        "key_point_boards_ask",
+        KeyPointBoardViews,
+        post="ask",
+    ),
+    address(
+        BOARDS + "<uuid:public_id>/",
+        "key_point_board",
+        KeyPointBoardViews,
+        **ROW,
+    ),
+    address(
+        BOARDS + "<uuid:public_id>/rows/",
+        "key_point_board_rows",
+        KeyPointBoardViews,
+        get="kept_rows",
+    ),
+    *(
+        address(
+            BOARDS + f"<uuid:public_id>/{verb}/",
+            f"key_point_board_{verb}",
+            KeyPointBoardViews,
+            post=verb,
+        )
+        for verb in ("freeze", "publish", "withdraw")
+    ),
     address(S + "key-points/correlations/", "summary_metrics", figures.CorrelationViews, **ROW),
     address(
         S + "key-points/correlations/points/",

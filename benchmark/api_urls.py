@@ -1,6 +1,5 @@
 """Addresses of the benchmark in the REST interface."""
 
-from annotation.api_urls import CREATE, LIST, ROW, R, S, address
 from benchmark.api import (
     agreement,
     boards,
@@ -10,37 +9,40 @@ from benchmark.api import (
     scoring_runs,
     sheets,
 )
-
-Q = S + "scoring-rounds/<uuid:round_id>/"
-ONE = S + "scoring-rounds/<uuid:public_id>/"
+from benchmark.preferences import api as preferences
+from cqa_site.api.addresses import CREATE, LIST, ROW, R, S, address
+from cqa_site.rounds.api import round_addresses
 
 urlpatterns = [
-    address(S + "scoring-rounds/", "scoring_rounds", scoring_rounds.ScoringRoundViews, **CREATE),
+    *round_addresses(
+        scoring_rounds.ROUNDS,
+        S + "scoring-rounds/",
+        "round_id",
+        ("scoring_round", "scoring_items", "scorers", "scorer_decide"),
+    ),
     address(
-        ONE,
-        "scoring_round",
-        scoring_rounds.ScoringRoundViews,
+        S + "scoring-rounds/<uuid:round_id>/examples/",
+        "scoring_examples",
+        scoring_rounds.ScoringExampleViews,
+        post="set_example",
+    ),
+    *round_addresses(
+        preferences.ROUNDS,
+        S + "preference-rounds/",
+        "preference_id",
+        ("preference_round", "preference_items", "preferrers", "preferrer_decide"),
+    ),
+    address(
+        S + "preference-sheets/", "preference_sheets", preferences.PreferenceSheetViews, **LIST
+    ),
+    address(
+        S + "preference-sheets/<uuid:public_id>/",
+        "preference_sheet",
+        preferences.PreferenceSheetViews,
         **ROW,
-        patch="partial_update",
-        delete="destroy",
     ),
-    address(ONE + "open/", "scoring_round_open", scoring_rounds.ScoringOpenViews, post="move"),
-    address(ONE + "close/", "scoring_round_close", scoring_rounds.ScoringCloseViews, post="move"),
-    address(
-        ONE + "reopen/", "scoring_round_reopen", scoring_rounds.ScoringReopenViews, post="move"
-    ),
+    address(S + "preferences/", "preferences", preferences.PreferenceViews, **ROW),
     address(S + "training-data/", "distillation", distillation.DistillationViews, **ROW),
-    address(Q + "items/", "scoring_items", scoring_rounds.ScoringItemViews, **LIST),
-    address(
-        Q + "examples/", "scoring_examples", scoring_rounds.ScoringItemViews, post="set_example"
-    ),
-    address(Q + "people/", "scorers", scoring_rounds.ScorerViews, **LIST),
-    address(
-        Q + "people/<uuid:rater_id>/decide/",
-        "scorer_decide",
-        scoring_rounds.ScorerViews,
-        post="decide",
-    ),
     address(R + "scoring/", "scoring", scoring_runs.ScoringViews, **ROW),
     address(R + "sheets/", "run_sheets", scoring_runs.RunSheetViews, **LIST),
     address(R + "probes/", "probes", scoring_runs.ProbeViews, **LIST),
@@ -53,6 +55,7 @@ urlpatterns = [
     address(S + "boards/refresh/", "boards_refresh", boards.BoardViews, post="refresh"),
     address(S + "boards/<uuid:public_id>/", "board", boards.BoardViews, **ROW),
     address(S + "boards/<uuid:public_id>/rows/", "board_rows", boards.BoardViews, get="sheets"),
+    address(S + "boards/<uuid:public_id>/part/", "board_part", boards.BoardViews, post="part"),
     address(
         S + "boards/<uuid:public_id>/freeze/", "board_freeze", boards.BoardViews, post="freeze"
     ),

@@ -1,4 +1,4 @@
-"""The kind of run of this app, and where its parts are."""
+"""The kinds of runs of this app, and where their parts are."""
 
 from django.utils.translation import gettext_lazy as lazy
 
@@ -7,9 +7,11 @@ from cqa_site.runs.kinds import register
 
 
 def register_kinds() -> None:
-    """Tell the engine and the pages about it; nothing is imported yet."""
+    """Tell the engine and the pages about them; nothing is imported yet."""
     register("scoring", "benchmark.actions.scoring_judge.ScoringKind")
     describe("scoring", SCORING)
+    register("preferring", "benchmark.preferences.judge.PreferringKind")
+    describe("preferring", PREFERRING)
 
 
 SCORING = KindParts(
@@ -20,4 +22,13 @@ SCORING = KindParts(
     page="benchmark.views.scoring_run.run_page",
     start="benchmark.api.scoring_starts.SCORING",
     home=Home("scores", "scoring_runs", lazy("Scores by judges")),
+)
+PREFERRING = KindParts(
+    name=lazy("Preferences of a judge"),
+    prompts="benchmark.preferences.judge.PROMPTS",
+    tried_on="benchmark.preferences.judge.PREVIEWED",
+    subjects="benchmark.preferences.judge.SUBJECTS",
+    page="benchmark.preferences.judge_pages.run_page",
+    start="benchmark.preferences.api.START",
+    home=Home("scores", "preference_runs", lazy("Preferences of judges")),
 )

@@ -1,8 +1,9 @@
 """Addresses of the benchmark inside a study; each module of views lists its own."""
 
+from benchmark.preferences import judge_pages
+from benchmark.preferences import views as preferences
 from benchmark.views import (
     board_files,
-    board_freezing,
     boards,
     distillation,
     rubrics,
@@ -21,7 +22,6 @@ from benchmark.views import (
 
 urlpatterns = [
     *boards.urlpatterns,
-    *board_freezing.urlpatterns,
     *board_files.urlpatterns,
     *score_agreement.urlpatterns,
     *score_agreement_files.urlpatterns,
@@ -36,4 +36,6 @@ urlpatterns = [
     *distillation.urlpatterns,
     *scoring_run.urlpatterns,
     *scoring_run_new.urlpatterns,
+    *preferences.urlpatterns,
+    *judge_pages.urlpatterns,
 ]

@@ -167,7 +167,7 @@ class Measuring:
         return assign(match[:, central])
 
     def _extractive(self, name: str, thresholds, solve) -> None:
-        from argsum.methods.barh import FILL_UPS
+        from argsum.systems.candidates import FILL_UPS
 
         count = len(FILL_UPS) * len(thresholds) * len(self.cells)
         with timed(f"{name}: whole", per=count, unit="settings") as note:
@@ -181,20 +181,18 @@ class Measuring:
             note.append(f"up to {max(candidates):,} candidates, {max(key_points):,} key points")
 
     def _barh(self, cell, match, share, thresholds):
-        from argsum.methods.barh import barh
-        from argsum.methods.candidates import BARH_RULE
+        from argsum.systems.barh import RULE, barh
 
-        rows = self._candidates(cell, BARH_RULE, share)
+        rows = self._candidates(cell, RULE, share)
         between = match[np.ix_(rows, rows)]
         for threshold in thresholds:
             kept = barh(match[:, rows], between, own=rows, threshold=threshold)
             yield self._assigned(match, rows, kept)
 
     def _smatchtopr(self, cell, match, share, thresholds):
-        from argsum.methods.candidates import SMATCHTOPR_RULE
-        from argsum.methods.smatchtopr import keep_different, rank_candidates
+        from argsum.systems.smatchtopr import RULE, keep_different, rank_candidates
 
-        rows = self._candidates(cell, SMATCHTOPR_RULE, share)
+        rows = self._candidates(cell, RULE, share)
         between = match[np.ix_(rows, rows)]
         ranked = rank_candidates(between, np.array(cell.quality)[rows])
         for threshold in thresholds:
@@ -202,7 +200,7 @@ class Measuring:
             yield self._assigned(match, rows, kept)
 
     def _candidates(self, cell, rule, share):
-        from argsum.methods.candidates import pick_candidates
+        from argsum.systems.candidates import pick_candidates
 
         return pick_candidates(cell.arguments, np.array(cell.quality), rule=rule, fill_up=share)
 
@@ -213,7 +211,7 @@ class Measuring:
         return len(rows), len(kept)
 
     def _uskpm(self) -> None:
-        from argsum.methods.uskpm import (
+        from argsum.systems.uskpm import (
             COMPONENTS,
             MIN_DISTANCES,
             NEIGHBOURS,

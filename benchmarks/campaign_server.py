@@ -52,7 +52,11 @@ rows = Argument.objects.bulk_create(
     (argument(n) for n in range(items + controls)), batch_size=5000
 )
 campaign = Campaign.objects.create(
-    study=study, name="Benchmark", guideline=default_guideline(study), votes_per_item=votes
+    study=study,
+    name="Benchmark",
+    guideline=default_guideline(study),
+    votes_per_item=votes,
+    **Campaign.USUAL,
 )
 Item.objects.bulk_create(
     (

@@ -56,8 +56,8 @@ def prepare(folder: str, votes: int) -> None:
     call_command("migrate", verbosity=0, run_syncdb=True)
     from annotation.actions.guidelines import default_guideline
     from annotation.models import Campaign, Snapshot
-    from annotation.reports.snapshots import pack
     from cqa_site.people.models import Study
+    from cqa_site.results.rows import pack
 
     study = Study.objects.create(name="Benchmark")
     campaign = Campaign.objects.create(
@@ -68,7 +68,7 @@ def prepare(folder: str, votes: int) -> None:
 
     now = timezone.now()
     Snapshot.objects.create(
-        campaign=campaign, number=1, votes=packed, sha256=sha256, computed_at=now, frozen_at=now
+        campaign=campaign, number=1, rows=packed, sha256=sha256, computed_at=now, frozen_at=now
     )
 
 
@@ -84,7 +84,7 @@ def measure(folder: str, content: str, format: str) -> None:
     from annotation.models import ExportFile, Snapshot
     from cqa_site.people.models import User
 
-    snapshot = Snapshot.objects.defer("votes").select_related("campaign__study").get()
+    snapshot = Snapshot.objects.defer("rows").select_related("campaign__study").get()
     actor, _created = User.objects.get_or_create(email="benchmark@example.org")
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of loading the site
     before = peak()

@@ -106,10 +106,11 @@ def measure_site(points: pd.DataFrame) -> None:
     call_command("migrate", verbosity=0)
     call_command("createcachetable", verbosity=0)
     rubric, boss = fill(points)
-    from benchmark.actions.boards import store_live
+    from benchmark.actions.boards import BOARDS
     from benchmark.reports import board_figures, board_rows
     from benchmark.reports.board_markers import board_marker
     from benchmark.reports.score_agreement import compute
+    from cqa_site.results.keeping import store_live
 
     seconds, (table, draws) = best_time(lambda: board_rows.board_table(rubric), 1)
     say("sheets read from the database", seconds, f"{len(table):,} rows")
@@ -123,13 +124,13 @@ def measure_site(points: pd.DataFrame) -> None:
     seconds, agreement = best_time(lambda: compute(read, rubric.rubric, recipe), 1)
     say("agreement from the rows", seconds)
     computed = made(rows, sha256, board_marker(rubric), recipe, board, agreement)
-    seconds, _live = best_time(lambda: store_live(rubric=rubric, computed=computed), 1)
+    seconds, _live = best_time(lambda: store_live(BOARDS, rubric, computed), 1)
     say("snapshot stored", seconds)
     measure_pages(rubric, boss)
 
 
 def made(rows, sha256, marker, recipe, board, agreement):
-    from benchmark.actions.boards import Computed
+    from cqa_site.results.kind import Computed
 
     return Computed(rows, sha256, marker, recipe, {"board": board, "agreement": agreement})
 
@@ -147,6 +148,7 @@ def fill(points: pd.DataFrame):
 
 
 def fill_answers(study, points: pd.DataFrame) -> list:
+    from annotation.actions.conditions import condition
     from annotation.models import Answer, Comparison, Question, System
     from annotation.models.questions import text_key
 
@@ -159,6 +161,8 @@ def fill_answers(study, points: pd.DataFrame) -> list:
         System(study=study, name=f"System {number:03}")
         for number in range(points["system"].max() + 1)
     )
+    written_under = map(int, points["scenario"].unique())
+    conditions = {each: condition(study, scenario=each) for each in written_under}
     columns = ["system", "scenario", "question", "characters"]
     rows = points[columns].itertuples(index=True, name=None)
     return Answer.objects.bulk_create(
@@ -168,6 +172,7 @@ def fill_answers(study, points: pd.DataFrame) -> list:
                 question=questions[question],
                 system=systems[system],
                 scenario=scenario,
+                condition=conditions[scenario],
                 text="x" * characters,
                 text_sha256=text_key(str(place)),
                 source="invented.json",
@@ -180,8 +185,8 @@ def fill_answers(study, points: pd.DataFrame) -> list:
 
 
 def fill_sheets(study, rubric, answers: list, points: pd.DataFrame) -> None:
-    from annotation.models import Rater
     from benchmark.models import ScoreSheet
+    from cqa_site.people.models import Rater
 
     judge = Rater.objects.create(study=study, kind="model", name="Judge", external_id="judge")
     keys = list(rubric.rubric.keys)

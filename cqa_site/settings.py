@@ -70,6 +70,8 @@ INSTALLED_APPS = [
     "cqa_site.web",
     "cqa_site.people",
     "cqa_site.runs",
+    "cqa_site.rounds",
+    "cqa_site.results",
     "annotation",
     "benchmark",
     "argsum",
@@ -89,6 +91,9 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "cqa_site.web.middleware.PrivateResponses",
+    "cqa_site.web.strict_query.StrictQuery",
+    "cqa_site.rounds.crowd.lost_answers.NoteLostAnswers",
+    "cqa_site.web.unavailable.Unavailable",
 ]
 
 ROOT_URLCONF = "cqa_site.urls"
@@ -141,7 +146,8 @@ def _database() -> dict:
         config["CONN_MAX_AGE"] = None
     elif config["ENGINE"] == "django.db.backends.postgresql":
         size = env.int("DATABASE_POOL_SIZE", 10, validate=validate.Range(min=1, max=200))
-        options["pool"] = {"min_size": min(2, size), "max_size": size, "timeout": 20}
+        options["pool"] = {"min_size": min(2, size), "max_size": size, "timeout": 5}
+        options.setdefault("connect_timeout", 3)
         # Whoever iterates here reads to the end. Planned for the first tenth of the rows, as
         # PostgreSQL does for cursors, a read of rows just imported took quadratic time.
         options["options"] = f"{options.get('options', '')} -c cursor_tuple_fraction=1.0".strip()
@@ -199,6 +205,8 @@ ACCOUNT_SESSION_REMEMBER = False
 ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
 ACCOUNT_RATE_LIMITS = {"login": "120/m/ip", "login_failed": "10/m/ip,5/5m/key"}
 
+# Binds a crowd participant's place to a browser; the other one remembers a lost answer.
+PLACE_COOKIE_NAME, LOST_ANSWER_COOKIE_NAME = "place", "lost-answer"
 SESSION_COOKIE_AGE = 12 * 60 * 60
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
@@ -210,7 +218,9 @@ SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 DEFAULT_EXCEPTION_REPORTER_FILTER = "cqa_site.web.error_pages.NoValues"
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
-DATA_UPLOAD_MAX_NUMBER_FILES = 2
+# The parser of forms knows one number for all addresses; only batches of imports take more than
+# one file, and those hold together no more bytes than one file may.
+DATA_UPLOAD_MAX_NUMBER_FILES = MOST_FILES_AT_ONCE = 100
 FILE_UPLOAD_PERMISSIONS = 0o600
 MAX_UPLOAD_BYTES = 64 * 1024 * 1024
 # Export files, and uploads that nobody imported, are deleted after this long.
@@ -222,6 +232,7 @@ if PRODUCTION:
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
     SECURE_HSTS_PRELOAD = env.bool("SECURE_HSTS_PRELOAD", False)
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sid", "__Host-csrf"
+    PLACE_COOKIE_NAME, LOST_ANSWER_COOKIE_NAME = "__Host-place", "__Host-lost-answer"
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
     if env.bool("TRUSTED_PROXY", False):
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
@@ -285,41 +296,49 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "cqa_site.web.problems.problem",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
+# Names of choices in the schema, where several fields share theirs.
+ENUM_NAMES = {
+    "AnswerScenario": "annotation.models.Answer.Scenario",
+    "AttemptOutcome": "cqa_site.runs.models.Attempt.Outcome",
+    "BatchState": "cqa_site.runs.models.ProviderBatch.State",
+    "CallState": "cqa_site.runs.models.Call.State",
+    "CorpusState": "annotation.models.Corpus.State",
+    "EditingTaskState": "annotation.models.editing.EditingSheet.Progress",
+    "EndpointKind": "cqa_site.runs.models.Endpoint.Kind",
+    "ExportContent": "annotation.models.ExportFile.Content",
+    "ExportFormat": "annotation.models.ExportFile.Format",
+    "FaithfulnessMode": "annotation.models.FaithfulnessFigures.Mode",
+    "ImportKind": "annotation.models.ImportFile.Kind",
+    "ImportState": "annotation.models.ImportFile.State",
+    "JobState": "cqa_site.runs.models.Job.State",
+    "MatchDecision": "annotation.models.ImportMatch.Decision",
+    "PreferenceVerdict": "benchmark.models.PreferenceSheet.Verdict",
+    "RaterKind": "cqa_site.people.models.Rater.Kind",
+    "RoundExclusion": "cqa_site.rounds.qualifying.EXCLUSIONS",
+    "RoundState": "cqa_site.rounds.models.Round.State",
+    "RunMode": "cqa_site.runs.models.Run.Mode",
+    "RunState": "cqa_site.runs.models.Run.State",
+    "ScorerKind": "argsum.models.Scorer.Kind",
+    "ScorerState": "argsum.models.Scorer.State",
+    "ScorerTask": "argsum.models.Scorer.Task",
+    "SheetState": "benchmark.models.ScoreSheet.State",
+    "SummarySetState": "argsum.models.SummarySet.State",
+    "SystemKind": "annotation.models.System.Kind",
+    "SystemRunState": "argsum.models.SystemRun.State",
+    "TrainedJudgeKind": "annotation.models.TrainedJudge.Kind",
+    "VoteState": "annotation.models.Assignment.State",
+}
 SPECTACULAR_SETTINGS = {
     "TITLE": "Counterpoint API",
     "DESCRIPTION": "Studies, campaigns, votes, final labels, agreement, judge runs and exports.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    # Of apps that are there.
     "ENUM_NAME_OVERRIDES": {
-        "AnswerScenario": "annotation.models.Answer.Scenario",
-        "AttemptOutcome": "cqa_site.runs.models.Attempt.Outcome",
-        "BatchState": "cqa_site.runs.models.ProviderBatch.State",
-        "CallState": "cqa_site.runs.models.Call.State",
-        "CampaignState": "annotation.models.Campaign.State",
-        "CorpusState": "annotation.models.Corpus.State",
-        "EditingTaskState": "annotation.models.EditingTask.State",
-        "EndpointKind": "cqa_site.runs.models.Endpoint.Kind",
-        "ExportContent": "annotation.models.ExportFile.Content",
-        "ExportFormat": "annotation.models.ExportFile.Format",
-        "FaithfulnessMode": "annotation.models.FaithfulnessFigures.Mode",
-        "ImportKind": "annotation.models.ImportFile.Kind",
-        "ImportState": "annotation.models.ImportFile.State",
-        "JobState": "cqa_site.runs.models.Job.State",
-        "RaterKind": "annotation.models.Rater.Kind",
-        # Scoring rounds have the same states, and the schema one name for them.
-        "RoundState": "annotation.models.EditingRound.State",
-        "RunMode": "cqa_site.runs.models.Run.Mode",
-        "RunState": "cqa_site.runs.models.Run.State",
-        "ScorerKind": "argsum.models.Scorer.Kind",
-        "ScorerState": "argsum.models.Scorer.State",
-        "ScorerTask": "argsum.models.Scorer.Task",
-        "SheetState": "benchmark.models.ScoreSheet.State",
-        "SummarySetState": "argsum.models.SummarySet.State",
-        "SystemKind": "annotation.models.System.Kind",
-        "SystemRunState": "argsum.models.SystemRun.State",
-        "TrainedJudgeKind": "annotation.models.TrainedJudge.Kind",
-        "VoteState": "annotation.models.Assignment.State",
+        name: choices
+        for name, choices in ENUM_NAMES.items()
+        if choices.split(".")[0] in ("cqa_site", *INSTALLED_APPS)
     },
 }
 

@@ -64,7 +64,7 @@ def make_campaign(
 ) -> Campaign:
     """A draft campaign with items; controls carry label 3."""
     campaign = Campaign.objects.create(
-        study=study, name=name, guideline=make_guideline(study), **fields
+        study=study, name=name, guideline=make_guideline(study), **Campaign.USUAL | fields
     )
     arguments = make_arguments(study, ordinary + controls)
     Item.objects.bulk_create(

@@ -5,22 +5,11 @@ from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, 
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.models import (
-    Adjudication,
-    Argument,
-    Campaign,
-    FinalLabel,
-    Item,
-    Rater,
-    Slot,
-)
-from annotation.reports.votes import adjudication_table, vote_table
-from cqa_site.people.access import record
-from cqa_site.people.models import User
+from annotation.models import Adjudication, Argument, Campaign, FinalLabel, Item, Slot
+from annotation.reports.votes import adjudication_table
+from cqa_site.people.models import Rater
 
 from .consensus import request_final_labels
-
-CHUNK = 500
 
 
 class DecisionNotValid(Exception):
@@ -53,54 +42,6 @@ def adjudicate(
     return decision
 
 
-@transaction.atomic
-def adopt_labels(
-    *,
-    campaign: Campaign,
-    source_campaign: Campaign,
-    source_rater: Rater,
-    only_tied: bool = True,
-    actor: User,
-) -> int:
-    """Take another campaign's labels by one rater as that rater's decisions here.
-
-    Where the rater labelled copies of a sentence differently, the most
-    frequent label counts, the higher one on a tie. Returns how many decisions
-    are new or changed.
-    """
-    from annotation.methods.consensus import label_votes
-
-    if source_campaign.study_id != campaign.study_id or source_campaign == campaign:
-        raise DecisionNotValid(_("Choose another campaign of the same study."))
-    labels = label_votes(vote_table(source_campaign, rater=source_rater.pk), "majority")
-    labels = labels[labels.index.isin(_open_to_adoption(campaign, only_tied))]
-    present = dict(_in_force(campaign).filter(rater=source_rater).values_list("argument", "label"))
-    wanted = {unit: int(label) for unit, label in labels.items() if present.get(unit) != label}
-    _supersede(campaign, source_rater, list(wanted.keys() & present.keys()))
-    Adjudication.objects.bulk_create(
-        Adjudication(
-            campaign=campaign,
-            argument_id=unit,
-            rater=source_rater,
-            label=label,
-            source=Adjudication.Source.ADOPTED,
-        )
-        for unit, label in wanted.items()
-    )
-    record(
-        study=campaign.study,
-        actor=actor,
-        verb="labels_adopted",
-        subject=campaign.name,
-        source=str(source_campaign.public_id),
-        rater=source_rater.pseudonym,
-        only_tied=only_tied,
-        decisions=len(wanted),
-    )
-    request_final_labels(campaign=campaign, actor=actor)
-    return len(wanted)
-
-
 def disputed(campaign: Campaign) -> QuerySet[FinalLabel]:
     """Arguments whose votes are tied or lie at both ends of the scale, far-apart ones first.
 
@@ -125,11 +66,11 @@ def disputed(campaign: Campaign) -> QuerySet[FinalLabel]:
 def queue(
     campaign: Campaign, *, rater: Rater | None, undecided_only: bool = True
 ) -> QuerySet[FinalLabel]:
-    """What is left for this rater; with ``undecided_only`` nothing a colleague decided."""
+    """What is left for this rater; with ``undecided_only`` nothing decided or adopted."""
     decided = _in_force(campaign).filter(argument=OuterRef("argument"))
-    if not undecided_only:
-        decided = decided.filter(rater=rater)
-    return disputed(campaign).filter(~Exists(decided))
+    if undecided_only:
+        return disputed(campaign).filter(~Exists(decided), adopted_label__isnull=True)
+    return disputed(campaign).filter(~Exists(decided.filter(rater=rater)))
 
 
 def next_in_queue(
@@ -156,13 +97,6 @@ def _in_force(campaign: Campaign) -> QuerySet[Adjudication]:
     return Adjudication.objects.filter(campaign=campaign, superseded_at__isnull=True)
 
 
-def _supersede(campaign: Campaign, rater: Rater, arguments: list[int]) -> None:
-    for start in range(0, len(arguments), CHUNK):
-        _in_force(campaign).filter(
-            rater=rater, argument__in=arguments[start : start + CHUNK]
-        ).update(superseded_at=timezone.now())
-
-
 def _show_at_once(campaign: Campaign, argument: Argument) -> None:
     """Write the decision into the argument's final label without waiting for the worker."""
     from annotation.methods.consensus import label_votes
@@ -172,13 +106,3 @@ def _show_at_once(campaign: Campaign, argument: Argument) -> None:
     FinalLabel.objects.filter(campaign=campaign, argument=argument).update(
         label=label, adjudicated_label=label, provenance=FinalLabel.Provenance.ADJUDICATED
     )
-
-
-def _open_to_adoption(campaign: Campaign, only_tied: bool) -> list[int]:
-    from annotation.methods.consensus import describe_votes
-
-    units = campaign.items.values_list("argument_id", flat=True).distinct()
-    if not only_tied:
-        return list(units)
-    table = describe_votes(vote_table(campaign))
-    return list(table.index[table["tied"]])

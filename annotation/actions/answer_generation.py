@@ -2,15 +2,17 @@
 
 A request asks for one text, also where an endpoint could give several at once: each choice has
 its own reply, its own new try after a cut, its own cost reserved before it leaves, and its own
-evidence. Choices are the run's replicates.
+evidence. Choices are the run's replicates, counted on where the system answered before.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from django.db.models import F, Min
 from django.utils.translation import gettext_lazy as lazy
 
+from annotation.methods.answer_length import count_words
 from annotation.models import Answer, GenerationRun, Question
 from annotation.models.questions import text_key
 from cqa_site.judging.parsing import PARSER_VERSION, ReplyNotUsable, Unscored, parse_prose
@@ -19,10 +21,12 @@ from cqa_site.runs.kinds import Ended, Reading, Subject
 from cqa_site.runs.models import Call, Reply, Run
 
 from .answer_lists import numbered_texts
+from .answer_numbers import choices_before
 from .answer_prompts import SCENARIOS, WITH_ARGUMENTS, parts_of, write_request
 from .answer_systems import system_of
-from .answer_targets import chosen_questions, drawn_lists
+from .answer_targets import chosen_questions, count_learned, drawn_lists
 from .argument_drawing import Drawn, count_left_out, draw, keep_list
+from .conditions import condition_of_run
 
 KIND = "answers"
 # Lengths are counted in steps of this many words: answers that are all the same share one.
@@ -41,10 +45,13 @@ class AnswersKind:
 
     parser_version = PARSER_VERSION
     values_title = lazy("Lengths in words:")
+    dominance = None
 
     def begin(self, run: Run) -> None:
-        """Tie the run to the system as which its answers count."""
-        GenerationRun.objects.create(run=run, system=system_of(run))
+        """Tie the run to the system as which its answers count, and to their condition."""
+        GenerationRun.objects.create(
+            run=run, system=system_of(run), condition=condition_of_run(run)
+        )
 
     def subjects(self, run: Run) -> list[Subject]:
         """One subject a question; with it the list of its arguments, once the run exists.
@@ -52,13 +59,18 @@ class AnswersKind:
         Questions for which no argument is left are not asked under a scenario with arguments.
         """
         if run.prompt.kind not in WITH_ARGUMENTS:
-            keys = chosen_questions(run.study, run.spec["target"], run.spec["seed"])
+            spec = run.spec
+            keys = chosen_questions(run.study, spec["target"], spec["seed"], spec["model"])
+            if run.pk is not None:
+                GenerationRun.objects.filter(run=run).update(left_out=count_learned(run))
             return [Subject(f"q{question.pk}", (question.pk,)) for question in keys]
         drawn = list(drawn_lists(run))
         if run.pk is None:
             return [_subject(one) for one in drawn if one.arguments]
         # What a later label would change is settled here, before anything is sent.
-        GenerationRun.objects.filter(run=run).update(left_out=count_left_out(drawn))
+        GenerationRun.objects.filter(run=run).update(
+            left_out=count_left_out(drawn) | count_learned(run)
+        )
         return [_subject(one, _kept(run, one)) for one in drawn if one.arguments]
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[kinds.Question]:
@@ -86,24 +98,36 @@ class AnswersKind:
 
     def store(self, run: Run, ended: Sequence[Ended]) -> None:
         """One answer for each call that brought a text; answers never change."""
-        system = GenerationRun.objects.values_list("system", flat=True).get(run=run)
-        written = (one for one in ended if not one.reading.reason)
-        Answer.objects.bulk_create(_answer(run, system, one) for one in written)
+        generation = GenerationRun.objects.get(run=run)
+        under = condition_of_run(run).pk if run.amendments else generation.condition_id
+        system = generation.system_id
+        written = [one for one in ended if not one.reading.reason]
+        asked = {one.call.subject_ids[0] for one in written}
+        before = choices_before(run, system=system, condition=under, questions=asked)
+        Answer.objects.bulk_create(
+            _answer(run, system, under, one, before[one.call.subject_ids[0]]) for one in written
+        )
 
     def values(self, run: Run) -> dict[str, int]:
         """How many answers have how many words, shortest first."""
         texts = run.answers.values_list("text", flat=True)
-        steps = Counter(len(text.split()) // STEP for text in texts)
+        steps = Counter(count_words(text) // STEP for text in texts)
         return {f"{STEP * at}–{STEP * at + STEP - 1}": steps[at] for at in sorted(steps)}
+
+    def texts(self, run: Run) -> Sequence[str]:
+        """The answers so far."""
+        return list(run.answers.order_by("pk").values_list("text", flat=True))
 
     def check(self, run: Run) -> list[str]:
         """Every call that is done has its one answer, as its reply says; no other has one."""
         answers = run.answers.select_related("call__reply").order_by("pk")
         problems = []
         seen: Counter[int] = Counter()
+        firsts = _firsts(run)
         for answer in answers.iterator(200):
             seen[answer.call_id] += 1
-            if said := _contradiction(answer):
+            first = firsts[answer.question_id, answer.condition_id]
+            if said := _contradiction(answer, first):
                 problems.append(f"answer {answer.pk} {said}")
         done = set(run.calls.filter(state=Call.State.DONE).values_list("pk", flat=True))
         problems += [f"call {pk} has {seen[pk]} answers" for pk in done if seen[pk] != 1]
@@ -134,14 +158,15 @@ def _texts(
     }
 
 
-def _answer(run: Run, system: int, one: Ended) -> Answer:
+def _answer(run: Run, system: int, under: int, one: Ended, before: int) -> Answer:
     written: Written = one.reading.value
     return Answer(
         study_id=run.study_id,
         question_id=one.call.subject_ids[0],
         system_id=system,
+        condition_id=under,
         scenario=SCENARIOS[run.prompt.kind],
-        choice=one.call.replicate + 1,
+        choice=before + one.call.replicate + 1,
         argument_list_id=one.call.subject_ids[1] if len(one.call.subject_ids) > 1 else None,
         text=written.text,
         text_sha256=text_key(written.text),
@@ -152,15 +177,24 @@ def _answer(run: Run, system: int, one: Ended) -> Answer:
     )
 
 
-def _contradiction(answer: Answer) -> str:
+def _firsts(run: Run) -> dict[tuple[int, int], int]:
+    """(question, condition) → the choice that the run's first replicate is there."""
+    first = Min(F("choice") - F("call__replicate"))
+    rows = run.answers.order_by().values_list("question", "condition").annotate(first=first)
+    return {(question, under): choice for question, under, choice in rows}
+
+
+def _contradiction(answer: Answer, first: int) -> str:
     """What speaks against an answer; empty if it is what its reply says."""
     call = answer.call
     if text_key(answer.text) != answer.text_sha256:
         return "does not match its hash"
     if call.reply is None or _said(call.reply) != answer.text:
         return "is not what its reply says"
-    if (answer.choice, answer.question_id) != (call.replicate + 1, call.subject_ids[0]):
+    if answer.question_id != call.subject_ids[0]:
         return "is not what its call asked for"
+    if answer.choice != first + call.replicate or first < 1:
+        return "does not stand in its run's order"
     return ""
 
 

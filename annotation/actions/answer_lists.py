@@ -8,9 +8,21 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from annotation.models import Argument, ArgumentList, ListedArgument, Question
-from annotation.reports.argument_lists import numbered_labels, numbered_texts, relevance_of
+from annotation.reports.argument_lists import (
+    numbered_labels,
+    numbered_texts,
+    relevance_of,
+    whose_labels,
+)
 
-__all__ = ["argument_list", "list_key", "numbered_labels", "numbered_texts", "relevance_of"]
+__all__ = [
+    "argument_list",
+    "list_key",
+    "numbered_labels",
+    "numbered_texts",
+    "relevance_of",
+    "whose_labels",
+]
 
 
 def list_key(numbered: Iterable[tuple[int, str]]) -> str:

@@ -6,7 +6,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from annotation.models import Assignment, Campaign, Rater, Slot, VoteEvent
+from annotation.models import Assignment, Campaign, Slot, VoteEvent
+from cqa_site.people.models import Rater
 
 from .serving import FREE, take_slots
 

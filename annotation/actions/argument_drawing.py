@@ -14,7 +14,7 @@ from annotation.methods.favoured_object import favoured_object
 from annotation.models import Argument, ArgumentList, Question
 from cqa_site.people.models import Study
 
-from .answer_lists import argument_list, relevance_of
+from .answer_lists import argument_list, relevance_of, whose_labels
 
 # Final labels that may be used, by the name of the choice.
 RELEVANCE: dict[str, frozenset[int] | None] = {
@@ -38,6 +38,8 @@ class Drawn:
     question: Question
     arguments: list[Argument]
     left_out: Counter[str] = field(default_factory=Counter)
+    # Whose labels filtered them; empty where none did.
+    whose: str = ""
 
     @property
     def numbered(self) -> list[tuple[int, Argument]]:
@@ -50,16 +52,17 @@ def draw(
 ) -> Iterator[Drawn]:
     """Draw the arguments of each question; a bounded number of queries for every few hundred.
 
-    ``target`` names ``relevance``, ``favoured`` and ``most_arguments``; see `target_of` in
-    `annotation.actions.answer_generation`.
+    ``target`` names ``relevance``, ``favoured`` and ``most_arguments``, and with a filter by
+    label whose ``labels``; see `target_of` in `annotation.actions.answer_targets`.
     """
     stream = iter(questions)
     while together := list(islice(stream, AT_ONCE)):
         found = _arguments(study, together)
         wanted = RELEVANCE[target["relevance"]]
-        labels = _labels(study, found) if wanted is not None else {}
+        whose = "" if wanted is None else whose_labels(study, target.get("labels", ""))
+        labels = _labels(study, found, whose) if whose else {}
         for question in together:
-            drawn = Drawn(question, [])
+            drawn = Drawn(question, [], whose=whose)
             kept = _kept(found[question.comparison_id], drawn, labels, target)
             chooser = random.Random(f"{seed}:{question.public_id}")  # noqa: S311 - reproducible
             # One draw does both: which ones, if there are too many, and in which order.
@@ -73,6 +76,8 @@ def keep_list(drawn: Drawn, target: Mapping[str, Any], seed: int) -> ArgumentLis
     names = ("relevance", "favoured", "most_arguments")
     left_out = {name: count for name, count in drawn.left_out.items() if count}
     recipe = {name: target[name] for name in names} | {"seed": seed, "left_out": left_out}
+    if drawn.whose:
+        recipe["labels"] = drawn.whose
     return argument_list(drawn.question, drawn.numbered, recipe)
 
 
@@ -95,8 +100,11 @@ def _arguments(study: Study, questions: Sequence[Question]) -> dict[int, list[Ar
     return found
 
 
-def _labels(study: Study, arguments: Mapping[int, Sequence[Argument]]) -> Mapping[int, int | None]:
-    return relevance_of(study, [one.pk for several in arguments.values() for one in several])
+def _labels(
+    study: Study, arguments: Mapping[int, Sequence[Argument]], whose: str
+) -> Mapping[int, int | None]:
+    keys = [one.pk for several in arguments.values() for one in several]
+    return relevance_of(study, keys, whose)
 
 
 def _kept(

@@ -11,7 +11,9 @@ from annotation.models import Argument, Campaign, Item, Slot
 from annotation.reports.doubts import has_doubts, least_sure_first
 from cqa_site.people.access import record
 from cqa_site.people.models import User
+from cqa_site.rounds.opening import WHOLE
 
+from .consensus import request_everywhere
 from .guidelines import freeze
 
 CHUNK = 5_000
@@ -78,11 +80,15 @@ def pause_campaign(*, campaign: Campaign, actor: User) -> None:
 
 @transaction.atomic
 def close_campaign(*, campaign: Campaign, actor: User) -> None:
-    """End the round for good; answers that still come in are kept as extras."""
+    """End the round for good; answers that still come in are kept as extras.
+
+    The final labels follow in the background, and with them the experts' queue.
+    """
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     _require(campaign, Campaign.State.OPEN, Campaign.State.PAUSED)
     campaign.closed_at = timezone.now()
     _move(campaign, Campaign.State.CLOSED, actor)
+    request_everywhere(campaign=campaign, actor=actor)
 
 
 def _move(campaign: Campaign, state: str, actor: User) -> None:
@@ -100,7 +106,7 @@ def _move(campaign: Campaign, state: str, actor: User) -> None:
 def _locked_draft(campaign: Campaign) -> Campaign:
     """The campaign as stored; it cannot be opened before this transaction ends."""
     rows = Campaign.objects.select_related("guideline", "study")
-    stored = rows.select_for_update(of=("self",)).get(pk=campaign.pk)
+    stored = rows.select_for_update(of=WHOLE).get(pk=campaign.pk)
     _require(stored, Campaign.State.DRAFT)
     return stored
 

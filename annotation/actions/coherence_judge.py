@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from django.db.models import Count
+from django.db.models.fields.json import KT
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.models import Answer, CoherenceVerdict, Revision
@@ -55,6 +56,8 @@ class CoherenceKind:
 
     parser_version = PARSER_VERSION
     values_title = lazy("Verdicts:")
+    # Most citations of a good answer are coherent, so four in five say nothing.
+    dominance = 0.95
 
     def begin(self, run: Run) -> None:
         """The verdicts themselves are all that this app keeps of a run."""
@@ -101,6 +104,10 @@ class CoherenceKind:
         counts = rows.values_list("is_coherent").annotate(n=Count("pk"))
         return {"coherent" if value else "not coherent": n for value, n in counts}
 
+    def texts(self, run: Run) -> Sequence[str]:
+        """Verdicts, no prose."""
+        return ()
+
     def check(self, run: Run) -> list[str]:
         """Every ended call has its one verdict, under its own fence and as its reply says."""
         problems, kept = [], dict(run.coherence_verdicts.values_list("call", "fence"))
@@ -131,7 +138,7 @@ def _shown(study: Study, cited: Iterable[Cited]) -> dict[tuple[int, int], Shown]
     rows = answers.values_list("pk", "text", "argument_list", *pair)
     found = {(pk, 0): Shown(*shown) for pk, *shown in rows}
     edited = Revision.objects.filter(pk__in={pk for _answer, pk in wanted if pk})
-    for answer, pk, text in edited.values_list("task__answer", "pk", "text"):
+    for answer, pk, text in edited.values_list("sheet__answer", "pk", KT("content__text")):
         if (answer, 0) in found:
             found[answer, pk] = found[answer, 0]._replace(text=text)
     return found

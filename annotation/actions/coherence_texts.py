@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from annotation.methods.seeded_sample import seeded_places
 from annotation.models import Answer, FaithfulnessFigures
 from annotation.reports.coherence_rows import Cited
+from annotation.reports.conditions import ALL, under
 from annotation.reports.edited_texts import newest_revisions
 from cqa_site.people.models import Study
 
@@ -22,6 +23,7 @@ def target_of(
     *,
     systems: Iterable[str] = (),
     scenarios: Iterable[int] = (),
+    conditions: Iterable[str] = (),
     texts: str = "answers",
     sample: int = 0,
 ) -> dict[str, Any]:
@@ -31,6 +33,8 @@ def target_of(
     ----------
     systems, scenarios
         Public ids and numbers; without any, all of them.
+    conditions
+        Public ids or `ALL`; without any the plain ones.
     texts
         One of `TEXTS`: answers as written, experts' newest versions of them, or both.
     sample
@@ -39,6 +43,7 @@ def target_of(
     return {
         "systems": sorted(map(str, systems)),
         "scenarios": sorted(scenarios),
+        "conditions": sorted(conditions),
         "texts": texts,
         "sample": sample,
     }
@@ -65,9 +70,9 @@ def _cited_texts(
         found = figures.filter(answer__in=answers.values("pk"))
         rows += [(pk, 0, cited) for pk, cited in found.values_list("answer", "citations")]
     if target["texts"] != "answers":
-        revisions = _of_target(newest_revisions(study), target, "task__answer__")
+        revisions = _of_target(newest_revisions(study), target, "sheet__answer__")
         found = figures.filter(revision__in=revisions.order_by().values("pk"))
-        rows += found.values_list("revision__task__answer", "revision", "citations")
+        rows += found.values_list("revision__sheet__answer", "revision", "citations")
     return sorted(row for row in rows if row[2])
 
 
@@ -76,7 +81,14 @@ def _of_target(rows: QuerySet, target: Mapping[str, Any], path: str = "") -> Que
         rows = rows.filter(**{f"{path}system__public_id__in": target["systems"]})
     if target["scenarios"]:
         rows = rows.filter(**{f"{path}scenario__in": target["scenarios"]})
-    return rows
+    # A run from before there were any has all.
+    return under(rows, target.get("conditions", [ALL]), path)
+
+
+def count_other_conditions(study: Study, target: Mapping[str, Any]) -> int:
+    """How many texts that cite something are left out because of the condition they are under."""
+    mixed = {**target, "conditions": [ALL]}
+    return len(_cited_texts(study, mixed)) - len(_cited_texts(study, target))
 
 
 def without_figures(study: Study) -> int:

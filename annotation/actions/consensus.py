@@ -1,27 +1,47 @@
 """Final labels: rows derived from votes, expert campaigns and decisions, in the background."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.db.models import Q, QuerySet, Sum
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Campaign, FinalLabel
-from annotation.reports.votes import adjudication_table, override_table, vote_table
+from annotation.reports.votes import (
+    adjudication_table,
+    adoption_table,
+    counted_votes,
+    override_table,
+    vote_table,
+)
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 from cqa_site.runs.jobs import Work, enqueue
 from cqa_site.runs.models import Job
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from annotation.methods.consensus import Method
+
 JOB = "final_labels"
 COMPARED = ("dawid_skene", "mace")
 CHUNK = 1_000
+# Between two computations that pages ask for by being looked at while votes come in.
+REST = timedelta(seconds=20)
 LABELS = (
     "label",
     "majority_label",
     "dawid_skene_label",
     "mace_label",
     "expert_label",
+    "adopted_label",
     "adjudicated_label",
 )
 # Field of the row → column of the method's table, where the names differ.
@@ -63,10 +83,32 @@ def request_final_labels(*, campaign: Campaign, actor: User | None = None) -> Jo
 
 @transaction.atomic
 def request_everywhere(*, campaign: Campaign, actor: User | None = None) -> None:
-    """Recompute the campaign and those whose majority its labels overrule."""
+    """Recompute the campaign and those whose labels depend on its labels."""
     request_final_labels(campaign=campaign, actor=actor)
-    for overruled in Campaign.objects.filter(overridden_by=campaign).select_related("study"):
-        request_final_labels(campaign=overruled, actor=actor)
+    in_force = Q(adoptions__source=campaign, adoptions__withdrawn_at__isnull=True)
+    depending = Campaign.objects.filter(Q(overridden_by=campaign) | in_force).distinct()
+    for other in depending.select_related("study"):
+        request_final_labels(campaign=other, actor=actor)
+
+
+def keep_current(campaign: Campaign, actor: User | None = None) -> Job | None:
+    """The job that brings outdated labels up to date; asks for one unless the last just ended.
+
+    For pages that show what the labels say: None where the labels are what the votes say, or
+    where the next computation has to wait for its turn.
+    """
+    if not is_stale(campaign):
+        return None
+    if job := active_job(campaign):
+        return job
+    just_ended = _jobs(campaign).filter(finished_at__gt=timezone.now() - REST)
+    return None if just_ended.exists() else request_final_labels(campaign=campaign, actor=actor)
+
+
+def is_stale(campaign: Campaign) -> bool:
+    """Whether votes came or went since the labels were computed; a machine's is none."""
+    used = campaign.final_labels.aggregate(votes=Sum("votes"))["votes"] or 0
+    return used != counted_votes(campaign).count()
 
 
 def make_final_labels(work: Work) -> None:
@@ -77,12 +119,12 @@ def make_final_labels(work: Work) -> None:
 
 def active_job(campaign: Campaign) -> Job | None:
     """The job that recomputes this campaign's labels, or waits to."""
-    return Job.objects.filter(
-        study=campaign.study_id,
-        kind=JOB,
-        payload={"campaign": str(campaign.public_id)},
-        state__in=[Job.State.READY, Job.State.LEASED],
-    ).first()
+    return _jobs(campaign).filter(state__in=[Job.State.READY, Job.State.LEASED]).first()
+
+
+def _jobs(campaign: Campaign) -> QuerySet[Job]:
+    payload = {"campaign": str(campaign.public_id)}
+    return Job.objects.filter(study=campaign.study_id, kind=JOB, payload=payload)
 
 
 def recompute_final_labels(campaign: Campaign, *, work: Work | None = None) -> int:
@@ -133,6 +175,26 @@ def _settings(campaign: Campaign) -> dict:
 
 def _derive(campaign: Campaign, work: Work | None) -> dict[int, tuple]:
     """Map each argument of the campaign to the values of its row."""
+    table = derive_labels(campaign, compared=COMPARED, work=work)
+    _say(work, 2, _("Storing labels"))
+    labels = [table[name].astype(object).where(table[name].notna(), None) for name in LABELS]
+    table["pattern"] = table["pattern"].str.slice(stop=40)
+    facts = [table[column] for column in FACTS.values()]
+    columns = [column.to_list() for column in (*labels, *facts)]
+    return dict(zip(table.index, zip(*columns, strict=True), strict=True))
+
+
+def derive_labels(
+    campaign: Campaign,
+    *,
+    adopted: pd.DataFrame | None = None,
+    compared: Sequence[Method] = (),
+    work: Work | None = None,
+) -> pd.DataFrame:
+    """What the final labels are now, by argument; see `annotation.methods.consensus`.
+
+    ``adopted`` stands in for the adoptions in force. Nothing is stored.
+    """
     from annotation.methods.consensus import final_labels
 
     _say(work, 0, _("Reading votes"))
@@ -141,16 +203,18 @@ def _derive(campaign: Campaign, work: Work | None) -> dict[int, tuple]:
     )
     votes, overrides = vote_table(campaign), override_table(campaign)
     decisions = adjudication_table(campaign)
+    if adopted is None:
+        adopted = adoption_table(campaign)
     _say(work, 1, _("Comparing methods"))
-    table = final_labels(
-        votes, overrides, decisions, campaign.aggregator, compared=COMPARED, units=units
+    return final_labels(
+        votes,
+        overrides,
+        decisions,
+        campaign.aggregator,
+        adopted=adopted,
+        compared=compared,
+        units=units,
     )
-    _say(work, 2, _("Storing labels"))
-    labels = [table[name].astype(object).where(table[name].notna(), None) for name in LABELS]
-    table["pattern"] = table["pattern"].str.slice(stop=40)
-    facts = [table[column] for column in FACTS.values()]
-    columns = [column.to_list() for column in (*labels, *facts)]
-    return dict(zip(table.index, zip(*columns, strict=True), strict=True))
 
 
 def _compare(campaign: Campaign, rows: dict[int, tuple]) -> tuple[list[FinalLabel], list[int]]:

@@ -21,21 +21,22 @@ from annotation.models import (
     Comparison,
     Item,
     Question,
-    Rater,
     System,
 )
 from annotation.models.questions import text_key
-from cqa_site.people.models import Membership, Role, Study, User
+from cqa_site.people.models import Membership, Rater, Role, Study, User
+from cqa_site.results import keeping
 from cqa_site.runs.actions.endpoints import embedded_endpoint
 
 from . import answering, campaigns, serving
 from .answer_lists import argument_list
+from .conditions import condition
 from .consensus import recompute_final_labels
 from .demo_answer_texts import SYSTEMS, TEXTS
 from .demo_texts import PAIRS
 from .editing_demo import demo_round
 from .guidelines import default_guideline
-from .snapshots import refresh_live_snapshot
+from .snapshots import CAMPAIGNS
 
 PEOPLE = [
     ("admin@counterpoint.example", Role.ADMIN, "Admin"),
@@ -83,7 +84,7 @@ def build_demo() -> str:
     _simulate(running, labels, users[Role.RESEARCHER], rounds=4)
     for campaign in (pilot, running):
         recompute_final_labels(campaign)
-        refresh_live_snapshot(campaign=campaign)
+        keeping.refresh(CAMPAIGNS, campaign)
     _answers(study)
     embedded_endpoint(study=study, actor=users[Role.RESEARCHER])
     demo_round(study=study, expert=users[Role.EXPERT], researcher=users[Role.RESEARCHER])
@@ -132,6 +133,7 @@ def _answers(study: Study) -> None:
             question=question,
             system=systems[system],
             scenario=scenario,
+            condition=condition(study, scenario=scenario),
             argument_list=listed if cites else None,
             text=text,
             source="demo",
@@ -141,7 +143,11 @@ def _answers(study: Study) -> None:
 
 def _campaign(study, guideline, name, labels, ids, *, controls: int) -> Campaign:
     campaign = Campaign.objects.create(
-        study=study, name=name, guideline=guideline, seed=SEED, min_control_accuracy=0.5
+        study=study,
+        name=name,
+        guideline=guideline,
+        min_control_accuracy=0.5,
+        **Campaign.USUAL | {"seed": SEED},
     )
     campaigns.add_items(campaign=campaign, argument_ids=ids)
     for item in campaign.items.order_by("pk")[: controls * 3 : 3]:

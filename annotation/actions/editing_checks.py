@@ -1,8 +1,8 @@
-"""The answer checklist on one task's text: what it counts, and where."""
+"""The answer checklist on one sheet's text: what it counts, and where."""
 
 from dataclasses import dataclass
 
-from annotation.models import EditingTask
+from annotation.models import EditingSheet
 
 from .answer_lists import numbered_texts
 
@@ -27,18 +27,18 @@ class Reading:
         return {check.name: check.is_passed for check in self.checks}
 
 
-def arguments_of(task: EditingTask) -> dict[int, str]:
-    """Number → sentence of the arguments that the task's answer was written from."""
-    key = task.answer.argument_list_id
+def arguments_of(sheet: EditingSheet) -> dict[int, str]:
+    """Number → sentence of the arguments that the sheet's answer was written from."""
+    key = sheet.answer.argument_list_id
     return numbered_texts([key])[key] if key else {}
 
 
-def read_text(task: EditingTask, text: str, arguments: dict[int, str]) -> Reading:
-    """Run the checklist over a text of the task."""
+def read_text(sheet: EditingSheet, text: str, arguments: dict[int, str]) -> Reading:
+    """Run the checklist over a text of the sheet."""
     from annotation.methods.answer_checks import check_answer
     from annotation.methods.citations import find_citations
 
-    comparison = task.answer.question.comparison
+    comparison = sheet.answer.question.comparison
     cited = {number for citation in find_citations(text) for number in citation.numbers}
     return Reading(
         checks=check_answer(text, arguments, comparison.object1, comparison.object2),

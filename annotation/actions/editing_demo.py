@@ -4,8 +4,9 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Answer, EditingRound
 from cqa_site.people.models import Study, User
+from cqa_site.rounds.opening import open_round
 
-from .editing_rounds import Plan, open_round, plan_round
+from .editing_rounds import Plan, plan_round
 
 SEED = 7
 
@@ -25,5 +26,5 @@ def demo_round(*, study: Study, expert: User, researcher: User) -> EditingRound:
         ),
     )
     planned = plan_round(study=study, plan=plan, actor=researcher)
-    open_round(editing_round=planned, actor=researcher)
+    open_round(round_=planned, actor=researcher)
     return planned

@@ -14,7 +14,7 @@ def add_comment(
     *, editing_round: EditingRound, answer: Answer, author: User, text: str
 ) -> RoundComment:
     """Add a word to the discussion of one calibration answer."""
-    is_shared = editing_round.tasks.filter(answer=answer, is_calibration=True).exists()
+    is_shared = editing_round.sheets.filter(answer=answer, is_calibration=True).exists()
     if not is_shared or editing_round.state == EditingRound.State.DRAFT:
         raise NotDiscussed(_("Only calibration answers of an opened round are discussed."))
     return RoundComment.objects.create(

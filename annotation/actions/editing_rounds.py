@@ -1,22 +1,22 @@
-"""Making editing rounds: draw the split, open, close, open again."""
+"""Planning editing rounds: whose desk gets which answers."""
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.methods.editing_split import Split, TooFewAnswers, split_answers
-from annotation.models import Answer, EditingRound, EditingTask, System
-from cqa_site.people.access import memberships_of, record
-from cqa_site.people.models import Membership, Role, Study, User
-
-from .faithfulness import request_figures
-from .faithfulness_texts import embedding_of
+from annotation.models import Answer, EditingItem, EditingRound, EditingSheet, System
+from annotation.reports.conditions import ALL, under
+from cqa_site.people.actions.raters import rater_for
+from cqa_site.people.models import Membership, Rater, Role, Study, User
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.models import Place
+from cqa_site.rounds.opening import locked_round
 
 CHUNK = 1_000
 # What another round holds and this one leaves alone.
@@ -26,10 +26,7 @@ LEAVE = [
     (LEAVE_ANSWERS, gettext_lazy("answers that another round holds")),
     (LEAVE_NOTHING, gettext_lazy("nothing")),
 ]
-
-
-class RoundNotReady(Exception):
-    """The round cannot do that now; the message says why."""
+SETTINGS = ("name", "seed", "instructions", "makes_answers")
 
 
 @dataclass(frozen=True)
@@ -44,103 +41,99 @@ class Plan:
     instructions: str = ""
     system: System | None = None
     scenario: int | None = None
+    # A public id or `ALL`; empty for the plain ones.
+    condition: str = ""
     choice: int | None = None
     leave: str = LEAVE_QUESTIONS
+    makes_answers: bool = True
 
-    def recipe(self, found: int) -> dict[str, Any]:
-        """As it is kept with the round; ``found`` is how many answers matched."""
+    def recipe(self, found: int, elsewhere: int) -> dict[str, Any]:
+        """As it is kept with the round.
+
+        ``found`` answers matched, and ``elsewhere`` more but for their condition.
+        """
         return {
             "experts": [str(user.public_id) for user in self.experts],
             "calibration": self.calibration,
             "individual": self.individual,
             "system": str(self.system.public_id) if self.system else None,
             "scenario": self.scenario,
+            "condition": self.condition,
             "choice": self.choice,
             "leave": self.leave,
             "found": found,
+            "other_conditions": elsewhere,
         }
 
 
 @transaction.atomic
 def plan_round(
-    *, study: Study, plan: Plan, actor: User, editing_round: EditingRound | None = None
+    *, study: Study, plan: Plan, actor: User, round_: EditingRound | None = None
 ) -> EditingRound:
-    """Make a draft round with its split, or draw a draft's split again.
+    """Make a draft round with everybody's desk, or draw a draft's desks again.
 
     Raises RoundNotReady if there are too few answers or the round is no draft.
     """
-    planned = _locked_draft(editing_round) if editing_round else EditingRound(study=study)
-    answers = matching_answers(study=study, plan=plan, editing_round=editing_round)
+    planned = locked_round(round_, EditingRound.State.DRAFT) if round_ else None
+    planned = planned or EditingRound(study=study, created_by=actor)
+    answers = matching_answers(study=study, plan=plan, round_=round_)
     pairs = list(answers.order_by("pk").values_list("pk", "question_id"))
     split = _split(plan, pairs)
-    planned.name, planned.seed = plan.name, plan.seed
-    planned.instructions = plan.instructions
-    planned.recipe = plan.recipe(len(pairs))
-    planned.created_by = planned.created_by or actor
+    for name in SETTINGS:
+        setattr(planned, name, getattr(plan, name))
+    mixed = replace(plan, condition=ALL)
+    matching = matching_answers(study=study, plan=mixed, round_=round_).count()
+    planned.recipe = plan.recipe(len(pairs), matching - len(pairs))
     planned.save()
-    planned.tasks.all().delete()
-    EditingTask.objects.bulk_create(_tasks(planned, plan, split), batch_size=CHUNK)
+    _lay_out(planned, plan, split)
     return planned
 
 
+def _lay_out(planned: EditingRound, plan: Plan, split: Split) -> None:
+    """Make the places, items and sheets of a draft anew."""
+    for rows in (planned.sheets, planned.items, planned.places):
+        rows.all().delete()
+    raters = _raters(planned.study, plan.experts)
+    Place.objects.bulk_create(Place(round=planned, rater=rater) for rater in raters)
+    sheets = _sheets(planned, raters, plan, split)
+    answers = dict.fromkeys(sheet.answer_id for sheet in sheets)
+    EditingItem.objects.bulk_create(
+        (
+            EditingItem(round=planned, answer_id=answer, position=position)
+            for position, answer in enumerate(answers, 1)
+        ),
+        batch_size=CHUNK,
+    )
+    EditingSheet.objects.bulk_create(sheets, batch_size=CHUNK)
+
+
+def _raters(study: Study, experts: tuple[User, ...]) -> list[Rater]:
+    found = Membership.objects.filter(study=study, user__in=experts)
+    members = {each.user_id: each for each in found.select_related("user", "study")}
+    return [rater_for(membership=members[user.pk]) for user in experts]
+
+
 def matching_answers(
-    *, study: Study, plan: Plan, editing_round: EditingRound | None = None
+    *, study: Study, plan: Plan, round_: EditingRound | None = None
 ) -> QuerySet[Answer]:
-    """Answers a round may take, without those that other rounds hold."""
-    answers = study.answers.all()
+    """Answers a round may take, without those that other rounds hold or that are edited ones."""
+    answers = under(
+        study.answers.filter(revision__isnull=True), [plan.condition] if plan.condition else []
+    )
     if plan.system:
         answers = answers.filter(system=plan.system)
     if plan.scenario is not None:
         answers = answers.filter(scenario=plan.scenario)
     if plan.choice is not None:
         answers = answers.filter(choice=plan.choice)
-    held = EditingTask.objects.filter(editing_round__study=study)
-    if editing_round is not None:
-        held = held.exclude(editing_round=editing_round)
+    held = EditingSheet.objects.filter(study=study)
+    if round_ is not None:
+        held = held.exclude(round=round_)
     if plan.leave == LEAVE_ANSWERS:
         answers = answers.exclude(pk__in=held.values("answer"))
     if plan.leave == LEAVE_QUESTIONS:
         answers = answers.exclude(question__in=held.values("answer__question"))
     return answers
-
-
-@transaction.atomic
-def open_round(*, editing_round: EditingRound, actor: User) -> None:
-    """Put the tasks on the experts' desks."""
-    stored = EditingRound.objects.select_for_update().get(pk=editing_round.pk)
-    _require(stored, EditingRound.State.DRAFT)
-    if not stored.tasks.exists():
-        raise RoundNotReady(_("The round holds no answers."))
-    missing = [expert for expert in _editors(stored) if not _is_expert(expert, stored.study)]
-    if missing:
-        names = ", ".join(str(each) for each in missing)
-        raise RoundNotReady(_("No longer an expert of this study: %s.") % names)
-    stored.opened_at = timezone.now()
-    _move(stored, EditingRound.State.OPEN, actor)
-
-
-@transaction.atomic
-def close_round(*, editing_round: EditingRound, actor: User) -> None:
-    """End the editing; experts see each other's versions of the calibration answers.
-
-    How much these agree is computed in the background, so that it is there to be looked at.
-    """
-    rows = EditingRound.objects.select_for_update(of=("self",)).select_related("study")
-    stored = rows.get(pk=editing_round.pk)
-    _require(stored, EditingRound.State.OPEN)
-    stored.closed_at = timezone.now()
-    stored.first_closed_at = stored.first_closed_at or stored.closed_at
-    _move(stored, EditingRound.State.CLOSED, actor)
-    request_figures(study=stored.study, embedding=embedding_of(stored.study))
-
-
-@transaction.atomic
-def reopen_round(*, editing_round: EditingRound, actor: User) -> None:
-    """Let experts go on; what others wrote is hidden from them again."""
-    stored = EditingRound.objects.select_for_update().get(pk=editing_round.pk)
-    _require(stored, EditingRound.State.CLOSED)
-    stored.closed_at = None
-    _move(stored, EditingRound.State.OPEN, actor)
 
 
 def experts_of(study: Study) -> QuerySet[Membership]:
@@ -156,12 +149,11 @@ def plan_of(editing_round: EditingRound) -> dict[str, Any]:
     people = {str(each.user.public_id): each.user for each in experts_of(study)}
     system = recipe.get("system")
     return {
-        "name": editing_round.name,
-        "seed": editing_round.seed,
-        "instructions": editing_round.instructions,
+        **{name: getattr(editing_round, name) for name in SETTINGS},
         "experts": [people[key] for key in recipe.get("experts", []) if key in people],
         "system": study.systems.filter(public_id=uuid.UUID(system)).first() if system else None,
         **{key: recipe.get(key) for key in ("calibration", "individual", "scenario", "choice")},
+        "condition": recipe.get("condition", ""),
         "leave": recipe.get("leave", LEAVE_QUESTIONS),
     }
 
@@ -182,50 +174,19 @@ def _split(plan: Plan, pairs: list[tuple[int, int]]) -> Split:
         ) from error
 
 
-def _tasks(planned: EditingRound, plan: Plan, split: Split) -> list[EditingTask]:
+def _sheets(
+    planned: EditingRound, raters: list[Rater], plan: Plan, split: Split
+) -> list[EditingSheet]:
     common = set(split.calibration)
     return [
-        EditingTask(
-            editing_round=planned,
-            editor=expert,
+        EditingSheet(
+            study_id=planned.study_id,
+            round=planned,
+            rater=rater,
             answer_id=answer,
             is_calibration=answer in common,
-            position=position,
+            place=place,
         )
-        for place, expert in enumerate(plan.experts)
-        for position, answer in enumerate(split.desk(place, plan.seed), 1)
+        for desk, rater in enumerate(raters)
+        for place, answer in enumerate(split.desk(desk, plan.seed), 1)
     ]
-
-
-def _editors(editing_round: EditingRound) -> QuerySet[User]:
-    return User.objects.filter(pk__in=editing_round.tasks.values("editor"))
-
-
-def _is_expert(user: User, study: Study) -> bool:
-    return memberships_of(user).filter(study=study, role=Role.EXPERT).exists()
-
-
-def _locked_draft(editing_round: EditingRound) -> EditingRound:
-    """The round as stored; it cannot be opened before this transaction ends."""
-    stored = EditingRound.objects.select_for_update().get(pk=editing_round.pk)
-    _require(stored, EditingRound.State.DRAFT)
-    return stored
-
-
-def _require(editing_round: EditingRound, state: str) -> None:
-    if editing_round.state != state:
-        raise RoundNotReady(
-            _("The round is %s; that is not possible now.") % editing_round.get_state_display()
-        )
-
-
-def _move(editing_round: EditingRound, state: str, actor: User) -> None:
-    before, editing_round.state = editing_round.state, state
-    editing_round.save(update_fields=["state", "opened_at", "closed_at", "first_closed_at"])
-    record(
-        study=editing_round.study,
-        actor=actor,
-        verb=f"editing_round_{state}",
-        subject=editing_round.name,
-        before=before,
-    )

@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from annotation.models import ExportFile, Snapshot
 from annotation.reports.export_tables import TABLES, ExportTable, Row, Source
+from cqa_site.results import keeping
 from cqa_site.runs.jobs import JobRefused, Work
 from cqa_site.tabular import write_csv, write_jsonl, write_parquet, write_xlsx
 
@@ -30,7 +31,7 @@ from .exports import (
     manifest_path,
     stored_path,
 )
-from .snapshots import refresh_live_snapshot
+from .snapshots import CAMPAIGNS
 
 LAYOUT = 1
 
@@ -61,7 +62,7 @@ def _snapshot_of(work: Work) -> Snapshot:
     if snapshot.is_frozen:
         return snapshot
     work.progress(0, note=_("Bringing the figures up to date"))
-    refresh_live_snapshot(campaign=snapshot.campaign)
+    keeping.refresh(CAMPAIGNS, snapshot.campaign)
     recompute_final_labels(snapshot.campaign)
     return snapshots.get(pk=snapshot.pk)
 

@@ -107,7 +107,7 @@ def request_exports(
 def current_snapshot(*, campaign: Campaign) -> Snapshot:
     """The newest snapshot unless it is frozen and outdated; then an empty one."""
     Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
-    newest = campaign.snapshots.defer("votes", "figures").first()
+    newest = campaign.snapshots.defer("rows", "figures").first()
     if newest and (not newest.is_frozen or newest.marker == marker(campaign)):
         return newest
     return Snapshot.objects.create(campaign=campaign, number=newest.number + 1 if newest else 1)

@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import TypeVar
 
 import numpy as np
+from django.db.models.fields.json import KT
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
@@ -149,7 +150,7 @@ def _load(study: Study, texts: Sequence[Text]) -> list[Loaded]:
     answers = Answer.objects.filter(pk__in=[text.pk for text in texts if not text.is_revision])
     revisions = Revision.objects.filter(pk__in=[text.pk for text in texts if text.is_revision])
     found = {(False, pk): text for pk, text in answers.values_list("pk", "text")}
-    found |= {(True, pk): text for pk, text in revisions.values_list("pk", "text")}
+    found |= {(True, pk): text for pk, text in revisions.values_list("pk", KT("content__text"))}
     return [
         Loaded(
             about=each,

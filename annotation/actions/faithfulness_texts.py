@@ -21,6 +21,7 @@ from annotation.models import (
     Revision,
     System,
 )
+from annotation.reports.conditions import under
 from annotation.reports.edited_texts import newest_revisions
 from cqa_site.judging.embedding import PACKAGED_MODEL
 from cqa_site.people.models import Study
@@ -106,10 +107,10 @@ def texts_of(study: Study) -> list[Text]:
     """Every answer and every revision of the study."""
     arguments = ("argument_list", "argument_list__sha256")
     answers = Answer.objects.filter(study=study).order_by("pk")
-    revisions = Revision.objects.filter(task__answer__study=study).order_by("pk")
-    in_task = [f"task__answer__{name}" for name in arguments]
+    revisions = Revision.objects.filter(sheet__answer__study=study).order_by("pk")
+    in_sheet = [f"sheet__answer__{name}" for name in arguments]
     rows = [(False, *row) for row in answers.values_list("pk", "text_sha256", *arguments)]
-    rows += [(True, *row) for row in revisions.values_list("pk", "text_sha256", *in_task)]
+    rows += [(True, *row) for row in revisions.values_list("pk", "text_sha256", *in_sheet)]
     labels = numbered_labels(study, {row[3] for row in rows if row[3]})
     digests = {pk: _digest(sorted(found.items())) for pk, found in labels.items()}
     return [
@@ -122,7 +123,7 @@ def stored_keys(study: Study) -> Stored:
     """(is a revision, its pk, mode) → key of its figures, and the model of their vectors."""
     about = ("mode", "key", "embedding")
     answers = FaithfulnessFigures.objects.filter(answer__study=study)
-    revisions = FaithfulnessFigures.objects.filter(revision__task__answer__study=study)
+    revisions = FaithfulnessFigures.objects.filter(revision__sheet__answer__study=study)
     rows = [(False, *row) for row in answers.values_list("answer", *about)]
     rows += [(True, *row) for row in revisions.values_list("revision", *about)]
     return {(is_revision, pk, mode): (key, model) for is_revision, pk, mode, key, model in rows}
@@ -151,14 +152,15 @@ def stale_pairs(study: Study) -> list[Pair]:
 
 def _pairs(study: Study) -> list[Pair]:
     newest = newest_revisions(study).values_list(
-        "pk", "text_sha256", "task__answer", "task__answer__text_sha256"
+        "pk", "text_sha256", "sheet__answer", "sheet__answer__text_sha256"
     )
     edited = [
         Pair(True, pk, (answer,), _digest(RECIPE, sha256, before))
         for pk, sha256, answer, before in newest
     ]
     machine = _machine_answers(study)
-    gold = _with_arguments(study).filter(system__kind=System.Kind.HUMAN)
+    # Texts edited here are compared as revisions, with the very answer they came from.
+    gold = _with_arguments(study).filter(system__kind=System.Kind.HUMAN, revision__isnull=True)
     for pk, sha256, question in gold.values_list("pk", "text_sha256", "question"):
         if before := machine[question]:
             keys, texts = zip(*before, strict=True)
@@ -167,9 +169,9 @@ def _pairs(study: Study) -> list[Pair]:
 
 
 def _machine_answers(study: Study) -> dict[int, list[tuple[int, str]]]:
-    """Question → primary key and hash of what machines wrote about it with arguments."""
+    """Question → primary key and hash of what machines wrote about it with arguments, plainly."""
     found: dict[int, list[tuple[int, str]]] = defaultdict(list)
-    rows = _with_arguments(study).exclude(system__kind=System.Kind.HUMAN)
+    rows = under(_with_arguments(study).exclude(system__kind=System.Kind.HUMAN), [])
     for question, pk, sha256 in rows.values_list("question", "pk", "text_sha256"):
         found[question].append((pk, sha256))
     return found

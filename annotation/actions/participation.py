@@ -1,87 +1,75 @@
-"""How a crowd participant's work ends.
+"""What campaigns answer about people who come by a crowd link."""
 
-The server alone decides the outcome, from its own rows. Work that was done
-counts as completed even when the labels were left out of the figures later:
-whether labels are used and whether work was done are different questions.
-"""
+import math
 
-from dataclasses import dataclass
+from django.db.models import Count, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from django.db import transaction
-from django.shortcuts import get_object_or_404
+from annotation.models import Assignment, Campaign
+from cqa_site.people.models import Membership, User
+from cqa_site.rounds.crowd.work import CrowdWork
+from cqa_site.rounds.models import Round
 
-from annotation.models import Campaign
-from cqa_site.people.access import memberships_of
-from cqa_site.people.actions.participants import end_participation
-from cqa_site.people.models import Participant
+from .serving import member_participation, next_work
 
-from .serving import member_participation, next_work, user_answered
+DONE = (Assignment.State.ANSWERED, Assignment.State.SKIPPED)
 
 
-@dataclass(frozen=True)
-class Standing:
-    """Items a participant has labelled or skipped, and how many the link asks for."""
+class LabelWork(CrowdWork):
+    """Sentences to label, in blocks with control items."""
 
-    answered: int
-    required: int
+    round_page = "campaign"
+    work_page = "label"
+    answer_pages = ("label_answer",)
+    section = "campaigns"
+    head = "annotation/_campaign_head.html"
+    row = "campaign"
 
-    @property
-    def left(self) -> int:
-        """Items still to do."""
-        return max(0, self.required - self.answered)
+    def most_items(self, round_: Round) -> int:
+        """See `most_items`."""
+        return most_items(self.own(round_))
+
+    def done_by(self, round_: Round, user: User) -> int:
+        """Items labelled or skipped."""
+        own = Assignment.objects.filter(campaign=round_.pk, rater__user=user)
+        return own.filter(state__in=DONE).count()
+
+    def reason(self, round_: Round, membership: Membership) -> str:
+        """What serving says."""
+        campaign = self.own(round_)
+        place = member_participation(campaign=campaign, membership=membership)
+        return next_work(campaign=campaign, participation=place).reason
+
+    def asks(self, items: int) -> str:
+        """How many sentences."""
+        text = ngettext(
+            "You will read %(items)s sentence and label it. Every answer is saved at once.",
+            "You will read %(items)s sentences and label each one. Every answer is saved at once.",
+            items,
+        )
+        return text % {"items": items}
+
+    def counted(self) -> str:
+        """Items."""
+        return _("Labelled or skipped items, control items included.")
+
+    def go_on(self) -> str:
+        """As the first page says it."""
+        return _("Continue labelling")
 
 
-def campaign_of(participant: Participant) -> Campaign:
-    """The campaign of the link this participant came by; raises Http404."""
-    return get_object_or_404(
-        Campaign, study=participant.study, public_id=participant.link.campaign_ref
+def most_items(campaign: Campaign) -> int:
+    """How many items one person can be served in a campaign, control items included.
+
+    Every item goes to a person once at most, ordinary ones up to the share cap; each block of
+    them brings its control items along, for as long as there are any the person has not had.
+    """
+    items = campaign.items.aggregate(
+        ordinary=Count("pk", filter=Q(control_label__isnull=True)),
+        controls=Count("pk", filter=Q(control_label__isnull=False, is_retired=False)),
     )
-
-
-def standing_of(participant: Participant) -> Standing:
-    """Count the participant's work in the campaign of their link."""
-    answered = user_answered(campaign=campaign_of(participant), user=participant.user)
-    return Standing(answered, participant.link.required_items)
-
-
-@transaction.atomic
-def finish_participation(*, participant: Participant) -> bool:
-    """End the participation if it is over; False while there is work to do."""
-    outcome = _outcome(participant)
-    if outcome is None:
-        return False
-    end_participation(participant=participant, outcome=outcome)
-    return True
-
-
-def report_fault(*, participant: Participant, comment: str) -> None:
-    """End the participation because something does not work."""
-    end_participation(participant=participant, outcome=Participant.Outcome.FAULT, reason=comment)
-
-
-def completion_code(participant: Participant) -> str:
-    """The code of the outcome; empty while the participation runs."""
-    link = participant.link
-    codes = {
-        Participant.Outcome.COMPLETED: link.completed_code,
-        Participant.Outcome.SCREENED_OUT: link.screened_out_code,
-        Participant.Outcome.NO_WORK: link.no_work_code,
-        Participant.Outcome.FAULT: link.fault_code,
-    }
-    return codes.get(Participant.Outcome(participant.outcome), "")
-
-
-def _outcome(participant: Participant) -> Participant.Outcome | None:
-    if standing_of(participant).left == 0:
-        return Participant.Outcome.COMPLETED
-    membership = memberships_of(participant.user).get(study=participant.study)
-    campaign = campaign_of(participant)
-    work = next_work(
-        campaign=campaign,
-        participation=member_participation(campaign=campaign, membership=membership),
-    )
-    if work.assignments:
-        return None
-    if work.reason == "stopped":
-        return Participant.Outcome.SCREENED_OUT
-    return Participant.Outcome.NO_WORK
+    ordinary, controls = items["ordinary"], items["controls"]
+    allowed = min(ordinary, math.ceil(ordinary * campaign.share_cap))
+    blocks = math.ceil(allowed / max(1, campaign.block_size - campaign.controls_per_block))
+    return allowed + min(controls, blocks * campaign.controls_per_block)

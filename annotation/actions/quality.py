@@ -10,10 +10,10 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.models import Assignment, Campaign, Item, Participation, Rater, Slot
+from annotation.models import Assignment, Campaign, Exclusion, Item, Participation, Slot
 from annotation.reports.quality import ControlRecord, control_record, control_records
 from cqa_site.people.access import record
-from cqa_site.people.models import User
+from cqa_site.people.models import Rater, User
 
 from .consensus import request_everywhere
 from .serving import FREE, lock_slots, take_slots
@@ -44,16 +44,31 @@ def exclude_rater(*, campaign: Campaign, rater: Rater, reason: str, actor: User 
     In a round that still runs, others get the rater's places: the labels stay
     as extras, items merely reserved go back.
     """
+    if exclude_one(campaign=campaign, rater=rater, reason=reason, actor=actor):
+        request_everywhere(campaign=campaign, actor=actor)
+
+
+def exclude_one(
+    *,
+    campaign: Campaign,
+    rater: Rater,
+    reason: str,
+    actor: User | None,
+    exclusion: Exclusion | None = None,
+) -> bool:
+    """Exclude one rater and log it; the caller has the final labels recomputed if it is True."""
     place = _locked_place(campaign, rater)
     if place.is_excluded or _is_overruled(place, actor):
-        return
+        return False
     place.excluded_at = timezone.now()
     place.exclusion_reason = reason[:300]
+    place.exclusion = exclusion
     place.is_decided_by_person = actor is not None
-    place.save(update_fields=["excluded_at", "exclusion_reason", "is_decided_by_person"])
+    changed = ["excluded_at", "exclusion_reason", "exclusion", "is_decided_by_person"]
+    place.save(update_fields=changed)
     freed = _free_slots(campaign, rater) if _is_running(campaign) else 0
     _log(campaign, rater, "rater_excluded", reason, actor, freed_slots=freed)
-    request_everywhere(campaign=campaign, actor=actor)
+    return True
 
 
 @transaction.atomic
@@ -63,27 +78,22 @@ def reinstate_rater(*, campaign: Campaign, rater: Rater, reason: str, actor: Use
     Labels whose place nobody took in the meantime hold one again, the others
     stay extras.
     """
+    if reinstate_one(campaign=campaign, rater=rater, reason=reason, actor=actor):
+        request_everywhere(campaign=campaign, actor=actor)
+
+
+def reinstate_one(*, campaign: Campaign, rater: Rater, reason: str, actor: User | None) -> bool:
+    """Let one rater in again and log it; the caller has the labels recomputed if it is True."""
     place = _locked_place(campaign, rater)
     if not (place.is_excluded or place.is_stopped) or _is_overruled(place, actor):
-        return
+        return False
     place.excluded_at, place.exclusion_reason, place.is_stopped = None, "", False
+    place.exclusion = None
     place.is_decided_by_person = actor is not None
     place.save()
     regained = _regain_slots(campaign, rater)
     _log(campaign, rater, "rater_reinstated", reason, actor, regained_slots=regained)
-    request_everywhere(campaign=campaign, actor=actor)
-
-
-@transaction.atomic
-def exclude_surely_low(*, campaign: Campaign, reason: str, actor: User) -> int:
-    """Exclude every rater whose accuracy is surely below the mark; return how many that were."""
-    mark = campaign.min_control_accuracy
-    low = [pk for pk, found in control_records(campaign).items() if found.is_surely_below(mark)]
-    out = campaign.participations.filter(excluded_at__isnull=False).values("rater")
-    raters = Rater.objects.filter(pk__in=low).exclude(pk__in=out).order_by("pk")
-    for rater in raters:
-        exclude_rater(campaign=campaign, rater=rater, reason=reason, actor=actor)
-    return len(raters)
+    return True
 
 
 @transaction.atomic

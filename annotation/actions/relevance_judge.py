@@ -14,7 +14,7 @@ from django.db.models import Count
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.methods.seeded_sample import seeded_places
-from annotation.models import Argument, Campaign, JudgeLabel, Rater, RelevanceRun
+from annotation.models import Argument, Campaign, JudgeLabel, RelevanceRun, campaigns_of
 from cqa_site.judging.identity import digest
 from cqa_site.judging.neutral import Neutral, fence, fence_items, fence_token, neutralise, quote
 from cqa_site.judging.parsing import (
@@ -27,10 +27,11 @@ from cqa_site.judging.parsing import (
 )
 from cqa_site.judging.prompts import Layout, PromptParts, render
 from cqa_site.judging.schemas import batch_schema, label_schema
-from cqa_site.people.models import Study, User
+from cqa_site.people.models import Rater, Study, User
 from cqa_site.runs.kind_parts import PromptKind
 from cqa_site.runs.kinds import Ended, Question, Reading, Subject, Subjects
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+from cqa_site.runs.spread import MOST
 
 from .first_prompts import FOLDER, first_prompts
 
@@ -74,10 +75,11 @@ class RelevanceKind:
 
     parser_version = PARSER_VERSION
     values_title = lazy("Labels given:")
+    dominance = MOST
 
     def begin(self, run: Run) -> None:
         """Tie the run to its campaign and to the rater it counts as."""
-        campaign = run.study.campaigns.get(public_id=run.spec["target"]["campaign"])
+        campaign = campaigns_of(run.study).get(public_id=run.spec["target"]["campaign"])
         RelevanceRun.objects.create(run=run, campaign=campaign, rater=_rater(run))
 
     def subjects(self, run: Run) -> Subjects:
@@ -124,6 +126,10 @@ class RelevanceKind:
         """How often each label was given."""
         labels = run.judge_labels.filter(label__isnull=False).values_list("label")
         return {str(label): n for label, n in labels.annotate(n=Count("pk")).order_by("label")}
+
+    def texts(self, run: Run) -> Sequence[str]:
+        """Labels, no prose."""
+        return ()
 
     def check(self, run: Run) -> list[str]:
         """Every ended call has a row for each of its arguments, under its own fence."""
@@ -180,7 +186,7 @@ def chosen_arguments(
 
     Blank sentences are left out.
     """
-    campaign = study.campaigns.get(public_id=target["campaign"])
+    campaign = campaigns_of(study).get(public_id=target["campaign"])
     rows = study.arguments.filter(items__campaign=campaign).exclude(text__regex=r"^\s*$")
     final = campaign.final_labels.filter(label__isnull=False).values("argument")
     if target["choice"] == "final":

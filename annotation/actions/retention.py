@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from annotation.models import Corpus, ExportFile, ImportFile
+from annotation.models import Corpus, ExportFile, ImportBatch, ImportFile
 
 from . import exports
 from .importing import NotInThisState, discard_import
@@ -36,7 +36,9 @@ def discard_old_imports() -> int:
     untouched = Q(job__isnull=True) | Q(job__finished_at__lt=oldest)
     states = (ImportFile.State.UPLOADED, ImportFile.State.CHECKED, ImportFile.State.REFUSED)
     waiting = ImportFile.objects.filter(untouched, created_at__lt=oldest, state__in=states)
-    return sum(_discard(file) for file in waiting.select_related("study"))
+    discarded = sum(_discard(file) for file in waiting.select_related("study"))
+    ImportBatch.objects.filter(files__isnull=True, created_at__lt=oldest).delete()
+    return discarded
 
 
 def remove_leftovers() -> int:

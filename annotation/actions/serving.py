@@ -20,8 +20,9 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
-from annotation.models import Assignment, Campaign, Item, Participation, Rater, Slot
-from cqa_site.people.models import Membership, User
+from annotation.models import Assignment, Campaign, Item, Participation, Slot
+from cqa_site.people.actions.raters import rater_for
+from cqa_site.people.models import Membership, Rater
 
 LOW_WATER = 2
 WINDOW = 4
@@ -36,17 +37,6 @@ class Work:
 
     assignments: list[Assignment]
     reason: str = ""
-
-
-def rater_for(*, membership: Membership) -> Rater:
-    """The rater who stands for this member in statistics."""
-    kind = Rater.Kind.EXPERT if membership.role == "expert" else Rater.Kind.PERSON
-    rater, _created = Rater.objects.get_or_create(
-        study=membership.study,
-        user=membership.user,
-        defaults={"kind": kind, "name": membership.user.name},
-    )
-    return rater
 
 
 def participation_for(*, campaign: Campaign, rater: Rater) -> Participation:
@@ -321,12 +311,3 @@ def member_participation(*, campaign: Campaign, membership: Membership) -> Parti
     participation = participation_for(campaign=campaign, rater=rater_for(membership=membership))
     participation.campaign = campaign
     return participation
-
-
-def user_answered(*, campaign: Campaign, user: User) -> int:
-    """Labelled or skipped items of a user, for completion codes."""
-    return Assignment.objects.filter(
-        campaign=campaign,
-        rater__user=user,
-        state__in=(Assignment.State.ANSWERED, Assignment.State.SKIPPED),
-    ).count()

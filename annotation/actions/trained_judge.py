@@ -9,9 +9,9 @@ from django.db.models import Max
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from annotation.models import Campaign, JudgeLabel, Rater, TrainedJudge
+from annotation.models import Campaign, JudgeLabel, TrainedJudge
 from cqa_site.people.access import record
-from cqa_site.people.models import User
+from cqa_site.people.models import Rater, User
 from cqa_site.runs.jobs import Work, enqueue
 from cqa_site.runs.models import Job
 

@@ -1,93 +1,12 @@
-"""Who may use which part of the API, decided once for every address inside a study.
+"""Addresses below one campaign."""
 
-Not a member, or no such study: 404. Annotators and experts work on the pages
-and get 403 here; a token of theirs reads only ``me`` and the names of their
-studies. Every row is looked up inside the study of the address.
-"""
-
-import uuid
 from typing import Any
 
-from django.db.models import Model, QuerySet
 from django.shortcuts import get_object_or_404
-from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.serializers import Serializer
-from rest_framework.viewsets import GenericViewSet
 
-from annotation.models import Campaign
-from cqa_site.people.access import membership_or_404
-from cqa_site.people.models import Membership, Role, Study
-from cqa_site.people.tokens import SAFE_METHODS
-
-
-class PersonViews(GenericViewSet):
-    """Addresses of any person with a token, and what all views share."""
-
-    def read(self, serializer: type[Serializer], *, partial: bool = False) -> dict[str, Any]:
-        """The checked body of the request; raises 400."""
-        given = serializer(data=self.request.data, partial=partial)
-        given.is_valid(raise_exception=True)
-        return given.validated_data
-
-    def shown(self, row: Model, status: int = 200) -> Response:
-        """One row as the view's serializer shows it."""
-        return Response(self.get_serializer(row).data, status=status)
-
-    def listed(self, rows: Any) -> Response:
-        """One page of rows."""
-        page = self.paginate_queryset(self.filter_queryset(rows))
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
-
-
-class StudyViews(PersonViews):
-    """Addresses below ``studies/<study_id>/``: researchers and admins of that study only.
-
-    A subclass names ``queryset`` (its model, for the description) and returns
-    its rows from ``rows``, always beginning at ``self.study``.
-    """
-
-    lookup_field = "public_id"
-    membership: Membership
-    study: Study
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Check token, membership and role before anything else is read."""
-        super().initial(request, *args, **kwargs)
-        self.membership = membership_or_404(request.user, kwargs["study_id"])
-        self.study = self.membership.study
-        if not self.membership.is_researcher:
-            raise PermissionDenied("Only researchers of the study may use this address.")
-
-    def get_queryset(self) -> QuerySet:
-        """The rows of this study, and none while the description is made."""
-        if getattr(self, "swagger_fake_view", False):
-            return self.queryset.none()
-        return self.rows()
-
-    def rows(self) -> QuerySet:
-        """Rows of ``self.study``."""
-        raise NotImplementedError
-
-    def list(self, request: Request, **kwargs: Any) -> Response:
-        """A page of the rows that match the filters."""
-        return self.listed(self.get_queryset())
-
-    def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """One row."""
-        return self.shown(get_object_or_404(self.get_queryset(), public_id=public_id))
-
-
-class AdminViews(StudyViews):
-    """Addresses that researchers read and only admins change."""
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Check the role once more before anything changes."""
-        super().initial(request, *args, **kwargs)
-        is_change = self.action is not None and request.method not in SAFE_METHODS
-        if is_change and self.membership.role != Role.ADMIN:
-            raise PermissionDenied("Only admins of the study may change this.")
+from annotation.models import Campaign, campaigns_of
+from cqa_site.api.views import StudyViews
 
 
 class CampaignViews(StudyViews):
@@ -99,6 +18,6 @@ class CampaignViews(StudyViews):
         """Find the campaign inside the study."""
         super().initial(request, *args, **kwargs)
         self.campaign = get_object_or_404(
-            self.study.campaigns.select_related("guideline", "study"),
+            campaigns_of(self.study).select_related("guideline"),
             public_id=kwargs["campaign_id"],
         )

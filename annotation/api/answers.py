@@ -10,19 +10,23 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.actions.learned import NotPairs, mark_learned
 from annotation.actions.questions import (
     AlreadyThere,
     add_missing_questions,
     add_question,
     change_system,
 )
-from annotation.models import Answer, Question, System
+from annotation.models import Answer, Condition, Question, System
 from annotation.reports.answers import numbered_arguments
+from annotation.reports.learned import count_learned_pairs
+from cqa_site.api.views import StudyViews
 from cqa_site.web.problems import conflict_on
 
 from . import filters, inputs, serializers
-from .access import StudyViews
 
+LINEAGE = "revision__sheet__answer"
+EDITED = ("revision__public_id", f"{LINEAGE}__public_id", "revision__sheet__public_id")
 ORIGIN = ("argument_list", "run", "call", "prompt")
 
 
@@ -66,7 +70,9 @@ class SystemViews(StudyViews):
 
     def rows(self) -> QuerySet:
         """By name, each with its number of answers."""
-        return self.study.systems.annotate(answer_count=Count("answers")).order_by("name")
+        return self.study.systems.annotate(
+            answer_count=Count("answers"), learned_count=count_learned_pairs()
+        ).order_by("name")
 
     @extend_schema(request=inputs.SystemInput, responses=serializers.SystemSerializer)
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
@@ -77,6 +83,31 @@ class SystemViews(StudyViews):
         with conflict_on(AlreadyThere):
             change_system(system=system, actor=request.user, **given)
         return self.shown(system)
+
+    @extend_schema(request=inputs.LearnedInput, responses=serializers.SystemSerializer)
+    def learned(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Say what its model was trained on: that is no test of it any more, for good."""
+        system = get_object_or_404(self.get_queryset(), public_id=public_id)
+        given = self.read(inputs.LearnedInput)
+        try:
+            mark_learned(system=system, actor=request.user, **given)
+        except NotPairs as reason:
+            raise ValidationError({"questions": [str(reason)]}) from None
+        return self.shown(get_object_or_404(self.get_queryset(), pk=system.pk))
+
+
+class ConditionViews(StudyViews):
+    """What answers were written under: scenario, prompt, filters, wording, decoding."""
+
+    queryset = Condition.objects.none()
+    serializer_class = serializers.ConditionSerializer
+    filterset_class = filters.ConditionFilter
+
+    def rows(self) -> QuerySet:
+        """By scenario, plain ones first, each with its number of answers."""
+        counted = self.study.conditions.annotate(answer_count=Count("answers"))
+        ordered = counted.order_by(*Condition._meta.ordering)
+        return ordered.select_related("prompt").defer("prompt__system", "prompt__user")
 
 
 class AnswerViews(StudyViews):
@@ -90,8 +121,10 @@ class AnswerViews(StudyViews):
         """In the order in which they came."""
         named = [field.name for field in Answer._meta.concrete_fields]
         ids = [f"{name}__public_id" for name in (*ORIGIN, "question")]
-        found = self.study.answers.select_related("question", "system", *ORIGIN)
-        return found.only(*named, *ids, "system__public_id", "system__name").order_by("pk")
+        named += [f"condition__{field.name}" for field in Condition._meta.concrete_fields]
+        beside = ("question", "system", "condition", LINEAGE, *ORIGIN)
+        read = (*named, *ids, "system__public_id", "system__name", *EDITED)
+        return self.study.answers.select_related(*beside).only(*read).order_by("pk")
 
     @extend_schema(responses=serializers.AnswerDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:

@@ -11,11 +11,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.models import JudgeLabel
+from cqa_site.api.views import StudyViews
 from cqa_site.runs.asked import asked_again
 from cqa_site.runs.models import Attempt, Call, Run
 
 from . import filters, serializers
-from .access import StudyViews
 
 
 class RunPartViews(StudyViews):

@@ -15,10 +15,10 @@ from annotation.actions import retrieval_cam as cam
 from annotation.actions import retrieval_taking as taking
 from annotation.forms.retrieval import CamForm, ServiceForm
 from annotation.models import CamRequest
+from cqa_site.api.views import StudyViews
 from cqa_site.web.problems import conflict_on
 
 from . import filters, inputs, serializers
-from .access import StudyViews
 
 
 class CamServiceViews(StudyViews):

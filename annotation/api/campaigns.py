@@ -16,11 +16,13 @@ from rest_framework.response import Response
 from annotation.actions import campaigns as actions
 from annotation.actions.guidelines import default_guideline
 from annotation.forms.campaigns import CampaignForm
-from annotation.models import Campaign, Item
+from annotation.models import Campaign, Item, campaigns_of
+from cqa_site.api.views import StudyViews
+from cqa_site.rounds.opening import WHOLE
 from cqa_site.web.problems import Conflict, conflict_on
 
 from . import filters, inputs, serializers
-from .access import CampaignViews, StudyViews
+from .access import CampaignViews
 
 CAMPAIGN = serializers.CampaignSerializer
 
@@ -34,7 +36,7 @@ class CampaignSetViews(StudyViews):
 
     def rows(self) -> QuerySet:
         """Newest first."""
-        return self.study.campaigns.select_related("guideline")
+        return campaigns_of(self.study).select_related("guideline")
 
     @extend_schema(request=inputs.CampaignInput, responses={201: CAMPAIGN})
     def create(self, request: Request, **kwargs: Any) -> Response:
@@ -44,6 +46,7 @@ class CampaignSetViews(StudyViews):
             study=self.study,
             guideline=default_guideline(self.study, actor=request.user),
             created_by=request.user,
+            **Campaign.USUAL,
         )
         return self.shown(self._save(draft, given), 201)
 
@@ -53,7 +56,7 @@ class CampaignSetViews(StudyViews):
         """Change a draft; what is left out keeps its value."""
         given = self.read(inputs.CampaignInput, partial=True)
         # Locked, so that a campaign opened at this moment is not written back as a draft.
-        rows = self.get_queryset().select_for_update(of=("self",))
+        rows = self.get_queryset().select_for_update(of=WHOLE)
         draft = get_object_or_404(rows, public_id=public_id)
         if draft.state != Campaign.State.DRAFT:
             raise Conflict("Only a draft can be changed.")

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions import consensus as actions
-from annotation.models import Campaign
+from annotation.models import Campaign, campaigns_of
 from cqa_site.web.problems import invalid_on
 
 from . import inputs, serializers
@@ -33,7 +33,7 @@ class ConsensusViews(CampaignViews):
         """Change the settings; what is left out keeps its value. Labels are recomputed after."""
         given = self.read(inputs.ConsensusInput, partial=True)
         # Locked, so that of two changes at once neither writes back what the other replaced.
-        rows = self.study.campaigns.select_for_update(of=("self",), no_key=True)
+        rows = campaigns_of(self.study).select_for_update(of=("self",), no_key=True)
         campaign = get_object_or_404(rows.select_related("study"), pk=self.campaign.pk)
         with invalid_on("overridden_by", actions.SourceNotValid):
             actions.set_consensus(
@@ -48,7 +48,7 @@ class ConsensusViews(CampaignViews):
         if "overridden_by" not in given:
             return list(campaign.overridden_by.all())
         wanted = set(given["overridden_by"])
-        sources = list(self.study.campaigns.filter(public_id__in=wanted))
+        sources = list(campaigns_of(self.study).filter(public_id__in=wanted))
         if len(sources) < len(wanted):
             raise ValidationError({"overridden_by": ["Some are no campaigns of this study."]})
         return sources

@@ -1,9 +1,9 @@
-"""Links by which people of a crowd platform come into a campaign."""
+"""Links by which people of a crowd platform come into a round of any kind, and who came."""
 
 import uuid
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Value
 from django.forms import model_to_dict
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -11,28 +11,45 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from cqa_site.people.actions.participants import (
+from cqa_site.api.views import StudyViews
+from cqa_site.rounds.crowd.forms import ParticipantLinkForm, usual_items
+from cqa_site.rounds.crowd.participants import (
     close_link,
     create_link,
     links_of,
+    participants_of,
     placeholders,
 )
-from cqa_site.people.forms import ParticipantLinkForm
-from cqa_site.people.models import ParticipantLink
+from cqa_site.rounds.crowd.participation import NotReported, confirm_fault
+from cqa_site.rounds.crowd.places import release_place
+from cqa_site.rounds.crowd.work import crowd_rounds, work_of
+from cqa_site.rounds.models import Participant, ParticipantLink, Round
+from cqa_site.web.problems import Conflict
 
-from . import inputs, serializers
-from .access import CampaignViews
+from . import filters, inputs, serializers
 
 
-class CrowdLinkViews(CampaignViews):
-    """The crowd links of a campaign."""
+class RoundViews(StudyViews):
+    """Addresses below ``rounds/<any_round_id>/``."""
+
+    round: Round
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Find the round inside the study."""
+        super().initial(request, *args, **kwargs)
+        self.round = get_object_or_404(crowd_rounds(self.study), public_id=kwargs["any_round_id"])
+
+
+class CrowdLinkViews(RoundViews):
+    """The crowd links of a round."""
 
     queryset = ParticipantLink.objects.none()
     serializer_class = serializers.CrowdLinkSerializer
 
     def rows(self) -> QuerySet:
         """Newest first, each with how many people came in by it."""
-        return links_of(study=self.study, campaign_ref=self.campaign.public_id)
+        most = work_of(self.round).most_items(self.round)
+        return links_of(self.round).annotate(most_items=Value(most))
 
     @extend_schema(
         request=inputs.CrowdLinkInput, responses={201: serializers.NewCrowdLinkSerializer}
@@ -40,13 +57,14 @@ class CrowdLinkViews(CampaignViews):
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Make a link; ``address`` is told this once, only its hash is kept."""
         given = self.read(inputs.CrowdLinkInput)
+        work = work_of(self.round)
+        most = work.most_items(self.round)
         defaults = model_to_dict(ParticipantLink(), fields=ParticipantLinkForm.Meta.fields)
-        form = ParticipantLinkForm(defaults | given)
+        defaults["required_items"] = usual_items(most)
+        form = ParticipantLinkForm(defaults | given, most_items=most, counted=work.counted())
         inputs.require_valid(form)
         made, secret = create_link(
-            study=self.study,
-            campaign_ref=self.campaign.public_id,
-            campaign_name=self.campaign.name,
+            round_=self.round,
             actor=request.user,
             **form.link_fields(),
         )
@@ -62,3 +80,37 @@ class CrowdLinkViews(CampaignViews):
         self.read(inputs.NothingInput)
         close_link(link=link, actor=request.user)
         return self.shown(self.get_queryset().get(pk=link.pk))
+
+
+class ParticipantViews(RoundViews):
+    """Who came by a crowd link of the round; the platform's ids stay on the page."""
+
+    queryset = Participant.objects.none()
+    serializer_class = serializers.ParticipantSerializer
+    filterset_class = filters.ParticipantFilter
+
+    def rows(self) -> QuerySet:
+        """Newest first."""
+        return participants_of(self.round)
+
+    @extend_schema(request=inputs.NothingInput, responses=serializers.ParticipantSerializer)
+    def release(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Let the next browser that comes with this person's id have the place."""
+        person = self._person(public_id)
+        release_place(participant=person, actor=request.user)
+        return self.shown(self._person(public_id))
+
+    @extend_schema(request=inputs.NothingInput, responses=serializers.ParticipantSerializer)
+    def fault(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Confirm a reported fault, which ends the work; 409 where none is to be confirmed."""
+        person = self._person(public_id)
+        try:
+            confirm_fault(participant=person, actor=request.user)
+        except NotReported as refusal:
+            raise Conflict("No fault was reported, or the work has ended.") from refusal
+        return self.shown(self._person(public_id))
+
+    def _person(self, public_id: uuid.UUID) -> Participant:
+        found = get_object_or_404(self.get_queryset(), user__public_id=public_id)
+        self.read(inputs.NothingInput)
+        return found

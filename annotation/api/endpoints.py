@@ -12,13 +12,13 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from cqa_site.api.views import StudyViews
 from cqa_site.runs.actions import endpoints as actions
 from cqa_site.runs.forms import EndpointForm
 from cqa_site.runs.models import Endpoint
 from cqa_site.web.problems import Conflict, conflict_on
 
 from . import filters, inputs, serializers
-from .access import StudyViews
 
 ENDPOINT = serializers.EndpointSerializer
 

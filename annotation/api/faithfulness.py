@@ -13,11 +13,12 @@ from rest_framework.response import Response
 from annotation.actions import faithfulness as actions
 from annotation.actions.faithfulness_texts import embedding_of, freshness
 from annotation.models import CoherenceVerdict, EditedText, EditingRound, FaithfulnessFigures
+from annotation.reports.argument_lists import whose_labels
 from annotation.reports.coherence_rows import Wanted as WantedVerdicts
 from annotation.reports.coherence_rows import verdicts_of
 from annotation.reports.edited_pairs import edited_of
 from annotation.reports.expert_agreement import agreement_of
-from annotation.reports.faithfulness_rows import Wanted, answer_of, rows_of
+from annotation.reports.faithfulness_rows import Wanted, answer_of, relabelled_rows, rows_of
 from annotation.reports.faithfulness_versions import (
     Choice,
     chosen_run,
@@ -25,40 +26,54 @@ from annotation.reports.faithfulness_versions import (
     judge_runs,
     state_of,
 )
-from cqa_site.people.models import User
+from cqa_site.api.views import StudyViews
+from cqa_site.people.models import Study, User
+from cqa_site.runs.models import Run
 from cqa_site.web.problems import Conflict
 from cqa_site.web.strict_filters import refuse_unknown
 
 from . import filters, inputs, serializers
-from .access import StudyViews
 from .calls import RunPartViews
 
 MODE = OpenApiParameter("mode", str, enum=FaithfulnessFigures.Mode.values, default="sound")
+CONDITION = OpenApiParameter(
+    "condition", str, description="Groups of one condition by id, or of the plain ones (plain)."
+)
+LABELS = OpenApiParameter(
+    "labels",
+    str,
+    description="Whose final labels precision, recall and F1 are by: a campaign's id, or newest "
+    "(of each sentence); by default the study's choice.",
+)
 RUN = OpenApiParameter("run", str, description="Whose verdicts; by default the newest.")
 
 
 class FaithfulnessViews(StudyViews):
-    """The figures of a study by system and scenario."""
+    """The figures of a study by system and condition."""
 
     queryset = FaithfulnessFigures.objects.none()
     serializer_class = serializers.FaithfulnessSerializer
 
-    @extend_schema(parameters=[MODE, RUN], responses=serializers.FaithfulnessSerializer)
+    @extend_schema(
+        parameters=[MODE, RUN, CONDITION, LABELS], responses=serializers.FaithfulnessSerializer
+    )
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
         """All groups with every measure, its interval and its n, and how many texts are stale."""
-        refuse_unknown(request, {"mode", "run"})
-        choice = choice_of(request)
+        refuse_unknown(request, {"mode", "run", "condition", "labels"})
+        choice = choice_of(request, self.study)
         runs = list(judge_runs(self.study))
         run, state = chosen_run(runs, choice), freshness(self.study)
+        seen = state_of(self.study, choice.labels)
         shown = {
             "mode": choice.mode,
+            "labels": whose_labels(self.study, choice.labels),
             "embedding": embedding_of(self.study),
             "run": run.public_id if run else None,
             "texts": state.texts,
             "stale": state.stale,
             "without_similarity": state.without_vectors,
             "stale_edited": state.stale_pairs,
-            "groups": groups_of(self.study, choice, run, state_of(self.study)),
+            "groups": groups_of(self.study, choice, run, seen),
         }
         return Response(serializers.FaithfulnessSerializer(shown).data)
 
@@ -89,17 +104,22 @@ class FiguresViews(StudyViews):
 
     def rows(self) -> QuerySet:
         """In the order of questions; answers as written, or with ``texts=edited`` revisions."""
-        query = self.request.query_params
-        wanted = Wanted.from_query(query, choice_of(self.request).mode)
-        run = chosen_run(list(judge_runs(self.study)), Choice.from_query(query))
-        return rows_of(self.study, wanted, run)
+        return rows_of(self.study, *self._wanted(choice_of(self.request)))
 
     def list(self, request: Request, **kwargs: Any) -> Response:
         """A page of texts with their figures."""
-        page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
+        choice = choice_of(request, self.study)
+        rows = self.filter_queryset(self.get_queryset())
+        if choice.labels:
+            rows = relabelled_rows(self.study, *self._wanted(choice))
+        page = self.paginate_queryset(rows)
         for row in page:
             row.about = answer_of(row)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+    def _wanted(self, choice: Choice) -> tuple[Wanted, Run | None]:
+        wanted = Wanted.from_query(self.request.query_params, choice.mode, choice.labels)
+        return wanted, chosen_run(list(judge_runs(self.study)), choice)
 
 
 class EditedTextViews(StudyViews):
@@ -135,19 +155,24 @@ class AgreementViews(StudyViews):
     def retrieve(self, request: Request, round_id: uuid.UUID, **kwargs: Any) -> Response:
         """Each two experts and the machine, and what each expert changed."""
         refuse_unknown(request, {"mode"})
-        rounds = self.study.editing_rounds.select_related("study")
+        rounds = EditingRound.objects.filter(study=self.study).select_related("study")
         editing_round = get_object_or_404(rounds, public_id=round_id)
         mode, model = choice_of(request).mode, embedding_of(self.study)
         found = agreement_of(editing_round, mode, model)
         return Response(serializers.AgreementSerializer(_told(found, mode, model)).data)
 
 
-def choice_of(request: Request) -> Choice:
-    """Mode and run from the query; raises 400 for a mode that does not exist."""
+def choice_of(request: Request, study: Study | None = None) -> Choice:
+    """What the query asks for; raises 400 for a mode or, with a study, labels it has not."""
     mode = request.query_params.get("mode", FaithfulnessFigures.Mode.SOUND)
     if mode not in FaithfulnessFigures.Mode.values:
         raise ValidationError({"mode": [f"One of {', '.join(FaithfulnessFigures.Mode.values)}."]})
-    return Choice.from_query(request.query_params)
+    choice = Choice.from_query(request.query_params, study)
+    if study is not None and choice.labels != request.query_params.get("labels", ""):
+        raise ValidationError(
+            {"labels": ["A campaign of the study with final labels, or newest."]}
+        )
+    return choice
 
 
 def _told(found: dict[str, Any], mode: str, model: str) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions import exports, snapshots
-from annotation.models import ExportFile, Snapshot
+from annotation.models import Campaign, ExportFile, Snapshot
+from cqa_site.results.api import FreezingViews
 from cqa_site.web.downloads import attachment
 from cqa_site.web.problems import Conflict, conflict_on
 
@@ -20,16 +21,22 @@ from . import filters, inputs, serializers
 from .access import CampaignViews
 
 
-class SnapshotViews(CampaignViews):
+class SnapshotViews(FreezingViews, CampaignViews):
     """The numbered sets of figures of a campaign."""
 
+    kind = snapshots.CAMPAIGNS
     queryset = Snapshot.objects.none()
     filterset_class = filters.SnapshotFilter
     serializer_class = serializers.SnapshotDetailSerializer
 
+    @property
+    def owner(self) -> Campaign:
+        """Numbers count within the campaign."""
+        return self.campaign
+
     def rows(self) -> QuerySet:
         """Newest first; the packed votes stay where they are."""
-        return self.campaign.snapshots.defer("votes")
+        return self.campaign.snapshots.defer("rows")
 
     @extend_schema(request=inputs.NothingInput, responses={202: serializers.JobSerializer})
     def refresh(self, request: Request, **kwargs: Any) -> Response:
@@ -39,17 +46,6 @@ class SnapshotViews(CampaignViews):
         job.refresh_from_db()
         return Response(serializers.JobSerializer(job).data, status=202)
 
-    @extend_schema(request=inputs.NoteInput, responses=serializers.SnapshotDetailSerializer)
-    def freeze(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Make a live snapshot immutable."""
-        snapshot = get_object_or_404(self.get_queryset(), public_id=public_id)
-        note = self.read(inputs.NoteInput)["note"]
-        with conflict_on(snapshots.SnapshotNotReady):
-            frozen = snapshots.freeze_snapshot(
-                campaign=self.campaign, number=snapshot.number, note=note, actor=request.user
-            )
-        return self.shown(frozen)
-
 
 class SnapshotListViews(SnapshotViews):
     """The list, without the figures."""
@@ -58,7 +54,7 @@ class SnapshotListViews(SnapshotViews):
 
     def rows(self) -> QuerySet:
         """Newest first."""
-        return super().rows().defer("votes", "figures")
+        return super().rows().defer("rows", "figures")
 
 
 class ExportViews(CampaignViews):
@@ -73,7 +69,7 @@ class ExportViews(CampaignViews):
         """Newest first."""
         return (
             self.campaign.export_files.select_related("snapshot", "job", "campaign")
-            .defer("snapshot__votes", "snapshot__figures")
+            .defer("snapshot__rows", "snapshot__figures")
             .all()
         )
 
@@ -96,7 +92,12 @@ class ExportViews(CampaignViews):
         made = self.get_queryset().filter(pk__in=[file.pk for file in files])
         return Response(self.get_serializer(made, many=True).data, status=202)
 
-    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    @extend_schema(
+        responses={
+            (200, kind.partition(";")[0]): OpenApiTypes.BINARY
+            for kind in exports.CONTENT_TYPES.values()
+        }
+    )
     def file(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> FileResponse:
         """Download the finished file; 409 while it is being made."""
         found = self._finished(public_id)
@@ -119,7 +120,7 @@ class ExportViews(CampaignViews):
     def _snapshot(self, public_id: uuid.UUID | None) -> Snapshot | None:
         if public_id is None:
             return None
-        snapshots = self.campaign.snapshots.defer("votes", "figures")
+        snapshots = self.campaign.snapshots.defer("rows", "figures")
         return get_object_or_404(snapshots, public_id=public_id)
 
     def _finished(self, public_id: uuid.UUID) -> ExportFile:

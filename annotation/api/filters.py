@@ -13,15 +13,18 @@ from annotation.models import (
     Campaign,
     Corpus,
     EditingRound,
-    EditingTask,
+    EditingSheet,
     ExportFile,
     FaithfulnessFigures,
     FinalLabel,
     ImportFile,
+    ImportMatch,
     System,
 )
 from annotation.reports import faithfulness_rows
 from cqa_site.people.models import Role
+from cqa_site.rounds.models import Participant
+from cqa_site.rounds.progress import TO_DO
 from cqa_site.runs.kind_parts import prompt_kinds
 from cqa_site.runs.models import Attempt, Call, Endpoint, Job, Run
 from cqa_site.web.strict_filters import TrueFalseFilter
@@ -32,6 +35,13 @@ class MemberFilter(filters.FilterSet):
 
     role = filters.ChoiceFilter(choices=Role.choices)
     is_active = TrueFalseFilter()
+
+
+class ParticipantFilter(filters.FilterSet):
+    """People of crowd platforms by how their work ended, or by their link."""
+
+    outcome = filters.ChoiceFilter(choices=Participant.Outcome.choices)
+    link = filters.UUIDFilter(field_name="link__public_id")
 
 
 class AuditEventFilter(filters.FilterSet):
@@ -113,6 +123,12 @@ class AdjudicationFilter(filters.FilterSet):
     source = filters.ChoiceFilter(choices=Adjudication.Source.choices)
 
 
+class AdoptionFilter(filters.FilterSet):
+    """Adoptions that are in force, or that were withdrawn."""
+
+    in_force = TrueFalseFilter(field_name="withdrawn_at", lookup_expr="isnull")
+
+
 class SnapshotFilter(filters.FilterSet):
     """Frozen snapshots, or the live one."""
 
@@ -127,16 +143,34 @@ class ExportFilter(filters.FilterSet):
 
 
 class ImportFilter(filters.FilterSet):
-    """Uploaded files by kind and state."""
+    """Uploaded files by kind, state and the batch they came in."""
 
     kind = filters.ChoiceFilter(choices=ImportFile.Kind.choices)
     state = filters.ChoiceFilter(choices=ImportFile.State.choices)
+    batch = filters.UUIDFilter(field_name="batch__public_id")
+
+
+class ImportBatchFilter(filters.FilterSet):
+    """Uploads of many files by kind."""
+
+    kind = filters.ChoiceFilter(choices=ImportFile.Kind.choices)
 
 
 class ProblemFilter(filters.FilterSet):
     """Rows that were rejected, or only flagged."""
 
     is_rejection = TrueFalseFilter()
+
+
+class MatchFilter(filters.FilterSet):
+    """Near matches by what was said about them; ``is_decided`` finds those that wait."""
+
+    decision = filters.ChoiceFilter(choices=ImportMatch.Decision.choices)
+    is_decided = TrueFalseFilter(method="by_decided")
+
+    def by_decided(self, rows: QuerySet, _name: str, value: bool) -> QuerySet:
+        """Only those somebody has spoken about, or only the others."""
+        return rows.exclude(decision="") if value else rows.filter(decision="")
 
 
 class JobFilter(filters.FilterSet):
@@ -209,6 +243,13 @@ class QuestionFilter(filters.FilterSet):
         return questions.filter(pk__in=answers.values("question"))
 
 
+class ConditionFilter(filters.FilterSet):
+    """Conditions of one scenario, plain ones or not."""
+
+    scenario = filters.ChoiceFilter(choices=Answer.Scenario.choices)
+    is_plain = TrueFalseFilter()
+
+
 class SystemFilter(filters.FilterSet):
     """Systems by what they are."""
 
@@ -216,14 +257,22 @@ class SystemFilter(filters.FilterSet):
 
 
 class AnswerFilter(filters.FilterSet):
-    """Answers to one question, of one system, scenario, choice, run or imported file."""
+    """Answers to one question, of one system, scenario, condition, choice, run or file."""
 
     question = filters.UUIDFilter(field_name="question__public_id")
     system = filters.UUIDFilter(field_name="system__public_id")
     scenario = filters.ChoiceFilter(choices=Answer.Scenario.choices)
+    condition = filters.UUIDFilter(field_name="condition__public_id")
+    is_plain = TrueFalseFilter(field_name="condition__is_plain")
     choice = filters.NumberFilter(min_value=1, max_value=32_767, decimal_places=0)
     run = filters.UUIDFilter(field_name="run__public_id")
     source = filters.CharFilter(max_length=255)
+    editing_round = filters.UUIDFilter(field_name="revision__sheet__round__public_id")
+    edited_from = filters.UUIDFilter(field_name="revision__sheet__answer__public_id")
+
+
+class LabelSetFilter(filters.CharFilter):
+    """The id of a campaign, or "newest"; the view refuses any other text."""
 
 
 class FiguresFilter(filters.FilterSet):
@@ -238,6 +287,7 @@ class FiguresFilter(filters.FilterSet):
     )
     system = filters.UUIDFilter(method="applied")
     scenario = filters.ChoiceFilter(choices=Answer.Scenario.choices, method="applied")
+    condition = filters.UUIDFilter(method="applied")
     problem = filters.ChoiceFilter(
         choices=[(name, name) for name in faithfulness_rows.PROBLEMS], method="applied"
     )
@@ -246,6 +296,7 @@ class FiguresFilter(filters.FilterSet):
         method="applied",
     )
     run = filters.UUIDFilter(method="applied")
+    labels = LabelSetFilter(method="applied")
 
     def applied(self, figures: QuerySet, name: str, value: Any) -> QuerySet:
         """The view's rows are chosen by these values already."""
@@ -253,9 +304,10 @@ class FiguresFilter(filters.FilterSet):
 
 
 class VerdictFilter(filters.FilterSet):
-    """Verdicts by answer, cited number, what was said, reason and replicate."""
+    """Verdicts by answer, condition, cited number, what was said, reason and replicate."""
 
     answer = filters.UUIDFilter(field_name="answer__public_id")
+    condition = filters.UUIDFilter(field_name="answer__condition__public_id")
     number = filters.NumberFilter(min_value=0, max_value=9_999, decimal_places=0)
     is_coherent = TrueFalseFilter()
     is_unscored = TrueFalseFilter(field_name="is_coherent", lookup_expr="isnull")
@@ -273,19 +325,23 @@ class EditingRoundFilter(filters.FilterSet):
 class EditingTaskFilter(filters.FilterSet):
     """Tasks of one expert, about one answer, in one state, for calibration or not."""
 
-    editor = filters.UUIDFilter(field_name="editor__public_id")
+    editor = filters.UUIDFilter(field_name="rater__user__public_id")
     answer = filters.UUIDFilter(field_name="answer__public_id")
-    state = filters.ChoiceFilter(choices=EditingTask.State.choices)
+    state = filters.ChoiceFilter(choices=EditingSheet.Progress.choices, method="in_state")
     is_calibration = TrueFalseFilter()
+
+    def in_state(self, sheets: QuerySet, name: str, value: str) -> QuerySet:
+        """A change after submitting makes a task one to do again."""
+        return sheets.filter(TO_DO if value == EditingSheet.Progress.OPEN else ~TO_DO)
 
 
 class RevisionFilter(filters.FilterSet):
     """Revisions of one task, expert or answer, of calibration answers or not."""
 
-    task = filters.UUIDFilter(field_name="task__public_id")
-    editor = filters.UUIDFilter(field_name="task__editor__public_id")
-    answer = filters.UUIDFilter(field_name="task__answer__public_id")
-    is_calibration = TrueFalseFilter(field_name="task__is_calibration")
+    task = filters.UUIDFilter(field_name="sheet__public_id")
+    editor = filters.UUIDFilter(field_name="sheet__rater__user__public_id")
+    answer = filters.UUIDFilter(field_name="sheet__answer__public_id")
+    is_calibration = TrueFalseFilter(field_name="sheet__is_calibration")
 
 
 class RoundCommentFilter(filters.FilterSet):

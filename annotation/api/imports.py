@@ -3,7 +3,7 @@
 import uuid
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
@@ -13,11 +13,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions import importing
-from annotation.models import ImportFile, ImportProblem
+from annotation.models import ImportBatch, ImportFile, ImportMatch, ImportProblem
+from cqa_site.api.views import StudyViews
 from cqa_site.web.problems import conflict_on
 
 from . import filters, inputs, serializers
-from .access import StudyViews
 
 BUSY = importing.NotInThisState
 
@@ -31,7 +31,7 @@ class ImportViews(StudyViews):
 
     def rows(self) -> QuerySet:
         """Newest first."""
-        return self.study.import_files.select_related("campaign", "job", "study")
+        return self.study.import_files.select_related("campaign", "batch", "job", "study")
 
     @extend_schema(request=inputs.CheckInput, responses={202: serializers.ImportSerializer})
     def check(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
@@ -87,6 +87,36 @@ class ImportUploadViews(ImportViews):
         return self.shown(self._found(stored.public_id), 202)
 
 
+class ImportMatchViews(StudyViews):
+    """Rows of one uploaded file whose texts are nearly those of answers of the study."""
+
+    queryset = ImportMatch.objects.none()
+    serializer_class = serializers.ImportMatchSerializer
+    filterset_class = filters.MatchFilter
+
+    def rows(self) -> QuerySet:
+        """By row; raises 404 if the file is not of this study."""
+        return self._file().matches.select_related("answer")
+
+    @extend_schema(request=inputs.MatchInput, responses={202: serializers.ImportSerializer})
+    def decide(self, request: Request, **kwargs: Any) -> Response:
+        """Say of rows, or of all, that they are the same answers or others; looks again."""
+        found = self._file()
+        given = self.read(inputs.MatchInput)
+        try:
+            with conflict_on(BUSY):
+                importing.decide_matches(import_file=found, actor=request.user, **given)
+        except importing.NoSuchMatch as error:
+            reason = "One of these rows is not nearly an answer's text."
+            raise ValidationError({"rows": [reason]}) from error
+        found.refresh_from_db()
+        return Response(serializers.ImportSerializer(found).data, status=202)
+
+    def _file(self) -> ImportFile:
+        files = self.study.import_files.select_related("campaign", "batch", "job", "study")
+        return get_object_or_404(files, public_id=self.kwargs["import_id"])
+
+
 class ImportProblemViews(StudyViews):
     """Rows of one uploaded file that were rejected or flagged."""
 
@@ -100,3 +130,69 @@ class ImportProblemViews(StudyViews):
         if file is None:
             raise Http404
         return file.problems.all()
+
+
+class ImportBatchViews(StudyViews):
+    """Many files of one kind that came in one upload; the files are at ``imports/?batch=``."""
+
+    queryset = ImportBatch.objects.none()
+    serializer_class = serializers.ImportBatchSerializer
+    filterset_class = filters.ImportBatchFilter
+
+    def rows(self) -> QuerySet:
+        """Newest first, with the states of their files."""
+        states = ImportFile.objects.only("batch", "state")
+        batches = self.study.import_batches.select_related("job", "study")
+        return batches.prefetch_related(Prefetch("files", states))
+
+    @extend_schema(
+        request=inputs.BatchCheckInput, responses={202: serializers.ImportBatchSerializer}
+    )
+    def check(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Look again at every file that is not imported, with other options for all."""
+        found = self._found(public_id)
+        given = self.read(inputs.BatchCheckInput)
+        with conflict_on(BUSY):
+            importing.check_batch(batch=found, options=given, actor=request.user)
+        return self.shown(self._found(public_id), 202)
+
+    @extend_schema(
+        request=inputs.BatchApplyInput, responses={202: serializers.ImportBatchSerializer}
+    )
+    def apply(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Import the checked files, or those named, each whole or not at all, in order."""
+        found = self._found(public_id)
+        given = self.read(inputs.BatchApplyInput)
+        with conflict_on(BUSY):
+            importing.apply_batch(batch=found, actor=request.user, **given)
+        return self.shown(self._found(public_id), 202)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Discard the files that were not imported; those that were stay."""
+        with conflict_on(BUSY):
+            importing.discard_batch(batch=self._found(public_id), actor=request.user)
+        return Response(status=204)
+
+    def _found(self, public_id: uuid.UUID) -> ImportBatch:
+        batches = self.study.import_batches.select_related("job", "study")
+        return get_object_or_404(batches, public_id=public_id)
+
+
+class ImportBatchUploadViews(ImportBatchViews):
+    """The list, and uploads as multipart/form-data."""
+
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(request=inputs.BatchInput, responses={202: serializers.ImportBatchSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Store the files and look at each; see ``imports/?batch=`` for what they would do."""
+        given = self.read(inputs.BatchInput)
+        files, kind = given.pop("files"), given.pop("kind")
+        try:
+            batch = importing.store_batch(
+                study=self.study, kind=kind, files=files, options=given, actor=request.user
+            )
+        except importing.TooLarge as reason:
+            raise ValidationError({"files": ["The files are too large together."]}) from reason
+        return self.shown(self._found(batch.public_id), 202)

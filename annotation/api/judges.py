@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions import trained_judge as actions
-from annotation.models import JudgeLabel, TrainedJudge
+from annotation.models import JudgeLabel, TrainedJudge, campaigns_of
 from annotation.reports.judge_versions import Choice, figures_of, state_of
 from cqa_site.web.problems import Conflict, invalid_on
 from cqa_site.web.strict_filters import refuse_unknown
@@ -67,7 +67,7 @@ class TrainedJudgeViews(CampaignViews):
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Train the next version in the background; one training at a time."""
         wanted = self.read(inputs.TrainingInput).get("source", self.campaign.public_id)
-        campaigns = self.study.campaigns.select_related("guideline")
+        campaigns = campaigns_of(self.study).select_related("guideline")
         source = campaigns.filter(public_id=wanted).first()
         if source is None:
             raise ValidationError({"source": ["No such campaign in this study."]})

@@ -7,16 +7,16 @@ from typing import Any
 from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions import adjudication, consensus, quality
-from annotation.actions.serving import rater_for
-from annotation.forms.consensus import AdoptForm
-from annotation.models import Adjudication, Assignment, FinalLabel, Rater
+from annotation.models import Adjudication, Assignment, FinalLabel
 from annotation.reports.votes import counted_votes
+from cqa_site.people.actions.raters import rater_for
+from cqa_site.people.models import Rater
 from cqa_site.web.problems import invalid_on
 
 from . import filters, inputs, serializers
@@ -100,6 +100,29 @@ class FinalLabelViews(CampaignViews):
         """One row per argument, as last computed."""
         return self.campaign.final_labels.select_related("argument__comparison").order_by("pk")
 
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("with", str, description="Key of who to compare with; see choices.")
+        ],
+        responses=serializers.LabelComparisonSerializer,
+    )
+    def compare(self, request: Request, **kwargs: Any) -> Response:
+        """Every label set, one source after the other, beside any rater of the study.
+
+        Without ``with`` only the keys there are. A person's key is
+        ``rater-<campaign>:<rater>``.
+        """
+        from annotation.reports.label_compare import choices, compare_sets, said_by
+
+        key = request.query_params.get("with", "")
+        offered = [{"key": each, "name": name} for each, name in choices(self.study)]
+        found = said_by(self.study, key) if key else None
+        if key and found is None:
+            raise ValidationError({"with": ["Nobody in this study has this key."]})
+        sets = compare_sets(self.campaign, found[1]) if found else []
+        shown = {"choices": offered, "name": found[0] if found else "", "sets": sets}
+        return Response(serializers.LabelComparisonSerializer(shown).data)
+
     @extend_schema(request=inputs.NothingInput, responses={202: serializers.JobSerializer})
     def recompute(self, request: Request, **kwargs: Any) -> Response:
         """Ask for new final labels in the background."""
@@ -139,21 +162,3 @@ class AdjudicationViews(CampaignViews):
                 **given,
             )
         return self.shown(self.get_queryset().get(pk=decision.pk), 201)
-
-    @extend_schema(request=inputs.AdoptInput, responses=inputs.AdoptedSerializer)
-    def adopt(self, request: Request, **kwargs: Any) -> Response:
-        """Take another campaign's labels by one expert, model or release as decisions here."""
-        given = self.read(inputs.AdoptInput)
-        source = f"{given['campaign']}:{given['rater']}"
-        form = AdoptForm(given | {"source": source}, campaign=self.campaign)
-        if not form.is_valid():
-            raise ValidationError({"rater": ["No expert, model or release labelled there."]})
-        with invalid_on("campaign", adjudication.DecisionNotValid):
-            count = adjudication.adopt_labels(
-                campaign=self.campaign,
-                source_campaign=self.study.campaigns.get(public_id=given["campaign"]),
-                source_rater=self.study.raters.get(public_id=given["rater"]),
-                only_tied=given["only_tied"],
-                actor=request.user,
-            )
-        return Response({"adopted": count})

@@ -11,13 +11,13 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from cqa_site.api.views import AdminViews, StudyViews
 from cqa_site.people.actions import invitations, members
 from cqa_site.people.forms import InvitationForm
 from cqa_site.people.models import AuditEvent, Invitation, Membership
 from cqa_site.web.problems import Conflict
 
 from . import filters, inputs, serializers
-from .access import AdminViews, StudyViews
 
 
 class MemberViews(AdminViews):

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from annotation.actions.first_prompts import first_prompts
 from annotation.actions.prompt_preview import preview_prompt, previewed
 from annotation.forms.judging import PromptForm
+from cqa_site.api.views import StudyViews
 from cqa_site.people.models import Study
 from cqa_site.runs.actions.prompts import PromptFrozen, save_prompt
 from cqa_site.runs.kind_parts import prompt_kinds
@@ -21,7 +22,6 @@ from cqa_site.runs.models import PromptVersion
 from cqa_site.web.problems import conflict_on
 
 from . import filters, inputs, serializers
-from .access import StudyViews
 
 PROMPT = serializers.PromptDetailSerializer
 TEXTS = ("name", "system", "user", "note")

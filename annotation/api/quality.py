@@ -3,19 +3,23 @@
 import uuid
 from typing import Any
 
+from django.db.models import Count, QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.actions import exclusion
 from annotation.actions import quality as actions
-from annotation.models import Item, Rater
+from annotation.models import Exclusion, Item
 from annotation.reports.controls import control_detail, controls
+from annotation.reports.exclusion import exclusion_curve, preview_exclusion
 from annotation.reports.quality import annotator_detail, annotators
 from annotation.reports.votes import vote_table
-from cqa_site.web.problems import invalid_on
+from cqa_site.people.models import Rater
+from cqa_site.web.problems import Conflict, invalid_on
 
 from . import inputs, serializers
 from .access import CampaignViews
@@ -43,14 +47,60 @@ class AnnotatorViews(CampaignViews):
         shown = {"annotator": detail.annotator, "labels": detail.labels, "times": times}
         return Response(serializers.AnnotatorDetailSerializer(shown).data)
 
-    @extend_schema(request=inputs.ReasonInput, responses=inputs.ExcludedSerializer)
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("below", float, description="Default: the campaign's mark."),
+            OpenApiParameter("rule", str, enum=Exclusion.Rule.values),
+        ],
+        responses=serializers.ExclusionPreviewSerializer,
+    )
+    def preview_low(self, request: Request, **kwargs: Any) -> Response:
+        """What excluding everybody below a control accuracy would leave, and the whole curve."""
+        given = inputs.BelowInput(data=request.query_params)
+        given.is_valid(raise_exception=True)
+        seen = preview_exclusion(self.campaign, **self._threshold(given.validated_data))
+        seen["curve"] = exclusion_curve(self.campaign)
+        return Response(serializers.ExclusionPreviewSerializer(seen).data)
+
+    @extend_schema(request=inputs.ExcludeLowInput, responses=serializers.ExcludedSerializer)
     def exclude_low(self, request: Request, **kwargs: Any) -> Response:
-        """Exclude everybody whose control accuracy is surely below the campaign's mark."""
-        reason = self.read(inputs.ReasonInput)["reason"]
-        count = actions.exclude_surely_low(
-            campaign=self.campaign, reason=reason, actor=request.user
+        """Exclude everybody below a control accuracy, as one action that can be undone."""
+        given = self.read(inputs.ExcludeLowInput)
+        made = exclusion.exclude_below(
+            campaign=self.campaign,
+            reason=given["reason"],
+            actor=request.user,
+            **self._threshold(given),
         )
-        return Response({"excluded": count})
+        count = made.participations.count() if made else 0
+        shown = {"excluded": count, "id": made.public_id if made else None}
+        return Response(serializers.ExcludedSerializer(shown).data)
+
+    def _threshold(self, given: dict[str, Any]) -> dict[str, Any]:
+        below = given.get("below", self.campaign.min_control_accuracy)
+        return {"below": below, "rule": given["rule"]}
+
+
+class ExclusionViews(CampaignViews):
+    """Exclusions of everybody below a control accuracy, undone ones included."""
+
+    queryset = Exclusion.objects.none()
+    serializer_class = serializers.ExclusionSerializer
+
+    def rows(self) -> QuerySet:
+        """Newest first, with how many are still out by each."""
+        found = self.campaign.exclusions.annotate(still_excluded=Count("participations"))
+        # A count groups the rows, and groups forget the order of the model.
+        return found.order_by("-pk")
+
+    @extend_schema(request=inputs.NothingInput, responses=serializers.ExclusionSerializer)
+    def undo(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Let in again whom it left out; 409 where that was done already."""
+        self.read(inputs.NothingInput)
+        row = get_object_or_404(self.get_queryset(), public_id=public_id)
+        if exclusion.undo_exclusion(exclusion=row, actor=request.user) is None:
+            raise Conflict("This exclusion was undone already.")
+        return self.shown(self.get_queryset().get(pk=row.pk))
 
 
 class ControlViews(CampaignViews):

@@ -23,11 +23,11 @@ from annotation.forms.retrieval import (
     ready_corpora,
 )
 from annotation.models import Comparison, Corpus, CorpusSentence
+from cqa_site.api.views import StudyViews
 from cqa_site.web.problems import conflict_on, invalid_on
 from cqa_site.web.strict_filters import refuse_unknown
 
 from . import filters, inputs, serializers
-from .access import StudyViews
 from .studies import ComparisonViews
 
 CORPUS = serializers.CorpusSerializer
@@ -128,6 +128,7 @@ class FindViews(StudyViews):
 
     queryset = CorpusSentence.objects.none()
     serializer_class = serializers.CorpusHitSerializer
+    pagination_class = None
 
     @extend_schema(parameters=SEARCH, responses=serializers.CorpusHitSerializer(many=True))
     def find(self, request: Request, comparison_id: uuid.UUID, **kwargs: Any) -> Response:

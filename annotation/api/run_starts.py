@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -14,7 +14,9 @@ from rest_framework.exceptions import ValidationError
 from annotation.forms.faithfulness import CoherenceForm
 from annotation.forms.generation import GenerationForm
 from annotation.forms.judging import RunForm
+from annotation.forms.matrix import MatrixForm
 from annotation.forms.planning import PlanForm
+from annotation.models import campaigns_of
 from cqa_site.people.models import Study, User
 from cqa_site.runs.forms import MILLION
 from cqa_site.runs.kind_parts import PARTS, part_of
@@ -58,8 +60,15 @@ def key_of(rows: QuerySet, public_id: uuid.UUID) -> int:
     return rows.filter(public_id=public_id).values_list("pk", flat=True).first() or 0
 
 
+def keys_of(rows: QuerySet, public_ids: Iterable[uuid.UUID]) -> list[int]:
+    """The keys of rows; the key 0, which no row has, if one of them is missing."""
+    wanted = set(public_ids)
+    found = list(rows.filter(public_id__in=wanted).values_list("pk", flat=True))
+    return found if len(found) == len(wanted) else [0]
+
+
 def _relevance(study: Study, actor: User, given: Given) -> PlanForm:
-    campaigns = study.campaigns.select_related("guideline")
+    campaigns = campaigns_of(study).select_related("guideline")
     campaign = campaigns.filter(public_id=given.pop("campaign")).first()
     if campaign is None:
         raise ValidationError({"campaign": ["No such campaign in this study."]})
@@ -67,17 +76,24 @@ def _relevance(study: Study, actor: User, given: Given) -> PlanForm:
 
 
 def _answers(study: Study, actor: User, given: Given) -> PlanForm:
-    wanted = set(given.pop("comparisons", []))
-    found = list(study.comparisons.filter(public_id__in=wanted).values_list("pk", flat=True))
-    # The form refuses the key 0, which stands for those that the study does not have.
-    given["comparisons"] = found if len(found) == len(wanted) else [0]
+    given["comparisons"] = keys_of(study.comparisons, given.pop("comparisons", []))
     return GenerationForm(as_typed(GenerationForm, study, given), study=study, actor=actor)
 
 
+def matrix_form(study: Study, actor: User, given: Given) -> MatrixForm:
+    """The page's form of a launch, begun with what it offers."""
+    offered = {name: field.initial for name, field in MatrixForm.base_fields.items()}
+    rows = {
+        "endpoint": (study.endpoints, given.pop("endpoints")),
+        "prompt": (study.prompt_versions, given.pop("prompts")),
+        "comparisons": (study.comparisons, given.pop("comparisons", [])),
+    }
+    given |= {name: keys_of(*chosen) for name, chosen in rows.items()}
+    return MatrixForm(offered | _plain(given), study=study, actor=actor)
+
+
 def _coherence(study: Study, actor: User, given: Given) -> PlanForm:
-    wanted = set(given.pop("systems", []))
-    found = list(study.systems.filter(public_id__in=wanted).values_list("pk", flat=True))
-    given["systems"] = found if len(found) == len(wanted) else [0]
+    given["systems"] = keys_of(study.systems, given.pop("systems", []))
     return CoherenceForm(as_typed(CoherenceForm, study, given), study=study, actor=actor)
 
 
@@ -86,10 +102,15 @@ def as_typed(form: type[PlanForm], study: Study, given: Given) -> Given:
     offered = {name: field.initial for name, field in form.base_fields.items()}
     given["endpoint"] = key_of(study.endpoints, given["endpoint"])
     given["prompt"] = key_of(study.prompt_versions, given["prompt"])
+    return offered | _plain(given)
+
+
+def _plain(given: Given) -> Given:
+    """JSON as text, money in units."""
     given["extra"] = json.dumps(given.get("extra", {}))
     if (cap := given.pop("cap_micro", None)) is not None:
         given["cap"] = Decimal(cap) / MILLION
-    return offered | given
+    return given
 
 
 RELEVANCE = Start(inputs.RunInput, _relevance)

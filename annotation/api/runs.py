@@ -17,7 +17,9 @@ from rest_framework.response import Response
 from annotation.forms.planning import PlanForm
 from annotation.reports.generation import compare_answers
 from annotation.reports.judge_compare import compare_runs
+from cqa_site.api.views import StudyViews
 from cqa_site.people.models import Study
+from cqa_site.runs.actions import corrections
 from cqa_site.runs.actions import runs as actions
 from cqa_site.runs.models import Call, Job, Run
 from cqa_site.runs.planning import estimate_run
@@ -26,7 +28,6 @@ from cqa_site.runs.words import state_in_words
 from cqa_site.web.problems import conflict_on
 
 from . import filters, inputs, run_starts, serializers
-from .access import StudyViews
 
 RUN = serializers.RunDetailSerializer
 STARTED = {200: RUN, 201: RUN}
@@ -116,6 +117,25 @@ class RunViews(StudyViews):
     def cancel(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Ask nothing more, for good; replies that still come back are kept."""
         return self._moved(public_id, actions.cancel_run)
+
+    @extend_schema(request=inputs.CorrectionInput, responses=RUN)
+    def correct(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Correct the parameters of a run that is paused because they are refused; it goes on."""
+        run = self._run(public_id)
+        given = self.read(inputs.CorrectionInput)
+        first = corrections.suggested(run)
+        correction = (
+            first
+            if not given
+            else corrections.Correction(
+                tuple(given.get("leave_out", ())),
+                given.get("token_parameter", ""),
+                given.get("values", {}),
+            )
+        )
+        with conflict_on(actions.RunRefused):
+            corrections.correct_run(run=run, actor=request.user, correction=correction)
+        return self._told(run)
 
     @extend_schema(request=inputs.RetryInput, responses=RUN)
     def retry(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:

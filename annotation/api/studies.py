@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 from annotation.actions.guidelines import save_version
 from annotation.models import Argument, Comparison, Guideline
 from annotation.models.scales import ScaleNotValid
+from cqa_site.api.views import AdminViews, PersonViews, StudyViews
 from cqa_site.people.access import memberships_of
 from cqa_site.people.actions.studies import change_study, create_study
 from cqa_site.people.forms import StudyForm
@@ -22,7 +23,6 @@ from cqa_site.runs.models import Job
 from cqa_site.web.problems import invalid_on
 
 from . import filters, inputs, serializers
-from .access import AdminViews, PersonViews, StudyViews
 
 
 class MeView(APIView):

@@ -8,10 +8,19 @@ from annotation.models import Campaign, Comparison, Guideline
 from annotation.models.scales import ScaleNotValid, check_levels
 
 ROWS_OF_LEVELS = 10
+# In minutes; a page in view renews its items long before.
+LONGEST_LEASE = 240
 
 
 class CampaignForm(forms.ModelForm):
     """Everything a draft campaign decides, apart from its items."""
+
+    lease_minutes = forms.IntegerField(
+        label=_("Minutes an item stays reserved"),
+        min_value=1,
+        max_value=LONGEST_LEASE,
+        help_text=_("Renewed while the page is in view; then others get the item."),
+    )
 
     class Meta:
         model = Campaign
@@ -29,7 +38,10 @@ class CampaignForm(forms.ModelForm):
             "seed",
             "orders_by_uncertainty",
         ]
-        labels = {"guideline": _("Guideline and label scale")}
+        labels = {
+            "guideline": _("Guideline and label scale"),
+            "seed": _("Seed of every random order"),
+        }
         help_texts = {
             "votes_per_item": _("How many different people label each ordinary item."),
             "block_size": _("Items are handed out in blocks; a block mixes in control items."),
@@ -41,7 +53,6 @@ class CampaignForm(forms.ModelForm):
             ),
             "share_cap": _("Between 0 and 1; 1 means no limit."),
             "expected_seconds": _("Shown to annotators and used for estimates."),
-            "lease_minutes": _("Renewed while the page is in view; then others get the item."),
             "seed": _("The same seed gives the same order again."),
             "orders_by_uncertainty": _(
                 "Uses the newest trained judge of the study when the campaign opens. What it "

@@ -5,7 +5,8 @@ import uuid
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Assignment, Campaign, Rater
+from annotation.models import Assignment, Campaign
+from cqa_site.people.models import Rater
 
 MAX_COMMENT = 1_000
 
@@ -58,8 +59,8 @@ class AdoptForm(forms.Form):
     def __init__(self, *args, campaign: Campaign, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.fields["source"].choices = [
-            (f"{source}:{rater}", f"{name} · {_pseudonym(kind, rater)}")
-            for source, name, kind, rater in _sources(campaign)
+            (f"{source}:{rater.public_id}", f"{name} · {rater.described}")
+            for source, name, rater in _sources(campaign)
         ]
 
     @property
@@ -69,15 +70,13 @@ class AdoptForm(forms.Form):
         return uuid.UUID(campaign), uuid.UUID(rater)
 
 
-def _sources(campaign: Campaign) -> list[tuple[uuid.UUID, str, str, uuid.UUID]]:
+def _sources(campaign: Campaign) -> list[tuple[uuid.UUID, str, Rater]]:
     """Other campaigns of the study with each expert, model or release that labelled in them."""
     labels = Assignment.objects.filter(
         campaign__study=campaign.study_id, state=Assignment.State.ANSWERED
     )
     labels = labels.exclude(campaign=campaign).exclude(rater__kind=Rater.Kind.PERSON)
-    columns = ("campaign__public_id", "campaign__name", "rater__kind", "rater__public_id")
-    return list(labels.order_by(*columns[1:]).values_list(*columns).distinct())
-
-
-def _pseudonym(kind: str, rater: uuid.UUID) -> str:
-    return f"{Rater.Kind(kind).label} {Rater(public_id=rater).pseudonym}"
+    columns = ("campaign__public_id", "campaign__name", "rater")
+    found = list(labels.order_by("campaign__name", "rater").values_list(*columns).distinct())
+    raters = Rater.objects.in_bulk({rater for *_campaign, rater in found})
+    return [(source, name, raters[rater]) for source, name, rater in found]

@@ -3,21 +3,23 @@
 from typing import Any
 
 from django import forms
-from django.core.exceptions import ValidationError
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from annotation.actions.editing_drafts import Sent
-from annotation.actions.editing_revisions import Reasons
+from annotation.actions.editing_choice import Choice
+from annotation.actions.editing_kind import EDITING, EditContent
 from annotation.actions.editing_rounds import LEAVE, LEAVE_QUESTIONS, Plan, experts_of
-from annotation.models import Answer, DraftConflict, EditingRound, Revision, System
+from annotation.models import Answer, EditingSheet, Revision, System
 from annotation.models.editing import plain_lines
-from cqa_site.people.models import Study, User
+from cqa_site.people.models import User
+from cqa_site.rounds.plan_form import PlanForm
+from cqa_site.rounds.save_form import LARGEST, SaveForm
+
+from .conditions import ConditionField
 
 LONGEST_TEXT = 100_000
 LONGEST_COMMENT = 2_000
-LONGEST_INSTRUCTIONS = 20_000
 MOST_ANSWERS = 500
-LARGEST = 2**31 - 1
 
 
 class ExpertsField(forms.ModelMultipleChoiceField):
@@ -30,10 +32,17 @@ class ExpertsField(forms.ModelMultipleChoiceField):
         return str(user)
 
 
-class RoundForm(forms.Form):
+class RoundForm(PlanForm):
     """Everything that a draft round decides."""
 
-    name = forms.CharField(label=_("Name"), max_length=120)
+    kind = EDITING
+    groups = (
+        ("", (("experts",), ("calibration", "individual"))),
+        ("", (("system", "scenario"), ("condition", "choice"), ("leave",))),
+    )
+    # Sheets are assigned: none comes again, and none is reserved for a while.
+    repeat_share = None
+    lease_minutes = None
     experts = ExpertsField(
         label=_("Experts"),
         queryset=User.objects.none(),
@@ -67,6 +76,9 @@ class RoundForm(forms.Form):
     scenario = forms.TypedChoiceField(
         label=_("Only scenario"), coerce=int, empty_value=None, required=False
     )
+    condition = ConditionField(
+        help_text=_("Answers from filtered arguments are edited when somebody asks for them.")
+    )
     choice = forms.IntegerField(
         label=_("Only choice number"),
         required=False,
@@ -80,39 +92,23 @@ class RoundForm(forms.Form):
         initial=LEAVE_QUESTIONS,
         required=False,
     )
-    seed = forms.IntegerField(
-        label=_("Seed"),
-        min_value=0,
-        max_value=LARGEST,
-        help_text=_("The same seed and the same answers give the same split again."),
-    )
-    instructions = forms.CharField(
-        label=_("Instructions"),
-        max_length=LONGEST_INSTRUCTIONS,
+    makes_answers = forms.BooleanField(
+        label=_("When the round closes, make what was submitted answers to be scored"),
         required=False,
-        widget=forms.Textarea(attrs={"rows": 8}),
-        help_text=_("Shown on the desk. Markdown."),
+        initial=True,
+        help_text=_(
+            "As answers of a system of people, each with the revision and the answer it came "
+            "from. They can also be made later, by hand."
+        ),
     )
 
-    def __init__(
-        self, *args, study: Study, editing_round: EditingRound | None = None, **kwargs
-    ) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.study, self.editing_round = study, editing_round
-        people = experts_of(study).values("user")
+        people = experts_of(self.study).values("user")
         self.fields["experts"].queryset = User.objects.filter(pk__in=people).order_by("pk")
-        self.fields["system"].queryset = study.systems.all()
+        self.fields["system"].queryset = self.study.systems.all()
+        self.fields["condition"].offer(self.study)
         self.fields["scenario"].choices = [("", _("Any")), *Answer.Scenario.choices]
-
-    def clean_name(self) -> str:
-        """Keep names apart within the study."""
-        name = self.cleaned_data["name"]
-        others = self.study.editing_rounds.filter(name=name)
-        if self.editing_round is not None:
-            others = others.exclude(pk=self.editing_round.pk)
-        if others.exists():
-            raise ValidationError(_("Another round of this study has this name."))
-        return name
 
     def clean(self) -> dict[str, Any]:
         """Ask for at least one answer."""
@@ -127,6 +123,8 @@ class RoundForm(forms.Form):
         return Plan(
             **{key: data[key] for key in ("name", "seed", "calibration", "individual")},
             **{key: data[key] for key in ("instructions", "system", "scenario", "choice")},
+            condition=data["condition"],
+            makes_answers=data["makes_answers"],
             experts=tuple(data["experts"]),
             leave=data["leave"] or LEAVE_QUESTIONS,
         )
@@ -143,62 +141,41 @@ class VerbatimField(forms.CharField):
         return plain_lines(super().clean(value))
 
 
-class DraftForm(forms.Form):
-    """A draft as the desk sends it, with or without script the same fields."""
+class EditForm(SaveForm):
+    """A desk as a page sends it, with or without script the same fields."""
 
-    text = VerbatimField(required=False)
-    base_version = forms.IntegerField(min_value=0, max_value=LARGEST)
-    client = forms.CharField(max_length=36, required=False)
-    sequence = forms.IntegerField(min_value=0, max_value=LARGEST, required=False)
-    active_seconds = forms.IntegerField(min_value=0, max_value=LARGEST, required=False)
+    longest = LONGEST_TEXT
 
-    def clean(self) -> dict[str, Any]:
-        """An empty text is a text; a missing one is a mistake."""
-        if "text" not in self.data:
-            self.add_error("text", _("The text is missing."))
-        return super().clean()
+    reasons = forms.MultipleChoiceField(choices=Revision.Reason, required=False)
+    comment = forms.CharField(max_length=LONGEST_COMMENT, required=False)
 
-    def sent(self) -> Sent:
-        """The cleaned fields as the action takes them."""
-        data = self.cleaned_data
-        return Sent(
-            text=data["text"],
-            base_version=data["base_version"],
-            client=data["client"],
-            sequence=data["sequence"] or 0,
-            active_seconds=data["active_seconds"] or 0,
+    def fields_of(self, data: QueryDict) -> QueryDict:
+        """The text is the answer's, not the form's."""
+        return data
+
+    def read(self, data: QueryDict, sheet: EditingSheet) -> EditContent:
+        """The text with the line ends that the desk uses; an empty one is a text."""
+        if "text" not in data:
+            self.wrong["text"] = _("The text is missing.")
+        chosen = data.getlist("reasons")
+        return EditContent(
+            text=plain_lines(data.get("text", "")),
+            reasons=[code for code in Revision.Reason.values if code in chosen],
+            comment=plain_lines(data.get("comment", "")).strip(),
         )
-
-
-class SubmitForm(DraftForm):
-    """A draft with the reasons for its changes."""
-
-    client_key = forms.CharField(max_length=64)
-    reasons = forms.MultipleChoiceField(
-        label=_("What did you change, and why?"),
-        choices=Revision.Reason,
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-    )
-    comment = forms.CharField(label=_("Comment"), max_length=LONGEST_COMMENT, required=False)
-
-    def why(self) -> Reasons:
-        """Codes and comment as the action takes them."""
-        data = self.cleaned_data
-        return Reasons(tuple(data["reasons"]), plain_lines(data["comment"]))
 
 
 class SettleForm(forms.Form):
     """Which text goes on after a conflict."""
 
-    choice = forms.ChoiceField(choices=DraftConflict.Choice)
+    choice = forms.ChoiceField(choices=Choice)
     base_version = forms.IntegerField(min_value=0, max_value=LARGEST)
     text = VerbatimField(required=False)
 
     def clean(self) -> dict[str, Any]:
         """A merged text is one that was written."""
         data = super().clean()
-        is_merged = data.get("choice") == DraftConflict.Choice.MERGED
+        is_merged = data.get("choice") == Choice.MERGED
         if is_merged and not data.get("text", "").strip():
             self.add_error("text", _("The merged text is empty."))
         return data

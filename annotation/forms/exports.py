@@ -57,7 +57,7 @@ class ExportForm(forms.Form):
     def __init__(self, *args, campaign, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         frozen = campaign.snapshots.filter(frozen_at__isnull=False)
-        self.fields["snapshot"].queryset = frozen.defer("votes", "figures")
+        self.fields["snapshot"].queryset = frozen.defer("rows", "figures")
 
     @property
     def options(self) -> Options:

@@ -11,6 +11,7 @@ from annotation.actions.coherence_texts import target_of
 from annotation.models import Answer
 from cqa_site.people.models import Study
 
+from .conditions import ConditionsField
 from .planning import PlanForm
 
 # A short reason and a verdict; models that think aloud need more.
@@ -53,6 +54,7 @@ class CoherenceForm(PlanForm):
         widget=forms.CheckboxSelectMultiple,
         help_text=lazy("None chosen means all."),
     )
+    conditions = ConditionsField()
     texts = forms.ChoiceField(
         label=lazy("Which texts"),
         choices=[
@@ -74,6 +76,7 @@ class CoherenceForm(PlanForm):
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, study=study, **kwargs)
         self.fields["systems"].queryset = study.systems.all()
+        self.fields["conditions"].offer(study)
         self.fields["replicates"].label = lazy("Verdicts on each citation")
         self.fields["max_tokens"].initial = MOST_TOKENS
 
@@ -84,6 +87,7 @@ class CoherenceForm(PlanForm):
         return target_of(
             systems=(system.public_id for system in data["systems"]),
             scenarios=data["scenarios"],
+            conditions=data["conditions"],
             texts=data["texts"],
             sample=data["sample"] or 0,
         )

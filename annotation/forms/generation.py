@@ -1,5 +1,6 @@
 """The form of a run in which a model writes answers."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -10,9 +11,12 @@ from annotation.actions.answer_generation import KIND
 from annotation.actions.answer_prompts import SCENARIOS, WITH_ARGUMENTS
 from annotation.actions.answer_targets import ARGUMENTS, MOST_CHOICES, target_of
 from annotation.actions.argument_drawing import MOST_ARGUMENTS
+from annotation.reports.argument_lists import whose_labels
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.runs import MOST_REPLICATES
+from cqa_site.runs.models import PromptVersion
 
+from .labels import LabelsField
 from .planning import MOST_TOKENS, PlanForm
 
 
@@ -59,6 +63,9 @@ class GenerationForm(PlanForm):
             ("0-1", lazy("Labels 0 and 1, a probe with useless arguments")),
         ],
         initial="any",
+    )
+    labels = LabelsField(
+        help_text=lazy("Counts where arguments are filtered by label; the run keeps whose it was.")
     )
     favoured = forms.ChoiceField(
         label=lazy("Arguments by the object they favour"),
@@ -123,6 +130,7 @@ class GenerationForm(PlanForm):
 
     def __init__(self, *args: Any, study: Study, actor: User, **kwargs: Any) -> None:
         super().__init__(*args, study=study, actor=actor, **kwargs)
+        self.fields["labels"].offer(study)
         asked = study.comparisons.filter(questions__isnull=False).distinct()
         self.fields["comparisons"].queryset = asked
         self.fields["prompt"].label = _("Scenario")
@@ -138,14 +146,19 @@ class GenerationForm(PlanForm):
     @property
     def target(self) -> dict[str, Any]:
         """Which questions, and which arguments where the scenario shows any."""
-        data = self.cleaned_data
+        return self.target_for(self.cleaned_data["prompt"], self.cleaned_data)
+
+    def target_for(self, prompt: PromptVersion, probe: Mapping[str, Any]) -> dict[str, Any]:
+        """The target under a prompt with these filters and this wording."""
+        data = {**self.cleaned_data, **probe}
         chosen = data["comparisons"] if data["questions"] == "comparisons" else ()
         filters = {name: data[name] for name in ("relevance", "favoured", "most_arguments")}
+        filters["labels"] = whose_labels(self.study, data["labels"])
         return target_of(
             questions=data["questions"],
             comparisons=[str(one.public_id) for one in chosen],
             sample=data["sample"] or 0 if data["questions"] == "sample" else 0,
             uses_aspect=data["uses_aspect"],
             uses_wording=data["uses_wording"],
-            **(filters if data["prompt"].kind in WITH_ARGUMENTS else {}),
+            **(filters if prompt.kind in WITH_ARGUMENTS else {}),
         )

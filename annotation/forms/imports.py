@@ -1,15 +1,21 @@
 """Forms of imports: the upload, and which column of a table is what."""
 
 from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
 
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext_lazy as _
 
+from annotation.actions.importing import batch_kinds, same_names
+from annotation.actions.importing.registry import known_kinds
 from annotation.methods.generic_table import FIELDS, REQUIRED_FIELDS, check_mapping
-from annotation.models import Answer, Comparison, ImportFile, Rater
+from annotation.models import Answer, Comparison, ImportFile
+from cqa_site.people.models import Rater
 from cqa_site.tabular.encodings import ACCEPTED
 
 FILE_TYPES = ".csv,.tsv,.json,.jsonl,.ndjson,.xlsx,.txt,.zip"
@@ -59,16 +65,43 @@ class OriginForm(forms.Form):
     )
 
 
-class UploadForm(OriginForm):
-    """A file and what it is."""
+class FilesInput(forms.FileInput):
+    """A file input into which several can be chosen or dropped."""
 
-    field_order = ("kind", "file", "campaign", "system", "scenario")
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """One file or several, always as a list."""
+
+    widget = FilesInput
+
+    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:
+        """Judge each by itself."""
+        return [super(FilesField, self).clean(each, initial) for each in data or [None]]
+
+
+class SharedForm(OriginForm):
+    """What holds for every file of an upload."""
+
+    rater = forms.CharField(
+        label=_("Judge or rater who gave its scores"),
+        required=False,
+        max_length=120,
+        help_text=_("Of judged answers, and of score sheets without a column for it."),
+    )
+
+
+class UploadForm(SharedForm):
+    """One file or several, and what they are."""
+
+    field_order = ("kind", "file", "rater", "campaign", "system", "scenario")
     kind = forms.ChoiceField(
         label=_("What is in the file"),
-        choices=[*ImportFile.Kind.choices],
+        choices=known_kinds,
         initial=ImportFile.Kind.TABLE,
     )
-    file = forms.FileField(label=_("File"), max_length=255)
+    file = FilesField(label=_("File, or several of this kind"), max_length=255)
     campaign = forms.CharField(
         label=_("Name of the campaign for its labels"),
         required=False,
@@ -83,6 +116,40 @@ class UploadForm(OriginForm):
             "Nothing is stored in the study before you have seen a dry run."
         ) % filesizeformat(settings.MAX_UPLOAD_BYTES)
         self.fields["file"].widget.attrs["accept"] = FILE_TYPES
+
+    def clean(self) -> dict[str, Any]:
+        """Several files are of a kind that asks nothing of each, and have names of their own."""
+        data = super().clean()
+        files = data.get("file") or []
+        if len(files) > 1 and data.get("kind") not in dict(batch_kinds()):
+            several = _("Files of this kind ask a question each: upload them one by one.")
+            self.add_error("file", several)
+        if same := same_names(files):
+            twice = _("Several of these files have the same name: %s") % ", ".join(same)
+            self.add_error("file", twice)
+        return data
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """As the import keeps them."""
+        names = ("campaign", "system", "scenario", "rater")
+        return {name: self.cleaned_data[name] for name in names}
+
+
+class BatchApplyForm(forms.Form):
+    """Which files to import, and what to do with rows that are rejected or differ."""
+
+    files = forms.TypedMultipleChoiceField(coerce=UUID)
+    leave_out_rejected = forms.BooleanField(
+        label=_("Leave the rejected rows out of their files"), required=False
+    )
+    update_changed = forms.BooleanField(
+        label=_("Replace what differs by the files' content"), required=False
+    )
+
+    def __init__(self, *args: Any, waiting: Sequence[UUID], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["files"].choices = [(str(each), str(each)) for each in waiting]
 
 
 class SheetForm(forms.Form):
@@ -149,6 +216,23 @@ class MappingForm(forms.Form):
                 self.add_error(None, ValidationError(sentence[:1].upper() + sentence[1:] + "."))
         data["mapping"] = mapping
         return data
+
+
+class MatchForm(forms.Form):
+    """One button's word on one near match, or on all: ``same:17``, ``other:``."""
+
+    said = forms.RegexField(r"^(same|other):([0-9]{0,9})$")
+
+    @property
+    def decision(self) -> str:
+        """That it is the same answer, or another one."""
+        return self.cleaned_data["said"].partition(":")[0]
+
+    @property
+    def rows(self) -> list[int] | None:
+        """Which row; None for all."""
+        row = self.cleaned_data["said"].partition(":")[2]
+        return [int(row)] if row else None
 
 
 class ApplyForm(forms.Form):

@@ -5,16 +5,17 @@ from urllib.parse import urlsplit
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db.models import Model
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.actions.first_prompts import first_prompts
+from cqa_site.judging.parameters import TOKEN_LIMITS
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.runs import MOST_REPLICATES, RunPlan
 from cqa_site.runs.forms import JsonObjectField, UnitsField
 from cqa_site.runs.keys import KeyUnreadable, seal, unseal
 from cqa_site.runs.kind_parts import prompt_kinds
-from cqa_site.runs.ledger.claiming import TOKEN_LIMITS
 from cqa_site.runs.models import Endpoint, PromptVersion, Run
 
 MOST_TOKENS = 100_000
@@ -169,8 +170,8 @@ class PlanForm(forms.Form):
         limits = data.get("extra", {}) | {"max_tokens": data.get("max_tokens")}
         if "max_tokens" not in self.errors and not any(limits.get(name) for name in TOKEN_LIMITS):
             self.complain("max_tokens", _("Without a limit the cost has no bound."))
-        endpoint = data.get("endpoint")
-        is_embedded = endpoint is not None and endpoint.kind == Endpoint.Kind.EMBEDDED
+        chosen = several(data.get("endpoint"))
+        is_embedded = any(each.kind == Endpoint.Kind.EMBEDDED for each in chosen)
         if data.get("mode") == Run.Mode.BATCH and is_embedded:
             self.complain("mode", _("The model in the box has no batch service."))
         if data.get("webhook_url"):
@@ -196,6 +197,13 @@ class PlanForm(forms.Form):
     def plan(self) -> RunPlan:
         """What was chosen, as the engine takes it."""
         data = self.cleaned_data
+        return self.plan_for(data["endpoint"], data["prompt"], self.target)
+
+    def plan_for(
+        self, endpoint: Endpoint, prompt: PromptVersion, target: dict[str, Any]
+    ) -> RunPlan:
+        """What was chosen beside these, as the engine takes it."""
+        data = self.cleaned_data
         sent = {
             name: data[name] for name in ("temperature", "max_tokens") if data[name] is not None
         }
@@ -203,9 +211,9 @@ class PlanForm(forms.Form):
             sent["seed"] = data["seed"]
         return RunPlan(
             kind=self.kind,
-            endpoint=data["endpoint"],
-            prompt=data["prompt"],
-            target=self.target,
+            endpoint=endpoint,
+            prompt=prompt,
+            target=target,
             params=sent | data["extra"],
             replicates=data["replicates"],
             cap_micro=data["cap"],
@@ -238,6 +246,13 @@ class PlanForm(forms.Form):
         """The secret encrypted for the page that asks for a yes; empty without one."""
         secret = self.cleaned_data["webhook_secret"]
         return seal(secret).decode() if self.cleaned_data["webhook_url"] and secret else ""
+
+
+def several(chosen: Any) -> list[Any]:
+    """What one field holds, or what a field for several holds."""
+    if chosen is None:
+        return []
+    return [chosen] if isinstance(chosen, Model) else list(chosen)
 
 
 def prompt_label(version: PromptVersion) -> str:

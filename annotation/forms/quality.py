@@ -3,7 +3,7 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Campaign
+from annotation.models import Campaign, Exclusion
 
 
 class ReasonForm(forms.Form):
@@ -15,6 +15,13 @@ class ReasonForm(forms.Form):
         help_text=_("Kept in the log with your name and the time."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
+
+
+class BelowForm(forms.Form):
+    """Below which control accuracy everybody is left out, and what that is measured by."""
+
+    below = forms.FloatField(label=_("Control accuracy below"), min_value=0, max_value=1)
+    rule = forms.ChoiceField(label=_("What has to be below"), choices=Exclusion.Rule.choices)
 
 
 class ControlChangeForm(ReasonForm):

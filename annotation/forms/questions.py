@@ -3,10 +3,13 @@
 from typing import Any
 
 from django import forms
+from django.conf import settings
+from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Answer, Comparison, Question, System
+from annotation.models import Answer, Comparison, Condition, Question, System
 from annotation.reports.answers_export import CONTENTS, FORMATS
+from annotation.reports.conditions import used_conditions
 from cqa_site.people.models import Study
 
 WITHOUT_ASPECT = "-"
@@ -32,15 +35,24 @@ class QuestionSearchForm(forms.Form):
         to_field_name="public_id",
         empty_label=_("Anybody"),
     )
+    condition = forms.ModelChoiceField(
+        label=_("Under condition"),
+        required=False,
+        queryset=Condition.objects.none(),
+        to_field_name="public_id",
+        empty_label=_("Any"),
+        help_text=_("Narrows the numbers of answers, too."),
+    )
 
     def __init__(self, *args, study: Study, is_blind: bool, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.fields["comparison"].queryset = study.comparisons.all()
         self.fields["aspect"].choices = _aspects(study)
         if is_blind:
-            del self.fields["system"]
+            del self.fields["system"], self.fields["condition"]
         else:
             self.fields["system"].queryset = study.systems.all()
+            self.fields["condition"].queryset = used_conditions(study)
 
     @property
     def is_used(self) -> bool:
@@ -73,6 +85,13 @@ class AnswerFilterForm(forms.Form):
         coerce=int,
         empty_value=None,
     )
+    condition = forms.ModelChoiceField(
+        label=_("Condition"),
+        required=False,
+        queryset=Condition.objects.none(),
+        to_field_name="public_id",
+        empty_label=_("All"),
+    )
     choice = forms.IntegerField(label=_("Choice"), required=False, min_value=1, max_value=32_767)
     blind = forms.BooleanField(label=_("Hide who wrote them"), required=False)
 
@@ -80,6 +99,8 @@ class AnswerFilterForm(forms.Form):
         super().__init__(*args, **kwargs)
         answered = System.objects.filter(answers__question=question).distinct()
         self.fields["system"].queryset = answered
+        used = Condition.objects.filter(answers__question=question).distinct()
+        self.fields["condition"].queryset = used
 
 
 class QuestionForm(forms.Form):
@@ -104,6 +125,38 @@ class QuestionForm(forms.Form):
     def __init__(self, *args, study: Study, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.fields["comparison"].queryset = study.comparisons.all()
+
+
+class QuestionListForm(forms.Form):
+    """Many questions at once, from a file or as typed."""
+
+    file = forms.FileField(label=_("File"), required=False, max_length=255)
+    pasted = forms.CharField(
+        label=_("Or paste them here"),
+        required=False,
+        max_length=200_000,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
+        help_text=_(
+            "One question a line: “tea vs coffee”, or objects, aspect and wording as copied from "
+            "a spreadsheet, with or without headers."
+        ),
+    )
+
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["file"].help_text = _(
+            "CSV, TSV, JSON Lines or XLSX with the columns object1, object2 and, if wanted, "
+            "aspect, wording and any number of columns that begin with “argument”; up to %s."
+        ) % filesizeformat(settings.MAX_UPLOAD_BYTES)
+        self.fields["file"].widget.attrs["accept"] = ".csv,.tsv,.json,.jsonl,.ndjson,.xlsx"
+
+    def clean(self) -> dict:
+        """Either a file or a text."""
+        data = super().clean()
+        if not self.errors and bool(data.get("file")) == bool(data["pasted"].strip()):
+            self.add_error(None, _("Choose a file or paste a list: one of the two."))
+        return data
 
 
 class SystemForm(forms.Form):

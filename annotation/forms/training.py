@@ -3,7 +3,7 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Campaign
+from annotation.models import Campaign, campaigns_of
 
 
 class TrainingForm(forms.Form):
@@ -23,7 +23,7 @@ class TrainingForm(forms.Form):
     def __init__(self, *args, campaign: Campaign, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.campaign = campaign
-        others = campaign.study.campaigns.exclude(pk=campaign.pk).select_related("guideline")
+        others = campaigns_of(campaign.study).exclude(pk=campaign.pk).select_related("guideline")
         same = [each.pk for each in others if each.guideline.values == campaign.guideline.values]
         field = self.fields["source"]
         field.queryset = Campaign.objects.filter(pk__in=same)

@@ -1,17 +1,20 @@
 """Judges on the released final labels: GPT-4's labels as released, and a judge trained here."""
 
 from pathlib import Path
+from typing import Any
 
 from annotation.actions.consensus import recompute_final_labels
 from annotation.actions.judge_training import Say, train
-from annotation.models import ImportFile
+from annotation.methods.relevance_release import model_release_values
+from annotation.models import ImportFile, campaigns_of
 from annotation.reports.relevance_paper import model_values
-from annotation.reports.relevance_published import MODEL, Figure, compare
+from annotation.reports.relevance_published import MODEL, compare_values
 from cqa_site.people.models import Study
+from cqa_site.web.paper_figures import Figure, Found, Key, Measured, compare
 
 from .reproduction import CAMPAIGNS, find_files, import_all
 
-MEASURED = "measured here"
+TRAINED = "judge trained here, out of fold"
 
 
 def reproduce_judge(data: Path, say: Say) -> list[Figure]:
@@ -21,33 +24,27 @@ def reproduce_judge(data: Path, say: Say) -> list[Figure]:
     """
     study = Study.objects.create(name="relevance")
     kind = ImportFile.Kind.FINAL_LABELS
-    import_all(study, [each for each in find_files(data) if each[0] == kind])
-    released = study.campaigns.select_related("guideline", "study").get(name=CAMPAIGNS[kind])
+    files = [each for each in find_files(data) if each[0] == kind]
+    import_all(study, files)
+    released = campaigns_of(study).select_related("guideline").get(name=CAMPAIGNS[kind])
     recompute_final_labels(released)
-    keys = {each.key for each in MODEL if each.released is not None}
-    found = [each for each in compare(model_values(released)) if each.key in keys]
-    trained = train(released, released, say)
-    figures = trained.figures
-    how = trained.recipe["embedding"] or "words only"
-    return [
-        *found,
-        _measured("trained_n", "trained judge: arguments", figures["n"], ""),
-        _measured("trained_pairs", "… pairs of objects", figures["pairs"], ""),
-        _measured(
-            "trained_ordinal", "… out of fold: alpha, ordinal", _value(figures, "ordinal"), how
-        ),
-        _measured(
-            "trained_interval", "… out of fold: alpha, interval", _value(figures, "interval"), how
-        ),
-        _measured("trained_exact", "… out of fold: equal labels", figures["exact"], how),
+    stored = model_release_values(files[0][1])
+    found = [
+        each for each in compare_values(stored, model_values(released)) if each.table == MODEL
     ]
+    trained = train(released, released, say)
+    return found + compare(_trained(trained.figures, trained.recipe["embedding"] or "words only"))
 
 
-def _value(figures: dict, level: str) -> float | None:
-    return figures[level]["value"]
-
-
-def _measured(key: str, name: str, ours: float | int | None, why: str) -> Figure:
-    return Figure(
-        key=key, name=name, paper="", released=None, ours=ours, digits=4, status=MEASURED, why=why
-    )
+def _trained(figures: dict[str, Any], recipe: str) -> dict[Key, Found]:
+    values = {
+        "arguments": figures["n"],
+        "pairs of objects": figures["pairs"],
+        "alpha, ordinal": figures["ordinal"]["value"],
+        "alpha, interval": figures["interval"]["value"],
+        "equal labels": figures["exact"],
+    }
+    return {
+        (TRAINED, cell): Found(ours=Measured((value,)), recipe=recipe)
+        for cell, value in values.items()
+    }

@@ -4,12 +4,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from annotation.actions.adjudication import adopt_labels
+import numpy as np
+
+from annotation.actions.adoption import adopt_labels
 from annotation.actions.consensus import recompute_final_labels
 from annotation.actions.importing import Outcome, import_path
-from annotation.methods.silver import SilverComparison, read_silver
-from annotation.models import ImportFile, Rater
-from annotation.reports.faithfulness_published import Key, faithfulness_values
+from annotation.methods.relevance_answers import Embed, answer_values, read_answers, subset_of
+from annotation.methods.relevance_release import OVERRIDING, release_values
+from annotation.models import ImportFile, System, campaigns_of
+from annotation.reports.faithfulness_published import cited_answers
 from annotation.reports.relevance_paper import (
     Sources,
     consensus_values,
@@ -18,19 +21,23 @@ from annotation.reports.relevance_paper import (
     model_values,
     relabel_controls,
 )
-from annotation.reports.relevance_published import CONTROLS, KEPT, Figure, compare
-from cqa_site.people.models import Study, User
+from annotation.reports.relevance_published import CONTROLS, FIGURES, KEPT, compare_values
+from cqa_site.judging.embedding import SentenceEmbedder, embeddings_available
+from cqa_site.people.models import Rater, Study, User
+from cqa_site.web.paper_figures import Figure
 
 Kind = ImportFile.Kind
+Written = System.Kind
+Files = list[tuple[str, Path]]
 FILES = (
     (Kind.TOLOKA, "assignments_from_pool_*.tsv"),
     (Kind.EXPERT_WORKBOOK, "expert_annotation.xlsx"),
     (Kind.FINAL_LABELS, "dataset_cqa_all_gpt.json"),
     (Kind.SILVER, "silver_112x3.json"),
     (Kind.SILVER, "silver_50x3.json"),
+    (Kind.GOLD, "gold_40_plus_10x4.json"),
 )
 CAMPAIGNS = {Kind.TOLOKA: "Crowd", Kind.EXPERT_WORKBOOK: "Experts", Kind.FINAL_LABELS: "Released"}
-OVERRIDING = 3
 
 
 class DataMissing(Exception):
@@ -50,20 +57,51 @@ class Choices:
 
 
 def reproduce_relevance(data: Path, choices: Choices) -> list[Figure]:
-    """Compute every figure in the current database, which should be a throw-away one."""
-    study = Study.objects.create(name="relevance")
+    """Compute every figure twice: straight from the files, and from what their import stored.
+
+    Uses the current database, which should be a throw-away one.
+    """
     files = find_files(data)
+    study = Study.objects.create(name="relevance")
     import_all(study, files)
     again = import_all(study, files)
-    values: dict[str, Any] = {"added_twice": sum(outcome.added for outcome in again)}
-    values |= study_values(study, choices)
+    embed = _embedder()
+    subset = subset_of(_paths(files, Kind.SILVER)[-1])
+    ours = study_values(study, choices)
     # The newest campaign with final labels is the one whose labels figures use.
-    recompute_final_labels(study.campaigns.get(name=CAMPAIGNS[Kind.FINAL_LABELS]))
-    values |= faithfulness_values(study, _subset(files))
-    return compare(values, asked=_asked(choices))
+    recompute_final_labels(campaigns_of(study).get(name=CAMPAIGNS[Kind.FINAL_LABELS]))
+    gold, silver = (cited_answers(study, kind) for kind in (Written.HUMAN, Written.MODEL))
+    ours |= answer_values(gold, silver, subset, embed)
+    # Importing again adds nothing, by the files' own account.
+    ours["added_twice"] = sum(outcome.added for outcome in again)
+    released = released_values(files, choices, embed) | {"added_twice": 0}
+    return compare_values(released, ours, asked=_asked(choices))
 
 
-def find_files(data: Path) -> list[tuple[str, Path]]:
+def released_values(files: Files, choices: Choices, embed: Embed | None) -> dict[str, Any]:
+    """The same figures without importer and database, for control labels as released."""
+    votes, experts, final, *silver, edited = (path for _kind, path in files)
+    gold, machine = read_answers(edited, silver, final)
+    return release_values(votes, experts, final, min_accuracy=choices.min_accuracy) | (
+        answer_values(gold, machine, subset_of(silver[-1]), embed)
+    )
+
+
+def _embedder() -> Embed | None:
+    """Sentence vectors by the packaged model, each text once; None without its packages."""
+    if not embeddings_available():
+        return None
+    embedder, known = SentenceEmbedder(), {}
+
+    def embed(texts: list[str]) -> Any:
+        new = [text for text in texts if text not in known]
+        known.update(zip(new, embedder.encode(new), strict=True))
+        return np.stack([known[text] for text in texts])
+
+    return embed
+
+
+def find_files(data: Path) -> Files:
     """The released files below a folder, or in its subfolder ``relevance``."""
     folder = data / "relevance" if (data / "relevance").is_dir() else data
     found = [(kind, next(iter(sorted(folder.glob(name))), folder / name)) for kind, name in FILES]
@@ -73,7 +111,7 @@ def find_files(data: Path) -> list[tuple[str, Path]]:
     return found
 
 
-def import_all(study: Study, files: list[tuple[str, Path]]) -> list[Outcome]:
+def import_all(study: Study, files: Files) -> list[Outcome]:
     """Import every file as its page or command would."""
     return [
         import_path(
@@ -88,15 +126,8 @@ def import_all(study: Study, files: list[tuple[str, Path]]) -> list[Outcome]:
     ]
 
 
-def _subset(files: list[tuple[str, Path]]) -> set[Key]:
-    """Pair and text of the answers in the smaller of the two files, which the larger has too."""
-    *_others, (_kind, path) = files
-    return {
-        (each.object1, each.object2, text)
-        for each in read_silver(path)
-        if isinstance(each, SilverComparison)
-        for text in each.answers
-    }
+def _paths(files: Files, wanted: str) -> list[Path]:
+    return [path for kind, path in files if kind == wanted]
 
 
 def study_values(study: Study, choices: Choices) -> dict[str, Any]:
@@ -108,13 +139,13 @@ def study_values(study: Study, choices: Choices) -> dict[str, Any]:
     return {
         **crowd_values(sources.crowd, choices.min_accuracy),
         **_settled_values(sources),
-        **expert_values(sources),
+        **expert_values(sources.controls, sources.batches),
         **model_values(sources.released),
     }
 
 
 def _sources(study: Study) -> Sources:
-    named = {campaign.name: campaign for campaign in study.campaigns.all()}
+    named = {campaign.name: campaign for campaign in campaigns_of(study)}
     batches = sorted(name for name in named if name.startswith("Experts: Batch"))
     return Sources(
         crowd=named["Crowd"],
@@ -132,10 +163,11 @@ def _settled_values(sources: Sources) -> dict[str, Any]:
     before = consensus_values(sources)
     adopt_labels(
         campaign=crowd,
-        source_campaign=sources.released,
-        source_rater=Rater.objects.get(study=crowd.study, kind=Rater.Kind.REFERENCE),
+        source=sources.released,
+        rater=Rater.objects.get(study=crowd.study, kind=Rater.Kind.REFERENCE),
         actor=_nobody(),
     )
+    recompute_final_labels(crowd)
     return {
         "equal_majority": before["equal_majority"],
         "equal_experts": before["equal_final"],
@@ -149,9 +181,7 @@ def _nobody() -> User:
 
 def _asked(choices: Choices) -> dict[str, str]:
     reasons = {}
-    if choices.min_accuracy != Choices.min_accuracy:
-        reasons |= {each.key: f"workers kept from {choices.min_accuracy:g}" for each in KEPT}
     if choices.control_labels:
         why = f"{len(choices.control_labels)} control labels changed"
-        reasons |= {each.key: why for each in (*CONTROLS, *KEPT)}
+        reasons |= {each.key: why for each in FIGURES if each.table in (CONTROLS, KEPT)}
     return reasons

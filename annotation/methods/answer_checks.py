@@ -22,8 +22,9 @@ from .answer_layout import (
     find_blocks,
     find_sections,
 )
+from .answer_length import said
 from .answer_repeats import copied_places, repeated_places
-from .answer_words import Place, blanked, word_places
+from .answer_words import Place, word_places
 from .citations import Citation, find_citations, malformed_places
 
 SUMMARY_WORDS, BODY_WORDS, ALL_WORDS = 100, 200, 300
@@ -91,9 +92,8 @@ class _Answer:
 
     @cached_property
     def said(self) -> str:
-        """The text with spaces for citations and for the closing list of arguments."""
-        lists = [(each.start, each.end) for each in self.of(ARGUMENTS)]
-        return blanked(self.text, [*lists, *((each.start, each.end) for each in self.citations)])
+        """What `answer_length.count_words` counts words in."""
+        return said(self.text, self.sections, self.citations)
 
     @cached_property
     def aspects(self) -> list[Block]:

@@ -1,4 +1,4 @@
-"""One final label for each unit: adjudicated, else an expert override, else from the votes.
+"""One final label for each unit: adjudicated, adopted, an expert override, or from the votes.
 
 A unit is an argument. A release may ask the same sentence under several item ids, so the votes
 of all items of a unit are pooled; the more votes a unit has, the longer its pattern.
@@ -23,7 +23,7 @@ from cqa_site.stats.ratings import Ratings
 
 Method = Literal["majority", "dawid_skene", "mace"]
 
-PRECEDENCE = ("adjudicated", "expert", "votes")
+PRECEDENCE = ("adjudicated", "adopted", "expert", "votes")
 NO_LABEL = "none"
 
 
@@ -33,6 +33,7 @@ def final_labels(
     adjudications: pd.DataFrame,
     aggregator: Method = "majority",
     *,
+    adopted: pd.DataFrame | None = None,
     compared: Sequence[Method] = (),
     units: Sequence[Hashable] | None = None,
 ) -> pd.DataFrame:
@@ -48,6 +49,9 @@ def final_labels(
         Decisions in force; they overrule everything.
     aggregator
         How votes become one label.
+    adopted : columns unit, rater, value, only_tied
+        Labels taken over from other rounds, a "rater" for each of them; they overrule votes
+        and experts. Those with ``only_tied`` count where the votes are tied.
     compared
         Methods shown beside the majority; the aggregator is always among them.
     units
@@ -57,9 +61,9 @@ def final_labels(
     -------
     DataFrame indexed by unit, in the order of `units`
         label : Int64, missing where nobody said anything
-        provenance : "adjudicated", "expert", "votes" or "none"
-        majority_label, expert_label, adjudicated_label : Int64; the most frequent value of
-            each table, the higher one on a tie
+        provenance : "adjudicated", "adopted", "expert", "votes" or "none"
+        majority_label, expert_label, adopted_label, adjudicated_label : Int64; the most
+            frequent value of each table, the higher one on a tie
         dawid_skene_label, mace_label : Int64, for the compared methods
         n : counted votes
         tied : whether two values are equally frequent at the top of the votes
@@ -77,8 +81,10 @@ def final_labels(
     methods: list[Method] = [method for method in wanted if method != "majority"]
     for method in methods:
         table[f"{method}_label"] = label_votes(votes, method)
-    table = table.reindex(_units(units, votes, overrides, adjudications))
+    tables = [votes, overrides, adjudications]
+    table = table.reindex(_units(units, *tables, *([] if adopted is None else [adopted])))
     table["expert_label"] = _most_frequent(overrides).reindex(table.index)
+    table["adopted_label"] = _adopted(adopted, table["tied"]).reindex(table.index)
     table["adjudicated_label"] = _most_frequent(adjudications).reindex(table.index)
     methods_compared = table[["majority_label", *(f"{method}_label" for method in methods)]]
     table["methods_differ"] = methods_compared.nunique(axis=1) > 1
@@ -198,14 +204,29 @@ def _units(units: Sequence[Hashable] | None, *tables: pd.DataFrame) -> pd.Index:
     return pd.Index(units, name="unit", tupleize_cols=False)
 
 
+def _adopted(labels: pd.DataFrame | None, tied: pd.Series) -> pd.Series:
+    """One label of each adoption for a unit, then the most frequent of them."""
+    if labels is None:
+        return label_votes(pd.DataFrame(), "majority")
+    used = labels[~labels["only_tied"].astype(bool) | labels["unit"].isin(tied.index[tied == 1])]
+    each = [
+        label_votes(part, "majority").reset_index(name="value").assign(rater=rater)
+        for rater, part in used.groupby("rater", sort=False)
+    ]
+    return _most_frequent(pd.concat(each)) if each else label_votes(used, "majority")
+
+
 def _most_frequent(labels: pd.DataFrame) -> pd.Series:
     return label_votes(labels, "majority")
 
 
 def _decide(table: pd.DataFrame, from_votes: str) -> None:
     """Fill in label and provenance by precedence, and what no vote means."""
-    sources = (table["adjudicated_label"], table["expert_label"], table[from_votes])
-    label = sources[0].fillna(sources[1]).fillna(sources[2])
+    named = ("adjudicated_label", "adopted_label", "expert_label", from_votes)
+    sources = [table[name] for name in named]
+    label = sources[0]
+    for weaker in sources[1:]:
+        label = label.fillna(weaker)
     known = [source.notna().to_numpy() for source in sources]
     table.insert(0, "label", label)
     table.insert(1, "provenance", np.select(known, list(PRECEDENCE), default=NO_LABEL))

@@ -20,12 +20,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from math import fsum
 from typing import Any
 
 from .citations import find_malformed
-from .faithfulness_relevance import Labels, cited_numbers, relevance_scores
+from .faithfulness_relevance import REASONS, Labels, Scores, cited_numbers, relevance_scores
 from .faithfulness_segments import (
     MODES,
     Vectors,
@@ -36,7 +36,7 @@ from .faithfulness_segments import (
     similarities,
 )
 
-__all__ = ["MODES", "Figures", "Pooled", "measure", "pool", "texts_to_embed"]
+__all__ = ["MODES", "Figures", "Pooled", "measure", "pool", "texts_to_embed", "with_labels"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +136,22 @@ def measure(
         malformed=tuple(find_malformed(text)),
         segments=segments.total,
         skipped=dict(segments.left_out + why),
+    )
+
+
+def with_labels(
+    figures: Figures, arguments: Mapping[int, str], labels: Labels, *, mode: str
+) -> Figures:
+    """The same figures with precision, recall and F1 by other labels; see `measure`.
+
+    Nothing else of an answer's figures depends on labels, so its text is not needed again.
+    """
+    _check_mode(mode)
+    scores, why = relevance_scores(set(figures.cited), arguments, labels, mode)
+    kept = {reason: n for reason, n in figures.skipped.items() if reason not in REASONS}
+    blank = dict.fromkeys(Scores._fields)
+    return replace(
+        figures, **(scores._asdict() if scores else blank), skipped=dict(Counter(kept) + why)
     )
 
 

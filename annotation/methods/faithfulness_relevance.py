@@ -19,6 +19,8 @@ NO_ARGUMENTS, NO_LABELS = "no_arguments", "no_labels"
 NO_RELEVANT, NO_CITATIONS = "no_relevant", "no_citations"
 # Cited arguments that count neither for nor against an answer.
 UNLABELLED = "unlabelled"
+# All of them: what `relevance_scores` counts.
+REASONS = (NO_ARGUMENTS, NO_LABELS, NO_RELEVANT, NO_CITATIONS, UNLABELLED)
 
 Labels = Mapping[int, int | None]
 

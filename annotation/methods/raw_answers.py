@@ -17,6 +17,12 @@ from .record_values import optional_text_of, read_records, text_of
 
 HUMAN = "human"
 _WITH_SCENARIO = re.compile(r"(.+?)[ _-]*scenario[ _-]*([1-4])", re.IGNORECASE)
+# What releases put around a system's name, and endings; a dot alone may be part of the name.
+_ENDING = re.compile(r"\.(json|jsonl|ndjson|csv|tsv|txt|xlsx)$", re.IGNORECASE)
+_AROUND = re.compile(
+    r"^(?:scored|judged|rated|raw)[ _-]+|[ _-]+(?:comparisons?|summar(?:y|ies)|answers?)$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -78,8 +84,11 @@ def propose_origin(file_name: str) -> tuple[str, int]:
     ('gpt3-5', 1)
     >>> propose_origin("human_2.json"), propose_origin("yahoo.json")
     (('human', 0), ('yahoo', 0))
+    >>> propose_origin("scored_gpt4_scenario_3_comparison"), propose_origin("scored_cam_summaries")
+    (('gpt4', 3), ('cam', 0))
     """
-    stem = Path(file_name).stem or file_name
+    name = _ENDING.sub("", Path(file_name).name) or file_name
+    stem = _AROUND.sub("", name) or name
     found = _WITH_SCENARIO.fullmatch(stem)
     if found is not None:
         return found[1], int(found[2])

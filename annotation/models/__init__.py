@@ -1,12 +1,23 @@
 """Tables of the relevance paper: what is labelled, by whom, and what came of it."""
 
 from .answers import Answer, ArgumentList, ListedArgument, Question, System
-from .campaigns import Campaign, Guideline, Item, Participation, Slot
+from .campaigns import (
+    Campaign,
+    Exclusion,
+    Guideline,
+    Item,
+    Participation,
+    Slot,
+    campaigns_of,
+)
+from .conditions import Condition
 from .editing import (
-    DraftConflict,
     EarlierDraft,
+    EditingItem,
     EditingRound,
-    EditingTask,
+    EditingSheet,
+    EditingSlot,
+    KeptText,
     Revision,
     RoundComment,
 )
@@ -16,16 +27,18 @@ from .faithfulness import (
     FaithfulnessFigures,
     FaithfulnessSettings,
 )
-from .files import ExportFile, ImportFile, ImportProblem
-from .generation import GenerationRun
+from .files import ExportFile, ImportBatch, ImportFile, ImportMatch, ImportProblem
+from .generation import GenerationLaunch, GenerationRun
 from .judging import JudgeLabel, RelevanceRun, TextEmbedding, TrainedJudge
-from .labels import Assignment, Rater, VoteEvent
-from .outcomes import Adjudication, FinalLabel, Snapshot
+from .labels import Assignment, VoteEvent
+from .learned import LearnedComparison
+from .outcomes import Adjudication, Adoption, FinalLabel, PreferredLabels, Snapshot
 from .questions import Argument, Comparison
 from .retrieval import ArgumentOrigin, CamRequest, CamService, Corpus, CorpusSentence
 
 __all__ = [
     "Adjudication",
+    "Adoption",
     "Answer",
     "Argument",
     "ArgumentList",
@@ -36,27 +49,35 @@ __all__ = [
     "Campaign",
     "CoherenceVerdict",
     "Comparison",
+    "Condition",
     "Corpus",
     "CorpusSentence",
-    "DraftConflict",
     "EarlierDraft",
     "EditedText",
+    "EditingItem",
     "EditingRound",
-    "EditingTask",
+    "EditingSheet",
+    "EditingSlot",
+    "Exclusion",
     "ExportFile",
     "FaithfulnessFigures",
     "FaithfulnessSettings",
     "FinalLabel",
+    "GenerationLaunch",
     "GenerationRun",
     "Guideline",
+    "ImportBatch",
     "ImportFile",
+    "ImportMatch",
     "ImportProblem",
     "Item",
     "JudgeLabel",
+    "KeptText",
+    "LearnedComparison",
     "ListedArgument",
     "Participation",
+    "PreferredLabels",
     "Question",
-    "Rater",
     "RelevanceRun",
     "Revision",
     "RoundComment",
@@ -66,4 +87,5 @@ __all__ = [
     "TextEmbedding",
     "TrainedJudge",
     "VoteEvent",
+    "campaigns_of",
 ]

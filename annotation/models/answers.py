@@ -120,8 +120,11 @@ class Answer(models.Model):
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="answers")
     question = models.ForeignKey(Question, models.CASCADE, related_name="answers")
     system = models.ForeignKey(System, models.PROTECT, related_name="answers", db_index=False)
+    # Everything it was written under; the scenario stands here as well, to be searched by.
+    condition = models.ForeignKey("annotation.Condition", models.PROTECT, related_name="answers")
     scenario = models.PositiveSmallIntegerField(choices=Scenario, default=Scenario.NONE)
-    # Counts from 1 among what one request, or one imported record, brought.
+    # Of an imported answer: counts from 1 in its record. Of others: counts on among the answers
+    # of the system to the question under the condition.
     choice = models.PositiveSmallIntegerField(default=1)
     argument_list = models.ForeignKey(
         ArgumentList, models.PROTECT, null=True, related_name="answers"
@@ -138,6 +141,11 @@ class Answer(models.Model):
     )
     prompt = models.ForeignKey(
         "runs.PromptVersion", models.PROTECT, null=True, related_name="answers"
+    )
+    # An answer by experts is known by the revision that it is; that one's task has the answer
+    # from which it was edited.
+    revision = models.OneToOneField(
+        "annotation.Revision", models.PROTECT, null=True, related_name="scored_as"
     )
     # The model as the reply named it.
     model = models.CharField(max_length=200, blank=True)
@@ -157,8 +165,9 @@ class Answer(models.Model):
                 name="answer_generated_once",
             ),
             models.CheckConstraint(
-                condition=Q(source="", call__isnull=False)
-                | (~Q(source="") & Q(call__isnull=True)),
+                condition=Q(source="", call__isnull=False, revision__isnull=True)
+                | Q(source="", call__isnull=True, revision__isnull=False)
+                | (~Q(source="") & Q(call__isnull=True, revision__isnull=True)),
                 name="answer_has_one_origin",
             ),
         ]

@@ -1,12 +1,16 @@
 """Campaigns: which arguments get how many labels, from whom, under which guideline."""
 
 import uuid
+from typing import ClassVar
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
+
+from cqa_site.people.models import Study
+from cqa_site.rounds.models import Round
 
 
 class Guideline(models.Model):
@@ -40,22 +44,18 @@ class Guideline(models.Model):
         return [level["value"] for level in self.levels]
 
 
-class Campaign(models.Model):
+class Campaign(Round):
     """One round of labelling, run here or imported."""
+
+    kind_name = "label"
+    # What a new one begins with where rounds of other kinds begin with something else.
+    USUAL: ClassVar[dict[str, int]] = {"lease_minutes": 10, "seed": 20240402}
 
     class Origin(models.TextChoices):
         """Whether votes are collected here or came in a file."""
 
         LIVE = "live", _("Run here")
         IMPORTED = "imported", _("Imported")
-
-    class State(models.TextChoices):
-        """draft → open ⇄ paused → closed."""
-
-        DRAFT = "draft", _("Draft")
-        OPEN = "open", _("Open")
-        PAUSED = "paused", _("Paused")
-        CLOSED = "closed", _("Closed")
 
     class LowAccuracy(models.TextChoices):
         """What happens when control accuracy is surely below the mark."""
@@ -71,11 +71,7 @@ class Campaign(models.Model):
         DAWID_SKENE = "dawid_skene", _("Dawid–Skene")
         MACE = "mace", _("MACE")
 
-    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    study = models.ForeignKey("people.Study", models.CASCADE, related_name="campaigns")
-    name = models.CharField(_("name"), max_length=120)
     origin = models.CharField(max_length=8, choices=Origin, default=Origin.LIVE)
-    state = models.CharField(max_length=6, choices=State, default=State.DRAFT)
     guideline = models.ForeignKey(Guideline, models.PROTECT, related_name="campaigns")
     votes_per_item = models.PositiveSmallIntegerField(
         _("votes per item"), default=3, validators=[MinValueValidator(1), MaxValueValidator(60)]
@@ -100,12 +96,6 @@ class Campaign(models.Model):
         validators=[MinValueValidator(0.001), MaxValueValidator(1)],
     )
     expected_seconds = models.PositiveSmallIntegerField(_("expected seconds per item"), default=20)
-    lease_minutes = models.PositiveSmallIntegerField(
-        _("minutes an item stays reserved"),
-        default=10,
-        validators=[MinValueValidator(1), MaxValueValidator(240)],
-    )
-    seed = models.PositiveBigIntegerField(_("seed of every random order"), default=20240402)
     # Decides the order of slots when the campaign opens; nothing an annotator gets shows it.
     orders_by_uncertainty = models.BooleanField(
         _("serve first what the trained judge is least sure of"), default=False
@@ -113,30 +103,24 @@ class Campaign(models.Model):
     aggregator = models.CharField(max_length=12, choices=Aggregator, default=Aggregator.MAJORITY)
     # Labels of these campaigns overrule the majority (expert batches beside a crowd).
     overridden_by = models.ManyToManyField("self", symmetrical=False, blank=True)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-    opened_at = models.DateTimeField(null=True)
-    closed_at = models.DateTimeField(null=True)
 
     class Meta:
-        ordering = ["-created_at", "-pk"]
         constraints = [
-            models.UniqueConstraint(fields=["study", "name"], name="campaign_name_once"),
             models.CheckConstraint(
                 condition=Q(controls_per_block__lt=models.F("block_size")),
                 name="campaign_block_holds_ordinary_items",
             ),
         ]
 
-    def __str__(self) -> str:
-        return self.name
-
     @property
     def is_live(self) -> bool:
         """Whether votes are collected here."""
         return self.origin == self.Origin.LIVE
+
+
+def campaigns_of(study: Study) -> QuerySet[Campaign]:
+    """The campaigns of a study, newest first, each with the study."""
+    return Campaign.objects.filter(study=study).select_related("study")
 
 
 class Item(models.Model):
@@ -210,16 +194,44 @@ class Slot(models.Model):
         indexes = [models.Index(fields=["campaign", "state", "order"])]
 
 
+class Exclusion(models.Model):
+    """Everybody below a control accuracy left out at once; undone ones stay."""
+
+    class Rule(models.TextChoices):
+        """What has to be below."""
+
+        ACCURACY = "accuracy", _("The accuracy itself (the paper's rule)")
+        SURELY = "surely", _("The whole 95 % interval of the accuracy")
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="exclusions")
+    below = models.FloatField(validators=[MinValueValidator(0), MaxValueValidator(1)])
+    rule = models.CharField(max_length=8, choices=Rule, default=Rule.ACCURACY)
+    reason = models.CharField(max_length=300)
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    made_at = models.DateTimeField(auto_now_add=True)
+    undone_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-pk"]
+
+
 class Participation(models.Model):
     """One rater in one campaign: where they stand, and whether their labels count."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="participations")
-    rater = models.ForeignKey("annotation.Rater", models.CASCADE, related_name="participations")
+    rater = models.ForeignKey("people.Rater", models.CASCADE, related_name="participations")
     cursor = models.PositiveIntegerField(default=0)
     blocks = models.PositiveIntegerField(default=0)
     is_stopped = models.BooleanField(default=False)
     excluded_at = models.DateTimeField(null=True)
     exclusion_reason = models.CharField(max_length=300, blank=True)
+    # The action that left the rater out together with others; nothing for a single decision.
+    exclusion = models.ForeignKey(
+        Exclusion, models.SET_NULL, null=True, related_name="participations"
+    )
     # A person's decision outlives recomputing; the automatic rule never overturns it.
     is_decided_by_person = models.BooleanField(default=False)
     started_at = models.DateTimeField(auto_now_add=True)

@@ -1,4 +1,4 @@
-"""Experts turn machine answers into gold ones: rounds, tasks, drafts and revisions."""
+"""Experts turn machine answers into gold ones: rounds, desks, drafts and revisions."""
 
 import uuid
 
@@ -7,90 +7,84 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from cqa_site.rounds.models import Item, KeptDraft, Round, Sheet, SheetEvent, Slot
+
 from .answers import Answer
 
 
-class EditingRound(models.Model):
-    """Answers given to experts: some to everybody for calibration, the others to one each."""
+class EditingRound(Round):
+    """Answers given to experts: some to everybody for calibration, the others to one each.
 
-    class State(models.TextChoices):
-        """draft → open ⇄ closed; closed shows experts each other's versions."""
+    Once it is closed, experts see each other's versions.
+    """
 
-        DRAFT = "draft", _("Draft")
-        OPEN = "open", _("Open")
-        CLOSED = "closed", _("Closed")
+    kind_name = "edit"
 
-    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    study = models.ForeignKey("people.Study", models.CASCADE, related_name="editing_rounds")
-    name = models.CharField(_("name"), max_length=120)
-    state = models.CharField(max_length=6, choices=State, default=State.DRAFT)
-    seed = models.PositiveIntegerField(_("seed"), default=1)
-    instructions = models.TextField(_("instructions"), blank=True)
-    # What the answers were chosen by, and the sizes of the sets.
-    recipe = models.JSONField(default=dict)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    # Whether closing makes what was submitted answers of the experts, to be scored like others.
+    makes_answers = models.BooleanField(
+        _("When the round closes, make what was submitted answers to be scored"), default=True
     )
-    created_at = models.DateTimeField(auto_now_add=True)
-    opened_at = models.DateTimeField(null=True)
-    closed_at = models.DateTimeField(null=True)
     # From here on experts may have seen each other's versions, whatever happens to the round.
     first_closed_at = models.DateTimeField(null=True)
 
-    class Meta:
-        ordering = ["-created_at", "-pk"]
+
+class EditingItem(Item):
+    """One answer of a round."""
+
+    round = models.ForeignKey(EditingRound, models.CASCADE, related_name="items", db_index=False)
+    answer = models.ForeignKey(Answer, models.PROTECT, related_name="editing_items")
+
+    class Meta(Item.Meta):
         constraints = [
-            models.UniqueConstraint(fields=["study", "name"], name="editing_round_name_once")
+            *Item.Meta.constraints,
+            models.UniqueConstraint(fields=["round", "answer"], name="editing_item_once"),
         ]
 
-    def __str__(self) -> str:
-        return self.name
+
+class EditingSlot(Slot):
+    """One of the sheets an answer asks for: as many as experts have it on their desks."""
+
+    round = models.ForeignKey(EditingRound, models.CASCADE, related_name="slots")
+    item = models.ForeignKey(EditingItem, models.CASCADE, related_name="slots", db_index=False)
 
 
-class EditingTask(models.Model):
-    """One answer on one expert's desk, with the draft as it was last saved."""
+class EditingSheet(Sheet):
+    """One answer on one expert's desk; drawn with the round, worked on once that is open."""
 
-    class State(models.TextChoices):
-        """A change after submitting makes a task one to do again."""
+    kind_name = "edit"
+
+    class Progress(models.TextChoices):
+        """A change after submitting makes a sheet one to do again."""
 
         OPEN = "open", _("To do")
         SUBMITTED = "submitted", _("Submitted")
 
-    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    editing_round = models.ForeignKey(
-        EditingRound, models.CASCADE, related_name="tasks", db_index=False
+    study = models.ForeignKey(
+        "people.Study", models.CASCADE, related_name="editing_sheets", db_index=False
     )
-    editor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, related_name="editing_tasks"
-    )
-    answer = models.ForeignKey(Answer, models.PROTECT, related_name="editing_tasks")
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="editing_sheets")
+    round = models.ForeignKey(EditingRound, models.CASCADE, related_name="sheets", db_index=False)
+    slot = models.OneToOneField(EditingSlot, models.PROTECT, null=True, related_name="sheet")
+    answer = models.ForeignKey(Answer, models.PROTECT, related_name="editing_sheets")
     is_calibration = models.BooleanField(default=False)
-    position = models.PositiveIntegerField()
-    state = models.CharField(max_length=9, choices=State, default=State.OPEN)
-    draft = models.TextField(blank=True)
-    # Raised by one with every accepted change; 0 while the draft is the answer itself.
-    draft_version = models.PositiveIntegerField(default=0)
-    draft_saved_at = models.DateTimeField(null=True)
-    # The page that saved last, the number it gave its save, and the version it began from: what
-    # it sends on may be based on any version since then, because all of them are its own.
-    draft_client = models.CharField(max_length=36, blank=True)
-    draft_sequence = models.PositiveIntegerField(default=0)
-    draft_since = models.PositiveIntegerField(default=0)
-    # Seconds during which somebody worked on it, as the page counted them.
-    active_seconds = models.PositiveIntegerField(default=0)
-    submitted_at = models.DateTimeField(null=True)
+    # As submitted last; the comment is why.
+    submitted_text = models.TextField(blank=True)
+    reasons = models.JSONField(default=list)
 
-    class Meta:
-        ordering = ["position"]
+    class Meta(Sheet.Meta):
         constraints = [
             models.UniqueConstraint(
-                fields=["editing_round", "editor", "answer"], name="editing_task_once"
+                fields=["round", "rater", "answer"], name="editing_sheet_once_per_round"
             ),
             models.UniqueConstraint(
-                fields=["editing_round", "editor", "position"], name="editing_position_once"
+                fields=["round", "rater", "place"], name="editing_sheet_place_once"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="submitted") | Q(submitted_at__isnull=False),
+                name="editing_sheet_time_when_submitted",
             ),
         ]
-        indexes = [models.Index(fields=["editor", "state"])]
+        indexes = [models.Index(fields=["study", "state", "rater"])]
 
     @property
     def machine_text(self) -> str:
@@ -100,50 +94,23 @@ class EditingTask(models.Model):
     @property
     def text(self) -> str:
         """What stands on the desk now."""
-        return self.draft if self.draft_version else self.machine_text
+        if self.draft is not None:
+            return self.draft["text"]
+        return self.submitted_text if self.submitted_at else self.machine_text
+
+    @property
+    def is_to_do(self) -> bool:
+        """Whether it waits for its expert: a change after submitting makes it wait again."""
+        return self.state == Sheet.State.OPEN or self.draft is not None
+
+    @property
+    def progress(self) -> str:
+        """How far its expert is."""
+        return self.Progress.OPEN if self.is_to_do else self.Progress.SUBMITTED
 
 
-class DraftConflict(models.Model):
-    """A text that came for a draft which somebody else, or another tab, had changed since."""
-
-    class Choice(models.TextChoices):
-        """Which text went on."""
-
-        MINE = "mine", _("this text")
-        THEIRS = "theirs", _("the stored text")
-        MERGED = "merged", _("a text merged by hand")
-
-    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    task = models.ForeignKey(EditingTask, models.CASCADE, related_name="conflicts")
-    # The version it was written from, and the one it met.
-    base_version = models.PositiveIntegerField()
-    met_version = models.PositiveIntegerField()
-    text = models.TextField()
-    client = models.CharField(max_length=36, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    settled_at = models.DateTimeField(null=True)
-    choice = models.CharField(max_length=6, choices=Choice, blank=True)
-
-    class Meta:
-        ordering = ["pk"]
-
-
-class EarlierDraft(models.Model):
-    """A draft kept before another text took its place, for going back to it."""
-
-    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    task = models.ForeignKey(EditingTask, models.CASCADE, related_name="earlier_drafts")
-    version = models.PositiveIntegerField()
-    text = models.TextField()
-    client = models.CharField(max_length=36, blank=True)
-    saved_at = models.DateTimeField()
-
-    class Meta:
-        ordering = ["-version"]
-
-
-class Revision(models.Model):
-    """A submitted version of an answer; never changed."""
+class Revision(SheetEvent):
+    """A submitted version of an answer; never changed. Its text stands in ``content``."""
 
     class Reason(models.TextChoices):
         """What the changes of a revision were for."""
@@ -160,29 +127,56 @@ class Revision(models.Model):
         OTHER = "other", _("Something else (see the comment)")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    task = models.ForeignKey(EditingTask, models.PROTECT, related_name="revisions")
+    sheet = models.ForeignKey(EditingSheet, models.PROTECT, related_name="events", db_index=False)
     number = models.PositiveIntegerField()
-    text = models.TextField()
     text_sha256 = models.CharField(max_length=64, editable=False)
-    # Codes of `Reason`.
-    reasons = models.JSONField(default=list)
-    comment = models.TextField(blank=True)
     # {name of a check: passed, or null where it could not be judged} when it was submitted.
     checks = models.JSONField(default=dict)
-    # All work on the task until then.
+    # All work on the sheet until then.
     active_seconds = models.PositiveIntegerField(default=0)
-    # Given by the page, so that a request sent twice makes one revision.
-    client_key = models.CharField(max_length=64)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
 
-    class Meta:
+    class Meta(SheetEvent.Meta):
         ordering = ["number"]
         constraints = [
-            models.UniqueConstraint(fields=["task", "number"], name="revision_number_once"),
-            models.UniqueConstraint(fields=["task", "client_key"], name="revision_key_once"),
+            *SheetEvent.Meta.constraints,
+            models.UniqueConstraint(fields=["sheet", "number"], name="revision_number_once"),
             models.CheckConstraint(condition=Q(number__gte=1), name="revision_number_from_one"),
         ]
+
+    @property
+    def text(self) -> str:
+        """What was submitted."""
+        return self.content["text"]
+
+    @property
+    def reasons(self) -> list[str]:
+        """Codes of `Reason`."""
+        return self.content["reasons"]
+
+    @property
+    def comment(self) -> str:
+        """The reasons in words."""
+        return self.content["comment"]
+
+
+class KeptText(KeptDraft):
+    """A text that came for a draft which another page had changed since; waits for a choice."""
+
+    sheet = models.ForeignKey(EditingSheet, models.CASCADE, related_name="kept")
+
+
+class EarlierDraft(models.Model):
+    """A draft before another text took its place, or a text that was not chosen; to go back to."""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    sheet = models.ForeignKey(EditingSheet, models.CASCADE, related_name="earlier_drafts")
+    # None of a text that was kept aside and never was the draft.
+    version = models.PositiveIntegerField(null=True)
+    text = models.TextField()
+    saved_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-pk"]
 
 
 class RoundComment(models.Model):

@@ -19,6 +19,7 @@ class ImportFile(models.Model):
         SILVER = "silver", _("Comparisons with arguments and answers (JSON)")
         GOLD = "gold", _("Edited answers (JSON)")
         ANSWERS = "answers", _("Answers of one system (JSON)")
+        QUESTIONS = "questions", _("List of questions (CSV, TSV, JSONL, XLSX)")
         TABLE = "table", _("Any table, columns mapped by you")
         JUDGED = "judged", _("Judged answers of one system (JSON)")
         HUMAN_SCORES = "human_scores", _("Consolidated scores by people (TSV)")
@@ -41,6 +42,9 @@ class ImportFile(models.Model):
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="import_files")
+    batch = models.ForeignKey(
+        "annotation.ImportBatch", models.SET_NULL, null=True, related_name="files"
+    )
     kind = models.CharField(max_length=16, choices=Kind)
     name = models.CharField(max_length=255)
     sha256 = models.CharField(max_length=64)
@@ -50,6 +54,8 @@ class ImportFile(models.Model):
     state = models.CharField(max_length=8, choices=State, default=State.UPLOADED)
     # {"arguments": {"new": 1, "same": 2, "changed": 0, "rejected": 0}, …} and free notes
     counts = models.JSONField(default=dict)
+    # {"read": 397, "rejected": 2, "problems": 9}: rows of the file, and problems in their cells
+    rows = models.JSONField(default=dict)
     notes = models.JSONField(default=list)
     refusal = models.TextField(blank=True)
     job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
@@ -61,6 +67,24 @@ class ImportFile(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
     applied_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+
+
+class ImportBatch(models.Model):
+    """Files of one kind that came in one upload, looked at and imported one after the other."""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey("people.Study", models.CASCADE, related_name="import_batches")
+    kind = models.CharField(max_length=16, choices=ImportFile.Kind)
+    # What holds for every file; each keeps a copy, with what was found out about it alone.
+    options = models.JSONField(default=dict)
+    job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["-created_at", "-pk"]
@@ -78,6 +102,37 @@ class ImportProblem(models.Model):
     class Meta:
         ordering = ["row", "pk"]
         indexes = [models.Index(fields=["import_file", "row", "id"])]
+
+
+class ImportMatch(models.Model):
+    """A row whose text is nearly that of an answer; a person says whether it is the same."""
+
+    class Decision(models.TextChoices):
+        """What was said."""
+
+        SAME = "same", _("The same answer")
+        OTHER = "other", _("Another answer")
+
+    import_file = models.ForeignKey(ImportFile, models.CASCADE, related_name="matches")
+    row = models.PositiveIntegerField()
+    about = models.TextField()
+    # Beginnings, and the place where the letters first differ.
+    given = models.TextField()
+    found = models.TextField()
+    answer = models.ForeignKey("annotation.Answer", models.CASCADE, related_name="+")
+    likeness = models.FloatField()
+    decision = models.CharField(max_length=5, choices=Decision, blank=True)
+
+    class Meta:
+        ordering = ["row"]
+        constraints = [
+            models.UniqueConstraint(fields=["import_file", "row"], name="import_match_once")
+        ]
+
+    @property
+    def percent(self) -> int:
+        """How alike the letters are; 100 only where all are."""
+        return int(100 * self.likeness)
 
 
 class ExportFile(models.Model):

@@ -17,7 +17,7 @@ class RelevanceRun(models.Model):
 
     run = models.OneToOneField("runs.Run", models.CASCADE, related_name="relevance")
     campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="judge_runs")
-    rater = models.ForeignKey("annotation.Rater", models.PROTECT, related_name="judge_runs")
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="judge_runs")
 
     def __str__(self) -> str:
         return str(self.run)
@@ -36,7 +36,7 @@ class TrainedJudge(models.Model):
     campaign = models.ForeignKey(
         "annotation.Campaign", models.CASCADE, related_name="trained_judges"
     )
-    rater = models.ForeignKey("annotation.Rater", models.PROTECT, related_name="trained_judges")
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="trained_judges")
     number = models.PositiveIntegerField()
     kind = models.CharField(max_length=7, choices=Kind, default=Kind.TRAINED)
     # See annotation/methods/relevance_storage.py; no pickle.

@@ -1,54 +1,10 @@
-"""Raters and their votes."""
+"""Votes: items served to raters, and what they said."""
 
 import uuid
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
-
-
-class Rater(models.Model):
-    """A person, expert, model or classifier as statistics see it."""
-
-    class Kind(models.TextChoices):
-        """What stands behind the labels."""
-
-        PERSON = "person", _("Person")
-        EXPERT = "expert", _("Expert")
-        MODEL = "model", _("Model")
-        CLASSIFIER = "classifier", _("Classifier")
-        REFERENCE = "reference", _("Released label")
-
-    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    study = models.ForeignKey("people.Study", models.CASCADE, related_name="raters")
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="raters"
-    )
-    kind = models.CharField(max_length=10, choices=Kind, default=Kind.PERSON)
-    name = models.CharField(max_length=120, blank=True)
-    external_id = models.CharField(max_length=128, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["study", "user"], condition=Q(user__isnull=False), name="rater_user_once"
-            ),
-            models.UniqueConstraint(
-                fields=["study", "kind", "external_id"],
-                condition=~Q(external_id=""),
-                name="rater_external_once",
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return self.name or self.pseudonym
-
-    @property
-    def pseudonym(self) -> str:
-        """A short name that says nothing about the person."""
-        return f"R-{self.public_id.hex[:6]}"
 
 
 class Assignment(models.Model):
@@ -79,7 +35,7 @@ class Assignment(models.Model):
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="assignments")
     item = models.ForeignKey("annotation.Item", models.PROTECT, related_name="assignments")
-    rater = models.ForeignKey(Rater, models.PROTECT, related_name="assignments")
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="assignments")
     slot = models.OneToOneField("annotation.Slot", models.PROTECT, null=True)
     state = models.CharField(max_length=8, choices=State, default=State.SERVED)
     block = models.PositiveIntegerField(default=0)

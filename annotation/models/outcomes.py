@@ -7,6 +7,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from cqa_site.results import models as results
+
 
 class Adjudication(models.Model):
     """An expert's word on one argument of a campaign; superseded rows stay."""
@@ -23,7 +25,7 @@ class Adjudication(models.Model):
     argument = models.ForeignKey(
         "annotation.Argument", models.PROTECT, related_name="adjudications"
     )
-    rater = models.ForeignKey("annotation.Rater", models.PROTECT, related_name="adjudications")
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="adjudications")
     label = models.PositiveSmallIntegerField()
     comment = models.CharField(max_length=1_000, blank=True)
     source = models.CharField(max_length=8, choices=Source, default=Source.QUEUE)
@@ -42,17 +44,50 @@ class Adjudication(models.Model):
         ]
 
 
+class Adoption(models.Model):
+    """Labels of one rater in another campaign that stand as decisions here; withdrawn rows stay.
+
+    A rule, not a copy: which sentences it decides follows from the labels and ties there are
+    when the final labels are computed, so neither order nor repetition can matter.
+    """
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="adoptions")
+    source = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="lent_to")
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="adoptions")
+    only_tied = models.BooleanField(default=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    withdrawn_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign", "source", "rater"],
+                condition=Q(withdrawn_at__isnull=True),
+                name="adoption_in_force_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.rater.described}"
+
+
 class FinalLabel(models.Model):
     """The label of one argument in one campaign, with where it came from.
 
-    Derived: recomputing rewrites these rows from votes, expert campaigns and
-    adjudications, none of which it touches.
+    Derived: recomputing rewrites these rows from votes, expert campaigns, adoptions
+    and adjudications, none of which it touches.
     """
 
     class Provenance(models.TextChoices):
         """Precedence, strongest first."""
 
         ADJUDICATED = "adjudicated", _("Adjudicated")
+        ADOPTED = "adopted", _("Adopted")
         EXPERT = "expert", _("Expert override")
         VOTES = "votes", _("Votes")
         NONE = "none", _("No counted vote")
@@ -69,6 +104,7 @@ class FinalLabel(models.Model):
     dawid_skene_label = models.PositiveSmallIntegerField(null=True)
     mace_label = models.PositiveSmallIntegerField(null=True)
     expert_label = models.PositiveSmallIntegerField(null=True)
+    adopted_label = models.PositiveSmallIntegerField(null=True)
     adjudicated_label = models.PositiveSmallIntegerField(null=True)
     votes = models.PositiveIntegerField(default=0)
     pattern = models.CharField(max_length=40, blank=True)
@@ -87,44 +123,20 @@ class FinalLabel(models.Model):
         ]
 
 
-class Snapshot(models.Model):
-    """Numbered figures of a campaign together with the exact votes behind them.
+class Snapshot(results.Snapshot):
+    """Figures of a campaign with its votes; annotation/reports/snapshots.py describes the rows."""
 
-    One live snapshot per campaign is recomputed as votes come in; freezing
-    makes it immutable and the next live one gets the next number.
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="snapshots")
+
+    class Meta(results.Snapshot.Meta):
+        constraints = results.once("snapshot", owner="campaign", subject=("campaign",))
+
+
+class PreferredLabels(models.Model):
+    """Whose final labels a study uses wherever it needs one label for a sentence.
+
+    A study without a row uses, of each sentence, the label of the newest campaign that has one.
     """
 
-    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="snapshots")
-    number = models.PositiveIntegerField()
-    # gzip of the CSV that annotation/reports/snapshots.py describes; sha256 of the plain bytes
-    votes = models.BinaryField(default=bytes)
-    sha256 = models.CharField(max_length=64, blank=True)
-    recipe = models.JSONField(default=dict)
-    figures = models.JSONField(default=dict)
-    marker = models.CharField(max_length=80, blank=True)
-    computed_at = models.DateTimeField(null=True)
-    note = models.CharField(max_length=300, blank=True)
-    frozen_at = models.DateTimeField(null=True)
-    frozen_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
-
-    class Meta:
-        ordering = ["-number"]
-        constraints = [
-            models.UniqueConstraint(fields=["campaign", "number"], name="snapshot_number_once"),
-            models.UniqueConstraint(
-                fields=["campaign"],
-                condition=Q(frozen_at__isnull=True),
-                name="snapshot_live_once",
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"#{self.number}"
-
-    @property
-    def is_frozen(self) -> bool:
-        """Whether the figures can no longer change."""
-        return self.frozen_at is not None
+    study = models.OneToOneField("people.Study", models.CASCADE, related_name="preferred_labels")
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="+")

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, QuerySet
 from django.utils.translation import gettext as _
 
+from annotation.methods.answer_length import count_words
 from annotation.methods.citations import find_citations
 from annotation.methods.cited_text import Piece, split_citations
 from annotation.methods.highlight import Segment, split_sentence
@@ -47,16 +48,17 @@ def busiest_systems(study: Study) -> list[System]:
 
 
 def systems_with_counts(study: Study) -> QuerySet[System]:
-    """Systems by name with how many answers and questions they have, and under which scenario."""
-    by_scenario = {
-        f"answers_{scenario}": Count("answers", filter=Q(answers__scenario=scenario))
-        for scenario in Answer.Scenario.values
-    }
+    """Systems by name with how many answers and questions they have."""
     return study.systems.annotate(
         answer_count=Count("answers"),
         question_count=Count("answers__question", distinct=True),
-        **by_scenario,
     ).order_by("name")
+
+
+def counts_by_condition(study: Study) -> dict[tuple[int, int], int]:
+    """How many answers a system (its id) has under a condition (its id), in one query."""
+    rows = Answer.objects.filter(question__study=study).values_list("system", "condition")
+    return {(system, condition): n for system, condition, n in rows.annotate(Count("pk"))}
 
 
 # -- side by side -----------------------------------------------------------------------------
@@ -95,9 +97,9 @@ class Column:
 
 
 def in_order(answers: QuerySet[Answer], shuffled_for: User | None) -> list[int]:
-    """Keys of answers by system, scenario and choice, or shuffled the same way for one person."""
+    """Keys of answers by system, condition and choice, or shuffled the same way for one person."""
     if shuffled_for is None:
-        ordered = answers.order_by("system__name", "scenario", "choice", "pk")
+        ordered = answers.order_by("system__name", "scenario", "condition", "choice", "pk")
         return list(ordered.values_list("pk", flat=True))
     seed = str(shuffled_for.public_id)
     rows = list(answers.values_list("pk", "public_id"))
@@ -121,7 +123,7 @@ def side_by_side(
     ``first`` is the number of the first text where texts have numbers instead of names. Who may
     still have to label the arguments gets them without labels.
     """
-    found = Answer.objects.select_related("system").in_bulk(keys)
+    found = Answer.objects.select_related("system", "condition").in_bulk(keys)
     answers = [found[key] for key in keys]
     lists = numbered_arguments(question, answers, with_labels=with_labels)
     columns = [
@@ -142,16 +144,16 @@ def _column(
         public_id=None if is_blind else answer.public_id,
         pieces=split_citations(answer.text, numbers),
         list_place=listed.place if listed else None,
-        words=len(answer.text.split()),
+        words=count_words(answer.text),
     )
 
 
 def about_answer(answer: Answer) -> str:
-    """Scenario and choice in a few words."""
+    """Condition and choice in a few words."""
     choice = _("choice %d") % answer.choice
-    if answer.scenario == Answer.Scenario.NONE:
+    if answer.scenario == Answer.Scenario.NONE and answer.condition.is_plain:
         return choice
-    return " · ".join([_("scenario %d") % answer.scenario, choice])
+    return " · ".join([answer.condition.name, choice])
 
 
 def numbered_arguments(

@@ -8,11 +8,12 @@ somebody asked for it.
 import hashlib
 import hmac
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from django.db.models.fields.json import KT
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import ListedArgument, Revision
@@ -55,6 +56,11 @@ ANSWER_COLUMNS: dict[str, tuple[str, type]] = {
     "system": ("system__name", str),
     "system_kind": ("system__kind", str),
     "scenario": ("scenario", int),
+    "condition_id": ("condition__public_id", str),
+    "filters": ("condition__filters", dict),
+    "question_shown": ("condition__wording", dict),
+    "decoding": ("condition__decoding", dict),
+    "is_plain": ("condition__is_plain", bool),
     "choice": ("choice", int),
     "text": ("text", str),
     "text_sha256": ("text_sha256", str),
@@ -67,24 +73,26 @@ ANSWER_COLUMNS: dict[str, tuple[str, type]] = {
     "prompt": ("prompt__name", str),
     "prompt_number": ("prompt__number", int),
     "prompt_sha256": ("prompt__sha256", str),
+    "revision_id": ("revision__public_id", str),
+    "edited_from": ("revision__sheet__answer__public_id", str),
     "model": ("model", str),
     "created_at": ("created_at", datetime),
 }
-REVISION_COLUMNS: dict[str, tuple[str, type]] = {
+REVISION_COLUMNS: dict[str, tuple[Any, type]] = {
     "revision_id": ("public_id", str),
-    "answer_id": ("task__answer__public_id", str),
-    "question_id": ("task__answer__question__public_id", str),
-    "round": ("task__editing_round__name", str),
-    "is_calibration": ("task__is_calibration", bool),
-    "editor_id": ("created_by__public_id", str),
+    "answer_id": ("sheet__answer__public_id", str),
+    "question_id": ("sheet__answer__question__public_id", str),
+    "round": ("sheet__round__name", str),
+    "is_calibration": ("sheet__is_calibration", bool),
+    "editor_id": ("sheet__rater__user__public_id", str),
     "number": ("number", int),
-    "text": ("text", str),
+    "text": (KT("content__text"), str),
     "text_sha256": ("text_sha256", str),
-    "reasons": ("reasons", list),
+    "reasons": ("content__reasons", list),
     "checks": ("checks", dict),
-    "comment": ("comment", str),
+    "comment": (KT("content__comment"), str),
     "active_seconds": ("active_seconds", int),
-    "created_at": ("created_at", datetime),
+    "created_at": ("at", datetime),
 }
 
 
@@ -119,7 +127,7 @@ def answers(wish: Wish) -> ExportTable:
 
 def revisions(wish: Wish) -> ExportTable:
     """Every submitted version of an answer, oldest first."""
-    rows = Revision.objects.filter(task__answer__study=wish.study)
+    rows = Revision.objects.filter(sheet__answer__study=wish.study)
     hidden = () if wish.with_comments else ("comment",)
     columns = {name: column for name, column in REVISION_COLUMNS.items() if name not in hidden}
     return _table(rows, columns, {"editor_id": wish.pseudonym})
@@ -127,7 +135,7 @@ def revisions(wish: Wish) -> ExportTable:
 
 def _table(
     rows: Any,
-    columns: dict[str, tuple[str, type]],
+    columns: Mapping[str, tuple[Any, type]],
     otherwise: dict[str, Callable[[Any], Any]] | None = None,
 ) -> ExportTable:
     types = {name: kind for name, (_path, kind) in columns.items()}

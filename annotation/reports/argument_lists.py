@@ -3,7 +3,11 @@
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from annotation.models import FinalLabel, ListedArgument
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import gettext
+
+from annotation.methods.conditions import NEWEST
+from annotation.models import Campaign, FinalLabel, ListedArgument, PreferredLabels, campaigns_of
 from cqa_site.people.models import Study
 
 # Keys in one condition, well below what either database takes.
@@ -18,11 +22,13 @@ def numbered_texts(lists: Iterable[int]) -> dict[int, dict[int, str]]:
     return found
 
 
-def numbered_labels(study: Study, lists: Iterable[int]) -> dict[int, dict[int, int | None]]:
+def numbered_labels(
+    study: Study, lists: Iterable[int], whose: str = ""
+) -> dict[int, dict[int, int | None]]:
     """Key of a list → number → final label, by the rule of `relevance_of`."""
     found: dict[int, dict[int, int | None]] = {key: {} for key in lists}
     rows = list(_entries(found, "argument"))
-    labels = relevance_of(study, {row[2] for row in rows})
+    labels = relevance_of(study, {row[2] for row in rows}, whose)
     for key, number, argument in rows:
         found[key][number] = labels[argument]
     return found
@@ -35,20 +41,56 @@ def _entries(lists: Iterable[int], field: str) -> Iterator[tuple]:
         yield from ordered.values_list("argument_list_id", "number", field)
 
 
-def relevance_of(study: Study, argument_pks: Iterable[int]) -> dict[int, int | None]:
-    """Argument → its final label, None where no campaign settled one.
+def relevance_of(
+    study: Study, argument_pks: Iterable[int], whose: str = ""
+) -> dict[int, int | None]:
+    """Argument → its final label, None where there is none.
 
-    Several campaigns may have settled the same argument: the one made last
-    that has a label for it wins, whatever the label's provenance.
+    ``whose`` is the public id of a campaign: its final labels alone; or `NEWEST`: of several
+    campaigns that settled an argument, the one made last wins, whatever the label's provenance.
+    Empty means what the study chose.
     """
     found: dict[int, int | None] = dict.fromkeys(argument_pks)
+    campaigns = _campaigns(study, whose) if found else {}
     for keys in _pieces(found):
-        settled = FinalLabel.objects.filter(
-            campaign__study=study, argument__in=keys, label__isnull=False
-        )
+        settled = FinalLabel.objects.filter(argument__in=keys, label__isnull=False, **campaigns)
         oldest_first = settled.order_by("campaign__created_at", "campaign_id")
         found |= dict(oldest_first.values_list("argument_id", "label"))
     return found
+
+
+def label_source(study: Study) -> Campaign | None:
+    """The campaign whose final labels the study uses; None for each argument's newest."""
+    chosen = PreferredLabels.objects.filter(study=study).select_related("campaign").first()
+    return chosen.campaign if chosen else None
+
+
+def whose_labels(study: Study, whose: str = "") -> str:
+    """The id of a campaign or `NEWEST`; for an empty choice, what the study's is now."""
+    source = None if whose else label_source(study)
+    return whose or (str(source.public_id) if source else NEWEST)
+
+
+def labels_name(study: Study, whose: str = "") -> str:
+    """Whose labels those are, in words."""
+    found = whose_labels(study, whose)
+    if found == NEWEST:
+        return gettext("each sentence's newest")
+    return campaigns_of(study).values_list("name", flat=True).get(public_id=found)
+
+
+def labelled_campaigns(study: Study) -> QuerySet[Campaign]:
+    """The campaigns of a study that have final labels, by name."""
+    labels = FinalLabel.objects.filter(campaign=OuterRef("pk"), label__isnull=False)
+    return campaigns_of(study).filter(Exists(labels)).order_by("name")
+
+
+def _campaigns(study: Study, whose: str) -> dict[str, object]:
+    """Which final labels count, as lookups."""
+    if whose and whose != NEWEST:
+        return {"campaign__study": study, "campaign__public_id": whose}
+    source = None if whose else label_source(study)
+    return {"campaign": source} if source else {"campaign__study": study}
 
 
 def _pieces(keys: Iterable[int]) -> Iterator[list[int]]:

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
+from annotation.methods.answer_length import count_words
 from annotation.models import (
     Answer,
     Argument,
@@ -107,7 +108,7 @@ def _question(question: Question | None, call: Call, answer: Answer | None) -> I
         return None
     value = ""
     if answer is not None:
-        words = len(answer.text.split())
+        words = count_words(answer.text)
         value = ngettext("%d word", "%d words", words) % words
     reason = call.reason if call.state == Call.State.UNSCORED else ""
     return Item(str(question), str(question.comparison), value, reason=reason, answer=answer)

@@ -10,10 +10,10 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Answer, CoherenceVerdict
 from cqa_site.runs.models import Run
+from cqa_site.web.strict_query import id_from
 from cqa_site.web.tables import TableData
 
 from .argument_lists import numbered_texts
-from .faithfulness_rows import id_from
 
 WRITTEN = 500
 SAID = {"yes": {"is_coherent": True}, "no": {"is_coherent": False}, "none": {"is_coherent": None}}
@@ -36,6 +36,7 @@ class Wanted:
     said: str = ""
     system: Any = None
     scenario: int | None = None
+    condition: Any = None
     texts: str = ""
 
     @classmethod
@@ -46,6 +47,7 @@ class Wanted:
             said=said if said in SAID else "",
             system=id_from(query.get("system", "")),
             scenario=int(scenario) if scenario in map(str, Answer.Scenario.values) else None,
+            condition=id_from(query.get("condition", "")),
             texts=texts if texts in ("answers", "edited") else "",
         )
 
@@ -62,7 +64,11 @@ class Shown:
 def verdicts_of(run: Run, wanted: Wanted) -> QuerySet[CoherenceVerdict]:
     """Verdicts of a run, text by text."""
     rows = run.coherence_verdicts.select_related(
-        "call", "answer__system", "answer__question__comparison", "revision__task__editor"
+        "call",
+        "answer__system",
+        "answer__condition",
+        "answer__question__comparison",
+        "revision",
     )
     if wanted.said:
         rows = rows.filter(**SAID[wanted.said])
@@ -70,6 +76,8 @@ def verdicts_of(run: Run, wanted: Wanted) -> QuerySet[CoherenceVerdict]:
         rows = rows.filter(answer__system__public_id=wanted.system)
     if wanted.scenario is not None:
         rows = rows.filter(answer__scenario=wanted.scenario)
+    if wanted.condition is not None:
+        rows = rows.filter(answer__condition__public_id=wanted.condition)
     if wanted.texts:
         rows = rows.filter(revision__isnull=wanted.texts == "answers")
     return rows.order_by("answer", "revision", "start", "number", "replicate")
@@ -92,7 +100,8 @@ def shown(verdicts: Sequence[CoherenceVerdict]) -> list[Shown]:
 def verdicts_table(run: Run, rows: QuerySet[CoherenceVerdict]) -> TableData:
     """Verdicts for a file."""
     columns = [
-        _("Answer"), _("Revision"), _("System"), _("Scenario"), _("Object 1"), _("Object 2"),
+        _("Answer"), _("Revision"), _("System"), _("Scenario"), _("Condition"), _("Object 1"),
+        _("Object 2"),
         _("Cited number"), _("Segment"), _("Argument"), _("Coherent"), _("Unscored because"),
         _("The judge's reason"), _("Time asked"),
     ]  # fmt: skip
@@ -116,6 +125,7 @@ def _cells(one: Shown) -> list[Any]:
         str(row.revision.public_id) if row.revision else "",
         row.answer.system.name,
         str(row.answer.scenario),
+        row.answer.condition.name,
         pair.object1,
         pair.object2,
         str(row.number),

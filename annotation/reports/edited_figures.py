@@ -74,7 +74,9 @@ def summarise(study: Study, pairs: Sequence[Pair]) -> Summary:
     edited = [pair.edited for pair in pairs]
     questions = [row.before.question_id for row in edited]
     times = [pair.seconds for pair in pairs if pair.seconds]
-    golds = study.answers.filter(system__kind="human", argument_list__isnull=False)
+    golds = study.answers.filter(
+        system__kind="human", argument_list__isnull=False, revision__isnull=True
+    )
     return Summary(
         n=len(pairs),
         n_revisions=sum(row.revision_id is not None for row in edited),

@@ -50,7 +50,7 @@ class Pair:
 
 
 def edited_of(study: Study) -> QuerySet[EditedText]:
-    """Comparisons that count: of each task the newest revision, and imported gold texts."""
+    """Comparisons that count: of each sheet the newest revision, and imported gold texts."""
     newest = newest_revisions(study).order_by().values("pk")
     rows = EditedText.objects.filter(Q(revision__in=newest) | Q(gold__isnull=False))
     return (
@@ -58,11 +58,11 @@ def edited_of(study: Study) -> QuerySet[EditedText]:
         .select_related(
             "before__system",
             "before__question__comparison",
-            "revision__task__editor",
-            "revision__task__editing_round",
+            "revision__sheet__rater__user",
+            "revision__sheet__round",
             "gold__system",
         )
-        .defer("before__text", "revision__text", "gold__text")
+        .defer("before__text", "revision__content", "gold__text")
         .order_by("before__question", "before", "pk")
     )
 

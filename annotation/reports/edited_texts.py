@@ -7,9 +7,9 @@ from cqa_site.people.models import Study
 
 
 def newest_revisions(study: Study) -> QuerySet[Revision]:
-    """The newest revision of each task; the earlier ones stay in its history."""
-    newer = Revision.objects.filter(task=OuterRef("task"), number__gt=OuterRef("number"))
-    return Revision.objects.filter(~Exists(newer), task__answer__study=study).order_by("pk")
+    """The newest revision of each sheet; the earlier ones stay in its history."""
+    newer = Revision.objects.filter(sheet=OuterRef("sheet"), number__gt=OuterRef("number"))
+    return Revision.objects.filter(~Exists(newer), sheet__answer__study=study).order_by("pk")
 
 
 def passed(checks: dict[str, bool | None]) -> int:

@@ -1,13 +1,15 @@
-"""The texts of one task over time, and the changes between two of them."""
+"""The texts of one sheet over time, and the changes between two of them."""
 
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils.translation import gettext as _
 
+from annotation.methods.answer_length import count_words
 from annotation.methods.editing_lines import align_lines
-from annotation.models import EditingRound, EditingTask, Revision, RoundComment
+from annotation.models import EditingRound, EditingSheet, Revision, RoundComment
 from cqa_site.people.models import User
 from cqa_site.runs.text_diff import AROUND, MOST_LINES, Line, compare_texts
 
@@ -19,7 +21,7 @@ MOST_EARLIER = 40
 
 @dataclass(frozen=True)
 class Version:
-    """One text of a task; ``key`` names it in addresses."""
+    """One text of a sheet; ``key`` names it in addresses."""
 
     key: str
     name: str
@@ -30,8 +32,8 @@ class Version:
 
     @property
     def words(self) -> int:
-        """Parts between white space."""
-        return len(self.text.split())
+        """Words as the desk's checklist counts them."""
+        return count_words(self.text)
 
     @property
     def reason_names(self) -> list[str]:
@@ -54,17 +56,17 @@ class Version:
         return round(self.revision.active_seconds / 60)
 
 
-def versions_of(task: EditingTask, *, with_drafts: bool) -> list[Version]:
+def versions_of(sheet: EditingSheet, *, with_drafts: bool) -> list[Version]:
     """The machine's text, every revision and, for those who may see them, what was not submitted.
 
     Drafts come after the revisions: the present one where it differs from the
     last revision, then earlier drafts and texts kept in conflicts.
     """
-    found = [Version(MACHINE, _("Machine text"), task.machine_text, task.answer.created_at)]
-    seen = task.editing_round.first_closed_at
-    found += [_of_revision(revision, seen) for revision in task.revisions.all()]
+    found = [Version(MACHINE, _("Machine text"), sheet.machine_text, sheet.answer.created_at)]
+    seen = sheet.round.first_closed_at
+    found += [_of_revision(revision, seen) for revision in sheet.events.all()]
     if with_drafts:
-        found += _unsubmitted(task, found[-1].text)
+        found += _unsubmitted(sheet, found[-1].text)
     return found
 
 
@@ -114,7 +116,7 @@ class ExpertVersion:
 
     name: str
     is_own: bool
-    task: EditingTask
+    sheet: EditingSheet
     revision: Revision | None
     lines: list[Line] | None
 
@@ -124,12 +126,12 @@ def shared_versions(
 ) -> list[ExpertVersion]:
     """The latest revision of each expert, own first; only the own one until others may be seen."""
     numbers = expert_numbers(editing_round)
-    tasks = editing_round.tasks.filter(answer=answer_id, is_calibration=True)
-    tasks = tasks.select_related("editor", "answer").prefetch_related("revisions")
+    sheets = editing_round.sheets.filter(answer=answer_id, is_calibration=True)
+    sheets = sheets.select_related("rater__user", "answer").prefetch_related("events")
     if not sees_all:
-        tasks = tasks.filter(editor=reader)
-    found = [_of_expert(task, numbers[task.editor_id], reader, sees_names) for task in tasks]
-    return sorted(found, key=lambda each: (not each.is_own, numbers[each.task.editor_id]))
+        sheets = sheets.filter(rater__user=reader)
+    found = [_of_expert(each, numbers[each.rater.user_id], reader, sees_names) for each in sheets]
+    return sorted(found, key=lambda each: (not each.is_own, numbers[each.sheet.rater.user_id]))
 
 
 @dataclass(frozen=True)
@@ -165,34 +167,40 @@ def _of_revision(revision: Revision, seen: datetime | None) -> Version:
         key=str(revision.number),
         name=_("Revision %d") % revision.number,
         text=revision.text,
-        at=revision.created_at,
+        at=revision.at,
         revision=revision,
-        is_after_closing=seen is not None and revision.created_at > seen,
+        is_after_closing=seen is not None and revision.at > seen,
     )
 
 
-def _unsubmitted(task: EditingTask, latest: str) -> list[Version]:
+def _unsubmitted(sheet: EditingSheet, latest: str) -> list[Version]:
     found = []
-    if task.text != latest:
-        found.append(Version(DRAFT, _("Draft"), task.text, task.draft_saved_at))
-    for draft in task.earlier_drafts.all()[:MOST_EARLIER]:
-        name = _("Earlier draft, version %d") % draft.version
-        found.append(Version(f"v{draft.version}", name, draft.text, draft.saved_at))
-    for number, kept in enumerate(task.conflicts.all(), 1):
-        name = _("Text kept aside (%d)") % number
-        found.append(Version(f"k{number}", name, kept.text, kept.created_at))
+    if sheet.text != latest:
+        found.append(Version(DRAFT, _("Draft"), sheet.text, sheet.saved_at))
+    for kept in sheet.kept.all():
+        found.append(_aside(kept.public_id, kept.content["text"], kept.created_at))
+    for draft in sheet.earlier_drafts.all()[:MOST_EARLIER]:
+        if draft.version is None:
+            found.append(_aside(draft.public_id, draft.text, draft.saved_at))
+        else:
+            name = _("Earlier draft, version %d") % draft.version
+            found.append(Version(str(draft.public_id), name, draft.text, draft.saved_at))
     return found
 
 
-def _of_expert(task: EditingTask, number: int, reader: User, sees_names: bool) -> ExpertVersion:
-    revisions = list(task.revisions.all())
+def _aside(key: uuid.UUID, text: str, at: datetime) -> Version:
+    return Version(str(key), _("Text kept aside"), text, at)
+
+
+def _of_expert(sheet: EditingSheet, number: int, reader: User, sees_names: bool) -> ExpertVersion:
+    revisions = list(sheet.events.all())
     latest = revisions[-1] if revisions else None
     return ExpertVersion(
-        name=_name(task.editor, number, sees_names),
-        is_own=task.editor_id == reader.pk,
-        task=task,
+        name=_name(sheet.rater.user, number, sees_names),
+        is_own=sheet.rater.user_id == reader.pk,
+        sheet=sheet,
         revision=latest,
-        lines=changes(task.machine_text, latest.text) if latest else None,
+        lines=changes(sheet.machine_text, latest.text) if latest else None,
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from django.db.models import QuerySet
+from django.db.models.fields.json import KT
 from numpy.typing import NDArray
 
 from annotation.methods.segments import sound_segments
@@ -40,7 +41,7 @@ class Version:
 
 def texts_of_rounds(study: Study) -> list[str]:
     """Every text whose vector the agreement of a study's experts needs, each once."""
-    versions = _versions(_newest_of(study.editing_rounds.all(), study))
+    versions = _versions(_newest_of(EditingRound.objects.filter(study=study), study))
     parts = (part for one in versions for mode in MODES for part in _parts(one.text, mode))
     return list(dict.fromkeys(parts))
 
@@ -73,14 +74,14 @@ def agreement_of(editing_round: EditingRound, mode: str, model: str) -> dict[str
 
 
 def _newest_of(rounds: Iterable[EditingRound], study: Study) -> QuerySet[Revision]:
-    return newest_revisions(study).filter(task__editing_round__in=list(rounds))
+    return newest_revisions(study).filter(sheet__round__in=list(rounds))
 
 
 def _versions(revisions: QuerySet[Revision]) -> list[Version]:
     """The experts' texts of calibration answers, and the machine's text of each answer once."""
     found: dict[tuple[int, int], Version] = {}
-    rows = revisions.filter(task__is_calibration=True).values_list(
-        "task__answer", "task__answer__text", "task__editor", "text"
+    rows = revisions.filter(sheet__is_calibration=True).values_list(
+        "sheet__answer", "sheet__answer__text", "sheet__rater__user", KT("content__text")
     )
     for answer, machine, editor, text in rows:
         found[answer, MACHINE] = Version(answer, MACHINE, machine)
@@ -129,16 +130,16 @@ def _edited_of(editing_round: EditingRound) -> dict[int, list[EditedText]]:
     """Expert → comparisons of the texts that he or she handed in last."""
     rows = EditedText.objects.filter(
         revision__in=_newest_of([editing_round], editing_round.study).order_by().values("pk")
-    ).select_related("revision__task")
+    ).select_related("revision__sheet__rater")
     found: dict[int, list[EditedText]] = defaultdict(list)
     for row in rows.order_by("pk"):
-        found[row.revision.task.editor_id].append(row)
+        found[row.revision.sheet.rater.user_id].append(row)
     return found
 
 
 def _work(key: int, edited: Sequence[EditedText]) -> dict[str, Any]:
     """Means over the texts of one expert; the time is a median, because breaks stretch it."""
-    calibration = sum(row.revision.task.is_calibration for row in edited)
+    calibration = sum(row.revision.sheet.is_calibration for row in edited)
     seconds = median(row.revision.active_seconds for row in edited) if edited else None
     return {
         "key": key,

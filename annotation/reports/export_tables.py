@@ -52,7 +52,7 @@ class Source:
 
     def records(self) -> Iterator[Record]:
         """The votes as text, one at a time."""
-        packed = io.BytesIO(bytes(self.snapshot.votes))
+        packed = io.BytesIO(bytes(self.snapshot.rows))
         with gzip.open(packed, "rt", encoding="utf-8", newline="") as text:
             yield from csv.DictReader(text)
 

@@ -1,20 +1,21 @@
-"""Faithfulness of a study's answers by system and scenario, with intervals over questions."""
+"""Faithfulness of a study's answers by system and condition, with intervals over questions."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 
 from annotation.methods.faithfulness import Figures, pool
-from annotation.models import FaithfulnessFigures, System
+from annotation.models import Condition, FaithfulnessFigures, System
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
 from cqa_site.stats.clustered import clustered_mean
 from cqa_site.stats.estimate import Estimate
 
 from .edited_texts import newest_revisions
+from .faithfulness_labels import Relabel
 
 Part = tuple[float, int]
 COHERENCE = "coherence"
@@ -22,10 +23,10 @@ COHERENCE = "coherence"
 
 @dataclass(frozen=True, slots=True, order=True)
 class Group:
-    """Texts that are pooled: of one system and scenario, as written or as experts edited them."""
+    """Texts that are pooled: of one system and condition, as written or as experts edited them."""
 
     system: int
-    scenario: int
+    condition: int
     is_edited: bool
 
 
@@ -35,6 +36,16 @@ class Members:
 
     questions: list[int] = field(default_factory=list)
     figures: list[Figures] = field(default_factory=list)
+
+
+class Said(NamedTuple):
+    """Equal verdicts on citations of one text; ``text`` is answer and revision, or None."""
+
+    question: int
+    text: tuple[int, int | None]
+    is_coherent: bool | None
+    reason: str
+    count: int
 
 
 def _one(value: float | None) -> Part:
@@ -57,54 +68,72 @@ PARTS: dict[str, Callable[[Figures], Part]] = {
 }
 
 
-def compute_groups(study: Study, mode: str, run: Run | None) -> list[dict[str, Any]]:
-    """One entry a group in the order of systems and scenarios, ready for JSON."""
-    members = members_of(study, mode)
+def compute_groups(
+    study: Study, mode: str, run: Run | None, whose: str = ""
+) -> list[dict[str, Any]]:
+    """One entry a group in the order of systems and conditions, ready for JSON.
+
+    ``whose`` labels precision, recall and F1 are by; empty takes them as they are stored.
+    """
+    members = members_of(study, mode, whose)
     verdicts = _verdicts(run)
     systems = {system.pk: system for system in System.objects.filter(study=study)}
+    conditions = {each.pk: each for each in study.conditions.all()}
+    order = {pk: place for place, pk in enumerate(conditions)}
     groups = sorted(
         {*members, *verdicts},
-        key=lambda group: (systems[group.system].name, group.scenario, group.is_edited),
+        key=lambda one: (systems[one.system].name, order[one.condition], one.is_edited),
     )
     return [
-        _entry(group, systems[group.system], members[group], verdicts.get(group, []))
+        _named(group, systems[group.system], conditions[group.condition])
+        | _entry(mode, members[group], verdicts.get(group, []))
         for group in groups
     ]
 
 
-def members_of(study: Study, mode: str) -> dict[Group, Members]:
-    """Stored figures of all answers and of the newest revision of each task, by group."""
+def members_of(study: Study, mode: str, whose: str = "") -> dict[Group, Members]:
+    """Stored figures of all answers and of the newest revision of each sheet, by group."""
     rows = FaithfulnessFigures.objects.filter(mode=mode)
     revisions = newest_revisions(study).values("pk")
     kinds = [
         (False, rows.filter(answer__study=study), "answer"),
-        (True, rows.filter(revision__in=revisions), "revision__task__answer"),
+        (True, rows.filter(revision__in=revisions), "revision__sheet__answer"),
     ]
+    relabel = Relabel(study, mode, whose) if whose else None
     found: dict[Group, Members] = defaultdict(Members)
     for is_edited, chosen, path in kinds:
-        columns = (f"{path}__system", f"{path}__scenario", f"{path}__question", "values")
-        for system, scenario, question, values in chosen.values_list(*columns).iterator():
-            group = found[Group(system, scenario, is_edited)]
+        names = ("system", "condition", "question", "argument_list")
+        columns = (*(f"{path}__{name}" for name in names), "values")
+        for system, condition, question, listed, values in chosen.values_list(*columns).iterator():
+            group = found[Group(system, condition, is_edited)]
+            figures = Figures.from_json(values)
             group.questions.append(question)
-            group.figures.append(Figures.from_json(values))
+            group.figures.append(relabel(figures, listed) if relabel else figures)
     return found
 
 
-def _entry(
-    group: Group, system: System, members: Members, verdicts: list[tuple[Any, ...]]
-) -> dict[str, Any]:
+def _named(group: Group, system: System, condition: Condition) -> dict[str, Any]:
+    """Whose texts these are."""
+    return {
+        "system": str(system.public_id),
+        "name": system.name,
+        "kind": system.kind,
+        "scenario": condition.scenario,
+        "condition": str(condition.public_id),
+        "condition_name": condition.name,
+        "is_plain": condition.is_plain,
+        "is_edited": group.is_edited,
+    }
+
+
+def _entry(mode: str, members: Members, verdicts: list[Said]) -> dict[str, Any]:
     pooled = pool(members.figures)
     estimates = {
         name: _estimate(members.questions, [part(each) for each in members.figures])
         for name, part in PARTS.items()
     }
-    estimates[COHERENCE] = _share_coherent(verdicts)
+    estimates[COHERENCE] = SHARES[mode](verdicts)
     return {
-        "system": str(system.public_id),
-        "name": system.name,
-        "kind": system.kind,
-        "scenario": group.scenario,
-        "is_edited": group.is_edited,
         "n_answers": pooled.n_answers,
         "n_questions": len(set(members.questions)),
         "n_segments": pooled.n_segments,
@@ -122,38 +151,56 @@ def _estimate(questions: Iterable[int], parts: Iterable[Part]) -> Estimate:
     return clustered_mean(list(questions), [row[0] for row in rows], [row[1] for row in rows])
 
 
-def _verdicts(run: Run | None) -> dict[Group, list[tuple[Any, ...]]]:
-    """Group → (question, coherent or not or None, reason for None, how many)."""
-    found: dict[Group, list[tuple[Any, ...]]] = defaultdict(list)
+def _verdicts(run: Run | None) -> dict[Group, list[Said]]:
+    found: dict[Group, list[Said]] = defaultdict(list)
     if run is None:
         return found
-    for system, scenario, question, revision, is_coherent, reason, count in _verdict_rows(run):
-        group = Group(system, scenario, revision is not None)
-        found[group].append((question, is_coherent, reason, count))
+    about = ("answer__system", "answer__condition", "answer__question", "answer", "revision")
+    rows = run.coherence_verdicts.order_by().values_list(*about, "is_coherent", "reason")
+    for system, condition, question, answer, revision, *said in rows.annotate(Count("pk")):
+        group = Group(system, condition, revision is not None)
+        found[group].append(Said(question, (answer, revision), *said))
     return found
 
 
-def _verdict_rows(run: Run) -> QuerySet:
-    about = ("answer__system", "answer__scenario", "answer__question", "revision")
-    rows = run.coherence_verdicts.order_by().values_list(*about, "is_coherent", "reason")
-    return rows.annotate(Count("pk"))
-
-
-def _share_coherent(verdicts: list[tuple[Any, ...]]) -> Estimate:
-    """Share of coherent ones among the verdicts there are; an unscored one is none."""
-    scored = [row for row in verdicts if row[1] is not None]
+def _share_of_citations(verdicts: Iterable[Said]) -> Estimate:
+    """Share of coherent ones among all verdicts of a group; an unscored one is none."""
+    scored = [each for each in verdicts if each.is_coherent is not None]
     return clustered_mean(
-        [row[0] for row in scored],
-        [row[3] if row[1] else 0 for row in scored],
-        [row[3] for row in scored],
+        [each.question for each in scored],
+        [each.count if each.is_coherent else 0 for each in scored],
+        [each.count for each in scored],
     )
 
 
-def _counts(verdicts: list[tuple[Any, ...]]) -> dict[str, Any]:
+def _mean_of_texts(verdicts: Iterable[Said]) -> Estimate:
+    """Mean over texts of each text's own share, so that a text counts once however much it cites.
+
+    The relevance paper's argument-answer coherence (section 5.1).
+    """
+    texts: dict[tuple[int, Any], list[Said]] = defaultdict(list)
+    for each in verdicts:
+        if each.is_coherent is not None:
+            texts[each.question, each.text].append(each)
+    shares = [
+        sum(each.count for each in said if each.is_coherent) / sum(each.count for each in said)
+        for said in texts.values()
+    ]
+    return clustered_mean([question for question, _text in texts], shares, [1] * len(shares))
+
+
+# How a group's verdicts become its coherence, by mode.
+SHARES: dict[str, Callable[[Iterable[Said]], Estimate]] = {
+    FaithfulnessFigures.Mode.SOUND: _share_of_citations,
+    FaithfulnessFigures.Mode.PAPER: _mean_of_texts,
+}
+
+
+def _counts(verdicts: Sequence[Said]) -> dict[str, Any]:
     """How many citations were judged, and why others were not."""
     unscored: Counter[str] = Counter()
-    for _question, is_coherent, reason, count in verdicts:
-        if is_coherent is None:
-            unscored[reason] += count
-    asked = sum(row[3] for row in verdicts)
+    for each in verdicts:
+        if each.is_coherent is None:
+            unscored[each.reason] += each.count
+    asked = sum(each.count for each in verdicts)
     return {"scored": asked - unscored.total(), "unscored": dict(unscored)}

@@ -1,4 +1,4 @@
-"""Faithfulness by system and scenario as charts, each with its numbers in words."""
+"""Faithfulness by system and condition as charts, each with its numbers in words."""
 
 from collections.abc import Callable
 from typing import Any
@@ -65,8 +65,10 @@ def _named(groups: Groups) -> dict[str, dict[str, Any]]:
 def _name(group: dict[str, Any]) -> str:
     name = group["name"]
     short = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
-    scenario = f" {group['scenario']}" if group["scenario"] else ""
-    return f"{short}{scenario}{' ' + _('edited') if group['is_edited'] else ''}"
+    where = f" {group['scenario']}" if group["scenario"] else ""
+    if not group["is_plain"]:
+        where = f" · {group['condition_name']}"
+    return f"{short}{where}{' ' + _('edited') if group['is_edited'] else ''}"
 
 
 # What stands side by side in a chart, and the title of its axis.

@@ -4,11 +4,13 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from annotation.methods.citations import find_malformed
+from annotation.methods.faithfulness import Figures, with_labels
 from annotation.methods.segment_matches import Match, Matched, match_segments
 from annotation.models import Answer, CoherenceVerdict, FaithfulnessFigures, Revision
 from cqa_site.runs.models import Run
 
 from .argument_lists import numbered_labels, numbered_texts
+from .faithfulness_labels import put_scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +72,20 @@ class Detail:
     malformed: list[str]
 
 
-def detail_of(answer: Answer, revision: Revision | None, mode: str, run: Run | None) -> Detail:
+def detail_of(
+    answer: Answer, revision: Revision | None, mode: str, run: Run | None, whose: str = ""
+) -> Detail:
     """Look closely at an answer, or at a revision of it; a bounded number of queries."""
     text = revision.text if revision else answer.text
     key = answer.argument_list_id
     arguments = numbered_texts([key])[key] if key else {}
-    labels = numbered_labels(answer.study, [key])[key] if key else {}
+    labels = numbered_labels(answer.study, [key], whose)[key] if key else {}
     kept = revision.figures if revision else answer.figures
     figures = kept.filter(mode=mode).first()
+    if figures and whose:
+        put_scores(
+            figures, with_labels(Figures.from_json(figures.values), arguments, labels, mode=mode)
+        )
     matched = match_segments(text, arguments, mode=mode)
     cited = set(figures.values["cited"]) if figures else set()
     return Detail(

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from django.db.models import Avg, F, IntegerField, OuterRef, QuerySet, Subquery
@@ -14,9 +14,11 @@ from django.utils.translation import gettext_lazy as lazy
 from annotation.models import Answer, CoherenceVerdict, FaithfulnessFigures
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
+from cqa_site.web.strict_query import id_from
 from cqa_site.web.tables import TableData
 
 from .edited_texts import newest_revisions
+from .faithfulness_labels import SCORES, Relabel, RelabelledRows
 from .faithfulness_tables import MEASURES
 
 SORTED = (*MEASURES, "segments", "out_of_range", "malformed")
@@ -36,11 +38,14 @@ class Wanted:
     is_edited: bool = False
     system: uuid.UUID | None = None
     scenario: int | None = None
+    condition: uuid.UUID | None = None
     problem: str = ""
     sort: str = ""
+    # Whose labels the scores are by; empty takes them as they are stored.
+    labels: str = ""
 
     @classmethod
-    def from_query(cls, query: QueryDict, mode: str) -> Self:
+    def from_query(cls, query: QueryDict, mode: str, labels: str = "") -> Self:
         """Read the part of an address behind the question mark; the unknown narrows nothing."""
         scenario, sort = query.get("scenario", ""), query.get("sort", "")
         problem = query.get("problem", "")
@@ -49,35 +54,55 @@ class Wanted:
             is_edited=query.get("texts") == "edited",
             system=id_from(query.get("system", "")),
             scenario=int(scenario) if scenario in map(str, Answer.Scenario.values) else None,
+            condition=id_from(query.get("condition", "")),
             problem=problem if problem in PROBLEMS else "",
             sort=sort if sort.removeprefix("-") in SORTED else "",
+            labels=labels,
         )
-
-
-def id_from(text: str) -> uuid.UUID | None:
-    """The id that a text is; None for any other text."""
-    try:
-        return uuid.UUID(text)
-    except ValueError:
-        return None
 
 
 def rows_of(study: Study, wanted: Wanted, run: Run | None) -> QuerySet[FaithfulnessFigures]:
     """Figures of single texts with ``coherence``, the share of the run's verdicts that say yes."""
     rows = FaithfulnessFigures.objects.filter(mode=wanted.mode)
-    path = "revision__task__answer" if wanted.is_edited else "answer"
+    path = "revision__sheet__answer" if wanted.is_edited else "answer"
     if wanted.is_edited:
         rows = rows.filter(revision__in=newest_revisions(study).order_by().values("pk"))
-        rows = rows.select_related("revision__task__editor")
+        rows = rows.select_related("revision__sheet__rater__user")
     else:
         rows = rows.filter(answer__study=study)
     if wanted.system is not None:
         rows = rows.filter(**{f"{path}__system__public_id": wanted.system})
     if wanted.scenario is not None:
         rows = rows.filter(**{f"{path}__scenario": wanted.scenario})
+    if wanted.condition is not None:
+        rows = rows.filter(**{f"{path}__condition__public_id": wanted.condition})
     rows = _with_problem(rows, wanted.problem).annotate(coherence=_coherence(run, wanted))
-    rows = rows.select_related(f"{path}__system", f"{path}__question__comparison")
+    rows = rows.select_related(
+        f"{path}__system", f"{path}__condition", f"{path}__question__comparison"
+    )
     return rows.order_by(*_order(wanted.sort), f"{path}__question", f"{path}__choice", "pk")
+
+
+def relabelled_rows(
+    study: Study, wanted: Wanted, run: Run | None
+) -> QuerySet[FaithfulnessFigures] | RelabelledRows:
+    """The same, by the labels that are wanted: scores of other labels are not stored."""
+    if not wanted.labels:
+        return rows_of(study, wanted, run)
+    only_unscored = wanted.problem == "unscored"
+    by_score = wanted.sort.removeprefix("-") in SCORES
+    everything = replace(
+        wanted,
+        problem="" if only_unscored else wanted.problem,
+        sort="" if by_score else wanted.sort,
+    )
+    return RelabelledRows(
+        rows_of(study, everything, run),
+        Relabel(study, wanted.mode, wanted.labels),
+        path="revision__sheet__answer" if wanted.is_edited else "answer",
+        sort=wanted.sort,
+        only_unscored=only_unscored,
+    )
 
 
 def _with_problem(rows: QuerySet, problem: str) -> QuerySet:
@@ -106,21 +131,22 @@ def _coherence(run: Run | None, wanted: Wanted) -> Subquery:
 
 def answer_of(row: FaithfulnessFigures) -> Answer:
     """The answer that a row is about, or whose revision it is about."""
-    return row.revision.task.answer if row.revision_id else row.answer
+    return row.revision.sheet.answer if row.revision_id else row.answer
 
 
-def rows_table(rows: QuerySet[FaithfulnessFigures], mode: str) -> TableData:
+def rows_table(rows: QuerySet[FaithfulnessFigures] | RelabelledRows, mode: str) -> TableData:
     """Every text with its figures, for a file."""
     columns = [
-        _("Answer"), _("Revision"), _("System"), _("Scenario"), _("Choice"), _("Object 1"),
-        _("Object 2"), _("Aspect"), _("Segments"), *(str(one.title) for one in MEASURES.values()),
+        _("Answer"), _("Revision"), _("System"), _("Scenario"), _("Condition"), _("Choice"),
+        _("Object 1"), _("Object 2"), _("Aspect"), _("Segments"),
+        *(str(one.title) for one in MEASURES.values()),
         _("Cited"), _("Cited numbers without an argument"), _("Malformed citations"),
         _("Left out"), _("Embedding model"),
     ]  # fmt: skip
     return TableData(columns, list(_written(rows)), name=f"faithfulness-texts-{mode}")
 
 
-def _written(rows: QuerySet[FaithfulnessFigures]) -> Iterator[list[Any]]:
+def _written(rows: QuerySet[FaithfulnessFigures] | RelabelledRows) -> Iterator[list[Any]]:
     for row in rows.iterator(500):
         answer, values = answer_of(row), row.values
         pair = answer.question.comparison
@@ -130,6 +156,7 @@ def _written(rows: QuerySet[FaithfulnessFigures]) -> Iterator[list[Any]]:
             str(row.revision.public_id) if row.revision_id else "",
             answer.system.name,
             str(answer.scenario),
+            answer.condition.name,
             str(answer.choice),
             pair.object1,
             pair.object2,

@@ -1,4 +1,4 @@
-"""Faithfulness by system and scenario as a table, for the page and to take away."""
+"""Faithfulness by system and condition as a table, for the page and to take away."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,11 +7,12 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.models import Answer
 from cqa_site.people.models import Study
 from cqa_site.web.tables import TableData
 
+from .argument_lists import labels_name
 from .faithfulness import COHERENCE
+from .faithfulness_versions import Choice
 
 Groups = list[dict[str, Any]]
 
@@ -48,7 +49,7 @@ MEASURES: dict[str, Measure] = {
     COHERENCE: Measure(
         lazy("Coherence"),
         VERDICTS,
-        lazy("citations that a judge found coherent, among those with a verdict"),
+        lazy("citations that a judge found coherent, among all citations with a verdict"),
     ),
     "jaccard_text": Measure(
         lazy("Jaccard, text"),
@@ -70,6 +71,11 @@ MEASURES: dict[str, Measure] = {
         lazy("cosine of the sentence embeddings of a segment and its closest argument"),
     ),
 }
+COHERENCE_OF_TEXTS = Measure(
+    lazy("Coherence (AAC)"),
+    ANSWERS,
+    lazy("coherent among the judged citations of an answer, mean over answers, as in the paper"),
+)
 SKIPPED = {
     "uncited": lazy("segments without a citation"),
     "generated": lazy("segments with arguments of the writer's own"),
@@ -94,6 +100,11 @@ MODES = {
 INTERVALS = lazy("In brackets 95 % intervals, from 2,000 resamples of whole questions.")
 
 
+def measures_of(mode: str) -> dict[str, Measure]:
+    """The measures of a mode by name: coherence is a mean over citations, or over answers."""
+    return MEASURES | ({COHERENCE: COHERENCE_OF_TEXTS} if mode == "paper" else {})
+
+
 def skipped_in_words(skipped: dict[str, int]) -> list[tuple[int, str]]:
     """How many were left out, and why, most first."""
     most_first = sorted(skipped.items(), key=lambda pair: -pair[1])
@@ -102,14 +113,15 @@ def skipped_in_words(skipped: dict[str, int]) -> list[tuple[int, str]]:
 
 def text_of_group(group: dict[str, Any]) -> str:
     """Which texts of a system a group holds."""
-    scenario = str(Answer.Scenario(group["scenario"]).label)
-    return _("%s, edited by experts") % scenario if group["is_edited"] else scenario
+    name = group["condition_name"]
+    return _("%s, edited by experts") % name if group["is_edited"] else name
 
 
-def faithfulness_table(study: Study, groups: Groups, mode: str, state: str) -> TableData:
+def faithfulness_table(study: Study, groups: Groups, choice: Choice, state: str) -> TableData:
     """One row a group with every measure, its interval and what it was counted on."""
-    columns = [_("System"), _("Texts"), _("Answers n"), _("Questions n"), _("Segments n")]
-    for measure in MEASURES.values():
+    mode = choice.mode
+    columns = [_("System"), _("Condition"), _("Answers n"), _("Questions n"), _("Segments n")]
+    for measure in measures_of(mode).values():
         title, unit = str(measure.title), str(measure.unit)
         columns += [title, _("low"), _("high"), f"{title}, {unit} n"]
     columns += [_("Left out"), _("Cited numbers without an argument"), _("Malformed citations")]
@@ -118,7 +130,7 @@ def faithfulness_table(study: Study, groups: Groups, mode: str, state: str) -> T
         columns,
         [_row(group) for group in groups],
         caption=f"{_('Faithfulness of answers to their arguments.')} {where}",
-        note=f"{MODES[mode]} {INTERVALS}",
+        note=f"{MODES[mode]} {INTERVALS} {_('Labels:')} {labels_name(study, choice.labels)}.",
         name=f"faithfulness-{mode}",
     )
 

@@ -64,8 +64,11 @@ def _progress(figures: Figures) -> tuple[list[str], Rows]:
         "expired": _("Reservation ran out"),
         "void": _("Not submitted"),
         "flagged": _("Flagged"),
+        "machine_labels": _("Labels of models and classifiers, not counted"),
     }
-    rows = [[name, progress[key]] for key, name in names.items() if progress[key] is not None]
+    # Frozen snapshots from before they were told apart do not have the last one.
+    found = {name: progress.get(key) for key, name in names.items()}
+    rows = [[name, count] for name, count in found.items() if count is not None]
     return [_("Count"), _("Value")], rows
 
 

@@ -23,6 +23,7 @@ from cqa_site.stats.ratings import Ratings
 from .figure_raters import annotators, hardest_items, pair_matrix, weighted_kappa
 from .figure_times import time_per_label, votes_over_time
 from .snapshots import counted
+from .votes import MACHINES
 
 SCOPES = ("all", "ordinary")
 ALPHA_LEVELS: tuple[Level, ...] = ("ordinal", "nominal", "interval")
@@ -42,12 +43,15 @@ def compute_figures(
     recipe
         See `recipe_of`: item counts, confidence, smallest number of shared items.
     """
+    is_machine = votes["rater_kind"].isin([kind.value for kind in MACHINES])
+    machines, votes = votes[is_machine], votes[~is_machine]
     used = counted(votes)
     values = sorted({*scale, *used["label"].astype(int)})
     ratings = ratings_of(used)
     return {
         "values": values,
-        "progress": _progress(votes, used, recipe),
+        "progress": _progress(votes, used, recipe)
+        | {"machine_labels": int((machines["state"] == "answered").sum())},
         "agreement": {scope: _agreement(in_scope(used, scope), recipe) for scope in SCOPES},
         "labels": _labels(used, values),
         "majority": _majority(ratings, values),
@@ -102,7 +106,6 @@ def _progress(
         "excluded": int((votes["is_excluded"] & (votes["state"] == "answered")).sum()),
         "excluded_raters": int(votes.loc[votes["is_excluded"], "rater_id"].nunique()),
         "flagged": int(votes["is_flagged"].sum()),
-        "machine_votes": int(used["rater_kind"].isin(["model", "classifier"]).sum()),
     }
 
 

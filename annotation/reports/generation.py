@@ -8,6 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.methods.answer_choice import find_choice
+from annotation.methods.answer_length import count_words
 from annotation.models import Answer, Question
 from cqa_site.runs.models import Run
 
@@ -28,6 +29,7 @@ LEFT_OUT: dict[str, Promise] = {
     "unclear": lazy("arguments that favour neither object clearly"),
     "other_object": lazy("arguments for the other object"),
     "too_many": lazy("arguments beyond the most for a question"),
+    "learned": lazy("questions that the model was trained on"),
     "questions": lazy("questions for which no argument is left, so they are not asked"),
 }
 
@@ -92,7 +94,7 @@ def say(answer: Answer) -> Said:
         choice = NONE
     else:
         choice = {1: FIRST, 2: SECOND, 0: NEITHER, None: UNCLEAR}[found.meant]
-    return Said(answer, len(answer.text.split()), choice)
+    return Said(answer, count_words(answer.text), choice)
 
 
 def spread_of(run: Run, said: Sequence[Said]) -> Spread:

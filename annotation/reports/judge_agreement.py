@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from annotation.models import Campaign, FinalLabel
-from cqa_site.stats.aggregation import majority
+from annotation.models import Campaign
 from cqa_site.stats.agreement import confusion, krippendorff_alpha
-from cqa_site.stats.cross_alpha import cross_alpha
+from cqa_site.stats.cross_alpha import alpha_difference, cross_alpha
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.ratings import Ratings
 from cqa_site.stats.replacement import Replacement, replace_one_vote
 
-from .judges import MACHINES, Judge
+from .judges import Judge
 from .votes import counted_votes
 
 HARDEST = 20
@@ -31,7 +30,7 @@ class People:
     votes
         Counted votes of people and experts on items that are no control items, by argument.
     final
-        Final labels by argument, machines left out; see `final_labels_of`.
+        Final labels by argument.
     scale
         Labels of the guideline, ascending.
     agreement
@@ -61,6 +60,8 @@ class Comparison:
         Alpha of the final labels and the judge's.
     with_votes
         Ordinal alpha over pairs of a person's vote and the judge's label.
+    difference
+        That alpha minus people's own, over the arguments that carry both.
     """
 
     judge: Judge
@@ -71,6 +72,7 @@ class Comparison:
     ordinal: Estimate
     interval: Estimate
     with_votes: Estimate
+    difference: Estimate
     people: People = field(repr=False)
 
     @cached_property
@@ -96,8 +98,7 @@ class Comparison:
 
 def people_of(campaign: Campaign) -> People:
     """Votes and final labels of people; three queries at most."""
-    rows = counted_votes(campaign).filter(item__control_label__isnull=True)
-    rows = rows.exclude(rater__kind__in=MACHINES).order_by("pk")
+    rows = counted_votes(campaign).filter(item__control_label__isnull=True).order_by("pk")
     votes = pd.DataFrame(
         list(rows.values_list("item__argument", "rater", "label")),
         columns=["item", "rater", "value"],
@@ -113,27 +114,12 @@ def people_of(campaign: Campaign) -> People:
 
 
 def final_labels_of(campaign: Campaign) -> pd.Series:
-    """Final labels by argument; none of them rests on the vote of a machine.
-
-    Labels of a model that came in a file stand among a campaign's votes. Where they do, what
-    the votes alone decided is decided again from people's votes, by majority.
-    """
+    """Final labels by argument; none of them rests on the vote of a machine."""
     rows = campaign.final_labels.filter(label__isnull=False).order_by("argument")
     table = pd.DataFrame(
-        list(rows.values_list("argument", "label", "provenance")),
-        columns=["argument", "label", "provenance"],
-    ).set_index("argument")
-    final = table["label"].astype(float)
-    if not counted_votes(campaign).filter(rater__kind__in=MACHINES).exists():
-        return final
-    votes = counted_votes(campaign).exclude(rater__kind__in=MACHINES).order_by("pk")
-    people = pd.DataFrame(
-        list(votes.values_list("item__argument", "pk", "label")),
-        columns=["item", "rater", "value"],
+        list(rows.values_list("argument", "label")), columns=["argument", "label"]
     )
-    settled = final[table["provenance"] != FinalLabel.Provenance.VOTES]
-    again = majority(Ratings.from_frame(people))["label"].drop(settled.index, errors="ignore")
-    return pd.concat([settled, again]).sort_index()
+    return table.set_index("argument")["label"].astype(float)
 
 
 def compare(judge: Judge, people: People) -> Comparison:
@@ -152,6 +138,7 @@ def compare(judge: Judge, people: People) -> Comparison:
         ordinal=krippendorff_alpha(pair, "ordinal"),
         interval=krippendorff_alpha(pair, "interval"),
         with_votes=cross_alpha(people.votes, judge.labels, "ordinal"),
+        difference=alpha_difference(people.votes, judge.labels, "ordinal"),
     )
 
 

@@ -99,6 +99,7 @@ def _judge(comparison: Comparison) -> dict[str, Any]:
         "ordinal": comparison.ordinal.as_dict(),
         "interval": comparison.interval.as_dict(),
         "with_votes": comparison.with_votes.as_dict(),
+        "difference": comparison.difference.as_dict(),
         "replacement": asdict(comparison.replacement),
     }
 

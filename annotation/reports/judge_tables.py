@@ -71,6 +71,7 @@ def _judges(figures: Figures) -> tuple[list[str], Rows]:
         *_with_bounds(_("Ordinal alpha with final labels")),
         *_with_bounds(_("Interval alpha with final labels")),
         *_with_bounds(_("Ordinal alpha with people's votes")),
+        *_with_bounds(_("… minus people's own, same arguments")),
         _("Bias"),
         _("Mean absolute error"),
         _("Cost per 1,000"),
@@ -84,7 +85,7 @@ def _judges(figures: Figures) -> tuple[list[str], Rows]:
     blank = [None] * 9
     remark = agreement["reason"] or ""
     first = [_("People among themselves"), _("people"), "", "", people["items"]]
-    rows = [[*first, people["items"], *blank, None, *among, *[None] * 5, remark]]
+    rows = [[*first, people["items"], *blank, None, *among, *[None] * 8, remark]]
     return columns, [*rows, *(_judge_row(row) for row in figures["judges"])]
 
 
@@ -115,7 +116,7 @@ def _judge_row(row: dict[str, Any]) -> list[Any]:
     ]
 
 
-ESTIMATES = ("ordinal", "interval", "with_votes")
+ESTIMATES = ("ordinal", "interval", "with_votes", "difference")
 
 
 def remark(row: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from annotation.models import Campaign, JudgeLabel
 
 from .snapshots import marker
 
-RECIPE_VERSION = 1
+RECIPE_VERSION = 2
 KEPT_SECONDS = 24 * 3600
 
 

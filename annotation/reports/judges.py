@@ -11,16 +11,15 @@ from datetime import datetime
 import pandas as pd
 from django.db.models import F, QuerySet
 
-from annotation.models import Campaign, JudgeLabel, Rater, RelevanceRun, TrainedJudge
+from annotation.models import Campaign, JudgeLabel, RelevanceRun, TrainedJudge
+from cqa_site.people.models import Rater
 from cqa_site.runs.models import Call, Run
 from cqa_site.stats.aggregation import majority
 from cqa_site.stats.agreement import krippendorff_alpha
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.ratings import Ratings
 
-from .votes import counted_votes
-
-MACHINES = (Rater.Kind.MODEL, Rater.Kind.CLASSIFIER)
+from .votes import machine_labels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,8 +166,8 @@ def _trained_judge(row: TrainedJudge, labels: pd.DataFrame) -> Judge:
 
 
 def _imported(campaign: Campaign) -> list[Judge]:
-    """Models whose labels came in a file: their votes are theirs, not people's."""
-    rows = counted_votes(campaign).filter(rater__kind__in=MACHINES).order_by("pk")
+    """Models whose labels came in a file: no votes."""
+    rows = machine_labels(campaign).order_by("pk")
     table = pd.DataFrame(
         list(rows.values_list("rater", "item__argument", "label", "answered_at")),
         columns=["rater", "argument", "label", "at"],

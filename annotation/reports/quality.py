@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, F, Q
 
-from annotation.models import Assignment, Campaign, Participation, Rater
+from annotation.models import Assignment, Campaign, Participation
+from cqa_site.people.models import Rater
 
-from .votes import counted_votes, vote_table
+from .votes import VOTERS, counted_votes, vote_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,6 +125,7 @@ def control_records(campaign: Campaign, **where: object) -> dict[int, ControlRec
         state=Assignment.State.ANSWERED,
         item__control_label__isnull=False,
         item__is_retired=False,
+        rater__kind__in=VOTERS,
         **where,
     )
     is_right = Q(label=F("item__control_label"))

@@ -1,215 +1,237 @@
-"""What the relevance paper prints, and what its released data give, beside what we compute."""
+"""What the relevance paper prints, and the layout of its tables.
 
-from dataclasses import asdict, dataclass
+The keys are those of the values that `annotation.methods` computes from the released files and
+`annotation.reports.relevance_paper` from imported campaigns.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-MATCH, NEAR, DIFFERS, ABSENT = "match", "within tolerance", "differs", "not in the data"
-NEAR_ENOUGH = 0.002
+from cqa_site.web.paper_figures import Figure, Found, Key, Measured, Printed, compare
+from cqa_site.web.paper_tables import Cell, Layout, Line
+
+VOTES, CROWD, CONTROLS = "votes (3.1, 3.3.1)", "crowd agreement", "control items (3.3.1)"
+KEPT, LABELS = "workers kept by control accuracy", "final labels (3.3.1)"
+EXPERTS, MODEL = "experts (3.3)", "GPT-4 (3.4)"
+TABLE_3, SOUND, IMPORTS = "Table 3", "Table 3, sound recipe", "import"
+
+NO_REPLIES = "the judge's replies were not released"
+OTHER_SCORES = "the released answers and labels give the other value; why is not known"
 
 
 @dataclass(frozen=True)
 class Published:
-    """One figure: what the paper prints, and what the released files were found to hold.
-
-    ``released`` is None where the release cannot support the paper's figure;
-    ``digits`` is how far its floats are known, ``near`` how far off still is no difference.
-    """
+    """A figure: the key of its value, where it stands, and what is printed."""
 
     key: str
-    name: str
-    paper: str = ""
-    released: Any = None
-    digits: int = 4
+    table: str
+    cell: str
+    text: str = ""
     why: str = ""
-    near: float = NEAR_ENOUGH
-    # Left out where it cannot be computed here.
-    is_optional: bool = False
+
+    @property
+    def place(self) -> Key:
+        return self.table, self.cell
+
+    @property
+    def printed(self) -> Printed:
+        return Printed(self.table, self.cell, self.text, self.why)
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A published figure with ours beside it."""
-
-    key: str
-    name: str
-    paper: str
-    released: Any
-    ours: Any
-    digits: int
-    status: str
-    why: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
-
-
-SIZES = (
-    Published("rows", "rows of the crowd file", released=6_854),
-    Published("answered_void", "approved / expired rows", released=(6_409, 445)),
-    Published("workers", "workers with approved work", "282", 282),
-    Published("tasks", "sentences", "1,729", 1_729),
-    Published("ordinary_control", "ordinary / control items", released=(1_709, 20)),
-    Published("blank", "items with a blank sentence", released=21),
-    Published("pairs", "object pairs", "112", 112),
-    Published("pairs_folded", "object pairs without case and order", released=101),
+FIGURES = (
+    Published("rows", VOTES, "rows of the crowd's file"),
+    Published("answered_void", VOTES, "rows approved / expired"),
+    Published("workers", VOTES, "workers with approved work", "282"),
+    Published("tasks", VOTES, "sentences", "1,729"),
+    Published("ordinary_control", VOTES, "ordinary / control items"),
+    Published("blank", VOTES, "items with a blank sentence"),
+    Published("pairs", VOTES, "object pairs", "112"),
+    Published("pairs_folded", VOTES, "object pairs without case and order"),
     Published(
         "control_positions",
-        "control items at place 1 … 5 of a suite",
+        VOTES,
+        "control items by place in a suite",
         "after every 4",
-        why="the release places the control item at random",
+        "the release has them at any of five places",
     ),
     Published(
         "votes_per_task",
-        "votes per sentence, least and most",
+        VOTES,
+        "votes on a sentence, least / most",
         "2 to 60",
-        why="the release has other extremes",
+        "the release has other extremes",
     ),
-)
-CROWD = (
-    Published("votes", "votes on ordinary / control items", released=(5_127, 1_282)),
-    Published("vote_values", "votes 0/1/2/3", released=(558, 1_308, 2_117, 2_426)),
-    Published("alpha_all_nominal", "alpha, all items, nominal", released=0.2687),
-    Published("alpha_all_ordinal", "alpha, all items, ordinal", released=0.3397),
-    Published("alpha_all_interval", "alpha, all items, interval", released=0.3350),
-    Published("alpha_ordinary_nominal", "alpha, ordinary items, nominal", released=0.2346),
-    Published("alpha_ordinary_ordinal", "alpha, ordinary items, ordinal", released=0.2917),
-    Published("alpha_ordinary_interval", "alpha, ordinary items, interval", released=0.2852),
-)
-CONTROLS = (
-    Published("control_accuracy", "right answers on control items", released=(779, 1_282)),
-    Published("workers_below_half", "workers with accuracy below 0.5", released=94),
-    Published("workers_perfect_zero", "workers with accuracy 1 / 0", released=(39, 31)),
-)
-KEPT = (
-    Published("kept_workers", "kept workers", released=188),
-    Published("kept_votes", "… their votes on ordinary items", released=3_856),
-    Published("kept_tasks_without", "… ordinary items without a vote", released=41),
-    Published("kept_ties", "… tied items", released=399),
-    Published("kept_alpha", "… alpha, ordinal", released=0.4055),
-    Published("kept_labels", "… majority labels 0/1/2/3", released=(55, 238, 439, 936)),
-)
-MAJORITY = (
-    Published("majority_tasks", "majority labels of items", released=(55, 241, 524, 909)),
-    Published("majority_units", "majority labels of arguments", released=(49, 241, 522, 907)),
-    Published("splits", "ordinary items split 3-0 / 2-1 / 1-1-1", released=(505, 938, 266)),
-    Published("tied_units", "arguments with a tied vote", "265 re-annotated", 265),
-)
-CONSENSUS = (
-    Published("equal_majority", "majority equals the released label", released=(1_440, 1_688)),
-    Published("equal_experts", "… with expert batches 1–3 overriding", released=(1_528, 1_688)),
-    Published("equal_adjudicated", "… with ties adjudicated as released", released=(1_673, 1_688)),
-)
-EXPERTS = (
-    Published("expert_controls", "expert control sheet: items, raters", released=(29, 4)),
-    Published("expert_alpha", "… alpha, ordinal", "0.89", 0.888881, 6),
-    Published("expert_fleiss", "… Fleiss' kappa", "0.81", 0.812146, 6),
+    Published("votes", VOTES, "votes on ordinary / control items"),
+    Published("vote_values", VOTES, "votes 0 / 1 / 2 / 3"),
+    *(
+        Published(f"alpha_{items}_{level}", CROWD, f"alpha, {items} items, {level}")
+        for items in ("all", "ordinary")
+        for level in ("nominal", "ordinal", "interval")
+    ),
+    Published("control_accuracy", CONTROLS, "right answers / all"),
+    Published("workers_below_half", CONTROLS, "workers with accuracy below 0.5"),
+    Published("workers_perfect_zero", CONTROLS, "workers with accuracy 1 / 0"),
+    Published("kept_workers", KEPT, "kept workers"),
+    Published("kept_votes", KEPT, "their votes on ordinary items"),
+    Published("kept_tasks_without", KEPT, "ordinary items without a vote"),
+    Published("kept_ties", KEPT, "tied items"),
+    Published("kept_alpha", KEPT, "alpha, ordinal"),
+    Published("kept_labels", KEPT, "majority labels 0 / 1 / 2 / 3"),
+    Published("majority_tasks", LABELS, "majority of items 0 / 1 / 2 / 3"),
+    Published("majority_units", LABELS, "majority of arguments 0 / 1 / 2 / 3"),
+    Published("splits", LABELS, "ordinary items split 3-0 / 2-1 / 1-1-1"),
+    Published("tied_units", LABELS, "arguments decided by experts", "265"),
+    Published("equal_majority", LABELS, "majority equals the released label / of"),
+    Published("equal_experts", LABELS, "with expert batches 1–3 overriding / of"),
+    Published("equal_adjudicated", LABELS, "with ties as released / of"),
+    Published("expert_controls", EXPERTS, "control sheet: items / raters"),
+    Published("expert_alpha", EXPERTS, "control sheet: alpha, ordinal", "0.89"),
+    Published("expert_fleiss", EXPERTS, "control sheet: Fleiss' kappa", "0.81"),
     Published(
         "batch_items",
-        "sentences labelled in the batches",
+        EXPERTS,
+        "sentences labelled in batches",
         "480",
-        why="five rated sheets of 100 overlap; the release does not say which 480 are meant",
+        "the five rated sheets of 100 hold fewer different ones",
     ),
-    Published("batch_twice", "sentences labelled in two batches", released=31),
-    Published("batch_alpha", "… alpha, ordinal", released=0.7676),
-    Published("batch_equal", "… with equal labels", released=25),
-)
-MODEL = (
-    Published("model_exact", "GPT-4 label equals the final one", released=0.4591),
-    Published("model_alpha_nominal", "GPT-4, final: alpha, nominal", released=0.1702),
-    Published("model_alpha_ordinal", "GPT-4, final: alpha, ordinal", released=0.2318),
-    Published("model_alpha_interval", "GPT-4, final: alpha, interval", released=0.2374),
+    Published("batch_twice", EXPERTS, "sentences labelled in two batches"),
+    Published("batch_alpha", EXPERTS, "sentences in two batches: alpha, ordinal"),
+    Published("batch_equal", EXPERTS, "sentences in two batches with equal labels"),
+    Published("model_exact", MODEL, "label equals the final one"),
+    *(
+        Published(f"model_alpha_{level}", MODEL, f"alpha with the final labels, {level}")
+        for level in ("nominal", "ordinal", "interval")
+    ),
     Published(
-        "model_experts",
-        "GPT-4, experts: alpha",
-        "0.68",
-        why="the labels behind it were not released",
+        "model_experts", MODEL, "alpha with experts", "0.68", "the labels were not released"
     ),
     Published(
         "model_crowd",
-        "GPT-4, crowd: alpha",
+        MODEL,
+        "alpha with the crowd",
         "0.43",
-        why="the released labels give the alphas above",
+        "the released labels give the alphas above",
     ),
+    Published("added_twice", IMPORTS, "objects added by importing everything again"),
 )
-TABLE_3 = "the paper's table has another value; its released evaluation gives this one"
-OUR_SOUND = "all citations in the text, also in [3][5], none of the closing list"
-SILVER = (
-    Published("silver_answers", "machine answers: all, subset", "336, 150", (336, 150)),
-    Published("silver_jaccard_text", "all, as in the paper: Jaccard, text", "0.25", 0.2485),
-    Published("silver_jaccard_sentence", "… Jaccard, sentence", "0.21", 0.2066),
-    Published("silver_levenshtein", "… Levenshtein, words", "11.82", 11.8240),
-    Published("silver_precision", "… argument relevance, precision", "0.96", 0.9610),
-    Published("silver_recall", "… recall", "0.75", 0.8315, why=TABLE_3),
-    Published("silver_f1", "… F1", "0.81", 0.8760, why=TABLE_3),
-    Published("subset_jaccard_text", "subset, as in the paper: Jaccard, text", "0.24", 0.2418),
-    Published("subset_jaccard_sentence", "… Jaccard, sentence", "0.21", 0.2092),
-    Published("subset_levenshtein", "… Levenshtein, words", "11.88", 11.8831),
-    Published("subset_precision", "… argument relevance, precision", "0.95", 0.9557),
-    Published("subset_recall", "… recall", "0.77", 0.8608, why=TABLE_3),
-    Published("subset_f1", "… F1", "0.82", 0.8937, why=TABLE_3),
+
+# Rows and columns of table 3 as printed: the key of a value, and what stands over it.
+ROWS = {"gold": "Gold (human)", "subset": "Silver (subset)", "silver": "Silver"}
+COLUMNS = {
+    "size": "Size",
+    "questions": "Questions",
+    "jaccard_text": "Jaccard, text",
+    "jaccard_sentence": "Jaccard, sentence",
+    "levenshtein": "Levenshtein",
+    "similarity": "S-BERT",
+    "precision": "AR Pr",
+    "recall": "AR R",
+    "f1": "AR F1",
+    "coherence": "AAC",
+}
+HEADINGS = ("Size", "Qu.", "text", "sent.", "Lev.", "S-BERT", "Pr", "R", "F1", "AAC")
+SPANS = (("", 2), ("Jaccard", 2), ("", 2), ("AR", 3), ("", 1))
+PRINTED = {
+    "gold": ("80", "50", "0.14", "0.18", "20.54", "0.68", "0.96", "0.53", "0.64", "0.72"),
+    "subset": ("150", "50", "0.24", "0.21", "11.88", "0.69", "0.95", "0.77", "0.82", "0.78"),
+    "silver": ("336", "112", "0.25", "0.21", "11.82", "0.68", "0.96", "0.75", "0.81", "0.77"),
+}
+_WHY = {"recall": OTHER_SCORES, "f1": OTHER_SCORES, "coherence": NO_REPLIES}
+ANSWERS = tuple(
     Published(
-        "subset_similarity",
-        "… similarity (all-MiniLM-L6-v2)",
-        "0.69",
-        0.691,
-        digits=3,
-        near=0.003,
-        is_optional=True,
+        f"{row}_{column}", TABLE_3, f"{ROWS[row]}, {COLUMNS[column]}", text, _WHY.get(column, "")
+    )
+    for row, texts in PRINTED.items()
+    for column, text in zip(COLUMNS, texts, strict=True)
+)
+RECIPE_NOTES = (
+    "Jaccard, Levenshtein and S-BERT: each segment against its closest argument; AR: cited "
+    "against relevant arguments (label 2 or 3), means over answers; AAC: coherent among the "
+    "judged citations of an answer, mean over answers.",
+)
+SOUND_COLUMNS = ("jaccard_text", "jaccard_sentence", "levenshtein", "precision", "recall", "f1")
+SOUND_FIGURES = (
+    *(
+        Published(f"{row}_sound_{column}", SOUND, f"{name}, {COLUMNS[column]}")
+        for row, name in ROWS.items()
+        for column in SOUND_COLUMNS
     ),
-    Published("clean_precision", "subset, labels and citations right: precision", "", 0.995, 3),
-    Published("clean_recall", "… recall", "", 0.866, 3),
-    Published("clean_f1", "… F1", "", 0.915, 3),
-    Published("sound_precision", "subset, our sound mode: precision", why=OUR_SOUND),
-    Published("sound_recall", "… recall", why=OUR_SOUND),
-    Published("sound_f1", "… F1", why=OUR_SOUND),
+    *(
+        Published(f"clean_{column}", SOUND, f"Silver (subset), clean reader, {COLUMNS[column]}")
+        for column in ("precision", "recall", "f1")
+    ),
 )
-IMPORTS = (Published("added_twice", "objects added by importing everything again", released=0),)
-PUBLISHED = (
-    *SIZES,
-    *CROWD,
-    *CONTROLS,
-    *KEPT,
-    *MAJORITY,
-    *CONSENSUS,
-    *EXPERTS,
-    *MODEL,
-    *SILVER,
-    *IMPORTS,
-)
+PUBLISHED = (*FIGURES[:-1], *ANSWERS, *SOUND_FIGURES, FIGURES[-1])
 
 
-def compare(values: dict[str, Any], *, asked: dict[str, str] | None = None) -> list[Figure]:
-    """Put ours beside theirs; ``asked`` says, by key, which option changed a figure."""
-    reasons = asked or {}
-    return [
-        _figure(each, values.get(each.key), reasons.get(each.key, ""))
-        for each in PUBLISHED
-        if each.key in values or not each.is_optional
-    ]
+def table_3() -> Layout:
+    """Table 3 as printed."""
+    rows = {name: [answers_place(name, each) for each in COLUMNS] for name in ROWS.values()}
+    return answers_layout(rows)
 
 
-def _figure(published: Published, ours: Any, asked: str) -> Figure:
-    status = _status(published, ours)
-    why = asked if status == DIFFERS and asked else published.why
-    return Figure(
-        key=published.key,
-        name=published.name,
-        paper=published.paper,
-        released=published.released,
-        ours=ours,
-        digits=published.digits,
-        status=status,
-        why=why,
+def answers_place(row: str, column: str) -> Key:
+    """Where a figure of table 3 stands."""
+    return TABLE_3, f"{row}, {COLUMNS[column]}"
+
+
+def answers_layout(rows: Mapping[str, Sequence[Key]]) -> Layout:
+    """Table 3 with these rows, each with a place for every column."""
+    return Layout(
+        name="relevance-3",
+        caption="Faithfulness of edited (gold) and machine-written (silver) answers to their "
+        "arguments, after table 3 of the relevance paper.",
+        headings=("Answers", *HEADINGS),
+        lines=tuple(Line((name,), tuple(map(Cell, places))) for name, places in rows.items()),
+        spans=SPANS,
+        notes=RECIPE_NOTES,
     )
 
 
-def _status(published: Published, ours: Any) -> str:
-    if published.released is None:
-        return ABSENT
-    if isinstance(published.released, float) and isinstance(ours, float):
-        distance = abs(ours - published.released)
-        if distance <= 0.5001 * 10**-published.digits:
-            return MATCH
-        return NEAR if distance <= published.near else DIFFERS
-    return MATCH if ours == published.released else DIFFERS
+def votes_layout(caption: str) -> Layout:
+    """The crowd's figures that the paper gives in its text, one a line."""
+    return _listed("relevance-votes", caption, (VOTES, CROWD, CONTROLS, KEPT, LABELS))
+
+
+def _listed(name: str, caption: str, tables: tuple[str, ...]) -> Layout:
+    rows = [each for each in FIGURES if each.table in tables]
+    return Layout(
+        name=name,
+        caption=caption,
+        headings=("", "", "Value"),
+        lines=tuple(Line((each.table, each.cell), (Cell(each.place),)) for each in rows),
+        digits=4,
+    )
+
+
+def layouts() -> tuple[Layout, ...]:
+    """The paper's table, and its figures outside tables."""
+    return (
+        votes_layout("The crowd's votes and what came of them."),
+        _listed("relevance-raters", "Experts and GPT-4.", (EXPERTS, MODEL)),
+        table_3(),
+    )
+
+
+def compare_values(
+    released: Mapping[str, Any],
+    ours: Mapping[str, Any],
+    *,
+    asked: Mapping[str, str] | None = None,
+) -> list[Figure]:
+    """Printed, released and own values of every figure; ``asked``: why some differ, by key."""
+    found = {
+        each.place: Found(measured(released.get(each.key)), measured(ours.get(each.key)))
+        for each in PUBLISHED
+    }
+    said = asked or {}
+    reasons = {each.place: said[each.key] for each in PUBLISHED if each.key in said}
+    return compare(found, [each.printed for each in PUBLISHED], reasons=reasons)
+
+
+def measured(value: Any) -> Measured | None:
+    """One number or several as a figure holds them; nothing for none."""
+    if value in (None, ()):
+        return None
+    return Measured(value if isinstance(value, tuple) else (value,))

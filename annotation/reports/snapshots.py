@@ -11,7 +11,7 @@ import csv
 import gzip
 import hashlib
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,6 @@ from django.db.models import (
     ExpressionWrapper,
     F,
     OuterRef,
-    Q,
     QuerySet,
     Subquery,
 )
@@ -38,6 +37,8 @@ from annotation.models import (
     Snapshot,
     VoteEvent,
 )
+
+from .votes import OUTSIDE_THE_COUNT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,11 +64,10 @@ COLUMNS = (
     "block",
     "position",
 )
-RECIPE_VERSION = 1
-# ``is_extra``: kept, but outside the count, because it came late or its control was retired.
-OUTSIDE_THE_COUNT = ExpressionWrapper(
-    Q(is_extra=True) | Q(item__is_retired=True), output_field=BooleanField()
-)
+# Since 2 no label of a machine counts.
+RECIPE_VERSION = 2
+# The table's ``is_extra``: kept, but outside the count.
+IS_OUTSIDE = ExpressionWrapper(OUTSIDE_THE_COUNT, output_field=BooleanField())
 FETCH = 2_000
 _FLAGS = tuple(COLUMNS.index(name) for name in ("is_extra", "is_excluded", "is_flagged"))
 _TIME = COLUMNS.index("answered_at")
@@ -86,19 +86,9 @@ def build_votes_csv(campaign: Campaign) -> Iterator[bytes]:
     yield _emptied(buffer)
 
 
-def pack(chunks: Iterable[bytes]) -> tuple[bytes, str]:
-    """Compress a table; return it with the sha256 of the plain bytes."""
-    digest, packed = hashlib.sha256(), io.BytesIO()
-    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=5, mtime=0) as file:
-        for chunk in chunks:
-            digest.update(chunk)
-            file.write(chunk)
-    return packed.getvalue(), digest.hexdigest()
-
-
 def snapshot_votes(snapshot: Snapshot) -> pd.DataFrame:
     """Read the snapshot's own table; see `read_votes`."""
-    return read_votes(bytes(snapshot.votes))
+    return read_votes(bytes(snapshot.rows))
 
 
 def read_votes(packed: bytes) -> pd.DataFrame:
@@ -131,7 +121,7 @@ def read_votes(packed: bytes) -> pd.DataFrame:
 
 
 def counted(votes: pd.DataFrame) -> pd.DataFrame:
-    """The votes every figure counts: answered, no extra, annotator not excluded."""
+    """The votes every figure counts: answered, inside the count, annotator not excluded."""
     kept = (votes["state"] == "answered") & ~votes["is_extra"] & ~votes["is_excluded"]
     return votes[kept]
 
@@ -147,7 +137,7 @@ def recipe_of(campaign: Campaign) -> dict[str, Any]:
         "ordinary_items": items["all"] - items["controls"],
         "control_items": items["controls"],
         "votes_per_item": campaign.votes_per_item if campaign.is_live else None,
-        "counted": "answered, no extra votes, no excluded annotators",
+        "counted": "answered, no extra votes, no excluded annotators, no machines",
         "confidence": 0.95,
         "min_shared": 5,
     }
@@ -213,7 +203,7 @@ def _rows(campaign: Campaign) -> QuerySet:
             "rater__kind",
             "label",
             "state",
-            OUTSIDE_THE_COUNT,
+            IS_OUTSIDE,
             Exists(excluded),
             "answered_at",
             "active_ms",

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import F, FilteredRelation, Q, QuerySet
 
-from annotation.models import Adjudication, Assignment, Campaign, Rater
+from annotation.models import Adjudication, Assignment, Campaign
+from cqa_site.people.models import Rater
 
 if TYPE_CHECKING:
     import pandas as pd
 
+# Labels of machines that came in a file are kept as assignments, too; they are never votes.
+MACHINES = (Rater.Kind.MODEL, Rater.Kind.CLASSIFIER)
+VOTERS = tuple(kind for kind in Rater.Kind if kind not in MACHINES)
+# What no figure counts, whoever asks: late ones, those on a retired control, those of machines.
+OUTSIDE_THE_COUNT = Q(is_extra=True) | Q(item__is_retired=True) | Q(rater__kind__in=MACHINES)
 # Column of the table → where it comes from.
 COLUMNS = {
     "assignment": "pk",
@@ -35,16 +41,27 @@ def vote_table(campaign: Campaign, *, exclude: bool = True, **where: object) -> 
     Counted votes are answered, hold a place among the wanted ones (not extra),
     come from a rater who is not excluded and stand on an item that is not
     retired. With ``exclude=False`` the others are there too, marked by the
-    columns is_extra, excluded and is_retired. Lookups of Assignment narrow
-    the table, for example to one rater.
+    columns is_extra, excluded and is_retired. Labels of machines are no votes:
+    see `machine_table`. Lookups of Assignment narrow the table, for example to
+    one rater.
 
     Columns: assignment, item, unit (key of the argument), rater (key),
     rater_kind, value, is_control, control_label (Int64), is_extra,
     is_retired, answered_at, active_ms (Int64), excluded. Ordered by
     assignment, so that seeded methods repeat.
     """
-    votes = counted_votes(campaign) if exclude else _answered(campaign=campaign)
-    rows = votes.filter(**where).order_by("pk").values_list(*COLUMNS.values())
+    everybody = _answered(campaign=campaign, rater__kind__in=VOTERS)
+    votes = counted_votes(campaign) if exclude else everybody
+    return _table(votes.filter(**where))
+
+
+def machine_table(campaign: Campaign) -> pd.DataFrame:
+    """The same columns as `vote_table`, for what `machine_labels` holds."""
+    return _table(machine_labels(campaign))
+
+
+def _table(votes: QuerySet[Assignment]) -> pd.DataFrame:
+    rows = votes.order_by("pk").values_list(*COLUMNS.values())
     table = _frame(rows, list(COLUMNS)).astype({"control_label": "Int64", "active_ms": "Int64"})
     table["is_control"] = table["control_label"].notna()
     table["excluded"] = table.pop("excluded_at").notna()
@@ -52,14 +69,19 @@ def vote_table(campaign: Campaign, *, exclude: bool = True, **where: object) -> 
 
 
 def counted_votes(campaign: Campaign) -> QuerySet[Assignment]:
-    """The assignments that count in every figure of the campaign."""
+    """The votes that count in every figure and final label: those of people and of a release."""
     return _counted(_answered(campaign=campaign))
+
+
+def machine_labels(campaign: Campaign) -> QuerySet[Assignment]:
+    """Labels of models and classifiers that came in a file; they compete for no place."""
+    return _standing(_answered(campaign=campaign, rater__kind__in=MACHINES))
 
 
 def override_table(campaign: Campaign) -> pd.DataFrame:
     """Counted labels of the campaigns that overrule this one: columns unit, rater, value.
 
-    Only arguments of this campaign; one row is one label.
+    Only arguments of this campaign and no machine's labels; one row is one label.
     """
     sources = campaign.overridden_by.values("pk")
     labels = _counted(_answered(campaign__in=sources)).filter(
@@ -94,6 +116,28 @@ def adjudication_table(campaign: Campaign, **where: object) -> pd.DataFrame:
     return _frame(rows, ["unit", "rater", "value"])
 
 
+def adoption_table(campaign: Campaign) -> pd.DataFrame:
+    """Counted labels that adoptions in force take over: columns unit, rater, value, only_tied.
+
+    ``rater`` is the key of the adoption: a rater may be adopted from several campaigns.
+    Only arguments of this campaign; one row is one label.
+    """
+    rules = campaign.adoptions.filter(withdrawn_at__isnull=True)
+    found = [
+        (unit, rule.pk, label, rule.only_tied)
+        for rule in rules
+        for unit, label in adoptable_labels(campaign, rule.source_id, rule.rater_id)
+    ]
+    return _frame(found, ["unit", "rater", "value", "only_tied"])
+
+
+def adoptable_labels(campaign: Campaign, source: int, rater: int) -> list[tuple[int, int]]:
+    """Argument of this campaign and label, for each label of a rater, or machine, elsewhere."""
+    labels = _standing(_answered(campaign=source, rater=rater)).filter(is_extra=False)
+    mine = labels.filter(item__argument__in=campaign.items.values("argument"))
+    return list(mine.order_by("pk").values_list("item__argument_id", "label"))
+
+
 def _answered(**where: object) -> QuerySet[Assignment]:
     """Answered assignments, each with when its rater was excluded from its campaign."""
     place = FilteredRelation(
@@ -105,7 +149,11 @@ def _answered(**where: object) -> QuerySet[Assignment]:
 
 
 def _counted(votes: QuerySet[Assignment]) -> QuerySet[Assignment]:
-    return votes.filter(is_extra=False, excluded_at__isnull=True, item__is_retired=False)
+    return votes.filter(~OUTSIDE_THE_COUNT, excluded_at__isnull=True)
+
+
+def _standing(labels: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    return labels.filter(excluded_at__isnull=True, item__is_retired=False)
 
 
 def _labels_of(votes: QuerySet[Assignment]) -> pd.DataFrame:

@@ -11,12 +11,14 @@ from django.urls import path, reverse
 from django.views.decorators.http import require_POST
 
 from annotation.actions import adjudication as actions
-from annotation.actions.serving import rater_for
+from annotation.actions.consensus import keep_current
 from annotation.forms.consensus import AdjudicationForm
 from annotation.methods.highlight import split_sentence
-from annotation.models import Adjudication, Argument, Campaign, Rater
+from annotation.models import Adjudication, Argument, Campaign, campaigns_of
 from cqa_site.people.access import EXPERTS, study_page
-from cqa_site.people.models import Study
+from cqa_site.people.actions.raters import rater_for
+from cqa_site.people.models import Rater, Study
+from cqa_site.web.strict_query import id_from
 
 PER_PAGE = 20
 MAX_SKIPPED = 500
@@ -48,7 +50,7 @@ def adjudication_skip(request: HttpRequest, study: Study, campaign_id: uuid.UUID
     """Put a sentence at the end of this person's queue until they sign out."""
     campaign = _campaign(study, campaign_id)
     argument = get_object_or_404(
-        _arguments(campaign), public_id=_uuid_or_none(request.POST.get("argument"))
+        _arguments(campaign), public_id=id_from(request.POST.get("argument"))
     )
     skipped = [pk for pk in _skipped(request, campaign) if pk != argument.pk]
     request.session[_session_key(campaign)] = [*skipped, argument.pk][-MAX_SKIPPED:]
@@ -68,8 +70,10 @@ def _page(request: HttpRequest, study: Study, campaign: Campaign) -> dict[str, A
             skipped=_skipped(request, campaign),
         )
         argument = row.argument if row else None
+    job = keep_current(campaign, request.user) if argument is None else None
     own = _own_decisions(campaign, rater)
     return {
+        "job": job if job and job.is_active else None,
         "study": study,
         "section": "campaigns",
         "campaign": campaign,
@@ -85,7 +89,9 @@ def _page(request: HttpRequest, study: Study, campaign: Campaign) -> dict[str, A
 
 
 def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
-    return get_object_or_404(study.campaigns.select_related("guideline"), public_id=campaign_id)
+    return get_object_or_404(
+        campaigns_of(study).select_related("guideline"), public_id=campaign_id
+    )
 
 
 def _arguments(campaign: Campaign) -> QuerySet[Argument]:
@@ -99,14 +105,7 @@ def _wanted(request: HttpRequest, campaign: Campaign) -> Argument | None:
     unit = request.POST.get("argument") or request.GET.get("unit")
     if not unit:
         return None
-    return get_object_or_404(_arguments(campaign), public_id=_uuid_or_none(unit))
-
-
-def _uuid_or_none(text: str | None) -> uuid.UUID | None:
-    try:
-        return uuid.UUID(text or "")
-    except ValueError:
-        return None
+    return get_object_or_404(_arguments(campaign), public_id=id_from(unit))
 
 
 def _segments(argument: Argument | None) -> list[Any]:

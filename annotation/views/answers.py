@@ -9,7 +9,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
@@ -50,7 +50,10 @@ def questions(request: HttpRequest, study: Study) -> HttpResponse:
     found = _search(study, form).select_related("comparison")
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     systems = [] if is_blind else busiest_systems(study)
-    _add_counts(study, page, systems, is_blind=is_blind)
+    answers = visible_answers(study, is_blind=is_blind)
+    if condition := _answered(form).get("condition"):
+        answers = answers.filter(condition=condition)
+    _add_counts(answers, page, systems)
     context = {
         "study": study,
         "section": "answers",
@@ -89,14 +92,19 @@ def _search(study: Study, form: QuestionSearchForm) -> QuerySet[Question]:
     if wanted["aspect"]:
         aspect = "" if wanted["aspect"] == WITHOUT_ASPECT else wanted["aspect"][1:]
         found = found.filter(aspect=aspect)
-    if wanted.get("system"):
-        found = found.filter(pk__in=wanted["system"].answers.values("question"))
-    return found
+    answers = study.answers.filter(**_answered(form))
+    return found.filter(pk__in=answers.values("question")) if _answered(form) else found
 
 
-def _add_counts(study: Study, page: Page, systems: list[System], *, is_blind: bool) -> None:
+def _answered(form: QuestionSearchForm) -> dict[str, Any]:
+    """By which system, and under which condition, where the form says so."""
+    given = form.cleaned_data if form.is_bound and form.is_valid() else {}
+    return {name: given[name] for name in ("system", "condition") if given.get(name)}
+
+
+def _add_counts(answers: QuerySet[Answer], page: Page, systems: list[System]) -> None:
     """Give each question ``counts`` in the order of the systems and ``answer_count``."""
-    counts = count_by_system(visible_answers(study, is_blind=is_blind), page)
+    counts = count_by_system(answers, page)
     for question in page:
         found = counts.get(question.pk, {})
         question.counts = [found.get(system.pk, 0) for system in systems]
@@ -148,7 +156,7 @@ def _filtered(
         return answers
     form.is_valid()  # what cannot be understood is said beside its field and narrows nothing
     # Asking for one system's texts would say who wrote them.
-    names = ("scenario", "choice") if is_blind else ("scenario", "choice", "system")
+    names = ("scenario", "choice") if is_blind else ("scenario", "condition", "choice", "system")
     wanted = {name: form.cleaned_data.get(name) for name in names}
     return answers.filter(**{name: value for name, value in wanted.items() if value is not None})
 
@@ -158,7 +166,16 @@ def answer(request: HttpRequest, study: Study, answer_id: uuid.UUID) -> HttpResp
     """Show one answer verbatim with where it came from and what experts made of it."""
     row = get_object_or_404(
         study.answers.select_related(
-            "question__comparison", "question__study", "system", "run", "call", "prompt"
+            "question__comparison",
+            "question__study",
+            "system",
+            "condition",
+            "run",
+            "call",
+            "prompt",
+            "revision__sheet__round",
+            "revision__sheet__answer__system",
+            "revision__sheet__answer__condition",
         ),
         public_id=answer_id,
     )
@@ -186,8 +203,9 @@ def _parameters(answer: Answer) -> list[tuple[str, Any]]:
 
 
 def _revisions(answer: Answer) -> QuerySet[Revision]:
-    found = Revision.objects.filter(task__answer=answer).defer("text")
-    return found.select_related("task__editing_round", "created_by").order_by("pk")
+    found = Revision.objects.filter(sheet__answer=answer).defer("checks")
+    found = found.annotate(scored_id=F("scored_as__public_id"))
+    return found.select_related("sheet__round", "sheet__rater__user").order_by("pk")
 
 
 @study_page(*RESEARCHERS)

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST
 from annotation.actions import campaigns as actions
 from annotation.actions.guidelines import default_guideline
 from annotation.forms.campaigns import CampaignForm, ControlForm, PickForm
-from annotation.models import Argument, Assignment, Campaign, Item
+from annotation.models import Argument, Assignment, Campaign, Item, campaigns_of
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 
@@ -31,7 +31,7 @@ MOVES = {
 @study_page(*RESEARCHERS)
 def campaigns(request: HttpRequest, study: Study) -> HttpResponse:
     """List the campaigns of the study with how far each is."""
-    page = Paginator(study.campaigns.all(), PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(campaigns_of(study), PER_PAGE).get_page(request.GET.get("page"))
     ids = [campaign.pk for campaign in page]
     items = dict(
         Item.objects.filter(campaign__in=ids)
@@ -57,7 +57,8 @@ def campaigns(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(*RESEARCHERS)
 def campaign_new(request: HttpRequest, study: Study) -> HttpResponse:
     """Create a draft campaign."""
-    initial = {"guideline": study.guidelines.first(), "seed": random.randrange(10**9)}  # noqa: S311
+    seed = random.randrange(10**9)  # noqa: S311  an order, not a secret
+    initial = Campaign.USUAL | {"guideline": study.guidelines.first(), "seed": seed}
     form = CampaignForm(request.POST or None, study=study, initial=initial)
     if request.method == "POST" and form.is_valid():
         form.instance.created_by = request.user
@@ -73,7 +74,7 @@ def campaign_new(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(*RESEARCHERS)
 def campaign_edit(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Change a draft; an opened campaign keeps what its labels were collected under."""
-    campaign = get_object_or_404(study.campaigns, public_id=campaign_id)
+    campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
     if campaign.state != Campaign.State.DRAFT:
         messages.error(request, _("Only a draft can be changed."))
         return redirect("campaign", study.public_id, campaign.public_id)
@@ -93,7 +94,7 @@ def campaign_edit(request: HttpRequest, study: Study, campaign_id: uuid.UUID) ->
 def campaign(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Overview: settings, progress and the way to every other page of the campaign."""
     campaign = get_object_or_404(
-        study.campaigns.select_related("guideline"), public_id=campaign_id
+        campaigns_of(study).select_related("guideline"), public_id=campaign_id
     )
     slots = dict(campaign.slots.values_list("state").annotate(Count("pk")).order_by())
     kinds = campaign.items.aggregate(
@@ -121,7 +122,7 @@ def campaign_state(
     request: HttpRequest, study: Study, campaign_id: uuid.UUID, move: str
 ) -> HttpResponse:
     """Open, pause or close a campaign."""
-    campaign = get_object_or_404(study.campaigns, public_id=campaign_id)
+    campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
     try:
         MOVES[move](campaign=campaign, actor=request.user)
     except actions.CampaignNotReady as reason:
@@ -133,7 +134,7 @@ def campaign_state(
 def campaign_items(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Items of the campaign; in a draft also picking arguments and marking controls."""
     campaign = get_object_or_404(
-        study.campaigns.select_related("guideline"), public_id=campaign_id
+        campaigns_of(study).select_related("guideline"), public_id=campaign_id
     )
     form = PickForm(request.POST or None, study=study)
     if request.method == "POST" and form.is_valid():
@@ -187,7 +188,7 @@ def campaign_control(
 ) -> HttpResponse:
     """Mark one item of a draft as a control item, or as an ordinary one."""
     campaign = get_object_or_404(
-        study.campaigns.select_related("guideline"), public_id=campaign_id
+        campaigns_of(study).select_related("guideline"), public_id=campaign_id
     )
     item = get_object_or_404(
         campaign.items.select_related("argument__comparison"), external_id=str(argument_id)

@@ -6,9 +6,27 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.cache import get_conditional_response
 
 from cqa_site.web import charts
+from cqa_site.web.paper_tables import PaperTable
 from cqa_site.web.tables import TableData
 
 from .figure_files import FORMS
+
+# Forms of a table for a printed page, with the media types of `FORMS`.
+PRINTED = {
+    "tex": (FORMS["tex"][0], PaperTable.to_latex),
+    "md": (FORMS["md"][0], PaperTable.to_markdown),
+}
+
+
+def printed_file(printed: PaperTable, format: str) -> HttpResponse:
+    """A table for a printed page as LaTeX or Markdown; 404 for any other format."""
+    if format not in PRINTED:
+        raise Http404
+    content_type, write = PRINTED[format]
+    response = HttpResponse(write(printed), content_type=content_type)
+    name = f"{printed.layout.name}.{format}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
 
 
 def table_file(table: TableData, format: str) -> HttpResponse:

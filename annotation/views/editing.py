@@ -1,50 +1,43 @@
-"""Where editing begins: an expert's own answers, or the rounds of a study."""
+"""Where editing begins: an expert's own answers; researchers go to the rounds of the study."""
 
 from itertools import groupby
+from typing import Any
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.http import require_safe
 
-from annotation.models import EditingTask
-from annotation.reports.editing import desk_of, rounds_with_counts
+from annotation.models import EditingRound, EditingSheet
+from annotation.reports.editing import desk_of
 from cqa_site.people.access import EXPERTS, study_page
 from cqa_site.people.models import Study
-
-PER_PAGE = 50
 
 
 @study_page(*EXPERTS)
 @require_safe
 def editing(request: HttpRequest, study: Study) -> HttpResponse:
-    """List the expert's answers by round; researchers get the rounds."""
+    """List the expert's answers by round."""
     if request.membership.is_researcher:
-        return _rounds(request, study)
-    tasks = desk_of(request.user, study)
+        return redirect("editing_rounds", study.public_id)
+    sheets = desk_of(request.user, study)
     rounds = [
         _own_round(editing_round, list(own))
-        for editing_round, own in groupby(tasks, key=lambda task: task.editing_round)
+        for editing_round, own in groupby(sheets, key=lambda sheet: sheet.round)
     ]
     context = {"study": study, "section": "editing", "rounds": rounds}
     return render(request, "annotation/editing_own.html", context)
 
 
-def _own_round(editing_round, tasks: list[EditingTask]) -> dict[str, object]:
-    waiting = [task for task in tasks if task.state == EditingTask.State.OPEN]
+def _own_round(editing_round: EditingRound, sheets: list[EditingSheet]) -> dict[str, Any]:
+    waiting = [sheet for sheet in sheets if sheet.is_to_do]
+    is_open = editing_round.state == EditingRound.State.OPEN
     return {
         "round": editing_round,
-        "tasks": tasks,
-        "done": sum(task.submitted_at is not None for task in tasks),
-        "next": waiting[0] if waiting and editing_round.state == "open" else None,
+        "sheets": sheets,
+        "done": sum(sheet.submitted_at is not None for sheet in sheets),
+        "next": waiting[0] if waiting and is_open else None,
     }
-
-
-def _rounds(request: HttpRequest, study: Study) -> HttpResponse:
-    page = Paginator(rounds_with_counts(study), PER_PAGE).get_page(request.GET.get("page"))
-    context = {"study": study, "section": "editing", "page": page}
-    return render(request, "annotation/editing_rounds.html", context)
 
 
 urlpatterns = [path("editing/", editing, name="editing")]

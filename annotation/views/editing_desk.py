@@ -1,117 +1,89 @@
-"""The editing desk: arguments, the text, live checks.
+"""The editing desk: arguments, the text, live checks."""
 
-Drafts and revisions come from a plain form or from editing.js. Both post the
-same fields; the Accept header decides between a redirect and JSON.
-"""
-
-import uuid
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, render
+from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
-from django.urls import path, reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
 
 from annotation.actions.editing_checks import arguments_of, read_text
-from annotation.actions.editing_drafts import (
-    RoundNotOpen,
-    StaleDraft,
-    open_conflicts,
-    save_draft,
-    settle_conflict,
-)
-from annotation.actions.editing_revisions import RevisionNotValid, submit
-from annotation.forms.editing import DraftForm, SettleForm, SubmitForm
-from annotation.models import EditingRound, EditingTask, Revision
-from annotation.models.editing import plain_lines
-from cqa_site.people.access import study_page
-from cqa_site.people.models import Role, Study
-from cqa_site.web.replies import wants_json
+from annotation.actions.editing_choice import settle_text
+from annotation.actions.editing_kind import EDITING, EditContent
+from annotation.forms.editing import EditForm, SettleForm
+from annotation.models import EditingSheet, KeptText, Revision
+from annotation.reports.editing_versions import changes
+from cqa_site.people.models import Role
+from cqa_site.rounds.replies import closed_reply, errors_of, see_other
+from cqa_site.rounds.saving import RoundNotOpen, StaleDraft
+from cqa_site.rounds.work_pages import Face, address_of, work_urls
+from cqa_site.runs.text_diff import Line
 
-from .editing_access import own_task
-from .editing_payload import (
-    checklist,
-    desk_arguments,
-    desk_conflicts,
-    listed_arguments,
-    page_data,
-)
+from .editing_payload import checklist, desk_arguments, listed_arguments
 
 
-@study_page(Role.EXPERT)
-@require_safe
-def desk(request: HttpRequest, study: Study, task_id: uuid.UUID) -> HttpResponse:
-    """Show one answer for editing, as it was last saved."""
-    return _page(request, own_task(request, study, task_id))
+def _shown(sheet: EditingSheet, content: EditContent) -> dict[str, Any]:
+    """What the desk may know: nothing of the system, the file, and other people's work."""
+    entries = listed_arguments(sheet)
+    texts = {entry.number: entry.argument.text for entry in entries}
+    reading = read_text(sheet, content.text, texts)
+    # Why the last revision was made says nothing about the next one.
+    is_new = content.reasons is not sheet.reasons
+    return {
+        "text": content.text,
+        "arguments": desk_arguments(sheet, entries, reading),
+        "checks": checklist(reading),
+        "chosen": content.reasons if is_new else [],
+        "comment": content.comment if is_new else "",
+        "reasons": Revision.Reason.choices,
+        "place": _place(sheet),
+    }
 
 
-@study_page(Role.EXPERT)
-@require_POST
-def desk_save(request: HttpRequest, study: Study, task_id: uuid.UUID) -> HttpResponse:
-    """Store a draft; a text that comes too late is kept aside and shown beside the stored one."""
-    task = own_task(request, study, task_id)
-    form = DraftForm(request.POST)
-    if not form.is_valid():
-        return _not_valid(request, task, form)
-    try:
-        saved = save_draft(task=task, sent=form.sent())
-    except StaleDraft as stale:
-        return _stale(request, stale)
-    except RoundNotOpen:
-        return _closed(request, task)
-    if not wants_json(request):
-        return _to_desk(task)
-    return JsonResponse(_saved(request, saved))
+def _place(sheet: EditingSheet) -> dict[str, Any]:
+    """Where the sheet stands among the person's sheets of the round."""
+    sheets = EditingSheet.objects.filter(round=sheet.round_id, rater=sheet.rater_id)
+    rows = list(sheets.only("public_id", "state", "draft").order_by("place"))
+    here = [row.pk for row in rows].index(sheet.pk)
+    later = rows[here + 1 :] + rows[:here]
+    waiting = [row.public_id for row in later if row.is_to_do]
+    return {
+        "number": here + 1,
+        "all": len(rows),
+        "before": rows[here - 1].public_id if here else None,
+        "after": rows[here + 1].public_id if here + 1 < len(rows) else None,
+        "to_do": waiting[0] if waiting else None,
+    }
 
 
-@study_page(Role.EXPERT)
-@require_POST
-def desk_submit(request: HttpRequest, study: Study, task_id: uuid.UUID) -> HttpResponse:
-    """Store the text as a revision with its reasons."""
-    task = own_task(request, study, task_id)
-    form = SubmitForm(request.POST)
-    if not form.is_valid():
-        return _not_valid(request, task, form)
-    try:
-        revision = submit(
-            task=task,
-            sent=form.sent(),
-            key=form.cleaned_data["client_key"],
-            reasons=form.why(),
-            editor=request.user,
-        )
-    except StaleDraft as stale:
-        return _stale(request, stale)
-    except RoundNotOpen:
-        return _closed(request, task)
-    except RevisionNotValid as reason:
-        form.add_error(None, str(reason))
-        return _not_valid(request, task, form)
-    messages.success(request, _("Submitted as revision %d.") % revision.number)
-    if not wants_json(request):
-        return _to_desk(task)
-    return JsonResponse({"revision": revision.number, "page": _address("desk", task)})
+def _stored(sheet: EditingSheet) -> dict[str, str]:
+    """What the page learns from a save besides the version: the checklist."""
+    checks = checklist(read_text(sheet, sheet.text, arguments_of(sheet)))
+    html = render_to_string("annotation/_editing_checks.html", {"checks": checks})
+    return {"checks": html}
 
 
-@study_page(Role.EXPERT)
-@require_POST
-def desk_settle(
-    request: HttpRequest, study: Study, task_id: uuid.UUID, conflict_id: uuid.UUID
-) -> HttpResponse:
+def _differences(sheet: EditingSheet, mine: EditContent, stored: EditContent) -> list[Line] | None:
+    return changes(stored.text, mine.text)
+
+
+def _after(request: HttpRequest, sheet: EditingSheet) -> str:
+    """Stay on the desk, which shows the way to the next answer."""
+    messages.success(request, _("Submitted as revision %d.") % sheet.events.count())
+    return address_of(sheet)
+
+
+def _settle(request: HttpRequest, sheet: EditingSheet, kept: KeptText) -> HttpResponse:
     """Go on with one of two texts, or with a merged one."""
-    task = own_task(request, study, task_id)
-    conflict = get_object_or_404(task.conflicts, public_id=conflict_id)
-    conflict.task = task
     form = SettleForm(request.POST)
     if not form.is_valid():
-        return _not_valid(request, task, form)
+        messages.error(request, errors_of(form))
+        return see_other(address_of(sheet))
     given = form.cleaned_data
     try:
-        settle_conflict(
-            conflict=conflict,
+        settle_text(
+            sheet=sheet,
+            kept=kept,
             choice=given["choice"],
             base_version=given["base_version"],
             merged=given["text"],
@@ -119,119 +91,28 @@ def desk_settle(
     except StaleDraft:
         messages.error(request, _("The stored text changed once more. Choose again, please."))
     except RoundNotOpen:
-        return _closed(request, task)
-    return _to_desk(task)
+        return closed_reply(request, address_of(sheet))
+    return see_other(address_of(sheet))
 
 
-def _page(
-    request: HttpRequest,
-    task: EditingTask,
-    form: DraftForm | SettleForm | None = None,
-    status: int = 200,
-) -> HttpResponse:
-    """The desk; a form with errors brings its own text back."""
-    study = request.membership.study
-    is_draft = isinstance(form, DraftForm) and "text" in form.data
-    text = plain_lines(form.data["text"]) if form and is_draft else task.text
-    entries = listed_arguments(task)
-    reading = read_text(task, text, {entry.number: entry.argument.text for entry in entries})
-    client = uuid.uuid4().hex
-    context = {
-        "study": study,
-        "task": task,
-        "editing_round": task.editing_round,
-        "is_open": task.editing_round.state == EditingRound.State.OPEN,
-        "comparison": task.answer.question.comparison,
-        "text": text,
-        "arguments": desk_arguments(study, task, entries, reading),
-        "checks": checklist(reading),
-        "conflicts": desk_conflicts(task, open_conflicts(task)),
-        "revisions": list(task.revisions.defer("text")),
-        "form": form,
-        "chosen": form.data.getlist("reasons") if form and is_draft else [],
-        "reasons": Revision.Reason.choices,
-        "client": client,
-        "client_key": uuid.uuid4().hex,
-        "page": page_data(task, request.user, client),
-        "place": _place(task),
-    }
-    return render(request, "annotation/editing_desk.html", context, status=status)
-
-
-def _place(task: EditingTask) -> dict[str, Any]:
-    """Where the task stands among the person's tasks of the round."""
-    tasks = EditingTask.objects.filter(editing_round=task.editing_round, editor=task.editor_id)
-    rows = list(tasks.order_by("position").values_list("public_id", "state"))
-    ids = [public_id for public_id, _state in rows]
-    here = ids.index(task.public_id)
-    later = rows[here + 1 :] + rows[:here]
-    waiting = [public_id for public_id, state in later if state == EditingTask.State.OPEN]
-    return {
-        "number": here + 1,
-        "all": len(ids),
-        "before": ids[here - 1] if here else None,
-        "after": ids[here + 1] if here + 1 < len(ids) else None,
-        "to_do": waiting[0] if waiting else None,
-    }
-
-
-def _saved(request: HttpRequest, task: EditingTask) -> dict[str, Any]:
-    """What the page learns from a save: the version to go on from, and the checklist."""
-    reading = read_text(task, task.text, arguments_of(task))
-    context = {"checks": checklist(reading)}
-    return {
-        "version": task.draft_version,
-        "saved_at": task.draft_saved_at,
-        "state": task.get_state_display(),
-        "checks": render_to_string("annotation/_editing_checks.html", context, request),
-    }
-
-
-def _stale(request: HttpRequest, stale: StaleDraft) -> HttpResponse:
-    """The kept text and the stored one side by side; nothing was overwritten."""
-    task = stale.conflict.task
-    if not wants_json(request):
-        return _to_desk(task)
-    context = {
-        "study": request.membership.study,
-        "task": task,
-        "conflicts": desk_conflicts(task, [stale.conflict]),
-        "is_open": True,
-    }
-    html = render_to_string("annotation/_editing_conflicts.html", context, request)
-    return JsonResponse({"error": "conflict", "conflict": html}, status=409)
-
-
-def _closed(request: HttpRequest, task: EditingTask) -> HttpResponse:
-    """The round ended meanwhile; what differed is kept."""
-    detail = _("The round is closed. Your text is kept; a researcher can open the round again.")
-    if wants_json(request):
-        return JsonResponse({"error": "closed", "detail": detail}, status=409)
-    messages.error(request, detail)
-    return _to_desk(task)
-
-
-def _not_valid(
-    request: HttpRequest, task: EditingTask, form: DraftForm | SettleForm
-) -> HttpResponse:
-    """Say why nothing was stored, or not as a revision; without script the text comes back."""
-    if not wants_json(request):
-        return _page(request, task, form, status=422)
-    texts = [text for errors in form.errors.values() for text in errors]
-    return JsonResponse({"error": "not_valid", "detail": " ".join(texts)}, status=422)
-
-
-def _address(name: str, task: EditingTask) -> str:
-    return reverse(name, args=[task.editing_round.study.public_id, task.public_id])
-
-
-def _to_desk(task: EditingTask) -> HttpResponse:
-    return HttpResponse(status=303, headers={"Location": _address("desk", task)})
-
-
-urlpatterns = [
-    path("editing/<uuid:task_id>/", desk, name="desk"),
-    path("editing/<uuid:task_id>/save/", desk_save, name="desk_save"),
-    path("editing/<uuid:task_id>/submit/", desk_submit, name="desk_submit"),
-    path("editing/<uuid:task_id>/conflicts/<uuid:conflict_id>/", desk_settle, name="desk_settle"),
-]
+FACE = Face(
+    kind=EDITING,
+    form=EditForm,
+    shown=_shown,
+    said=lambda sheet, content: {str(_("Text")): content.text},
+    differences=_differences,
+    stored=_stored,
+    told=lambda sheet: (sheet.answer.question, ""),
+    templates="annotation/editing_desk",
+    kept_template="annotation/_editing_kept.html",
+    after=_after,
+    settle=_settle,
+    own_page="editing",
+    roles=(Role.EXPERT,),
+)
+urlpatterns = work_urls(
+    FACE,
+    rounds="editing/rounds/<uuid:round_id>/desk/",
+    sheets="editing/<uuid:task_id>/",
+    kept="conflicts/<uuid:conflict_id>/",
+)

@@ -8,12 +8,12 @@ from django.urls import path
 
 from annotation.actions.editing_discussion import add_comment
 from annotation.forms.editing import CommentForm
-from annotation.models import EditingRound, EditingTask
+from annotation.models import EditingRound, EditingSheet
 from annotation.reports.editing_versions import discussion, shared_versions
 from cqa_site.people.access import EXPERTS, study_page
 from cqa_site.people.models import Study
 
-from .editing_access import opened_tasks, sees_others
+from .editing_access import opened_sheets, sees_others
 
 
 @study_page(*EXPERTS)
@@ -21,13 +21,13 @@ def editing_discussion(
     request: HttpRequest, study: Study, round_id: uuid.UUID, answer_id: uuid.UUID
 ) -> HttpResponse:
     """Show the versions and comments that the person may see, and take a comment."""
-    editing_round = get_object_or_404(study.editing_rounds, public_id=round_id)
-    task = _calibration_task(request, study, editing_round, answer_id)
+    editing_round = get_object_or_404(EditingRound, study=study, public_id=round_id)
+    sheet = _calibration_sheet(request, study, editing_round, answer_id)
     form = CommentForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         add_comment(
             editing_round=editing_round,
-            answer=task.answer,
+            answer=sheet.answer,
             author=request.user,
             text=form.cleaned_data["text"],
         )
@@ -41,25 +41,25 @@ def editing_discussion(
         "study": study,
         "section": "editing",
         "editing_round": editing_round,
-        "task": task,
+        "sheet": sheet,
         "sees_all": seen["sees_all"],
-        "versions": shared_versions(editing_round, task.answer_id, **seen),
-        "words": discussion(editing_round, task.answer_id, **seen),
+        "versions": shared_versions(editing_round, sheet.answer_id, **seen),
+        "words": discussion(editing_round, sheet.answer_id, **seen),
         "form": form,
     }
     status = 422 if form.errors else 200
     return render(request, "annotation/editing_discussion.html", context, status=status)
 
 
-def _calibration_task(
+def _calibration_sheet(
     request: HttpRequest, study: Study, editing_round: EditingRound, answer_id: uuid.UUID
-) -> EditingTask:
-    """The person's own task on the answer, or for researchers anybody's; raises Http404."""
-    tasks = opened_tasks(study).filter(editing_round=editing_round, is_calibration=True)
-    tasks = tasks.filter(answer__public_id=answer_id)
+) -> EditingSheet:
+    """The person's own sheet on the answer, or for researchers anybody's; raises Http404."""
+    sheets = opened_sheets(study).filter(round=editing_round, is_calibration=True)
+    sheets = sheets.filter(answer__public_id=answer_id)
     if not request.membership.is_researcher:
-        return get_object_or_404(tasks, editor=request.user)
-    return get_object_or_404(tasks.order_by("pk")[:1])
+        return get_object_or_404(sheets, rater__user=request.user)
+    return get_object_or_404(sheets.order_by("pk")[:1])
 
 
 urlpatterns = [

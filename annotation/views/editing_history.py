@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.urls import path
 from django.views.decorators.http import require_safe
 
-from annotation.models import EditingRound, EditingTask
+from annotation.models import EditingRound, EditingSheet
 from annotation.reports.editing import expert_name, expert_numbers
 from annotation.reports.editing_versions import (
     Version,
@@ -18,29 +18,29 @@ from annotation.reports.editing_versions import (
 from cqa_site.people.access import EXPERTS, study_page
 from cqa_site.people.models import Study
 
-from .editing_access import readable_task
+from .editing_access import readable_sheet
 
 
 @study_page(*EXPERTS)
 @require_safe
 def editing_history(request: HttpRequest, study: Study, task_id: uuid.UUID) -> HttpResponse:
     """Show what changed from ?from= to ?to=, by default from the machine's text to the newest."""
-    task = readable_task(request, study, task_id)
-    is_own = task.editor_id == request.user.pk
-    versions = versions_of(task, with_drafts=is_own or request.membership.is_researcher)
+    sheet = readable_sheet(request, study, task_id)
+    is_own = sheet.rater.user_id == request.user.pk
+    versions = versions_of(sheet, with_drafts=is_own or request.membership.is_researcher)
     before, after = _chosen(request, versions)
     context = {
         "study": study,
         "section": "editing",
-        "task": task,
-        "editing_round": task.editing_round,
-        "editor_name": _editor_name(request, task),
+        "sheet": sheet,
+        "editing_round": sheet.round,
+        "editor_name": _editor_name(request, sheet),
         "versions": versions,
         "before": before,
         "after": after,
         "lines": changes(before.text, after.text),
         "is_own": is_own,
-        "may_restore": is_own and task.editing_round.state == EditingRound.State.OPEN,
+        "may_restore": is_own and sheet.round.state == EditingRound.State.OPEN,
     }
     return render(request, "annotation/editing_history.html", context)
 
@@ -59,11 +59,11 @@ def _chosen(request: HttpRequest, versions: list[Version]) -> tuple[Version, Ver
     return chosen
 
 
-def _editor_name(request: HttpRequest, task: EditingTask) -> str:
+def _editor_name(request: HttpRequest, sheet: EditingSheet) -> str:
     """The name for researchers, a number for other experts."""
     if request.membership.is_researcher:
-        return str(task.editor)
-    return expert_name(expert_numbers(task.editing_round)[task.editor_id])
+        return str(sheet.rater.user)
+    return expert_name(expert_numbers(sheet.round)[sheet.rater.user_id])
 
 
 urlpatterns = [path("editing/<uuid:task_id>/history/", editing_history, name="editing_history")]

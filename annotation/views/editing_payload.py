@@ -2,17 +2,12 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 from annotation.actions.answer_lists import relevance_of
 from annotation.actions.editing_checks import Reading
 from annotation.methods.highlight import Segment, split_sentence
-from annotation.models import EditingTask, ListedArgument
-from annotation.models.editing import DraftConflict
+from annotation.models import EditingSheet, ListedArgument
 from annotation.reports.editing_checks import TITLES
-from annotation.reports.editing_versions import changes
-from cqa_site.people.models import Study
-from cqa_site.runs.text_diff import Line
 
 
 @dataclass(frozen=True)
@@ -62,28 +57,20 @@ class Checklist:
         return sum(line.is_passed is not None for line in self.lines)
 
 
-@dataclass(frozen=True)
-class DeskConflict:
-    """A text kept aside, beside the stored one."""
-
-    conflict: DraftConflict
-    lines: list[Line] | None
-
-
-def listed_arguments(task: EditingTask) -> list[ListedArgument]:
+def listed_arguments(sheet: EditingSheet) -> list[ListedArgument]:
     """The arguments the answer was written from, by number."""
-    if task.answer.argument_list_id is None:
+    if sheet.answer.argument_list_id is None:
         return []
-    entries = ListedArgument.objects.filter(argument_list=task.answer.argument_list_id)
+    entries = ListedArgument.objects.filter(argument_list=sheet.answer.argument_list_id)
     return list(entries.select_related("argument").order_by("number"))
 
 
 def desk_arguments(
-    study: Study, task: EditingTask, entries: list[ListedArgument], reading: Reading
+    sheet: EditingSheet, entries: list[ListedArgument], reading: Reading
 ) -> list[DeskArgument]:
     """Arguments with label, source and whether the text cites them."""
-    comparison = task.answer.question.comparison
-    labels = relevance_of(study, {entry.argument_id for entry in entries})
+    comparison = sheet.answer.question.comparison
+    labels = relevance_of(sheet.round.study, {entry.argument_id for entry in entries})
     return [
         DeskArgument(
             number=entry.number,
@@ -113,20 +100,3 @@ def checklist(reading: Reading) -> Checklist:
             for check in reading.checks
         ]
     )
-
-
-def desk_conflicts(task: EditingTask, conflicts: list[DraftConflict]) -> list[DeskConflict]:
-    """Texts kept aside with what differs from the stored draft."""
-    return [DeskConflict(conflict, changes(task.text, conflict.text)) for conflict in conflicts]
-
-
-def page_data(task: EditingTask, user: Any, client: str) -> dict[str, object]:
-    """What the script starts from."""
-    saved_at = task.draft_saved_at
-    return {
-        "user": str(user.public_id),
-        "task": str(task.public_id),
-        "version": task.draft_version,
-        "client": client,
-        "saved_at": saved_at.isoformat() if saved_at else None,
-    }

@@ -1,144 +1,98 @@
-"""Editing rounds for researchers: draw the split, look at it, open, close, watch."""
+"""Editing rounds for researchers: draw the desks, look at them, open, close, watch."""
 
-import random
 import uuid
 from contextlib import suppress
+from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
 
-from annotation.actions import editing_rounds as actions
+from annotation.actions.editing_kind import EDITING
+from annotation.actions.editing_rounds import CHUNK, experts_of, plan_of, plan_round
+from annotation.actions.expert_answers import make_expert_answers, waiting_revisions
+from annotation.forms.conditions import MIXED, PLAIN_ONLY
 from annotation.forms.editing import RoundForm
-from annotation.models import EditingRound, EditingTask
-from annotation.reports.editing import (
-    calibration_answers,
-    progress_of,
-    tasks_with_revisions,
-)
+from annotation.models import Answer, EditingRound, EditingSheet
+from annotation.reports.conditions import ALL, names_of
+from annotation.reports.editing import calibration_answers, sheets_with_revisions
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
-
-PER_PAGE = 50
-MOVES = {
-    "open": actions.open_round,
-    "close": actions.close_round,
-    "reopen": actions.reopen_round,
-}
+from cqa_site.rounds.progress import TO_DO
+from cqa_site.rounds.round_pages import RoundFace, round_in, round_urls, to_round
 
 
-@study_page(*RESEARCHERS)
-def editing_round_new(request: HttpRequest, study: Study) -> HttpResponse:
-    """Make a draft round; its split is on the next page."""
-    initial = {"seed": random.randrange(10**6)}  # noqa: S311  an order, not a secret
-    form = RoundForm(request.POST or None, study=study, initial=initial)
-    return _form_page(request, study, form, None)
-
-
-@study_page(*RESEARCHERS)
-def editing_round_edit(request: HttpRequest, study: Study, round_id: uuid.UUID) -> HttpResponse:
-    """Change a draft round; the split is drawn again."""
-    editing_round = get_object_or_404(study.editing_rounds, public_id=round_id)
-    if editing_round.state != EditingRound.State.DRAFT:
-        messages.error(request, _("Only a draft can be changed."))
-        return _to_round(editing_round)
-    initial = actions.plan_of(editing_round)
-    form = RoundForm(
-        request.POST or None, study=study, editing_round=editing_round, initial=initial
-    )
-    return _form_page(request, study, form, editing_round)
-
-
-def _form_page(
-    request: HttpRequest, study: Study, form: RoundForm, editing_round: EditingRound | None
-) -> HttpResponse:
-    if request.method == "POST" and form.is_valid():
-        try:
-            planned = actions.plan_round(
-                study=study, plan=form.plan(), actor=request.user, editing_round=editing_round
-            )
-        except actions.RoundNotReady as reason:
-            form.add_error(None, str(reason))
-        else:
-            return _to_round(planned)
-    context = {
-        "study": study,
-        "section": "editing",
-        "form": form,
-        "editing_round": editing_round,
-        "has_experts": form.fields["experts"].queryset.exists(),
-        "has_answers": study.answers.exists(),
+def _more(row: EditingRound) -> dict[str, Any]:
+    made = Answer.objects.filter(revision__sheet__round=row)
+    return {
+        "condition": _condition(row),
+        "waiting": waiting_revisions(row).count(),
+        "made": made.count(),
+        "experts_system": made.values_list("system__public_id", flat=True).first(),
+        "calibration": calibration_answers(row)[:CHUNK],
+        "states": EditingSheet.Progress.choices,
     }
-    status = 422 if form.errors else 200
-    return render(request, "annotation/editing_round_form.html", context, status=status)
 
 
-@study_page(*RESEARCHERS)
-@require_safe
-def editing_round(request: HttpRequest, study: Study, round_id: uuid.UUID) -> HttpResponse:
-    """Show the split, who is how far, and the way to every version."""
-    row = get_object_or_404(study.editing_rounds.select_related("created_by"), public_id=round_id)
-    experts = progress_of(row)
-    tasks = _chosen(request, tasks_with_revisions(row))
-    context = {
-        "study": study,
-        "section": "editing",
-        "editing_round": row,
-        "experts": experts,
-        "done": sum(each.submitted for each in experts),
-        "all": sum(each.answers for each in experts),
-        "calibration": calibration_answers(row)[: actions.CHUNK],
-        "page": Paginator(tasks, PER_PAGE).get_page(request.GET.get("page")),
-        "expert": request.GET.get("expert", ""),
-        "state": request.GET.get("state", ""),
-        "states": EditingTask.State.choices,
-    }
-    return render(request, "annotation/editing_round.html", context)
+def _condition(row: EditingRound) -> str:
+    """Which answers the round took, in words."""
+    chosen = row.recipe.get("condition", "")
+    if chosen == ALL:
+        return str(MIXED)
+    return ", ".join(names_of(row.study, [chosen] if chosen else [])) or str(PLAIN_ONLY)
 
 
-def _chosen(request: HttpRequest, tasks: QuerySet[EditingTask]) -> QuerySet[EditingTask]:
-    """Tasks of the expert and in the state that the address names."""
+def _sheets(request: HttpRequest, row: EditingRound) -> QuerySet[EditingSheet]:
+    """Sheets of the expert and in the state that the address names."""
+    sheets = sheets_with_revisions(row)
     with suppress(ValueError):
-        tasks = tasks.filter(editor__public_id=uuid.UUID(request.GET.get("expert", "")))
-    if request.GET.get("state") in EditingTask.State.values:
-        tasks = tasks.filter(state=request.GET["state"])
-    return tasks
+        person = uuid.UUID(request.GET.get("expert", ""))
+        sheets = sheets.filter(rater__user__public_id=person)
+    states = {"open": TO_DO, "submitted": ~TO_DO}
+    wanted = states.get(request.GET.get("state", ""))
+    return sheets if wanted is None else sheets.filter(wanted)
+
+
+FACE = RoundFace(
+    kind=EDITING,
+    form=RoundForm,
+    planned=plan_round,
+    plan_of=plan_of,
+    template="annotation/editing_round.html",
+    listed=_sheets,
+    more=_more,
+    is_ready=lambda study: study.answers.exists() and experts_of(study).exists(),
+    needs=lazy("A round needs answers, and experts of the study who edit them."),
+    related=("created_by",),
+    decisions=(),
+)
 
 
 @study_page(*RESEARCHERS)
 @require_POST
-def editing_round_move(
-    request: HttpRequest, study: Study, round_id: uuid.UUID, move: str
-) -> HttpResponse:
-    """Open, close or reopen a round."""
-    row = get_object_or_404(study.editing_rounds, public_id=round_id)
-    try:
-        MOVES[move](editing_round=row, actor=request.user)
-    except actions.RoundNotReady as reason:
-        messages.error(request, str(reason))
-    return _to_round(row)
-
-
-def _to_round(row: EditingRound) -> HttpResponse:
-    return redirect("editing_round", row.study.public_id, row.public_id)
+def editing_round_answers(request: HttpRequest, study: Study, round_id: uuid.UUID) -> HttpResponse:
+    """Make what the experts submitted answers that can be scored."""
+    row = round_in(FACE, study, round_id)
+    added = make_expert_answers(editing_round=row, actor=request.user)
+    text = ngettext(
+        "%d submitted text is an answer now; people and judges can score it.",
+        "%d submitted texts are answers now; people and judges can score them.",
+        added,
+    )
+    messages.success(request, text % added if added else _("All of them are answers already."))
+    return to_round(row)
 
 
 urlpatterns = [
-    path("editing/rounds/new/", editing_round_new, name="editing_round_new"),
-    path("editing/rounds/<uuid:round_id>/", editing_round, name="editing_round"),
-    path("editing/rounds/<uuid:round_id>/edit/", editing_round_edit, name="editing_round_edit"),
-    *(
-        path(
-            f"editing/rounds/<uuid:round_id>/{move}/",
-            editing_round_move,
-            {"move": move},
-            name=f"editing_round_{move}",
-        )
-        for move in MOVES
+    *round_urls(FACE, "editing/rounds/", "round_id"),
+    path(
+        "editing/rounds/<uuid:round_id>/answers/",
+        editing_round_answers,
+        name="editing_round_answers",
     ),
 ]

@@ -87,9 +87,9 @@ def expert_agreement_chart(
 
 def _round_or_404(request: HttpRequest, study: Study, round_id: uuid.UUID) -> EditingRound:
     """A round of the study; experts see those they took part in, and only when they are over."""
-    rounds = study.editing_rounds.select_related("study")
+    rounds = EditingRound.objects.filter(study=study).select_related("study")
     if not request.membership.is_researcher:
-        mine = {"state": EditingRound.State.CLOSED, "tasks__editor": request.user}
+        mine = {"state": EditingRound.State.CLOSED, "places__rater__user": request.user}
         rounds = rounds.filter(**mine).distinct()
     return get_object_or_404(rounds, public_id=round_id)
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from annotation.actions import exports as actions
 from annotation.forms.exports import ExportForm
-from annotation.models import Campaign, ExportFile
+from annotation.models import Campaign, ExportFile, campaigns_of
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.jobs import is_worker_alive
@@ -24,7 +24,7 @@ PER_PAGE = 25
 @study_page(*RESEARCHERS)
 def exports(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """List the files made so far, and take the wish for new ones."""
-    campaign = get_object_or_404(study.campaigns, public_id=campaign_id)
+    campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
     form = ExportForm(request.POST or None, campaign=campaign, initial=_asked_for(request))
     if request.method == "POST" and form.is_valid():
         return _request(request, study, campaign, form)
@@ -35,7 +35,7 @@ def exports(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpR
 @study_page(*RESEARCHERS)
 def export_list(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Only the list, for the page that waits."""
-    campaign = get_object_or_404(study.campaigns, public_id=campaign_id)
+    campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
     return render(request, "annotation/_export_list.html", _listed(request, study, campaign))
 
 
@@ -91,7 +91,7 @@ def _request(
 
 def _listed(request: HttpRequest, study: Study, campaign: Campaign) -> dict[str, object]:
     files = campaign.export_files.select_related("snapshot", "job", "created_by").defer(
-        "snapshot__votes", "snapshot__figures"
+        "snapshot__rows", "snapshot__figures"
     )
     page = Paginator(files, PER_PAGE).get_page(request.GET.get("page"))
     jobs = {file.job.pk: file.job for file in page if file.job and file.job.is_active}
@@ -109,7 +109,7 @@ def _listed(request: HttpRequest, study: Study, campaign: Campaign) -> dict[str,
 def _finished(study: Study, campaign_id: uuid.UUID, export_id: uuid.UUID) -> ExportFile:
     files = ExportFile.objects.filter(campaign__study=study, campaign__public_id=campaign_id)
     file = get_object_or_404(
-        files.select_related("campaign", "snapshot").defer("snapshot__votes", "snapshot__figures"),
+        files.select_related("campaign", "snapshot").defer("snapshot__rows", "snapshot__figures"),
         public_id=export_id,
     )
     if not file.finished_at:

@@ -1,5 +1,6 @@
-"""Faithfulness of a study's answers: figures by system and scenario, made in the background."""
+"""Faithfulness of a study's answers: figures by system and condition, made in the background."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -12,10 +13,13 @@ from django.views.decorators.http import require_POST
 from annotation.actions import faithfulness as actions
 from annotation.actions.faithfulness_texts import embedding_of, freshness
 from annotation.forms.faithfulness import FiguresForm
+from annotation.forms.labels import label_choices
+from annotation.reports.conditions import used_conditions
 from annotation.reports.faithfulness_charts import CHARTS, chart_alt, chart_rows
 from annotation.reports.faithfulness_tables import (
     MEASURES,
     MODES,
+    measures_of,
     skipped_in_words,
     text_of_group,
 )
@@ -38,19 +42,23 @@ RUNS = 10
 @study_page(*RESEARCHERS)
 def faithfulness(request: HttpRequest, study: Study) -> HttpResponse:
     """Show the stored figures, and how many texts wait for theirs."""
-    choice, job = Choice.from_query(request.GET), actions.latest_job(study)
+    choice, job = Choice.from_query(request.GET, study), actions.latest_job(study)
     runs = list(judge_runs(study))
     run = chosen_run(runs, choice)
     # Read before the figures: one that comes in between makes the page stale, never wrong.
-    state = state_of(study)
+    state = state_of(study, choice.labels)
     groups = groups_of(study, choice, run, state)
     context = {
         "study": study,
         "section": "answers",
         "choice": choice,
+        # For links that name a condition of their own.
+        "rows_query": replace(choice, condition="").query,
         "version": version_of(state, choice, run),
         "modes": MODES,
-        "measures": MEASURES,
+        "measures": measures_of(choice.mode),
+        "label_choices": label_choices(study),
+        "conditions": used_conditions(study),
         "groups": [_shown(group) for group in groups],
         "charts": _charts(groups),
         "runs": runs,

@@ -23,10 +23,11 @@ from .chart_files import chart_file, table_file
 @study_page(*RESEARCHERS)
 def faithfulness_table_file(request: HttpRequest, study: Study, format: str) -> HttpResponse:
     """Send the figures by system and scenario as CSV, LaTeX or Markdown."""
-    choice, state = Choice.from_query(request.GET), state_of(study)
+    choice = Choice.from_query(request.GET, study)
+    state = state_of(study, choice.labels)
     run = chosen_run(list(judge_runs(study)), choice)
     groups = groups_of(study, choice, run, state)
-    return table_file(faithfulness_table(study, groups, choice.mode, state), format)
+    return table_file(faithfulness_table(study, groups, choice, state), format)
 
 
 @study_page(*RESEARCHERS)
@@ -34,7 +35,8 @@ def faithfulness_chart(request: HttpRequest, study: Study, name: str, format: st
     """Draw one chart of the present state; the tag changes with it."""
     if name not in CHARTS:
         raise Http404
-    choice, state = Choice.from_query(request.GET), state_of(study)
+    choice = Choice.from_query(request.GET, study)
+    state = state_of(study, choice.labels)
     run = chosen_run(list(judge_runs(study)), choice)
 
     def draw(size: str) -> charts.Spec:

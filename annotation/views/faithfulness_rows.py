@@ -8,7 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
+from annotation.forms.labels import label_choices
 from annotation.models import Answer, Revision
+from annotation.reports.argument_lists import labels_name
+from annotation.reports.conditions import used_conditions
 from annotation.reports.faithfulness import COHERENCE
 from annotation.reports.faithfulness_detail import detail_of
 from annotation.reports.faithfulness_rows import (
@@ -16,7 +19,7 @@ from annotation.reports.faithfulness_rows import (
     TITLES,
     Wanted,
     answer_of,
-    rows_of,
+    relabelled_rows,
     rows_table,
 )
 from annotation.reports.faithfulness_tables import MEASURES, MODES, skipped_in_words
@@ -32,11 +35,11 @@ PER_PAGE = 50
 @study_page(*RESEARCHERS)
 def faithfulness_rows(request: HttpRequest, study: Study) -> HttpResponse:
     """List single texts with their figures, sorted by any of them; all of them as a file."""
-    choice = Choice.from_query(request.GET)
+    choice = Choice.from_query(request.GET, study)
     runs = list(judge_runs(study))
     run = chosen_run(runs, choice)
-    wanted = Wanted.from_query(request.GET, choice.mode)
-    rows = rows_of(study, wanted, run)
+    wanted = Wanted.from_query(request.GET, choice.mode, choice.labels)
+    rows = relabelled_rows(study, wanted, run)
     if request.GET.get("format") == "csv":
         return table_file(rows_table(rows, choice.mode), "csv")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
@@ -54,6 +57,8 @@ def faithfulness_rows(request: HttpRequest, study: Study) -> HttpResponse:
         "columns": [_column(name, wanted.sort) for name in SORTED],
         "systems": study.systems.all(),
         "scenarios": Answer.Scenario.choices,
+        "label_choices": label_choices(study),
+        "conditions": used_conditions(study),
     }
     return render(request, "annotation/faithfulness_rows.html", context)
 
@@ -81,21 +86,21 @@ def faithfulness_revision(
     request: HttpRequest, study: Study, revision_id: uuid.UUID
 ) -> HttpResponse:
     """One expert's revision of an answer, segment by segment."""
-    revisions = Revision.objects.filter(task__answer__study=study).select_related(
-        "task__answer__question__comparison", "task__answer__system", "task__answer__study",
-        "task__editor",
+    revisions = Revision.objects.filter(sheet__answer__study=study).select_related(
+        "sheet__answer__question__comparison", "sheet__answer__system", "sheet__answer__study",
+        "sheet__rater__user",
     )  # fmt: skip
     revision = get_object_or_404(revisions, public_id=revision_id)
-    return _detail_page(request, study, revision.task.answer, revision)
+    return _detail_page(request, study, revision.sheet.answer, revision)
 
 
 def _detail_page(
     request: HttpRequest, study: Study, answer: Answer, revision: Revision | None
 ) -> HttpResponse:
-    choice = Choice.from_query(request.GET)
+    choice = Choice.from_query(request.GET, study)
     runs = list(judge_runs(study))
     run = chosen_run(runs, choice)
-    detail = detail_of(answer, revision, choice.mode, run)
+    detail = detail_of(answer, revision, choice.mode, run, choice.labels)
     figures = detail.figures
     context = {
         "study": study,
@@ -105,6 +110,7 @@ def _detail_page(
         "answer": answer,
         "revision": revision,
         "detail": detail,
+        "labels_name": labels_name(study, choice.labels) if choice.labels else "",
         "run": run,
         "runs": runs,
         "cells": [

@@ -11,7 +11,7 @@ from django.urls import path
 from django.utils import timezone
 
 from annotation.actions.snapshots import latest_job, request_snapshot
-from annotation.models import Campaign, Snapshot
+from annotation.models import Campaign, Snapshot, campaigns_of
 from annotation.reports.figure_charts import CHARTS, chart_alt
 from annotation.reports.figure_tables import TABLES, figure_table
 from annotation.reports.snapshots import marker
@@ -102,7 +102,7 @@ def snapshot_or_404(
     """One snapshot of the study that has figures; without its votes unless asked for."""
     snapshots = Snapshot.objects.select_related("campaign__guideline", "frozen_by")
     if not with_votes:
-        snapshots = snapshots.defer("votes")
+        snapshots = snapshots.defer("rows")
     return get_object_or_404(
         snapshots,
         campaign__study=study,
@@ -150,12 +150,14 @@ def figure_context(study: Study, snapshot: Snapshot) -> dict:
 
 
 def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
-    return get_object_or_404(study.campaigns.select_related("guideline"), public_id=campaign_id)
+    return get_object_or_404(
+        campaigns_of(study).select_related("guideline"), public_id=campaign_id
+    )
 
 
 def _current(campaign: Campaign, request: HttpRequest) -> Shown:
     """The newest snapshot; asks for a new one when votes moved on and the last had its rest."""
-    snapshot = campaign.snapshots.defer("votes").first()
+    snapshot = campaign.snapshots.defer("rows").first()
     if snapshot is not None:
         snapshot.campaign = campaign
     is_stale = snapshot is None or snapshot.marker != marker(campaign)

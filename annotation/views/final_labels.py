@@ -5,18 +5,18 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from annotation.actions import adjudication, consensus
+from annotation.actions import adoption, consensus
+from annotation.actions.preferred_labels import prefer_labels
 from annotation.forms.consensus import AdoptForm, ConsensusForm
-from annotation.models import Campaign, FinalLabel
-from annotation.reports.votes import counted_votes
+from annotation.models import Adoption, Campaign, FinalLabel, campaigns_of
+from annotation.reports.argument_lists import label_source
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 
@@ -54,21 +54,36 @@ def final_labels_settings(
 @study_page(*RESEARCHERS)
 @require_POST
 def final_labels_adopt(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Take another campaign's labels by one rater as decisions here."""
+    """Show what taking another campaign's labels as decisions would change; then do it."""
     campaign = _campaign(study, campaign_id)
     form = AdoptForm(request.POST, campaign=campaign)
     if not form.is_valid():
         return _page(request, study, campaign, adopt_form=form, status=422)
     source, rater = form.chosen
-    count = adjudication.adopt_labels(
-        campaign=campaign,
-        source_campaign=get_object_or_404(study.campaigns, public_id=source),
-        source_rater=get_object_or_404(study.raters, public_id=rater),
-        only_tied=form.cleaned_data["only_tied"],
-        actor=request.user,
-    )
-    text = ngettext("%d decision adopted.", "%d decisions adopted.", count) % count
-    messages.success(request, text)
+    asked = {
+        "campaign": campaign,
+        "source": get_object_or_404(campaigns_of(study), public_id=source),
+        "rater": get_object_or_404(study.raters, public_id=rater),
+        "only_tied": form.cleaned_data["only_tied"],
+    }
+    if "confirmed" not in request.POST:
+        preview = adoption.preview_adoption(**asked)
+        return _page(request, study, campaign, adopt_form=form, preview=preview)
+    adoption.adopt_labels(**asked, actor=request.user)
+    messages.success(request, _("Adopted. The labels are being recomputed."))
+    return redirect("final_labels", study.public_id, campaign.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def final_labels_withdraw(
+    request: HttpRequest, study: Study, campaign_id: uuid.UUID, adoption_id: uuid.UUID
+) -> HttpResponse:
+    """Take an adoption back."""
+    campaign = _campaign(study, campaign_id)
+    row = get_object_or_404(campaign.adoptions.all(), public_id=adoption_id)
+    if adoption.withdraw_adoption(adoption=row, actor=request.user):
+        messages.success(request, _("Withdrawn. The labels are being recomputed."))
     return redirect("final_labels", study.public_id, campaign.public_id)
 
 
@@ -83,6 +98,17 @@ def final_labels_recompute(
     return redirect("final_labels", study.public_id, campaign.public_id)
 
 
+@study_page(*RESEARCHERS)
+@require_POST
+def labels_preferred(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Use this campaign's final labels wherever the study needs one, or each sentence's newest."""
+    campaign = _campaign(study, campaign_id)
+    chosen = campaign if request.POST.get("use") == "this" else None
+    prefer_labels(study=study, campaign=chosen, actor=request.user)
+    messages.success(request, _("Chosen. Figures made from other labels are out of date now."))
+    return redirect("final_labels", study.public_id, campaign.public_id)
+
+
 def _page(
     request: HttpRequest,
     study: Study,
@@ -90,6 +116,7 @@ def _page(
     *,
     settings_form: ConsensusForm | None = None,
     adopt_form: AdoptForm | None = None,
+    preview: adoption.AdoptionPreview | None = None,
     status: int = 200,
 ) -> HttpResponse:
     rows = _filtered(campaign, request)
@@ -103,13 +130,23 @@ def _page(
         "job": consensus.active_job(campaign),
         "settings_form": settings_form or ConsensusForm(instance=campaign),
         "adopt_form": adopt_form or AdoptForm(campaign=campaign),
+        "preview": preview,
+        "adoptions": _adoptions(campaign),
+        "preferred": label_source(study),
         "has_errors": status == 422,
     }
     return render(request, "annotation/final_labels.html", context, status=status)
 
 
 def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
-    return get_object_or_404(study.campaigns.select_related("guideline"), public_id=campaign_id)
+    return get_object_or_404(
+        campaigns_of(study).select_related("guideline"), public_id=campaign_id
+    )
+
+
+def _adoptions(campaign: Campaign) -> QuerySet[Adoption]:
+    rows = campaign.adoptions.filter(withdrawn_at__isnull=True)
+    return rows.select_related("source", "rater", "created_by")
 
 
 def _filtered(campaign: Campaign, request: HttpRequest) -> QuerySet[FinalLabel]:
@@ -127,7 +164,7 @@ def _filtered(campaign: Campaign, request: HttpRequest) -> QuerySet[FinalLabel]:
 def _summary(campaign: Campaign) -> dict[str, Any]:
     """Arguments by provenance, and whether votes came or went since they were computed."""
     groups = campaign.final_labels.values("provenance").order_by()
-    counts = list(groups.annotate(count=Count("pk"), used=Sum("votes")))
+    counts = list(groups.annotate(count=Count("pk")))
     by_provenance = {each["provenance"]: each["count"] for each in counts}
     return {
         "total": sum(by_provenance.values()),
@@ -135,7 +172,7 @@ def _summary(campaign: Campaign) -> dict[str, Any]:
             {"name": name, "title": title, "count": by_provenance.get(name, 0)}
             for name, title in FinalLabel.Provenance.choices
         ],
-        "is_stale": sum(each["used"] for each in counts) != counted_votes(campaign).count(),
+        "is_stale": consensus.is_stale(campaign),
     }
 
 
@@ -151,6 +188,12 @@ urlpatterns = [
         final_labels_adopt,
         name="final_labels_adopt",
     ),
+    path(
+        "campaigns/<uuid:campaign_id>/labels/adoptions/<uuid:adoption_id>/withdraw/",
+        final_labels_withdraw,
+        name="final_labels_withdraw",
+    ),
+    path("campaigns/<uuid:campaign_id>/labels/prefer/", labels_preferred, name="labels_preferred"),
     path(
         "campaigns/<uuid:campaign_id>/labels/recompute/",
         final_labels_recompute,

@@ -36,7 +36,7 @@ def find_start(request: HttpRequest, study: Study) -> HttpResponse:
             study=study, actor=request.user, **form.cleaned_data
         )
         return redirect("find_arguments", study.public_id, made.public_id)
-    wanted = request.GET.get("q", "").replace("\x00", "")[:300]
+    wanted = request.GET.get("q", "")[:300]
     rows = study.comparisons.filter(Q(object1__icontains=wanted) | Q(object2__icontains=wanted))
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     _count_arguments(page.object_list)

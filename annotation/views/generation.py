@@ -1,11 +1,13 @@
 """Answers by a language model: the runs of a study, a new one, and two compared."""
 
 import uuid
+from dataclasses import replace
 from typing import Any
 
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import floatformat
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -14,18 +16,20 @@ from django.views.decorators.http import require_POST
 
 from annotation.actions.answer_generation import KIND
 from annotation.actions.answer_prompts import WITH_ARGUMENTS
-from annotation.actions.answer_targets import drawn_lists
+from annotation.actions.answer_targets import count_learned, drawn_lists
 from annotation.actions.argument_drawing import count_left_out
-from annotation.forms.generation import GenerationForm
+from annotation.actions.generation_launches import estimate_matrix, start_launch
+from annotation.forms.matrix import MatrixForm
 from annotation.reports.generation import CHOICES, LEFT_OUT, Compared, compare_answers
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
-from cqa_site.runs.actions.runs import draft
+from cqa_site.runs.actions.runs import draft, start_run
 from cqa_site.runs.kind_parts import prompt_kinds
 from cqa_site.runs.models import Run
+from cqa_site.web.strict_query import chosen
 
 from .run_context import add_counts
-from .run_start import estimate, start_page
+from .run_start import start_page
 
 PER_PAGE = 50
 OFFERED = 100
@@ -34,9 +38,9 @@ OFFERED = 100
 @study_page(*RESEARCHERS)
 def generations(request: HttpRequest, study: Study) -> HttpResponse:
     """List the runs that write answers, newest first."""
-    state = request.GET.get("state", "")
+    state = chosen(request, "state", Run.State.values)
     rows = runs_of(study)
-    if state in Run.State.values:
+    if state:
         rows = rows.filter(state=state)
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     add_counts(page)
@@ -58,11 +62,12 @@ def generations(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(*RESEARCHERS)
 def generation_new(request: HttpRequest, study: Study) -> HttpResponse:
     """Choose which questions are answered from what; start it."""
-    form = GenerationForm(
+    form = MatrixForm(
         request.POST or None, study=study, actor=request.user, initial=_initial(request, study)
     )
     context = {"section": "answers", "has_questions": study.questions.exists()}
-    return start_page(request, study, form, "annotation/generation_new.html", context, look)
+    template = "annotation/generation_new.html"
+    return start_page(request, study, form, template, context, look, start_matrix)
 
 
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
@@ -70,7 +75,7 @@ def generation_new(request: HttpRequest, study: Study) -> HttpResponse:
 @require_POST
 def generation_estimate(request: HttpRequest, study: Study) -> HttpResponse:
     """Return the fragment with what the run, as the form stands now, would take."""
-    form = GenerationForm(request.POST, study=study, actor=request.user)
+    form = MatrixForm(request.POST, study=study, actor=request.user)
     context = {"study": study, "form": form} | (look(study, form) if form.is_valid() else {})
     return render(request, "annotation/_generation_estimate.html", context)
 
@@ -94,17 +99,53 @@ def runs_of(study: Study):
     """The runs of a study that write answers, newest first."""
     rows = study.runs.filter(kind=KIND)
     return rows.select_related(
-        "endpoint", "prompt", "budget", "created_by", "generation__system"
+        "endpoint",
+        "prompt",
+        "budget",
+        "created_by",
+        "generation__system",
+        "generation__condition",
+        "generation__launch",
     ).order_by("-number")
 
 
-def look(study: Study, form: GenerationForm) -> dict[str, Any]:
-    """What the run would take, and what its choice of arguments leaves out."""
-    found = estimate(study, form)
-    if form.cleaned_data["prompt"].kind not in WITH_ARGUMENTS:
-        return found
-    left_out = count_left_out(drawn_lists(draft(form.plan, study)))
-    return found | {"left_out": in_words(left_out)}
+def look(study: Study, form: MatrixForm) -> dict[str, Any]:
+    """What all runs would take together, and what their choices of arguments leave out."""
+    matrix = form.matrix
+    found = estimate_matrix(study, matrix)
+    shown = {
+        "runs": len(matrix.plans),
+        "folded": matrix.folded,
+        "empty": found.empty,
+        "estimate": found.total,
+        "cost_micro": found.total.cost_micro,
+        "is_sampled": found.is_sampled,
+        "passes_cap": matrix.cap_micro is not None and found.total.cost_micro > matrix.cap_micro,
+        "cap_micro": matrix.cap_micro,
+        "agreement": f"{matrix.sha256(study)}:{found.total.cost_micro}:{matrix.cap_micro}",
+    }
+    if len(matrix.plans) > 1:
+        return shown
+    run = draft(matrix.plans[0], study)
+    left_out = count_learned(run)
+    if run.prompt.kind in WITH_ARGUMENTS:
+        left_out |= count_left_out(drawn_lists(run))
+    return shown | {"left_out": in_words(left_out)}
+
+
+def start_matrix(request: HttpRequest, study: Study, form: MatrixForm) -> HttpResponse:
+    """Start one run, or several as a launch with a page of its own; raises RunRefused."""
+    matrix = form.matrix
+    if len(matrix.plans) == 1:
+        (plan,) = matrix.plans
+        run = start_run(
+            study=study, actor=request.user, plan=replace(plan, cap_micro=matrix.cap_micro)
+        )
+        messages.success(request, _("Run #%d is being prepared.") % run.number)
+        return redirect("run", study.public_id, run.public_id)
+    launch = start_launch(study=study, actor=request.user, matrix=matrix)
+    messages.success(request, _("The runs are being prepared."))
+    return redirect("generation_launch", study.public_id, launch.public_id)
 
 
 def in_words(left_out: dict[str, int]) -> list[tuple[str, int]]:

@@ -2,6 +2,7 @@
 
 import io
 import uuid
+from collections.abc import Mapping
 
 from django.conf import settings
 from django.contrib import messages
@@ -17,21 +18,26 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST
 
 from annotation.actions import importing
+from annotation.actions.importing.guessing import preview_of, table_options
 from annotation.forms.imports import (
     ApplyForm,
     MappingForm,
+    MatchForm,
     OriginForm,
     SheetForm,
     UploadForm,
 )
-from annotation.methods.column_guess import guess_mapping, is_own_export
+from annotation.forms.questions import QuestionListForm
+from annotation.methods.column_guess import is_own_export
+from annotation.methods.question_list import pasted_list
 from annotation.models import ImportFile, ImportProblem
 from annotation.views.uploads import is_too_large
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
-from cqa_site.tabular import Preview, UnreadableFile, preview, write_csv
+from cqa_site.tabular import Preview, UnreadableFile, write_csv
 
 PER_PAGE = 50
+MOST_MATCHES = 25
 
 
 @study_page(*RESEARCHERS)
@@ -55,22 +61,62 @@ def _upload(request: HttpRequest, study: Study) -> HttpResponse:
     form = UploadForm(request.POST, request.FILES)
     if not form.is_valid():
         return _list_page(request, study, form, status=422)
-    upload = form.cleaned_data["file"]
+    uploads = form.cleaned_data["file"]
+    about = {
+        "study": study,
+        "kind": form.cleaned_data["kind"],
+        "options": form.options,
+        "actor": request.user,
+    }
     try:
-        import_file = importing.store_upload(
-            study=study,
-            kind=form.cleaned_data["kind"],
-            name=upload.name,
-            chunks=upload.chunks(),
-            actor=request.user,
-            options={name: form.cleaned_data[name] for name in ("campaign", "system", "scenario")},
-        )
+        if len(uploads) > 1:
+            batch = importing.store_batch(files=uploads, **about)
+            return redirect("import_batch", study.public_id, batch.public_id)
+        (upload,) = uploads
+        import_file = importing.store_upload(name=upload.name, chunks=upload.chunks(), **about)
     except importing.TooLarge:
         return _too_large(request, study)
     if asks := importing.format_of(import_file.kind).asks:
         return redirect(asks, study.public_id, import_file.public_id)
     importing.request_check(import_file=import_file, actor=request.user)
     return redirect("import_file", study.public_id, import_file.public_id)
+
+
+@csrf_exempt  # checked in _question_list, as above
+@study_page(*RESEARCHERS)
+def question_list(request: HttpRequest, study: Study) -> HttpResponse:
+    """Take a list of questions in, from a file or pasted."""
+    if request.method == "POST" and is_too_large(request):
+        return _too_large(request, study)
+    return _question_list(request, study)
+
+
+@csrf_protect
+def _question_list(request: HttpRequest, study: Study) -> HttpResponse:
+    form = QuestionListForm(request.POST or None, request.FILES or None)
+    if request.method != "POST" or not form.is_valid():
+        context = {"study": study, "section": "answers", "form": form}
+        status = 422 if form.errors else 200
+        return render(request, "annotation/question_list.html", context, status=status)
+    upload = form.cleaned_data["file"]
+    name, chunks = (upload.name, upload.chunks()) if upload else _pasted(form)
+    try:
+        stored = importing.store_upload(
+            study=study,
+            kind=ImportFile.Kind.QUESTIONS,
+            name=name,
+            chunks=chunks,
+            actor=request.user,
+        )
+    except importing.TooLarge:
+        return _too_large(request, study)
+    importing.request_check(import_file=stored, actor=request.user)
+    return redirect("import_file", study.public_id, stored.public_id)
+
+
+def _pasted(form: QuestionListForm) -> tuple[str, list[bytes]]:
+    name, content = pasted_list(form.cleaned_data["pasted"])
+    return name, [content]
 
 
 def _list_page(
@@ -128,33 +174,18 @@ def import_mapping(request: HttpRequest, study: Study, file_id: uuid.UUID) -> Ht
     return render(request, "annotation/import_mapping.html", context, status=status)
 
 
-def preview_of(import_file: ImportFile, seen: dict[str, str]) -> Preview:
-    """Columns and first rows of a stored file; raises UnreadableFile."""
-    return preview(
-        importing.stored_path(import_file),
-        name=import_file.name,
-        sheet=seen["sheet"] or None,
-        encoding=seen["encoding"] or None,
-    )
-
-
 def _guess(import_file: ImportFile, shown: Preview) -> dict[str, object]:
     """What was chosen before, else a guess from the headers."""
     options = import_file.options
-    mapping = options.get("mapping") or guess_mapping(shown.columns)
-    is_safe_csv = is_own_export(shown.columns) and shown.kind == "csv" and has_mark(import_file)
+    guess = table_options(import_file, shown)
+    mapping = options.get("mapping") or guess["mapping"]
+    is_safe_csv = guess["undo_spreadsheet_marks"]
     return {
         "campaign": options.get("campaign", ""),
         "rater_kind": options.get("rater_kind", "person"),
         "undo_spreadsheet_marks": options.get("undo_spreadsheet_marks", is_safe_csv),
         **{f"map_{field}": column for field, column in mapping.items()},
     }
-
-
-def has_mark(import_file: ImportFile) -> bool:
-    """Only the spreadsheet-safe kind of our CSV files begins with a byte order mark."""
-    with importing.stored_path(import_file).open("rb") as file:
-        return file.read(3) == b"\xef\xbb\xbf"
 
 
 def unreadable_page(
@@ -187,9 +218,11 @@ def _keep_mapping(
 def import_file(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
     """Show what the dry run found, or what was imported, row by row where needed."""
     file = get_object_or_404(
-        study.import_files.select_related("job", "campaign", "created_by"), public_id=file_id
+        study.import_files.select_related("job", "batch", "campaign", "created_by"),
+        public_id=file_id,
     )
     problems = file.problems.all()
+    matches = file.matches.order_by("decision", "row").select_related("answer")
     rejected = problems.filter(is_rejection=True).count()
     remarks = problems.filter(is_rejection=False).count()
     shown = request.GET.get("show", "")
@@ -201,11 +234,16 @@ def import_file(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpR
         "file": file,
         "counts": _counts(file),
         "rejected": rejected,
+        "rejected_rows": file.rows.get("rejected", rejected),
+        "rows_read": file.rows.get("read"),
+        "matches": matches[:MOST_MATCHES],
+        "match_count": matches.count(),
+        "undecided": matches.filter(decision="").count(),
         "remarks": remarks,
         "changed": sum(row["changed"] for row in file.counts.values()),
         "added": sum(row["new"] for row in file.counts.values()),
         "counted": {name: row["new"] for name, row in file.counts.items()},
-        "brings": _brings(file),
+        "brings": brings(file.counts),
         "shown": shown,
         "page": Paginator(problems, PER_PAGE).get_page(request.GET.get("page")),
         "is_stranded": importing.is_stranded(file),
@@ -218,11 +256,12 @@ def import_file(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpR
     return render(request, "annotation/import_file.html", context)
 
 
-def _brings(file: ImportFile) -> str:
-    """What is new in the file, in words; arguments are always named where nothing else is."""
-    new = {name: row["new"] for name, row in file.counts.items()}
+def brings(counts: Mapping[str, Mapping[str, int]]) -> str:
+    """What is new, in words; arguments are always named where nothing else is."""
+    new = {name: row["new"] for name, row in counts.items()}
     words = {
         "arguments": ngettext("%s new argument", "%s new arguments", new.get("arguments", 0)),
+        "questions": ngettext("%s new question", "%s new questions", new.get("questions", 0)),
         "answers": ngettext("%s new answer", "%s new answers", new.get("answers", 0)),
         "votes": ngettext("%s new vote", "%s new votes", new.get("votes", 0)),
         "sheets": ngettext("%s new score sheet", "%s new score sheets", new.get("sheets", 0)),
@@ -316,6 +355,24 @@ def import_origin(request: HttpRequest, study: Study, file_id: uuid.UUID) -> Htt
 
 @study_page(*RESEARCHERS)
 @require_POST
+def import_matches(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+    """Say whether rows are about answers that have nearly their text, and look again."""
+    file = get_object_or_404(study.import_files, public_id=file_id)
+    form = MatchForm(request.POST)
+    if form.is_valid():
+        try:
+            importing.decide_matches(
+                import_file=file, decision=form.decision, rows=form.rows, actor=request.user
+            )
+        except importing.NoSuchMatch:
+            messages.error(request, _("This row waits for no decision any more."))
+        except importing.NotInThisState:
+            messages.error(request, _("This file is being worked on or was imported already."))
+    return redirect("import_file", study.public_id, file.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
 def import_apply(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
     """Import the file as the dry run described it."""
     file = get_object_or_404(study.import_files, public_id=file_id)
@@ -345,11 +402,13 @@ def import_discard(request: HttpRequest, study: Study, file_id: uuid.UUID) -> Ht
 urlpatterns = [
     path("imports/", imports, name="imports"),
     path("imports/upload/", import_upload, name="import_upload"),
+    path("questions/list/", question_list, name="question_list"),
     path("imports/<uuid:file_id>/", import_file, name="import_file"),
     path("imports/<uuid:file_id>/mapping/", import_mapping, name="import_mapping"),
     path("imports/<uuid:file_id>/problems.csv", import_problems, name="import_problems"),
     path("imports/<uuid:file_id>/check/", import_check, name="import_check"),
     path("imports/<uuid:file_id>/origin/", import_origin, name="import_origin"),
+    path("imports/<uuid:file_id>/matches/", import_matches, name="import_matches"),
     path("imports/<uuid:file_id>/apply/", import_apply, name="import_apply"),
     path("imports/<uuid:file_id>/discard/", import_discard, name="import_discard"),
 ]

@@ -16,6 +16,7 @@ from cqa_site.people.models import Study
 from cqa_site.runs.asked import asked_again
 from cqa_site.runs.models import Call, Run
 from cqa_site.runs.views.control import run_or_404
+from cqa_site.web.strict_query import chosen
 
 from .run_context import home_of
 
@@ -27,9 +28,12 @@ LONGEST_BODY = 100_000
 def run_calls(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """List the requests of a run with what they are about and what was read."""
     run = run_or_404(study, run_id)
-    state, reason = request.GET.get("state", ""), request.GET.get("reason", "")
+    reasons = list(_reasons(run))
+    state = chosen(request, "state", Call.State.values)
+    # One that no request has lists none: a link to failures outlives their repair.
+    reason = request.GET.get("reason", "")
     calls = run.calls.order_by("position")
-    if state in Call.State.values:
+    if state:
         calls = calls.filter(state=state)
     if reason:
         calls = calls.filter(reason=reason)
@@ -44,7 +48,7 @@ def run_calls(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResp
         "state": state,
         "states": Call.State.choices,
         "reason": reason,
-        "reasons": list(_reasons(run)),
+        "reasons": reasons,
     }
     return render(request, "annotation/judge_calls.html", context)
 

@@ -2,13 +2,15 @@
 
 import uuid
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
+from annotation.models import campaigns_of
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
+from cqa_site.web.strict_query import whole_number
 
 OFFERED = 100
 
@@ -16,7 +18,7 @@ OFFERED = 100
 @study_page(*RESEARCHERS)
 def run_compare(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Choose two runs of the campaign and see how far they agree."""
-    campaign = get_object_or_404(study.campaigns, public_id=campaign_id)
+    campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
     runs = study.runs.filter(relevance__campaign=campaign).exclude(state=Run.State.DRAFT)
     runs = runs.select_related("prompt", "endpoint")
     offered = list(runs[:OFFERED])
@@ -42,9 +44,7 @@ def run_compare(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> H
 def _chosen(runs, number: str | None) -> Run | None:
     if not number:
         return None
-    if not number.isascii() or not number.isdigit() or len(number) > 9:
-        raise Http404
-    return get_object_or_404(runs, number=int(number))
+    return get_object_or_404(runs, number=whole_number(number))
 
 
 urlpatterns = [

@@ -9,7 +9,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from annotation.forms.judging import RunForm
-from annotation.models import Campaign
+from annotation.models import Campaign, campaigns_of
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 
@@ -37,7 +37,9 @@ def run_estimate(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> 
 
 
 def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
-    return get_object_or_404(study.campaigns.select_related("guideline"), public_id=campaign_id)
+    return get_object_or_404(
+        campaigns_of(study).select_related("guideline"), public_id=campaign_id
+    )
 
 
 BASE = "campaigns/<uuid:campaign_id>/judges"

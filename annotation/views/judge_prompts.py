@@ -21,6 +21,7 @@ from cqa_site.runs.actions.prompts import PromptFrozen, save_prompt
 from cqa_site.runs.kind_parts import prompt_kinds
 from cqa_site.runs.models import PromptVersion
 from cqa_site.runs.text_diff import compare_texts
+from cqa_site.web.strict_query import whole_number
 
 PER_PAGE = 50
 OTHERS = 50
@@ -141,7 +142,7 @@ def _preview(study: Study, kind: str, form: PromptForm, place: str) -> dict[str,
     count = items.count()
     if not count:
         return {"is_empty": True, "name": tried.name}
-    at = int(place) % count if place.isascii() and place.isdigit() and len(place) < 9 else 0
+    at = (whole_number(place) or 0) % count
     version = PromptVersion(
         kind=kind, system=form.cleaned_data["system"], user=form.cleaned_data["user"]
     )
@@ -172,8 +173,8 @@ def _texts(version: PromptVersion) -> dict[str, str]:
 
 def _parent(version: PromptVersion, others, against: str | None) -> PromptVersion | None:
     """The version asked for, else the one before."""
-    if against and against.isascii() and against.isdigit() and len(against) < 9:
-        return get_object_or_404(others, number=int(against))
+    if (number := whole_number(against)) is not None:
+        return get_object_or_404(others, number=number)
     return others.filter(number__lt=version.number).first()
 
 

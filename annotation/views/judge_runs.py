@@ -8,11 +8,13 @@ from django.shortcuts import render
 from django.urls import path
 
 from annotation.actions.relevance_judge import KIND
+from annotation.models import campaigns_of
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.kind_parts import part_of
 from cqa_site.runs.models import Run
 from cqa_site.runs.views.control import run_or_404
+from cqa_site.web.strict_query import chosen, id_from
 
 from .run_context import add_counts, run_context
 
@@ -25,13 +27,13 @@ OTHERS = 20
 def runs(request: HttpRequest, study: Study) -> HttpResponse:
     """List the runs of the study, newest first."""
     campaign = _chosen_campaign(study, request.GET.get("campaign", ""))
-    state = request.GET.get("state", "")
+    state = chosen(request, "state", Run.State.values)
     rows = study.runs.filter(kind=KIND).select_related(
         "endpoint", "prompt", "budget", "created_by", "relevance__campaign"
     )
     if campaign:
         rows = rows.filter(relevance__campaign=campaign)
-    if state in Run.State.values:
+    if state:
         rows = rows.filter(state=state)
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     add_counts(page)
@@ -40,7 +42,7 @@ def runs(request: HttpRequest, study: Study) -> HttpResponse:
         "section": "judges",
         "page": page,
         "campaign": campaign,
-        "campaigns": study.campaigns.only("public_id", "name", "study")[:OFFERED_CAMPAIGNS],
+        "campaigns": campaigns_of(study).only("public_id", "name", "study")[:OFFERED_CAMPAIGNS],
         "state": state,
         "states": Run.State.choices,
         "has_endpoint": study.endpoints.filter(is_archived=False).exists(),
@@ -68,11 +70,8 @@ def judge_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
 
 
 def _chosen_campaign(study: Study, campaign_id: str):
-    try:
-        wanted = uuid.UUID(campaign_id)
-    except ValueError:
-        return None
-    return study.campaigns.filter(public_id=wanted).first()
+    wanted = id_from(campaign_id)
+    return campaigns_of(study).filter(public_id=wanted).first() if wanted else None
 
 
 urlpatterns = [

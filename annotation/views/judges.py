@@ -11,14 +11,16 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import path
 from django.utils.translation import gettext as _
 
-from annotation.models import Campaign
+from annotation.actions.consensus import active_job, keep_current
+from annotation.models import Campaign, campaigns_of
 from annotation.reports.judge_charts import CHARTS, chart_alt, has_content
 from annotation.reports.judge_tables import TABLES, judge_table, named
 from annotation.reports.judge_versions import Choice, figures_of, state_of
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
-from cqa_site.web.tables import TableData
+from cqa_site.web.tables import TableData, text_of
+from cqa_site.web.templatetags.figures import interval
 
 PER_PAGE = 50
 SHORT = 6
@@ -48,6 +50,7 @@ class Card:
 def judges(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Show every judge of a campaign beside its people."""
     campaign = campaign_or_404(study, campaign_id)
+    keep_current(campaign, request.user)
     context = _context(study, campaign, Choice.from_query(request.GET))
     return render(request, "annotation/judges.html", context)
 
@@ -108,7 +111,7 @@ def judge_rows(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> Ht
 
 def campaign_or_404(study: Study, campaign_id: uuid.UUID) -> Campaign:
     """One campaign of the study with its label scale."""
-    campaigns = study.campaigns.select_related("guideline", "study")
+    campaigns = campaigns_of(study).select_related("guideline")
     return get_object_or_404(campaigns, public_id=campaign_id)
 
 
@@ -118,7 +121,8 @@ def _label(text: str | None) -> int | None:
 
 
 def _is_polling(campaign: Campaign) -> bool:
-    return campaign.judge_runs.filter(run__state__in=Run.WORKING).exists()
+    is_judging = campaign.judge_runs.filter(run__state__in=Run.WORKING).exists()
+    return is_judging or active_job(campaign) is not None
 
 
 def _context(study: Study, campaign: Campaign, choice: Choice) -> dict[str, Any]:
@@ -135,7 +139,7 @@ def _context(study: Study, campaign: Campaign, choice: Choice) -> dict[str, Any]
         "is_polling": _is_polling(campaign),
         "figures": figures,
         "best": best,
-        "verdict": _verdict(best, figures["people"]["agreement"]) if best else "",
+        "verdict": _verdict(best) if best else "",
         "chosen": named(figures, figures["chosen"]) if figures["chosen"] else None,
         "other": named(figures, figures["other"]) if figures["other"] else None,
         "cards": _cards(campaign, figures, state),
@@ -151,19 +155,28 @@ def _best(figures: dict[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def _verdict(best: dict[str, Any], people: dict[str, Any]) -> str:
-    """How the judge's agreement with votes lies to that of people; needs both intervals."""
-    votes = best["with_votes"]
-    if votes["low"] is None or people["low"] is None:
-        return ""
-    if votes["low"] > people["high"]:
-        return _("This judge agrees with people more than people agree with each other.")
-    if votes["high"] < people["low"]:
-        return _("This judge agrees with people less than people agree with each other.")
-    return _(
-        "This judge agrees with people about as much as people agree with each other: the two "
-        "intervals overlap."
-    )
+def _verdict(best: dict[str, Any]) -> str:
+    """How the judge's agreement with votes differs from people's own, on the same arguments."""
+    found = best["difference"]
+    if found["value"] is None or found["low"] is None:
+        text = _("Whether it agrees with people as they do with each other cannot be told: %s.")
+        return text % found["reason"]
+    text = _("difference of alphas %(value)s %(bounds)s on the %(n)s arguments that carry both")
+    numbers = text % {
+        "value": text_of(found["value"]),
+        "bounds": interval(found),
+        "n": f"{found['n_pairable_items']:,}",
+    }
+    if found["low"] > 0:
+        said = _("This judge agrees with people more than people agree with each other: %s.")
+    elif found["high"] < 0:
+        said = _("This judge agrees with people less than people agree with each other: %s.")
+    else:
+        said = _(
+            "It is not shown that this judge agrees with people more, or less, than they agree "
+            "with each other: %s."
+        )
+    return said % numbers
 
 
 def _cards(campaign: Campaign, figures: dict[str, Any], state: str) -> list[Card]:

@@ -24,10 +24,11 @@ from annotation.forms.answers import AnswerForm
 from annotation.models import Assignment, Campaign, Participation
 from cqa_site.people.access import study_page
 from cqa_site.people.models import Role, Study
+from cqa_site.rounds.access import participant_of
 from cqa_site.web.replies import wants_json
 
 from .label_payload import earlier_payload, item_payload, segments_of
-from .label_place import DONE, answers_of, locked_place, own_row, participant_of, place_in
+from .label_place import DONE, answers_of, locked_place, own_row, place_in
 
 RATERS = (Role.ANNOTATOR, Role.EXPERT)
 PREFETCH = 5

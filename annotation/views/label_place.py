@@ -7,18 +7,20 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
 from annotation.actions.serving import member_participation
-from annotation.models import Assignment, Campaign, Participation
-from cqa_site.people.models import Participant, Study
+from annotation.models import Assignment, Campaign, Participation, campaigns_of
+from cqa_site.people.models import Study
+from cqa_site.rounds.access import participant_of
+from cqa_site.web.strict_query import id_from
 
 DONE = (Assignment.State.ANSWERED, Assignment.State.SKIPPED)
 
 
 def place_in(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> Participation:
     """The member's place in a live campaign; participants have one, that of their link."""
-    campaigns = study.campaigns.select_related("guideline").filter(origin=Campaign.Origin.LIVE)
+    campaigns = campaigns_of(study).select_related("guideline").filter(origin=Campaign.Origin.LIVE)
     campaign = get_object_or_404(campaigns, public_id=campaign_id)
     participant = participant_of(request)
-    if participant and participant.link.campaign_ref != campaign_id:
+    if participant and participant.link.round_id != campaign.pk:
         raise Http404
     return member_participation(campaign=campaign, membership=request.membership)
 
@@ -42,14 +44,6 @@ def locked_place(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> 
     return place
 
 
-def participant_of(request: HttpRequest) -> Participant | None:
-    """How the person came by a crowd link, looked up once a request."""
-    if not hasattr(request, "participant"):
-        people = Participant.objects.select_related("link").filter(user=request.user)
-        request.participant = people.first()
-    return request.participant
-
-
 def answers_of(place: Participation) -> QuerySet[Assignment]:
     """The rater's answers in the campaign, newest first."""
     rows = Assignment.objects.filter(
@@ -60,13 +54,9 @@ def answers_of(place: Participation) -> QuerySet[Assignment]:
 
 def own_row(place: Participation, public_id: str) -> Assignment:
     """An item the rater was served, by the id in an address; raises Http404."""
-    try:
-        wanted = uuid.UUID(public_id)
-    except ValueError as error:
-        raise Http404 from error
     rows = Assignment.objects.exclude(state=Assignment.State.VOID).select_related(
         "item__argument__comparison"
     )
     return get_object_or_404(
-        rows, public_id=wanted, rater_id=place.rater_id, campaign_id=place.campaign_id
+        rows, public_id=id_from(public_id), rater_id=place.rater_id, campaign_id=place.campaign_id
     )

@@ -14,11 +14,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.actions.adjudication import queue
-from annotation.models import Assignment, Campaign, FinalLabel, ImportFile, Slot
-from annotation.reports.editing import waiting_on_desk
+from annotation.models import Assignment, Campaign, FinalLabel, ImportFile, Slot, campaigns_of
 from cqa_site.people.access import EVERYONE, study_page
-from cqa_site.people.models import Membership, Role, Study
+from cqa_site.people.models import Membership, Role, Study, User
 from cqa_site.people.own_work import waiting_for
+from cqa_site.rounds.models import Participant
 from cqa_site.runs.kind_parts import about
 from cqa_site.runs.models import Run
 
@@ -51,6 +51,7 @@ def _annotator_page(request: HttpRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "campaigns": _own_work(request.membership),
+        "asked": _asked_of(request.membership.user),
         "waiting": waiting_for(request.membership),
     }
     return render(request, "annotation/overview_annotator.html", context)
@@ -62,13 +63,12 @@ def _expert_page(request: HttpRequest, study: Study) -> HttpResponse:
         "queues": _disputed_campaigns(study),
         "campaigns": _own_work(request.membership),
         "waiting": waiting_for(request.membership),
-        "to_edit": waiting_on_desk(request.user, study),
     }
     return render(request, "annotation/overview_expert.html", context)
 
 
 def _researcher_page(request: HttpRequest, study: Study) -> HttpResponse:
-    campaigns = list(study.campaigns.all()[:SHOWN])
+    campaigns = list(campaigns_of(study)[:SHOWN])
     _add_progress(campaigns)
     steps = _steps(study, campaigns)
     context = {
@@ -96,7 +96,7 @@ def _waiting_runs(study: Study) -> list[Run]:
 def _disputed_campaigns(study: Study) -> list[Campaign]:
     """The newest campaigns with undecided labels in dispute; each gets ``disputes``."""
     settled = FinalLabel.objects.filter(campaign=OuterRef("pk"))
-    campaigns = study.campaigns.filter(Exists(settled)).select_related("guideline")[:SHOWN]
+    campaigns = campaigns_of(study).filter(Exists(settled)).select_related("guideline")[:SHOWN]
     found = []
     for campaign in campaigns:
         campaign.disputes = queue(campaign, rater=None).count()
@@ -112,13 +112,22 @@ def _own_work(membership: Membership) -> QuerySet[Campaign]:
         rater__user=membership.user,
         state__in=(Assignment.State.ANSWERED, Assignment.State.SKIPPED),
     )
-    campaigns = membership.study.campaigns.filter(
+    campaigns = campaigns_of(membership.study).filter(
         origin=Campaign.Origin.LIVE, state=Campaign.State.OPEN
     )
     participant = getattr(membership.user, "participant", None)
     if participant is not None:
-        campaigns = campaigns.filter(public_id=participant.link.campaign_ref)
+        campaigns = campaigns.filter(links=participant.link_id)
     return campaigns.annotate(answered=_count(mine))[:LISTED]
+
+
+def _asked_of(user: User) -> int | None:
+    """How many items a crowd link still wants of its participant, 0 once their work has ended."""
+    participant = getattr(user, "participant", None)
+    if participant is None:
+        return None
+    is_running = participant.outcome == Participant.Outcome.RUNNING
+    return participant.link.required_items if is_running else 0
 
 
 def _count(rows: QuerySet) -> Coalesce:

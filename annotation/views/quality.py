@@ -11,19 +11,17 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
-from django.views.decorators.http import require_POST
 
 from annotation.actions import quality as actions
 from annotation.forms.quality import ControlChangeForm, ReasonForm
 from annotation.methods.highlight import split_sentence
-from annotation.models import Argument, Assignment, Campaign, FinalLabel, Rater
+from annotation.models import Argument, Assignment, Campaign, FinalLabel, campaigns_of
 from annotation.reports.controls import control_detail
 from annotation.reports.controls import controls as control_items
 from annotation.reports.quality import annotator_detail, annotators
 from annotation.reports.votes import vote_table
 from cqa_site.people.access import RESEARCHERS, study_page
-from cqa_site.people.models import AuditEvent, Study
+from cqa_site.people.models import AuditEvent, Rater, Study
 
 from .quality_table import DEFAULT_SORT, FILTERS, filters, heads, sort_people, totals
 
@@ -50,28 +48,8 @@ def quality(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpR
         "controls": controls,
         "contested": [each for each in controls if each.is_contested],
         "low_left": sum(each.is_low and not each.is_excluded for each in people),
-        "form": ReasonForm(),
     }
     return render(request, "annotation/quality.html", context)
-
-
-@study_page(*RESEARCHERS)
-@require_POST
-def quality_exclude_low(
-    request: HttpRequest, study: Study, campaign_id: uuid.UUID
-) -> HttpResponse:
-    """Exclude everybody whose accuracy is surely below the mark."""
-    campaign = _campaign(study, campaign_id)
-    form = ReasonForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, _("Nobody was excluded: give a reason."))
-        return redirect("quality", study.public_id, campaign.public_id)
-    count = actions.exclude_surely_low(
-        campaign=campaign, reason=form.cleaned_data["reason"], actor=request.user
-    )
-    text = ngettext("%d annotator excluded.", "%d annotators excluded.", count) % count
-    messages.success(request, text)
-    return redirect("quality", study.public_id, campaign.public_id)
 
 
 @study_page(*RESEARCHERS)
@@ -131,7 +109,9 @@ def control(
 
 
 def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
-    return get_object_or_404(study.campaigns.select_related("guideline"), public_id=campaign_id)
+    return get_object_or_404(
+        campaigns_of(study).select_related("guideline"), public_id=campaign_id
+    )
 
 
 def _context(study: Study, campaign: Campaign) -> dict[str, Any]:
@@ -187,11 +167,6 @@ def _history(study: Study, *subjects: str) -> QuerySet[AuditEvent]:
 
 urlpatterns = [
     path("campaigns/<uuid:campaign_id>/quality/", quality, name="quality"),
-    path(
-        "campaigns/<uuid:campaign_id>/quality/exclude-low/",
-        quality_exclude_low,
-        name="quality_exclude_low",
-    ),
     path("campaigns/<uuid:campaign_id>/annotators/<uuid:rater_id>/", annotator, name="annotator"),
     path("campaigns/<uuid:campaign_id>/controls/<uuid:argument_id>/", control, name="control"),
 ]

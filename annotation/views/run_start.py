@@ -37,6 +37,7 @@ def start_page(
     template: str,
     context: dict[str, Any],
     look: Callable[[Study, PlanForm], dict[str, Any]] = estimate,
+    start: Callable[[HttpRequest, Study, PlanForm], HttpResponse] | None = None,
 ) -> HttpResponse:
     """Show the form; start, after a look at the price where there is one."""
     context |= {
@@ -54,7 +55,11 @@ def start_page(
         _carry_secret(form)
         found["asks"] = "look" not in request.POST
         return render(request, template, context | found)
-    return _start(request, study, form, template, context)
+    try:
+        return (start or start_one)(request, study, form)
+    except actions.RunRefused as reason:
+        form.add_error(None, str(reason))
+        return render(request, template, context, status=422)
 
 
 def _carry_secret(form: PlanForm) -> None:
@@ -63,13 +68,8 @@ def _carry_secret(form: PlanForm) -> None:
     form.data["webhook_sealed"] = form.sealed_secret
 
 
-def _start(
-    request: HttpRequest, study: Study, form: PlanForm, template: str, context: dict[str, Any]
-) -> HttpResponse:
-    try:
-        run = actions.start_run(study=study, actor=request.user, plan=form.plan)
-    except actions.RunRefused as reason:
-        form.add_error(None, str(reason))
-        return render(request, template, context, status=422)
+def start_one(request: HttpRequest, study: Study, form: PlanForm) -> HttpResponse:
+    """Start the one run of a form; raises RunRefused."""
+    run = actions.start_run(study=study, actor=request.user, plan=form.plan)
     messages.success(request, _("Run #%d is being prepared.") % run.number)
     return redirect("run", study.public_id, run.public_id)

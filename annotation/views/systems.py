@@ -7,26 +7,33 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
 
+from annotation.actions.learned import MOST_BYTES, NotPairs, mark_learned, question_ids
 from annotation.actions.questions import AlreadyThere, change_system
 from annotation.forms.questions import SystemForm
-from annotation.models import Answer, System
-from annotation.reports.answers import systems_with_counts
+from annotation.models import System
+from annotation.reports.answers import counts_by_condition, systems_with_counts
+from annotation.reports.conditions import used_conditions
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
+
+SHOWN = 200
 
 
 @study_page(*RESEARCHERS)
 def systems(request: HttpRequest, study: Study) -> HttpResponse:
-    """List the systems with their numbers of answers by scenario."""
-    rows = list(systems_with_counts(study))
+    """List the systems with their numbers of answers by condition."""
+    rows, counts = list(systems_with_counts(study)), counts_by_condition(study)
+    conditions = list(used_conditions(study))
     for row in rows:
-        row.by_scenario = [getattr(row, f"answers_{one}") for one in Answer.Scenario.values]
+        row.by_condition = [counts.get((row.pk, one.pk), 0) for one in conditions]
     context = {
         "study": study,
         "section": "answers",
         "systems": rows,
-        "scenarios": Answer.Scenario.labels,
+        "conditions": conditions,
     }
     return render(request, "annotation/systems.html", context)
 
@@ -44,12 +51,48 @@ def system(request: HttpRequest, study: Study, system_id: uuid.UUID) -> HttpResp
         else:
             messages.success(request, _("“%s” was changed.") % row.name)
             return redirect("systems", study.public_id)
-    context = {"study": study, "section": "answers", "system": row, "form": form}
+    learned = row.learned.select_related("comparison").order_by("comparison", "pk")
+    context = {
+        "study": study,
+        "section": "answers",
+        "system": row,
+        "form": form,
+        "learned": learned[:SHOWN],
+        "learned_count": learned.count(),
+    }
     status = 422 if form.errors else 200
     return render(request, "annotation/system.html", context, status=status)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def system_learned(request: HttpRequest, study: Study, system_id: uuid.UUID) -> HttpResponse:
+    """Take a file of pairs that the system's model was trained on."""
+    row: System = get_object_or_404(study.systems.select_related("study"), public_id=system_id)
+    file = request.FILES.get("pairs")
+    try:
+        if file is None:
+            raise NotPairs(_("Choose the file of pairs."))
+        if file.size > MOST_BYTES:
+            raise NotPairs(_("The file is too large."))
+        name = str(file.name)
+        new = mark_learned(
+            system=row, questions=question_ids(file, name), source=name, actor=request.user
+        )
+    except NotPairs as reason:
+        messages.error(request, str(reason))
+    else:
+        text = ngettext(
+            "%d pair of objects more is no test of it.",
+            "%d pairs of objects more are no test of it.",
+            new,
+        )
+        messages.success(request, text % new)
+    return redirect("system", study.public_id, row.public_id)
 
 
 urlpatterns = [
     path("systems/", systems, name="systems"),
     path("systems/<uuid:system_id>/", system, name="system"),
+    path("systems/<uuid:system_id>/learned/", system_learned, name="system_learned"),
 ]

@@ -10,7 +10,6 @@ from typing import Any
 from django.db.models import Count
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.models import Rater
 from argsum.methods.count_replies import READER_VERSION, NoCount, read_count
 from argsum.methods.count_scores import CountScore, mean_coverage, mean_redundancy
 from argsum.methods.metric_names import LLM_COVERAGE, LLM_REDUNDANCY
@@ -21,9 +20,10 @@ from argsum.models import (
     SummarySet,
 )
 from cqa_site.judging.extraction import Unscored
-from cqa_site.judging.identity import digest
 from cqa_site.runs.kinds import Ended, Question, Reading, Subject, Subjects
 from cqa_site.runs.models import Call, Reply, Run
+from cqa_site.runs.raters import rater_of
+from cqa_site.runs.spread import MOST
 
 from .counting_prompts import DIMENSIONS, write_request
 from .counting_targets import keys_of, with_texts
@@ -44,10 +44,11 @@ class CountingKind:
 
     parser_version = READER_VERSION
     values_title = lazy("Counts:")
+    dominance = MOST
 
     def begin(self, run: Run) -> None:
         """Tie the run to the rater as which it stands beside people."""
-        CountingRun.objects.create(run=run, rater=_rater(run))
+        CountingRun.objects.create(run=run, rater=rater_of(run))
 
     def subjects(self, run: Run) -> Sequence[Subject]:
         """One subject a set."""
@@ -87,6 +88,10 @@ class CountingKind:
         rows = run.count_replies.filter(count__isnull=False).order_by("count")
         counts = rows.values_list("count").annotate(n=Count("pk"))
         return {f"{count:g}": n for count, n in counts}
+
+    def texts(self, run: Run) -> Sequence[str]:
+        """Counts, no prose."""
+        return ()
 
     def check(self, run: Run) -> list[str]:
         """Every ended call has its one row, under its own fence and as its reply says."""
@@ -188,18 +193,6 @@ def _wrong_scores(run: Run) -> list[str]:
         if (value is None) != (said is None) or abs((value or 0) - (said or 0)) > 1e-9:
             problems.append(f"the score of set {key} is not what its replies say")
     return problems
-
-
-def _rater(run: Run) -> Rater:
-    """One rater for each combination of model, prompt and parameters."""
-    asked = {name: run.spec[name] for name in ("endpoint", "origin", "model", "prompt", "params")}
-    rater, _is_new = Rater.objects.get_or_create(
-        study=run.study,
-        kind=Rater.Kind.MODEL,
-        external_id=digest(asked),
-        defaults={"name": f"{run.spec['model']} · {run.prompt}"[:120]},
-    )
-    return rater
 
 
 def clipped_and_unparsable(run: Run) -> Counter[str]:

@@ -1,4 +1,4 @@
-"""Making counting rounds: draw the sets, open, close, open again."""
+"""Planning counting rounds: draw the sets."""
 
 import random
 import uuid
@@ -8,31 +8,25 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from argsum.models import (
     CountingItem,
     CountingRound,
-    CountingSlot,
     Dataset,
     ReferenceKeyPoint,
     SummarySet,
     SystemSummary,
 )
-from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.opening import CHUNK, locked_round
 
 from .counting_guide import GUIDE
 
-CHUNK = 2_000
 # A rater's order is made of all sets that are left; more would make serving slow.
 MOST_SETS = 10_000
 ONE, ALL = "one", "all"
-
-
-class RoundNotReady(Exception):
-    """The round cannot do that now; the message says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,15 +79,15 @@ RECIPE: dict[str, Any] = {
 
 @transaction.atomic
 def plan_round(
-    *, study: Study, plan: Plan, actor: User, counting_round: CountingRound | None = None
+    *, study: Study, plan: Plan, actor: User, round_: CountingRound | None = None
 ) -> CountingRound:
     """Make a draft round with its sets, or draw a draft's sets again.
 
     Raises RoundNotReady if no set matches, or too many would be taken.
     """
-    planned = _locked(counting_round, CountingRound.State.DRAFT) if counting_round else None
+    planned = locked_round(round_, CountingRound.State.DRAFT) if round_ else None
     planned = planned or CountingRound(study=study, created_by=actor)
-    rows = matching_sets(study=study, plan=plan, counting_round=counting_round)
+    rows = matching_sets(study=study, plan=plan, round_=round_)
     found = list(rows.order_by("pk").values_list("pk", "system", "setting", "cell"))
     strata: list[tuple[int, Hashable]] = [(pk, pk) for pk, *_rest in found]
     if plan.per_cell == ONE:
@@ -113,7 +107,7 @@ def plan_round(
     planned.items.all().delete()
     CountingItem.objects.bulk_create(
         (
-            CountingItem(counting_round=planned, summary_set_id=pk, position=position)
+            CountingItem(round=planned, summary_set_id=pk, position=position)
             for position, pk in enumerate(drawn, start=1)
         ),
         batch_size=CHUNK,
@@ -166,7 +160,7 @@ def draw_sets(strata: Iterable[tuple[int, Hashable]], size: int | None, *, seed:
 
 
 def matching_sets(
-    *, study: Study, plan: Plan, counting_round: CountingRound | None = None
+    *, study: Study, plan: Plan, round_: CountingRound | None = None
 ) -> QuerySet[SummarySet]:
     """Sets that a round may take: with key points, and with references to compare them with."""
     texts = SystemSummary.objects.filter(summary_set=OuterRef("pk"))
@@ -183,9 +177,9 @@ def matching_sets(
     if plan.setting:
         sets = sets.filter(setting__contains=plan.setting)
     if plan.leave_out_used:
-        used = CountingItem.objects.filter(summary_set=OuterRef("pk"), counting_round__study=study)
-        if counting_round is not None:
-            used = used.exclude(counting_round=counting_round)
+        used = CountingItem.objects.filter(summary_set=OuterRef("pk"), round__study=study)
+        if round_ is not None:
+            used = used.exclude(round=round_)
         sets = sets.filter(~Exists(used))
     return sets
 
@@ -200,68 +194,3 @@ def plan_of(counting_round: CountingRound) -> dict[str, Any]:
         **{name: recipe.get(name, usual) for name, usual in RECIPE.items()},
         "dataset": datasets.filter(public_id=uuid.UUID(wanted)).first() if wanted else None,
     }
-
-
-@transaction.atomic
-def open_round(*, counting_round: CountingRound, actor: User) -> None:
-    """Make the slots and start serving."""
-    stored = _locked(counting_round, CountingRound.State.DRAFT)
-    items = list(stored.items.values_list("pk", flat=True))
-    if not items:
-        raise RoundNotReady(_("The round holds no sets to judge."))
-    stored.slots.all().delete()
-    slots = (
-        CountingSlot(counting_round=stored, item_id=pk, number=number)
-        for pk in items
-        for number in range(1, stored.raters + 1)
-    )
-    CountingSlot.objects.bulk_create(slots, batch_size=CHUNK)
-    stored.opened_at = timezone.now()
-    _move(stored, CountingRound.State.OPEN, actor)
-
-
-@transaction.atomic
-def close_round(*, counting_round: CountingRound, actor: User) -> None:
-    """Stop serving; what was submitted counts, drafts stay where they are."""
-    stored = _locked(counting_round, CountingRound.State.OPEN)
-    stored.closed_at = timezone.now()
-    _move(stored, CountingRound.State.CLOSED, actor)
-
-
-@transaction.atomic
-def reopen_round(*, counting_round: CountingRound, actor: User) -> None:
-    """Let people go on."""
-    stored = _locked(counting_round, CountingRound.State.CLOSED)
-    stored.closed_at = None
-    _move(stored, CountingRound.State.OPEN, actor)
-
-
-@transaction.atomic
-def delete_round(*, counting_round: CountingRound, actor: User) -> None:
-    """Remove a draft; nobody has worked on it yet."""
-    stored = _locked(counting_round, CountingRound.State.DRAFT)
-    record(study=stored.study, actor=actor, verb="counting_round_deleted", subject=stored.name)
-    stored.delete()
-
-
-def _locked(counting_round: CountingRound, state: str) -> CountingRound:
-    """The round as stored, in that state until this transaction ends; raises RoundNotReady."""
-    rows = CountingRound.objects.select_for_update(of=("self",)).select_related("study")
-    stored = rows.get(pk=counting_round.pk)
-    if stored.state != state:
-        raise RoundNotReady(
-            _("The round is %s; that is not possible now.") % stored.get_state_display()
-        )
-    return stored
-
-
-def _move(stored: CountingRound, state: str, actor: User) -> None:
-    before, stored.state = stored.state, state
-    stored.save(update_fields=["state", "opened_at", "closed_at"])
-    record(
-        study=stored.study,
-        actor=actor,
-        verb=f"counting_round_{state}",
-        subject=stored.name,
-        before=before,
-    )

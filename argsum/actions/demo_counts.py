@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.models import Rater
 from argsum.models import (
     CellArgument,
     CountingItem,
@@ -16,7 +15,7 @@ from argsum.models import (
     CountSheet,
     SummarySet,
 )
-from cqa_site.people.models import Study, User
+from cqa_site.people.models import Rater, Study, User
 
 SOURCE = "demo"
 PEOPLE = 2
@@ -121,11 +120,11 @@ def open_counting(study: Study, sets: Sequence[SummarySet], actor: User) -> None
     half = len(sets) // 2
     chosen = [*sets[: ROUND_SIZE // 2], *sets[half : half + ROUND_SIZE // 2]]
     items = CountingItem.objects.bulk_create(
-        CountingItem(counting_round=made, summary_set=each, position=position)
+        CountingItem(round=made, summary_set=each, position=position)
         for position, each in enumerate(chosen, start=1)
     )
     CountingSlot.objects.bulk_create(
-        CountingSlot(counting_round=made, item=item, number=number)
+        CountingSlot(round=made, item=item, number=number)
         for item in items
         for number in range(1, RATERS + 1)
     )

@@ -13,8 +13,8 @@ from argsum.models import Cell, Dataset, SummarySet, SystemRun, SystemSummary
 from cqa_site.people.models import User
 
 SYSTEMS = (
-    ("Invented system A (demo)", SystemRun.System.MCARGSUM, 0.55),
-    ("Invented system B (demo)", SystemRun.System.SMATCHTOPR, 0.4),
+    ("Invented system A (demo)", "mcargsum", 0.55),
+    ("Invented system B (demo)", "smatchtopr", 0.4),
 )
 # How often an argument is put to another key point than its own.
 SLIPS = 0.12

@@ -7,12 +7,13 @@ from django.db import transaction
 from argsum.methods.extractive import by_quality
 from argsum.methods.mcargsum import members
 from argsum.models import SummarySet, SystemRun
+from argsum.systems.contract import KeyPoint, Summary
 from cqa_site.runs.jobs import Work
 
 from .seq2seq import Writer
 from .set_storing import fill_set, refuse_stopped
 from .system_inputs import CellInputs, RunScorers, clock
-from .system_solving import NOTHING_WRITTEN, KeyPoint, Solved
+from .system_solving import NOTHING_WRITTEN
 from .written_parts import SetParts, ready_sets
 
 WAITING = SummarySet.State.WAITING
@@ -29,7 +30,7 @@ def fill_written(run: SystemRun, work: Work) -> None:
     _fill(run, work, list(ready), lambda made, inputs: ready[made.pk])
 
 
-def solve_written(made: SummarySet, parts: SetParts, inputs: CellInputs) -> Solved:
+def solve_written(made: SummarySet, parts: SetParts, inputs: CellInputs) -> Summary:
     """The key points of a set by their clusters; a cluster without one has none, others stay."""
     clusters = sorted(members(made.clusters))
     points = [
@@ -37,9 +38,9 @@ def solve_written(made: SummarySet, parts: SetParts, inputs: CellInputs) -> Solv
     ]
     reason = _reason(len(clusters), len(clusters) - len(points), parts.reasons)
     if not points:
-        return Solved(clusters=made.clusters, reason=reason)
+        return Summary(clusters=made.clusters, reason=reason)
     match = inputs.match([point.text for point in points])
-    return Solved(points, made.clusters, match, reason)
+    return Summary(points, made.clusters, match, reason)
 
 
 def _fill(
@@ -63,7 +64,7 @@ def _fill(
 
 
 @transaction.atomic
-def _store(run: SystemRun, made: SummarySet, solved: Solved) -> None:
+def _store(run: SystemRun, made: SummarySet, solved: Summary) -> None:
     refuse_stopped(run)
     if SummarySet.objects.filter(pk=made.pk, state=WAITING).exists():
         fill_set(made, solved)

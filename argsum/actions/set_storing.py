@@ -14,8 +14,7 @@ from django.db.models.functions import Now
 from argsum.methods.assignment import UNASSIGNED, assign, prevalence
 from argsum.methods.system_grids import setting_of
 from argsum.models import Cell, SummarySet, SystemRun, SystemSummary
-
-from .system_solving import KeyPoint, Parameters, Solved
+from argsum.systems.contract import KeyPoint, Parameters, Summary
 
 # A score is kept to so many digits: more would be noise of the model.
 DIGITS = 6
@@ -35,7 +34,7 @@ class Placed:
     scores: Sequence[float]
 
 
-def place(solved: Solved) -> Placed:
+def place(solved: Summary) -> Placed:
     """Assign the arguments, and put the key point with most of them first.
 
     An argument in a cluster belongs to the key point of that cluster. Every other one belongs to
@@ -71,7 +70,7 @@ def store_set(
     cell: Cell,
     parameters: Parameters,
     keys: Sequence[int],
-    solved: Solved,
+    solved: Summary,
     seconds: float,
 ) -> None:
     """Store one setting of a cell unless it is there; raises `RunStopped` if the run ended."""
@@ -94,7 +93,7 @@ def store_set(
         fill_set(made, solved)
 
 
-def fill_set(made: SummarySet, solved: Solved) -> None:
+def fill_set(made: SummarySet, solved: Summary) -> None:
     """Give a waiting set its key points, or the reason why it has none."""
     made.done_at = Now()
     made.reason = solved.reason[:300]

@@ -11,17 +11,18 @@ from django.db.models import Max, QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from argsum.methods.mcargsum import MIN_SIZE, MOST_ARGUMENTS
+from argsum.methods.mcargsum import MOST_ARGUMENTS
 from argsum.methods.system_grids import (
     Grid,
     GridNotValid,
     check_values,
+    combinations,
     count_combinations,
-    parameters_of,
-    published_grid,
-    usual_grid,
+    setting_of,
 )
-from argsum.models import Cell, Dataset, Scorer, SystemRun
+from argsum.models import Cell, Dataset, Scorer, SummarySet, SystemRun
+from argsum.systems.contract import SummarizationSystem
+from argsum.systems.registry import UnknownSystem, find_system
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.runs import RunRefused, pause_run, resume_run
@@ -29,17 +30,12 @@ from cqa_site.runs.jobs import enqueue
 from cqa_site.runs.ledger.gates import locked_gate
 from cqa_site.runs.models import Job
 
-System, Variant, State = SystemRun.System, SystemRun.Variant, SystemRun.State
+Variant, State = SystemRun.Variant, SystemRun.State
 JOB = "system_run"
 ACTIVE_JOBS = (Job.State.READY, Job.State.LEASED)
 MOST_SETTINGS = 500
 MOST_SETS = 5_000
-VARIANTS: dict[str, tuple[str, ...]] = {
-    System.BARH: (Variant.PLAIN, Variant.CANDIDATES, Variant.SUMMARIES),
-    System.SMATCHTOPR: (Variant.PLAIN, Variant.CANDIDATES, Variant.SUMMARIES),
-    System.USKPM: (Variant.PLAIN, Variant.GLOBAL, Variant.LOCAL, Variant.SEQ2SEQ),
-    System.MCARGSUM: (Variant.PLAIN, Variant.GLOBAL, Variant.LOCAL, Variant.SEQ2SEQ),
-}
+LONGEST_SETTING = SummarySet._meta.get_field("setting").max_length
 # Names of grids: all of the paper, what the system's authors recommend, what dev chose.
 PUBLISHED, USUAL, CHOSEN = "published", "usual", "chosen"
 # A language model writes for the whole cell before, or for clusters after, the system's own work.
@@ -101,6 +97,25 @@ class SystemEstimate:
     def sets(self) -> int:
         """Summary sets that the run will make."""
         return self.cells * self.settings
+
+
+def system_named(name: str) -> SummarizationSystem:
+    """The system of a name; raises `SystemRunRefused`."""
+    try:
+        return find_system(name)
+    except UnknownSystem as problem:
+        raise SystemRunRefused(str(problem)) from None
+
+
+def system_of(run: SystemRun) -> SummarizationSystem:
+    """The system of a run; raises `SystemRunRefused` if what is installed is not the same."""
+    system = system_named(run.system)
+    if system.package != run.package:
+        raise SystemRunRefused(
+            _("The run was begun with %(was)s; now there is %(now)s. Start a new run.")
+            % {"was": run.package or "Counterpoint", "now": system.package or "Counterpoint"}
+        )
+    return system
 
 
 def cells_of(dataset: Dataset, split: str) -> QuerySet[Cell]:
@@ -254,12 +269,13 @@ def name_writer(run: SystemRun, writer: str) -> None:
 
 def default_label(plan: SystemPlan) -> str:
     """What a run is called in tables, if nobody says otherwise."""
+    title = system_named(plan.system).title
     parts = [plan.match_scorer.name]
     if plan.variant == Variant.SEQ2SEQ:
         parts.append(plan.writer_model)
     elif plan.variant != Variant.PLAIN:
         parts.append(str(plan.variant))
-    return f"{System(plan.system).label} ({', '.join(parts)})"[:120]
+    return f"{title} ({', '.join(parts)})"[:120]
 
 
 def grid_named(name: str, system: str, variant: str, scorer: Scorer) -> Grid:
@@ -268,31 +284,27 @@ def grid_named(name: str, system: str, variant: str, scorer: Scorer) -> Grid:
     Raises
     ------
     SystemRunRefused
-        If the training of the match scorer chose nothing for this system.
+        If the training of the match scorer chose nothing for this system, or there is none.
     """
+    found = system_named(system)
     if name == PUBLISHED:
-        return published_grid(system, variant)
+        return found.published_grid(variant)
     if name == USUAL:
-        return usual_grid(system, variant)
-    chosen = scorer.figures.get("chosen", {})
-    if system != System.MCARGSUM or "beyond_threshold" not in chosen:
+        return found.usual_grid(variant)
+    figures = scorer.figures.get("chosen", {})
+    chosen = found.chosen(figures) if found.chosen else None
+    if chosen is None:
         raise SystemRunRefused(
             _("Dev chose settings only for MCArgSum, with a match scorer that was trained here.")
         )
-    return {
-        "threshold": [chosen["beyond_threshold"]],
-        "min_size": [MIN_SIZE],
-        "profile": [chosen["profile"]],
-        "refines": [chosen["refines"]],
-    }
+    return chosen
 
 
 def _checked(plan: SystemPlan) -> Grid:
-    if plan.system not in System.values:
-        raise SystemRunRefused(_("There is no system of that name."))
-    if plan.variant not in VARIANTS[System(plan.system)]:
+    system = system_named(plan.system)
+    if plan.variant not in system.variants:
         raise SystemRunRefused(_("This system has no such variant."))
-    parameters = {each.name: each for each in parameters_of(plan.system, plan.variant)}
+    parameters = {each.name: each for each in system.parameters_for(plan.variant)}
     if unknown := sorted(set(plan.grid) - set(parameters)):
         raise SystemRunRefused(_("“%s” is no parameter of this system.") % unknown[0])
     checked: Grid = {}
@@ -328,6 +340,8 @@ def _refuse_unfit(study: Study, plan: SystemPlan) -> None:
             _("%(n)s settings are too many: at most %(most)s are possible. Take fewer values.")
             % {"n": f"{found.settings:,}", "most": f"{MOST_SETTINGS:,}"}
         )
+    if max(len(setting_of(each)) for each in combinations(plan.checked)) > LONGEST_SETTING:
+        raise SystemRunRefused(_("The values of one setting are too long to be stored."))
     if found.sets > MOST_SETS:
         raise SystemRunRefused(
             _("%(n)s cells and settings are too many for one run: at most %(most)s are possible.")
@@ -342,6 +356,7 @@ def _fields(plan: SystemPlan) -> dict[str, Any]:
         "split": plan.split,
         "is_unfiltered": plan.is_unfiltered,
         "system": plan.system,
+        "package": system_named(plan.system).package,
         "variant": plan.variant,
         "match_scorer": plan.match_scorer,
         "quality_scorer": plan.quality_scorer,

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models.functions import Now
 
-from argsum.methods.system_grids import combinations, in_order, setting_of
+from argsum.methods.system_grids import combinations, setting_of
 from argsum.models import SystemRun
+from argsum.systems.contract import SummarizationSystem
 from cqa_site.judging.embedding import EmbeddingsUnavailable
 from cqa_site.runs.jobs import JobRefused, StaleWorker, Work
 
@@ -16,12 +17,21 @@ from .seq2seq import WriterUnavailable
 from .set_filling import fill_written
 from .set_storing import RunStopped, store_set
 from .system_inputs import CellInputs, RunScorers, clock
-from .system_runs import WRITES_CELLS, cells_of
-from .system_solving import solver_of, warm_up
+from .system_runs import WRITES_CELLS, SystemRunRefused, cells_of, system_of
+from .system_solving import SystemFailed, solve
 from .written_parts import answered_cells, has_ready_sets, waits_for_writing
 
 State = SystemRun.State
 ROUNDS = 100
+# Whoever started the run can do something about these, and reads why.
+REFUSED = (
+    SystemRunRefused,
+    SystemFailed,
+    ScorerRefused,
+    EmbeddingsUnavailable,
+    WriterUnavailable,
+    MemoryError,
+)
 
 
 @dataclass
@@ -63,7 +73,7 @@ def make_sets(work: Work) -> None:
                 return
     except RunStopped:
         return
-    except (ScorerRefused, EmbeddingsUnavailable, WriterUnavailable, MemoryError) as problem:
+    except REFUSED as problem:
         message = str(problem) or "The cell is too large for the memory of this machine."
         _fail(run, message)
         raise JobRefused(message) from None
@@ -76,7 +86,8 @@ def make_sets(work: Work) -> None:
 
 def _compute(run: SystemRun, work: Work) -> None:
     """Make the sets that are not there; cells for which somebody is to write first wait."""
-    settings = combinations(in_order(run.system, run.grid))
+    system = system_of(run)
+    settings = combinations(system.in_order(run.grid))
     cells = list(cells_of(run.dataset, run.split))
     stored = set(run.sets.values_list("cell", "setting"))
     written = answered_cells(run) if run.variant in WRITES_CELLS else None
@@ -93,10 +104,12 @@ def _compute(run: SystemRun, work: Work) -> None:
         ]
         if missing and (written is None or cell.pk in written):
             found = None if written is None else written[cell.pk]
-            _compute_cell(CellInputs(run, scorers, cell, len(missing)), missing, steps, found)
+            inputs = CellInputs(run, scorers, cell, len(missing))
+            _compute_cell(system, inputs, missing, steps, found)
 
 
 def _compute_cell(
+    system: SummarizationSystem,
     inputs: CellInputs,
     missing: Sequence[tuple[int, dict]],
     steps: Steps,
@@ -104,14 +117,13 @@ def _compute_cell(
 ) -> None:
     """Make the missing sets of one cell; what they share is made once."""
     grid = [each for _number, each in missing]
-    texts, reason = written if written is not None else (None, "")
-    warm_up(inputs, grid)
-    solver = solver_of(inputs, grid, texts, reason)
+    if system.warm_up:
+        system.warm_up(len(inputs.texts), grid)
     for number, parameters in missing:
         steps.step(number)
         inputs.shares.begin()
         started = clock()
-        solved = solver.solve(parameters)
+        solved = solve(system, inputs, grid, parameters, written)
         seconds = max(0.0, clock() - started + inputs.shares.charge)
         store_set(inputs.run, inputs.cell, parameters, inputs.keys, solved, seconds)
         steps.done += 1

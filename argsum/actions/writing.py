@@ -78,6 +78,7 @@ class WritingKind:
 
     parser_version = READER_VERSION
     values_title = lazy("Key points in a reply:")
+    dominance = None
 
     def begin(self, run: Run) -> None:
         """Tie the run to the run of a system that waits for it."""
@@ -144,6 +145,11 @@ class WritingKind:
         for texts in run.written_parts.values_list("texts", flat=True):
             counts[len(texts)] = counts.get(len(texts), 0) + 1
         return {str(size): counts[size] for size in sorted(counts)}
+
+    def texts(self, run: Run) -> Sequence[str]:
+        """The key points of each reply, as one text."""
+        rows = run.written_parts.order_by("pk").values_list("texts", flat=True)
+        return ["\n".join(map(str, texts.values())) for texts in rows if texts]
 
     def check(self, run: Run) -> list[str]:
         """Every ended call has its one part, under its own fence and as its reply says."""

@@ -5,9 +5,9 @@ from typing import Any
 from django.db.models import QuerySet
 from django_filters import rest_framework as filters
 
-from annotation.api.access import StudyViews
 from argsum.models import CountSheet
 from argsum.reports.count_sheets import SHOWN, Asked, shown_sheets
+from cqa_site.api.views import StudyViews
 
 from .counting_bodies import CountSheetSerializer
 
@@ -15,7 +15,7 @@ from .counting_bodies import CountSheetSerializer
 class CountSheetFilter(filters.FilterSet):
     """Sheets by round, rater, set, dataset, file and outcome."""
 
-    counting_round = filters.UUIDFilter(field_name="counting_round__public_id")
+    counting_round = filters.UUIDFilter(field_name="round__public_id")
     rater = filters.UUIDFilter(field_name="rater__public_id")
     set = filters.UUIDFilter(field_name="summary_set__public_id")
     dataset = filters.UUIDFilter(field_name="summary_set__cell__dataset__public_id")

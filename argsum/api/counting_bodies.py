@@ -2,13 +2,13 @@
 
 from rest_framework import serializers
 
-from annotation.api.inputs.base import Input
-from annotation.api.serializers.base import ReadSerializer, public_id
 from annotation.forms.editing import LARGEST
-from argsum.actions.counting_people import DECISIONS
 from argsum.actions.counting_rounds import ALL, MOST_SETS, ONE
-from argsum.forms.counting import LONGEST_INSTRUCTIONS
 from argsum.models import Cell, CountingItem, CountingRound, CountSheet
+from cqa_site.api.inputs import Input
+from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.rounds.plan_form import LONGEST_INSTRUCTIONS
+from cqa_site.rounds.qualifying import EXCLUSIONS
 
 
 class CountingRoundInput(Input):
@@ -38,24 +38,32 @@ class CountingRoundInput(Input):
 class CounterInput(Input):
     """What is decided about one person of a round, and why."""
 
-    decision = serializers.ChoiceField(list(DECISIONS))
+    decision = serializers.ChoiceField(list(EXCLUSIONS))
     reason = serializers.CharField(max_length=300, required=False, allow_blank=True)
 
 
 class CountingRoundSerializer(ReadSerializer):
     """How a round was drawn, and how far it is: ``done`` of ``wanted`` sheets."""
 
-    dataset = serializers.UUIDField(source="recipe.dataset", read_only=True, allow_null=True)
-    split = serializers.CharField(source="recipe.split", read_only=True)
-    systems = serializers.ListField(
-        source="recipe.systems", child=serializers.CharField(), read_only=True
+    dataset = serializers.UUIDField(
+        source="recipe.dataset", default=None, read_only=True, allow_null=True
     )
-    setting = serializers.CharField(source="recipe.setting", read_only=True)
-    per_cell = serializers.CharField(source="recipe.per_cell", read_only=True)
-    size = serializers.IntegerField(source="recipe.size", read_only=True, allow_null=True)
-    leave_out_used = serializers.BooleanField(source="recipe.leave_out_used", read_only=True)
-    found = serializers.IntegerField(source="recipe.found", read_only=True)
-    sets = serializers.IntegerField(read_only=True)
+    split = serializers.CharField(source="recipe.split", default="", read_only=True)
+    systems = serializers.ListField(
+        source="recipe.systems", child=serializers.CharField(), default=list, read_only=True
+    )
+    setting = serializers.CharField(source="recipe.setting", default="", read_only=True)
+    per_cell = serializers.CharField(source="recipe.per_cell", default="", read_only=True)
+    size = serializers.IntegerField(
+        source="recipe.size", default=None, read_only=True, allow_null=True
+    )
+    leave_out_used = serializers.BooleanField(
+        source="recipe.leave_out_used", default=False, read_only=True
+    )
+    found = serializers.IntegerField(
+        source="recipe.found", allow_null=True, default=None, read_only=True
+    )
+    sets = serializers.IntegerField(source="size", read_only=True)
     wanted = serializers.IntegerField(read_only=True)
     done = serializers.IntegerField(read_only=True)
 
@@ -111,9 +119,11 @@ class CounterSerializer(serializers.Serializer):
     repeats = serializers.IntegerField(read_only=True)
     extras = serializers.IntegerField(read_only=True)
     begun = serializers.IntegerField(read_only=True)
-    unsure = serializers.IntegerField(read_only=True)
-    coverage = serializers.FloatField(read_only=True, allow_null=True)
-    redundancy = serializers.FloatField(read_only=True, allow_null=True)
+    unsure = serializers.IntegerField(source="figures.unsure", read_only=True)
+    coverage = serializers.FloatField(source="figures.coverage", read_only=True, allow_null=True)
+    redundancy = serializers.FloatField(
+        source="figures.redundancy", read_only=True, allow_null=True
+    )
     minutes = serializers.IntegerField(read_only=True)
     last_at = serializers.DateTimeField(read_only=True, allow_null=True)
     excluded_at = serializers.DateTimeField(
@@ -129,7 +139,7 @@ class CountSheetSerializer(ReadSerializer):
     system = serializers.CharField(source="summary_set.system", read_only=True)
     setting = serializers.CharField(source="summary_set.setting", read_only=True)
     rater = public_id("rater")
-    counting_round = public_id("counting_round", allow_null=True, default=None)
+    counting_round = public_id("round", allow_null=True, default=None)
     marks = serializers.JSONField(read_only=True)
 
     class Meta:

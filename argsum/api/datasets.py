@@ -11,9 +11,6 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import StudyViews
-from annotation.api.inputs.base import Input
-from annotation.api.serializers.base import ReadSerializer, public_id
 from argsum.actions.datasets import DatasetInUse, change_recipe, delete_dataset
 from argsum.methods.preprocessing import STEPS
 from argsum.models import Cell, CellArgument, Dataset, KeyPointMatch
@@ -25,6 +22,9 @@ from argsum.reports.cells import (
     shown_arguments,
 )
 from argsum.reports.datasets import cell_rows, dataset_rows, datasets_of
+from cqa_site.api.inputs import Input
+from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.api.views import StudyViews
 from cqa_site.web.problems import conflict_on
 
 

@@ -8,7 +8,6 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import StudyViews
 from argsum.methods.released_rows import LEFT_OUT
 from argsum.methods.system_board import INDICES, SELECTIONS
 from argsum.models import SummarySet
@@ -22,6 +21,7 @@ from argsum.reports.people_agreement import people_agreement
 from argsum.reports.summary_board import summary_board
 from argsum.reports.summary_choice import board_choice
 from argsum.reports.summary_tables import board_note
+from cqa_site.api.views import StudyViews
 from cqa_site.web.strict_filters import refuse_unknown
 
 from .figure_bodies import (
@@ -117,7 +117,7 @@ class CorrelationViews(StudyViews):
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
         """Best first in each dimension."""
         refuse_unknown(request, {"dataset", "without"})
-        without = request.query_params.get("without", LEFT_OUT).replace("\x00", "")
+        without = request.query_params.get("without", LEFT_OUT)
         asked = self.study, _dataset(self, request), without
         found = {
             "without": without,
@@ -133,7 +133,7 @@ class CorrelationViews(StudyViews):
         source = known_source(self.study, request.query_params.dict())
         if source is None:
             raise ValidationError({"metric": ["No set of this study has it with this setting."]})
-        without = request.query_params.get("without", LEFT_OUT).replace("\x00", "")
+        without = request.query_params.get("without", LEFT_OUT)
         found = metric_points(self.study, source, _dataset(self, request), without)
         return Response(MetricPointsSerializer({"without": without, "points": found}).data)
 
@@ -148,7 +148,7 @@ class PeopleAgreementViews(StudyViews):
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
         """Over all sets, or those of one dataset."""
         refuse_unknown(request, {"dataset", "without"})
-        without = request.query_params.get("without", "").replace("\x00", "")
+        without = request.query_params.get("without", "")
         found = people_agreement(self.study, _dataset(self, request), without)
         return Response(PeopleAgreementSerializer(found).data)
 

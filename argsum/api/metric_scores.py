@@ -11,17 +11,17 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import StudyViews
 from annotation.api.calls import RunPartViews
-from annotation.api.inputs.base import Input
 from annotation.api.run_starts import key_of
 from annotation.api.serializers import JobSerializer
-from annotation.api.serializers.base import public_id
 from argsum.actions.metric_making import request_metrics
 from argsum.actions.metric_similarities import CHOICES, MetricsRefused
 from argsum.actions.scorers import default_scorers
 from argsum.forms.metrics import MetricsForm
 from argsum.models import Cell, CountReply, MetricScore
+from cqa_site.api.inputs import Input
+from cqa_site.api.serializers import public_id
+from cqa_site.api.views import StudyViews
 from cqa_site.judging.embedding import PACKAGED_MODEL
 from cqa_site.web.problems import conflict_on
 from cqa_site.web.strict_filters import TrueFalseFilter

@@ -11,10 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import StudyViews
-from annotation.api.inputs.base import Input, NothingInput, require_valid
 from annotation.api.serializers import JobSerializer
-from annotation.api.serializers.base import ReadSerializer, public_id
 from argsum.actions import scorer_training as training
 from argsum.actions.scorer_models import ScorerRefused
 from argsum.actions.scorer_trying import request_try
@@ -22,6 +19,9 @@ from argsum.actions.scorers import add_scorer, default_scorers
 from argsum.forms.scorers import WAYS, ScorerForm, TrainForm, TryForm
 from argsum.models import Scorer
 from argsum.reports.scorers import scorers_of, shown_state
+from cqa_site.api.inputs import Input, NothingInput, require_valid
+from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.api.views import StudyViews
 from cqa_site.web.problems import Conflict, conflict_on, invalid_on
 
 

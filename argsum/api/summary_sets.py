@@ -6,9 +6,9 @@ from django.db.models import QuerySet
 from django_filters import rest_framework as filters
 from rest_framework import serializers
 
-from annotation.api.access import StudyViews
-from annotation.api.serializers.base import ReadSerializer, public_id
 from argsum.models import Cell, CellArgument, SummarySet, SystemSummary
+from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.api.views import StudyViews
 
 
 class SystemSummarySerializer(serializers.ModelSerializer):

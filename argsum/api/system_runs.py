@@ -13,10 +13,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import StudyViews
 from annotation.api.inputs import NothingInput
-from annotation.api.inputs.base import Input
-from annotation.api.serializers.base import ReadSerializer, public_id
 from argsum.actions.scorers import default_scorers
 from argsum.actions.system_runs import (
     CHOSEN,
@@ -29,15 +26,15 @@ from argsum.actions.system_runs import (
     grid_named,
     resume_system,
     start_system,
+    system_named,
 )
-from argsum.methods.system_grids import (
-    MOST_VALUES,
-    GridNotValid,
-    parameters_of,
-    read_values,
-)
+from argsum.methods.system_grids import MOST_VALUES, GridNotValid, read_values
 from argsum.models import Cell, Scorer, SystemRun
 from argsum.reports.system_runs import cell_lines, runs_of
+from argsum.systems.registry import systems
+from cqa_site.api.inputs import Input
+from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.api.views import StudyViews
 from cqa_site.web.problems import conflict_on
 from cqa_site.web.strict_filters import refuse_unknown
 
@@ -57,9 +54,10 @@ class SystemRunSerializer(ReadSerializer):
     class Meta:
         model = SystemRun
         fields = [
-            "id", "number", "label", "dataset", "split", "is_unfiltered", "system", "variant",
-            "match_scorer", "quality_scorer", "grid", "seed", "writer_model", "writing", "state",
-            "error", "sets_done", "sets_without_result", "sets_waiting", "created_at", "ended_at",
+            "id", "number", "label", "dataset", "split", "is_unfiltered", "system", "package",
+            "variant", "match_scorer", "quality_scorer", "grid", "seed", "writer_model", "writing",
+            "state", "error", "sets_done", "sets_without_result", "sets_waiting", "created_at",
+            "ended_at",
         ]  # fmt: skip
 
 
@@ -108,7 +106,7 @@ class SystemRunInput(Input):
 
     dataset = serializers.UUIDField()
     split = serializers.ChoiceField(Cell.Split.choices[1:], allow_blank=True, required=False)
-    system = serializers.ChoiceField(SystemRun.System.choices)
+    system = serializers.CharField(max_length=40)
     variant = serializers.ChoiceField(SystemRun.Variant.choices, required=False)
     settings = serializers.ChoiceField((PUBLISHED, USUAL, CHOSEN), default=PUBLISHED)
     grid = serializers.DictField(required=False)
@@ -123,9 +121,16 @@ class SystemRunInput(Input):
 class SystemRunFilter(filters.FilterSet):
     """Runs of one system, state or dataset."""
 
-    system = filters.ChoiceFilter(choices=SystemRun.System.choices)
+    system = filters.CharFilter(method="of_system")
     state = filters.ChoiceFilter(choices=SystemRun.State.choices)
     dataset = filters.UUIDFilter(field_name="dataset__public_id")
+
+    def of_system(self, rows: QuerySet, name: str, value: str) -> QuerySet:
+        """Those of a system that is installed or ran here; anything else is a 400."""
+        found = rows.filter(system=value)
+        if value not in {each.name for each in systems()} and not found.exists():
+            raise ValidationError({name: ["There is no system of that name."]})
+        return found
 
 
 class SystemRunViews(StudyViews):
@@ -206,7 +211,7 @@ class SystemRunViews(StudyViews):
 def _read_grid(system: str, variant: str, given: dict[str, Any]) -> dict[str, Any]:
     """Values as lists, with ranges written out."""
     grid: dict[str, Any] = dict(given)
-    known = {each.name: each for each in parameters_of(system, variant)}
+    known = {each.name: each for each in system_named(system).parameters_for(variant)}
     for name, values in given.items():
         if isinstance(values, str) and name in known:
             try:

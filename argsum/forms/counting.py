@@ -1,27 +1,42 @@
 """The form of a counting round."""
 
+from typing import Any
+
 from django import forms
-from django.core.exceptions import ValidationError
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.forms.editing import LARGEST
-from argsum.actions.counting_guide import GUIDE
+from argsum.actions.counting_kind import COUNTING
 from argsum.actions.counting_rounds import ALL, MOST_SETS, ONE, Plan
-from argsum.models import Cell, CountingRound, Dataset
-from cqa_site.people.models import Study
+from argsum.models import Cell, Dataset
+from cqa_site.rounds.plan_form import PlanForm
 
-LONGEST_INSTRUCTIONS = 20_000
 PER_CELL = [
     (ONE, lazy("One of every system and cell, drawn among its settings")),
     (ALL, lazy("Every set that matches")),
 ]
 
 
-class RoundForm(forms.Form):
+class RoundForm(PlanForm):
     """Everything that a draft round decides."""
 
-    name = forms.CharField(label=lazy("Name"), max_length=120)
+    kind = COUNTING
+    groups = (
+        (
+            lazy("Which sets"),
+            (
+                ("dataset", "split"),
+                ("systems",),
+                ("per_cell", "setting"),
+                ("size", "seed"),
+                ("leave_out_used",),
+            ),
+        ),
+        (
+            lazy("How they are judged"),
+            (("raters", "lease_minutes"), ("repeat_share",), ("instructions",)),
+        ),
+    )
+
     dataset = forms.ModelChoiceField(
         label=lazy("Dataset"),
         queryset=Dataset.objects.none(),
@@ -64,55 +79,13 @@ class RoundForm(forms.Form):
         initial=3,
         help_text=lazy("With one there is no agreement to look at."),
     )
-    repeat_share = forms.FloatField(
-        label=lazy("Share of own sets that come a second time"),
-        min_value=0,
-        max_value=0.5,
-        initial=0,
-        help_text=lazy(
-            "Shows how far people agree with themselves. Nobody is told which sets these are."
-        ),
-    )
-    lease_minutes = forms.IntegerField(
-        label=lazy("Minutes a set stays reserved"),
-        min_value=5,
-        max_value=1440,
-        initial=120,
-        help_text=lazy("Counted from the last change. Drafts are kept in any case."),
-    )
-    seed = forms.IntegerField(
-        label=lazy("Seed"),
-        min_value=0,
-        max_value=LARGEST,
-        help_text=lazy("The same seed and the same sets give the same round again."),
-    )
-    instructions = forms.CharField(
-        label=lazy("Instructions"),
-        max_length=LONGEST_INSTRUCTIONS,
-        required=False,
-        initial=GUIDE,
-        widget=forms.Textarea(attrs={"rows": 12}),
-        help_text=lazy("Shown beside the form. Markdown."),
-    )
 
-    def __init__(
-        self, *args, study: Study, counting_round: CountingRound | None = None, **kwargs
-    ) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.study, self.counting_round = study, counting_round
+        study = self.study
         self.fields["dataset"].queryset = study.argument_datasets.all()
         names = study.summary_sets.order_by("system").values_list("system", flat=True).distinct()
         self.fields["systems"].choices = [(name, name) for name in names]
-
-    def clean_name(self) -> str:
-        """Keep names apart within the study."""
-        name = self.cleaned_data["name"]
-        others = self.study.counting_rounds.filter(name=name)
-        if self.counting_round is not None:
-            others = others.exclude(pk=self.counting_round.pk)
-        if others.exists():
-            raise ValidationError(_("Another round of this study has this name."))
-        return name
 
     def plan(self) -> Plan:
         """The cleaned fields as the action takes them."""

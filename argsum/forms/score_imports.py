@@ -3,9 +3,10 @@
 from typing import Any
 
 from django import forms
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
-from argsum.actions.score_imports.entries import LONGEST_NAME
+from argsum.actions.score_imports.entries import LONGEST_NAME, ORDER_NAMES
 from cqa_site.people.models import Study
 
 
@@ -21,6 +22,21 @@ class StoredScoresForm(forms.Form):
         help_text=_("Of a file with runs of one system. Files with soft scores need none."),
     )
 
+    order = forms.ChoiceField(
+        label=_("Order of cluster ids"),
+        required=False,
+        choices=[
+            ("", _("Sorted by key point, then text, if the ids show it")),
+            # With the word that refusals, the API and the command use.
+            *((key, format_lazy("{}: {}", key, name)) for key, name in ORDER_NAMES.items()),
+        ],
+        help_text=_(
+            "Only of clusterings, whose ids stand for arguments that the file does not name. They "
+            "are compared with the reference key points, and refused where they follow another "
+            "order or do not show which."
+        ),
+    )
+
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["dataset"].queryset = study.argument_datasets.all()
@@ -31,4 +47,5 @@ class StoredScoresForm(forms.Form):
         return {
             "dataset": self.cleaned_data["dataset"].name,
             "system": self.cleaned_data["system"],
+            "order": self.cleaned_data["order"],
         }

@@ -11,44 +11,20 @@ from argsum.actions.system_runs import (
     CHOSEN,
     PUBLISHED,
     USUAL,
-    VARIANTS,
     SystemPlan,
     SystemRunRefused,
     Variant,
     grid_named,
+    system_named,
 )
-from argsum.methods.system_grids import (
-    PARAMETERS,
-    Grid,
-    GridNotValid,
-    Parameter,
-    parameters_of,
-    read_values,
-    write_values,
-)
+from argsum.methods.system_grids import Grid, GridNotValid, Parameter, read_values, write_values
 from argsum.models import Cell, Scorer, SystemRun
+from argsum.systems.contract import SummarizationSystem
+from argsum.systems.registry import Fault, faults, systems
 from cqa_site.people.models import Study
 
 TYPED = "typed"
-TITLES = {
-    "threshold": lazy("Match threshold"),
-    "fill_up": lazy("Least share of candidates"),
-    "edge": lazy("Least score of an edge"),
-    "damping": lazy("Damping"),
-    "redundancy": lazy("Score from which two repeat each other"),
-    "neighbours": lazy("UMAP neighbours"),
-    "components": lazy("UMAP components"),
-    "min_distance": lazy("UMAP least distance"),
-    "iterative": lazy("Iterative clustering"),
-    "min_size": lazy("Fewest arguments in a cluster"),
-    "profile": lazy("Weight of match profiles"),
-    "refines": lazy("Move arguments to the cluster they match best"),
-}
 HELP = lazy("Values or ranges, such as 0.05–0.95 step 0.025.")
-OWN_HELP = {
-    "profile": lazy("0 to 1: arguments are alike that match the same others. Empty as published."),
-    "refines": lazy("on, off, or both. Empty as published, without."),
-}
 
 
 class SystemRunForm(forms.Form):
@@ -65,8 +41,8 @@ class SystemRunForm(forms.Form):
     )
     system = forms.ChoiceField(
         label=lazy("System"),
-        choices=SystemRun.System,
-        initial=SystemRun.System.MCARGSUM,
+        choices=lambda: [(each.name, each.title) for each in systems()],
+        initial="mcargsum",
         widget=forms.RadioSelect,
     )
     variant = forms.ChoiceField(
@@ -122,24 +98,29 @@ class SystemRunForm(forms.Form):
         self.fields["quality_scorer"].queryset = ready.filter(task=Scorer.Task.QUALITY)
         self.fields["match_scorer"].initial = match.pk
         self.fields["quality_scorer"].initial = quality.pk
-        for system, parameters in PARAMETERS.items():
-            for each in parameters:
-                self.fields[field_of(system, each)] = _grid_field(each)
+        for system in systems():
+            for each in system.parameters:
+                self.fields[field_of(system.name, each)] = _grid_field(each)
         self._plan: SystemPlan | None = None
 
-    def grids(self) -> list[tuple[str, str, list[forms.BoundField]]]:
-        """System, its name, and the fields of its grid."""
+    def grids(self) -> list[tuple[SummarizationSystem, list[forms.BoundField]]]:
+        """Every system with the fields of its grid."""
         return [
-            (system, SystemRun.System(system).label, [self[field_of(system, p)] for p in found])
-            for system, found in PARAMETERS.items()
+            (system, [self[field_of(system.name, each)] for each in system.parameters])
+            for system in systems()
         ]
+
+    def faults(self) -> tuple[Fault, ...]:
+        """Systems of other packages that cannot be chosen."""
+        return faults()
 
     def clean(self) -> dict[str, Any]:
         """The plan as a whole."""
         data = super().clean()
         system, variant = data.get("system"), data.get("variant")
-        if system and variant and variant not in VARIANTS[system]:
-            names = ", ".join(f"“{Variant(each).label}”" for each in VARIANTS[system])
+        possible = system_named(system).variants if system else ()
+        if system and variant and variant not in possible:
+            names = ", ".join(f"“{Variant(each).label}”" for each in possible)
             self.add_error("variant", _("This system has only %s.") % names)
         if variant == Variant.SEQ2SEQ and not data.get("writer_model"):
             self.add_error("writer_model", _("Name a model."))
@@ -178,7 +159,7 @@ class SystemRunForm(forms.Form):
         if data["settings"] != TYPED:
             return grid_named(data["settings"], system, variant, data["match_scorer"])
         grid: Grid = {}
-        for each in parameters_of(system, variant):
+        for each in system_named(system).parameters_for(variant):
             name = field_of(system, each)
             typed = data[name] or write_values(each.published)
             if not typed:
@@ -193,15 +174,16 @@ class SystemRunForm(forms.Form):
 
 
 def field_of(system: str, parameter: Parameter) -> str:
-    """The name of a parameter's field."""
-    return f"{system}_{parameter.name}"
+    """The name of a parameter's field; no name of a system holds the hyphen."""
+    return f"{system}-{parameter.name}"
 
 
 def _grid_field(parameter: Parameter) -> forms.CharField:
+    usual = "" if parameter.kind == "switch" else HELP
     return forms.CharField(
-        label=TITLES[parameter.name],
+        label=_(parameter.title) if parameter.title else parameter.name,
         required=False,
         max_length=1_000,
         initial=write_values(parameter.published),
-        help_text=OWN_HELP.get(parameter.name, "" if parameter.kind == "switch" else HELP),
+        help_text=_(parameter.help) if parameter.help else usual,
     )

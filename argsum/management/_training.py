@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Q
 from django.utils import timezone
 
-from annotation.management.commands._importing import find_study
+from annotation.management.studies import add_study_arguments, study_of
 from argsum.actions.scorer_models import ScorerRefused, checkpoint_of
 from argsum.actions.scorers import keep_new
 from argsum.models import Dataset, Scorer
@@ -23,8 +23,7 @@ class TrainCommand(BaseCommand):
     kind = ""
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--study", required=True, help="name or id of the study that gets it")
-        parser.add_argument("--create-study", action="store_true", help="make it if it is missing")
+        add_study_arguments(parser)
         parser.add_argument("--dataset", help="name of a dataset of the study")
         parser.add_argument("--data", type=Path, help="folder with the ArgKP files instead")
         parser.add_argument("--name", required=True, help="what the scorer is called")
@@ -33,7 +32,7 @@ class TrainCommand(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if bool(options["dataset"]) == bool(options["data"]):
             raise CommandError("Name either --dataset or --data.")
-        study = find_study(options["study"], create=options["create_study"])
+        study = study_of(self, options)
         dataset = self._dataset(study, options["dataset"]) if options["dataset"] else None
         scorer = self._scorer(study, dataset, options)
         try:

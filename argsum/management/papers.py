@@ -5,20 +5,29 @@ from typing import Any
 
 from django.core.management import CommandError
 
-from argsum.reports.paper_figures import argsum_figures
+from annotation.management.studies import find_study
+from argsum.reports.paper_figures import argsum_reproduction
 from argsum.reports.paper_release import ReleaseMissing
+from argsum.reports.paper_study import argsum_of_study
 from cqa_site.judging.embedding import EmbeddingsUnavailable
 from cqa_site.tabular import UnreadableFile
-from cqa_site.web.published import reproduced
-from cqa_site.web.reproduced import Reproduced, Say
-
-WIDTHS = (25, 56, 24, 27, 27, 4)
+from cqa_site.web.reproduced import Reproduction, Say
 
 
-def argsum(data: Path, options: dict[str, Any], say: Say) -> Reproduced:
+def argsum(data: Path, options: dict[str, Any], say: Say) -> Reproduction:
     """Every figure that needs no foreign model; no database is used, no option changes one."""
     try:
-        figures = argsum_figures(data, say)
+        return argsum_reproduction(data, say)
     except (ReleaseMissing, UnreadableFile, EmbeddingsUnavailable) as error:
         raise CommandError(str(error)) from error
-    return reproduced(figures, WIDTHS)
+
+
+def argsum_study(wanted: str, options: dict[str, Any], say: Say) -> Reproduction:
+    """The paper's tables from the datasets, counts and systems of a study."""
+    study = find_study(wanted)
+    if study is None:
+        raise CommandError(f"There is no study {wanted!r}.")
+    found = argsum_of_study(study)
+    if not found.layouts:
+        raise CommandError(f"The study {wanted!r} has no arguments, counts or summaries.")
+    return found

@@ -5,11 +5,12 @@ A cell that does not fit raises `Misfit` with the name of its column.
 
 import math
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from argsum.methods.raw_cells import CellBuilder, Misfit, RawCell
-from cqa_site.tabular import Problem, Row, UnreadableFile, Value, open_table
+from cqa_site.tabular import Problem, Row, UnreadableFile, Value, open_table, printable_name
 
 T = TypeVar("T")
 
@@ -25,6 +26,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "arg_id": ("argid", "argumentid", "id"),
     "key_point_id": ("keypointid", "kpid"),
 }
+# What `cqa_site.tabular` calls a column whose header is empty.
+_UNNAMED = re.compile(r"Column \d+|Unnamed: \d+")
 # Regressors overshoot; the released qualities reach 1.07.
 QUALITY_SLACK = 0.25
 _STANCES = {
@@ -72,6 +75,15 @@ def named_rows(
 def named_columns(headers: Iterable[str]) -> set[str]:
     """Which of the columns of `ALIASES` a header has."""
     return {column for header in headers if (column := _column_of(header, ALIASES))}
+
+
+def unread_columns(headers: Iterable[str]) -> tuple[str, ...]:
+    """Columns of a header that mean nothing here; one without a name is a count of the rows."""
+    return tuple(
+        printable_name(each, 40)
+        for each in headers
+        if not _column_of(each, ALIASES) and not _UNNAMED.fullmatch(each)
+    )
 
 
 def _column_of(header: str, wanted: Collection[str]) -> str | None:

@@ -74,5 +74,18 @@ def cluster_ids_of(given: Any, file: str, place: str) -> tuple[int, ...]:
     return tuple(ids)
 
 
+def texts_of(named: dict[str, Any], topic: str, stance: str, file: str) -> tuple[str, ...]:
+    """The arguments of a cell where the file names them; each text once."""
+    if not named:
+        return ()
+    place = f"arguments, {topic} ({stance})"
+    texts = an_object(named.get(topic, {}), file, place).get(stance)
+    if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
+        raise UnreadableFile(file, "is no list of texts", column=printable_name(place))
+    if len(set(texts)) != len(texts):
+        raise UnreadableFile(file, "names an argument twice", column=printable_name(place))
+    return tuple(texts)
+
+
 def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -4,8 +4,9 @@
 that people counted, in the order of topic, stance and file. The results of GPT-4o map
 ``llm_coverage`` and ``llm_redundancy`` to temperatures with lists over the same sets. An
 evaluation file maps topic, stance and setting to scores; a clustering file maps setting, topic
-and stance to cluster ids, which follow the arguments of the cell sorted by key point and text.
-Settings are tuples of numbers as text, beside ``parameter_names``.
+and stance to cluster ids, whose order `clustering_order` is about; a file may name the arguments
+that its ids follow, topic → stance → texts, under ``arguments``. Settings are tuples of numbers as
+text, beside ``parameter_names``.
 """
 
 import os
@@ -26,6 +27,7 @@ from .released_json import (
     scores_of,
     seconds_of,
     stance_of,
+    texts_of,
 )
 
 SOFT_PARTS = ("sP", "sR", "sF1")
@@ -49,6 +51,8 @@ class StoredRun:
         The stored runtime; None without one.
     cluster_ids
         Of a clustering file; -1 is unclustered.
+    texts
+        The arguments that the ids follow; empty where the file does not name them.
     """
 
     topic: str
@@ -57,6 +61,7 @@ class StoredRun:
     scores: dict[str, float] = field(default_factory=dict)
     seconds: float | None = None
     cluster_ids: tuple[int, ...] = ()
+    texts: tuple[str, ...] = ()
 
     @property
     def cell(self) -> str:
@@ -92,6 +97,19 @@ def read_soft_scores(
             lengths.add(len(values))
     if len(lengths) != 1:
         raise UnreadableFile(shown, "the lists of scores differ in length")
+    return found
+
+
+def read_soft_seconds(
+    path: str | os.PathLike[str], *, name: str | None = None
+) -> dict[str, float]:
+    """Similarity function → seconds over all sets; those without stored times are left out."""
+    shown = name or Path(path).name
+    found = {}
+    for function, parts in an_object(read_json(path, shown), shown).items():
+        times = an_object(parts, shown, function).get("runtime")
+        if isinstance(times, list) and times and all(map(is_number, times)):
+            found[function] = float(sum(times))
     return found
 
 
@@ -172,6 +190,7 @@ def read_clusterings(
     names = parameter_names(content, shown)
     if part not in content:
         return ()
+    named = an_object(content.get("arguments", {}), shown, "arguments")
     return tuple(
         StoredRun(
             topic,
@@ -179,27 +198,12 @@ def read_clusterings(
             parameters_of(setting, names, shown),
             seconds=seconds_of(given),
             cluster_ids=cluster_ids_of(given, shown, f"{setting}, {topic} ({text})"),
+            texts=texts_of(named, topic, text, shown),
         )
         for setting, topics in an_object(content[part], shown, part).items()
         for topic, stances in an_object(topics, shown, setting).items()
         for text, given in an_object(stances, shown, topic).items()
     )
-
-
-def clustering_order(arguments: Sequence[tuple[str, str]]) -> list[int]:
-    """Positions of a cell's arguments in the order that stored cluster ids follow.
-
-    Parameters
-    ----------
-    arguments
-        Key point and text of each.
-
-    Examples
-    --------
-    >>> clustering_order([("b", "x"), ("a", "z"), ("a", "y")])
-    [2, 1, 0]
-    """
-    return sorted(range(len(arguments)), key=lambda place: arguments[place])
 
 
 def iter_cells(runs: Sequence[StoredRun]) -> Iterator[tuple[str, list[StoredRun]]]:

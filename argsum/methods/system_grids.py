@@ -1,4 +1,4 @@
-"""Parameters of the systems: their published grids, how a grid is typed, and what it comes to.
+"""Parameters of systems: how their values are typed, and what a grid of them comes to.
 
 A grid maps each parameter to its values; every combination is one setting, spelled in one way.
 """
@@ -8,8 +8,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-from . import barh, mcargsum, smatchtopr, uskpm
 
 Value = float | int | bool
 Grid = dict[str, list[Value]]
@@ -43,7 +41,11 @@ class Parameter:
     kind
         ``"float"``, ``"int"`` or ``"switch"``.
     usual
-        The value in the systems' own publications.
+        The value in the system's own publication.
+    title, help
+        What a form says; without a title, the name.
+    only
+        The variants for which it matters; all of them if empty.
     """
 
     name: str
@@ -52,77 +54,9 @@ class Parameter:
     high: float = 1.0
     kind: str = "float"
     usual: Value | None = None
-
-
-_FILL_UP = Parameter("fill_up", barh.FILL_UPS, usual=0.1)
-PARAMETERS: dict[str, tuple[Parameter, ...]] = {
-    "barh": (Parameter("threshold", barh.THRESHOLDS, -1.0, 1.0, usual=barh.THRESHOLD), _FILL_UP),
-    "smatchtopr": (
-        Parameter("edge", (smatchtopr.EDGE,), -1.0, 1.0, usual=smatchtopr.EDGE),
-        Parameter("damping", (smatchtopr.DAMPING,), 0.0, 0.99, usual=smatchtopr.DAMPING),
-        Parameter("redundancy", smatchtopr.REDUNDANCIES, -1.0, 1.0, usual=smatchtopr.REDUNDANCY),
-        _FILL_UP,
-    ),
-    "uskpm": (
-        Parameter("neighbours", uskpm.NEIGHBOURS, 2, 100, "int", 5),
-        Parameter("components", uskpm.COMPONENTS, 2, 50, "int", 5),
-        Parameter("min_distance", uskpm.MIN_DISTANCES, 0.0, 0.99, usual=0.0),
-        Parameter("iterative", (False, True), kind="switch", usual=True),
-        Parameter("min_size", (mcargsum.MIN_SIZE,), 2, 50, "int", mcargsum.MIN_SIZE),
-    ),
-    "mcargsum": (
-        Parameter("threshold", mcargsum.THRESHOLDS, -1.0, 1.0, usual=0.5),
-        Parameter("min_size", (mcargsum.MIN_SIZE,), 2, 50, "int", mcargsum.MIN_SIZE),
-        # How to go beyond average linkage; see docs/papers/argsum.md.
-        Parameter("profile", ()),
-        Parameter("refines", (), kind="switch"),
-    ),
-}
-
-
-def parameters_of(system: str, variant: str) -> tuple[Parameter, ...]:
-    """The parameters that matter: written candidates are not filled up, written key points last.
-
-    Raises
-    ------
-    KeyError
-        For a system that nobody knows.
-    """
-    found = PARAMETERS[system]
-    if variant == "summaries":
-        return ()
-    if variant == "candidates":
-        return tuple(each for each in found if each.name != "fill_up")
-    return found
-
-
-def published_grid(system: str, variant: str) -> Grid:
-    """The grid of the paper."""
-    return {
-        each.name: list(each.published)
-        for each in parameters_of(system, variant)
-        if each.published
-    }
-
-
-def usual_grid(system: str, variant: str) -> Grid:
-    """One setting: what the systems' own publications recommend."""
-    return {
-        each.name: [each.published[0] if each.usual is None else each.usual]
-        for each in parameters_of(system, variant)
-        if each.published
-    }
-
-
-def in_order(system: str, grid: Mapping[str, list[Value]]) -> Grid:
-    """A stored grid in the order of the system's parameters, which not every database keeps.
-
-    Examples
-    --------
-    >>> in_order("mcargsum", {"min_size": [3], "threshold": [0.5]})
-    {'threshold': [0.5], 'min_size': [3]}
-    """
-    return {each.name: grid[each.name] for each in PARAMETERS[system] if each.name in grid}
+    title: str = ""
+    help: str = ""
+    only: tuple[str, ...] = ()
 
 
 def read_values(text: str, parameter: Parameter) -> list[Value]:

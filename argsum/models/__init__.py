@@ -1,10 +1,10 @@
 """Tables of argument summarization."""
 
+from .boards import KeyPointSnapshot
 from .cells import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
 from .counting import (
     CountEvent,
     CountingItem,
-    CountingPlace,
     CountingRound,
     CountingSlot,
     CountSheet,
@@ -21,13 +21,13 @@ __all__ = [
     "CountReply",
     "CountSheet",
     "CountingItem",
-    "CountingPlace",
     "CountingRound",
     "CountingRun",
     "CountingSlot",
     "Dataset",
     "KeptCount",
     "KeyPointMatch",
+    "KeyPointSnapshot",
     "MetricScore",
     "ReferenceKeyPoint",
     "Scorer",

@@ -51,7 +51,7 @@ class CountingRun(models.Model):
     """Which sets a language model counts, and as which rater it stands beside people."""
 
     run = models.OneToOneField("runs.Run", models.CASCADE, related_name="counting")
-    rater = models.ForeignKey("annotation.Rater", models.PROTECT, related_name="counting_runs")
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="counting_runs")
 
     def __str__(self) -> str:
         return str(self.run)

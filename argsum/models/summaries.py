@@ -7,20 +7,14 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from argsum.systems.registry import title_of
+
 from .cells import Cell, Dataset
 from .scorers import Scorer
 
 
 class SystemRun(models.Model):
     """One system over the cells of a dataset, with every combination of a grid of parameters."""
-
-    class System(models.TextChoices):
-        """The published systems."""
-
-        BARH = "barh", "BarH"
-        SMATCHTOPR = "smatchtopr", "SMatchToPr"
-        USKPM = "uskpm", "USKPM"
-        MCARGSUM = "mcargsum", "MCArgSum"
 
     class Variant(models.TextChoices):
         """Who writes, and what."""
@@ -53,7 +47,9 @@ class SystemRun(models.Model):
     split = models.CharField(max_length=5, choices=Cell.Split, blank=True, default="")
     # Arguments that preprocessing left out take part too.
     is_unfiltered = models.BooleanField(default=False)
-    system = models.CharField(max_length=10, choices=System)
+    # A name in `argsum.systems.registry`, and the installed package it is from, if not ours.
+    system = models.CharField(max_length=40)
+    package = models.CharField(max_length=200, blank=True, default="")
     variant = models.CharField(max_length=10, choices=Variant, default=Variant.PLAIN)
     match_scorer = models.ForeignKey(Scorer, models.PROTECT, null=True, related_name="+")
     quality_scorer = models.ForeignKey(Scorer, models.PROTECT, null=True, related_name="+")
@@ -84,6 +80,11 @@ class SystemRun(models.Model):
 
     def __str__(self) -> str:
         return self.label
+
+    @property
+    def system_title(self) -> str:
+        """What its system is called; the bare name where it is not installed any more."""
+        return title_of(self.system)
 
     @property
     def is_active(self) -> bool:

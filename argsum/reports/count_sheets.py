@@ -10,17 +10,16 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.shortcuts import get_object_or_404
 
-from annotation.models import Rater
 from argsum.methods.count_marks import Marks, marks_from_json
 from argsum.methods.statement_letters import letters
 from argsum.models import CountSheet
-from cqa_site.people.models import Study
+from cqa_site.people.models import Rater, Study
 
 FETCH = 2_000
 MOST_BESIDE = 12
 # Drafts are nobody's counts yet.
 SHOWN = (CountSheet.State.SUBMITTED, CountSheet.State.VOID)
-RELATED = ("summary_set__cell__dataset", "rater", "counting_round")
+RELATED = ("summary_set__cell__dataset", "rater", "round")
 TYPES: dict[str, type] = {
     "sheet": str,
     "set": str,
@@ -71,7 +70,7 @@ def counted_sheets(study: Study) -> QuerySet[CountSheet]:
 def shown_sheets(study: Study, asked: Asked) -> QuerySet[CountSheet]:
     """Submitted and void sheets, in the order in which they were made."""
     wanted = {
-        "counting_round__public_id": asked.counting_round,
+        "round__public_id": asked.counting_round,
         "rater__public_id": asked.rater,
         "summary_set__cell__dataset__public_id": asked.dataset,
         "summary_set__public_id": asked.summary_set,
@@ -106,7 +105,7 @@ def export_rows(sheets: QuerySet[CountSheet]) -> Iterator[tuple[Any, ...]]:
             sheet.summary_set.system,
             sheet.summary_set.setting,
             rater_name(sheet.rater),
-            sheet.counting_round.name if sheet.counting_round else "",
+            sheet.round.name if sheet.round else "",
             sheet.source,
             sheet.position,
             sheet.replicate,

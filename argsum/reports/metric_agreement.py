@@ -92,7 +92,7 @@ def metric_rows(study: Study, dataset: str = "", without: str = LEFT_OUT) -> lis
 
 def known_source(study: Study, query: Mapping[str, str]) -> Source | None:
     """The metric and setting that an address names; None if no set of the study has them."""
-    metric, setting = (query.get(name, "").replace("\x00", "") for name in ("metric", "setting"))
+    metric, setting = (query.get(name, "") for name in ("metric", "setting"))
     rows = MetricScore.objects.filter(summary_set__study=study, metric=metric, setting=setting)
     return Source(metric, setting) if rows.exists() else None
 

@@ -1,6 +1,7 @@
 """Every published figure of argument summarization that needs no foreign model, with ours."""
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -9,48 +10,64 @@ import numpy as np
 from argsum.methods.cluster_figures import cluster_figure
 from argsum.methods.count_scores import CountScore, mean_coverage, mean_redundancy
 from argsum.methods.metric_correlation import Correlations, pairwise_pearson
+from argsum.methods.metric_names import LLM
 from argsum.methods.preprocessing import ONE_KEY_POINT, ONE_SENTENCE, UNIQUE, prepare
-from argsum.methods.released_scores import SOFT_PARTS, read_soft_scores
+from argsum.methods.released_scores import SOFT_PARTS, read_soft_scores, read_soft_seconds
 from argsum.methods.soft_scores import SoftScores, coverage_score, soft_scores
 from argsum.methods.text_similarity import rouge_matrix
 from cqa_site.tabular import UnreadableFile
-from cqa_site.web.published import Figure, Measured, compare
-from cqa_site.web.reproduced import Say
+from cqa_site.web.paper_figures import Found, Key, Measured, compare
+from cqa_site.web.reproduced import Reproduction, Say
 
-from . import paper_published as published
-from .paper_published_tables import SOFT_FUNCTIONS
+from . import paper_names as names
+from .paper_debate import debate_counts
+from .paper_layouts import layouts
+from .paper_printed import printed
 from .paper_release import GPT4O, HUMAN, SOFT, Release
-from .paper_systems import Found, candidates, clusters, minilm, weighted, weighted_gpt4o
+from .paper_systems import candidates, clusters, figure_2, minilm, weighted
+
+NO_FILE = "its file is not in this folder"
+_OF_CSV = {"llm_coverage": "cov", "llm_redundancy": "red"}
 
 
-def argsum_figures(data: Path, say: Say) -> list[Figure]:
-    """Figures in the order of `paper_published.PUBLISHED`; embedding takes some seconds.
+def argsum_reproduction(data: Path, say: Say) -> Reproduction:
+    """Figures in the order of the paper, and its tables; embedding takes some seconds.
 
     Raises
     ------
     ReleaseMissing
-        If a file is not there.
+        If a file that most figures need is not there.
     UnreadableFile
         If one is damaged.
     """
     release = Release(data)
     parts = (
         counts(release),
+        debate_counts(release),
         people(release),
         stored_soft_scores(release),
         rouge_again(release),
         llm_counts(release),
         clusters(release),
         weighted(release),
-        weighted_gpt4o(release),
+        figure_2(release),
         candidates(release),
         examples(),
         minilm(release, say),
     )
-    return compare(dict(chain.from_iterable(parts)), published.PUBLISHED)
+    found = dict(chain.from_iterable(parts))
+    rows = printed()
+    missing = {each.key: NO_FILE for each in rows if each.key not in found and not each.why}
+    return Reproduction(tuple(compare(found, rows, reasons=missing)), layouts())
 
 
-def counts(release: Release) -> Found:
+def correlations(found: Correlations) -> Measured:
+    """Across / within ± sd; NaN where one is not defined."""
+    numbers = (found.across, found.within_mean, found.within_sd)
+    return Measured(tuple(map(_number, numbers)), found.n, "/±")
+
+
+def counts(release: Release) -> Iterator[tuple[Key, Found]]:
     """What preprocessing leaves of every split."""
     left: Counter[tuple[str, str]] = Counter()
     kept: set[tuple[str, int, str]] = set()
@@ -75,55 +92,69 @@ def counts(release: Release) -> Found:
         "kept arguments that are those of the released file": (len(kept & released),),
     }
     for cell_name, numbers in found.items():
-        yield (published.DATA, cell_name), Measured(numbers)
+        yield (names.DATA, cell_name), _same(Measured(numbers))
 
 
-def people(release: Release) -> Found:
+def people(release: Release) -> Iterator[tuple[Key, Found]]:
     """How far annotators agree with each other."""
-    yield (published.PEOPLE, "sets"), Measured((len(release.keys),), len(release.keys))
+    yield (names.PEOPLE, "sets"), _same(Measured((len(release.keys),)))
     for column in ("coverage", "redundancy"):
         raters = {
             file.rater: [given.get(key) for key in release.keys]
             for file in release.counts
             for given in [{each.key: getattr(each, column) for each in file.sets}]
         }
-        mean = pairwise_pearson(raters).mean
-        key = (published.PEOPLE, f"{column}, mean Pearson of two annotators")
-        yield key, Measured((np.nan if mean is None else mean,), len(release.keys))
+        found = pairwise_pearson(raters)
+        key = (names.PEOPLE, f"{column}, mean Pearson of two annotators")
+        yield key, _same(Measured((_number(found.mean),), len(release.keys)))
+        for pair in found.pairs:
+            key = (names.PEOPLE, f"{column}, Pearson of {pair.first} and {pair.second}")
+            yield key, _same(Measured((_number(pair.value),), pair.n))
 
 
-def stored_soft_scores(release: Release) -> Found:
+def stored_soft_scores(release: Release) -> Iterator[tuple[Key, Found]]:
     """Soft scores that were stored, with people's coverage."""
     stored = read_soft_scores(release.folder / SOFT)
-    for name, function in SOFT_FUNCTIONS.items():
+    seconds = read_soft_seconds(release.folder / SOFT)
+    for name, function in names.SOFT_FUNCTIONS.items():
         if function not in stored:
             raise UnreadableFile(SOFT.name, f"has no {function}")
         for part in SOFT_PARTS:
             found = release.with_people(stored[function][part], "coverage", SOFT.name)
-            yield (published.SOFT, f"{name}, {part}"), _correlations(found)
+            yield (names.SOFT, f"{name}, {part}"), _same(correlations(found))
+        if function in seconds:
+            yield (names.SOFT, f"{name}, seconds"), Found(Measured((seconds[function],)))
 
 
-def rouge_again(release: Release) -> Found:
-    """ROUGE-1 computed from the texts that people read."""
+def rouge_again(release: Release) -> Iterator[tuple[Key, Found]]:
+    """ROUGE-1 computed here from the texts that people read."""
     sets = [sheets[0] for sheets in release.judged]
     scores = [
         soft_scores(rouge_matrix("rouge_1", each.references, each.summaries)) for each in sets
     ]
     for name, values in _parts(scores).items():
         found = release.with_people(values, "coverage", HUMAN)
-        yield (published.ROUGE, f"ROUGE 1, {name}"), _correlations(found)
+        yield (names.ROUGE, f"ROUGE 1, {name}"), Found(ours=correlations(found))
 
 
-def llm_counts(release: Release) -> Found:
-    """Counts of a language model that were stored, with people's."""
-    for column in ("coverage", "redundancy"):
-        for temperature, values in release.gpt4o(f"llm_{column}").items():
+def llm_counts(release: Release) -> Iterator[tuple[Key, Found]]:
+    """Counts of a language model with people's.
+
+    Computed where the scores of the sets were stored, else as the correlations were stored.
+    """
+    for metric in LLM:
+        column = metric.removeprefix("llm_")
+        stored = release.gpt4o("corr_csv").get(_OF_CSV[metric], [])
+        for temperature, values in zip(names.TEMPERATURES, stored, strict=False):
+            measured = Measured(tuple(map(float, values)), signs="/±")
+            yield (names.LLM, f"{column}, temperature {temperature}"), Found(measured)
+        for temperature, values in release.gpt4o(metric).items():
             found = release.with_people(values, column, GPT4O.name)
-            yield (published.LLM, f"{column}, temperature {temperature}"), _correlations(found)
+            yield (names.LLM, f"{column}, temperature {temperature}"), _same(correlations(found))
 
 
-def examples() -> Found:
-    """The worked examples."""
+def examples() -> Iterator[tuple[Key, Found]]:
+    """The worked examples of docs/papers/argsum.md."""
     similarity = np.array([[0.9, 0.2, 0.1], [0.3, 0.8, 0.4]])
     soft = soft_scores(similarity)
     figure = cluster_figure("", "aabbc", [0, 0, 1, -1, -1])
@@ -143,7 +174,12 @@ def examples() -> Found:
         ),
     }
     for cell, numbers in found.items():
-        yield (published.EXAMPLES, cell), Measured(tuple(map(_number, numbers)))
+        yield (names.EXAMPLES, cell), Found(ours=Measured(tuple(map(_number, numbers))))
+
+
+def _same(measured: Measured) -> Found:
+    """What the paper's recipe gives is also what pages and imports here show."""
+    return Found(measured, measured)
 
 
 def _parts(scores: list[SoftScores]) -> dict[str, list[float | None]]:
@@ -154,15 +190,10 @@ def _parts(scores: list[SoftScores]) -> dict[str, list[float | None]]:
     }
 
 
-def _correlations(found: Correlations) -> Measured:
-    numbers = (found.across, found.within_mean, found.within_sd)
-    return Measured(tuple(map(_number, numbers)), found.n)
-
-
 def _counted(score: CountScore) -> tuple[float | None, ...]:
     return score.value, score.unparsable, score.clipped
 
 
 def _number(value: float | None) -> float:
-    """Missing is nan, which differs from every printed number."""
-    return np.nan if value is None else float(value)
+    """Missing is nan, which differs from every printed number; counts stay whole."""
+    return np.nan if value is None else value

@@ -4,15 +4,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from argsum.methods.argkp_files import read_argkp
+from argsum.methods.argument_columns import as_stance, as_text, named_rows
 from argsum.methods.argument_files import read_argument_pairs
+from argsum.methods.clustering_order import KEY_POINTS, positions
 from argsum.methods.metric_correlation import Correlations, Values, across_within
 from argsum.methods.preprocessing import prepare
-from argsum.methods.raw_cells import RawCell
+from argsum.methods.raw_cells import Misfit, RawCell
 from argsum.methods.released import CountFile, read_counts, sets_of
-from argsum.methods.released_json import an_object, read_json
+from argsum.methods.released_json import an_object, is_number, read_json
 from argsum.methods.released_rows import LEFT_OUT, CountedSet
 from cqa_site.tabular import UnreadableFile
 
@@ -20,15 +22,28 @@ ARGKP, PAIRS = "argkp2021", Path("argkp2021", "processed_with_quality.csv")
 HUMAN, CLUSTERINGS, EVALUATION = "human", "clusterings", "evaluation"
 GPT4O = Path(EVALUATION, "gpt4o_results.json")
 SOFT = Path(EVALUATION, "soft_score.json")
+DEBATE = Path("debate")
+DEBATE_ALL, DEBATE_KEPT, DEBATE_HALF = (
+    DEBATE / f"dataset_scores{part}.csv" for part in ("", "_processed", "_processed_test")
+)
 
 
 class ReleaseMissing(Exception):
     """Files of the release are not where they were looked for."""
 
 
+class DebateRow(NamedTuple):
+    """A row of the Debate data; ``reason`` is its only key point."""
+
+    topic: str
+    stance: int
+    argument: str
+    reason: str
+
+
 @dataclass(frozen=True)
 class PreparedCell:
-    """A cell after preprocessing: its arguments sorted as stored cluster ids are.
+    """A cell after preprocessing: its arguments in the order that stored cluster ids follow.
 
     `quality` and `reference` (the key point of each argument) run parallel to `arguments`;
     `key_points` are all of the cell.
@@ -83,6 +98,39 @@ class Release:
         return tuple(_prepared(cell, quality) for cell in self.argkp if cell.split == "test")
 
     @cached_property
+    def debate_rows(self) -> tuple[DebateRow, ...]:
+        """Topic, stance, argument and reason of every row; empty without the files."""
+        return _debate_rows(self.folder / DEBATE_ALL)
+
+    @cached_property
+    def debate_kept(self) -> tuple[DebateRow, ...]:
+        """Those of the authors' file after preprocessing."""
+        return _debate_rows(self.folder / DEBATE_KEPT)
+
+    @cached_property
+    def debate_half(self) -> tuple[DebateRow, ...]:
+        """Those of the half that the paper works with, in its order."""
+        return _debate_rows(self.folder / DEBATE_HALF)
+
+    @cached_property
+    def debate_cells(self) -> tuple[PreparedCell, ...]:
+        """The cells of that half, whose rows stored cluster ids follow as they stand."""
+        cells: dict[tuple[str, int], list[DebateRow]] = {}
+        for row in self.debate_half:
+            cells.setdefault((row.topic, row.stance), []).append(row)
+        return tuple(
+            PreparedCell(
+                topic,
+                stance,
+                arguments=tuple(row.argument for row in rows),
+                quality=(None,) * len(rows),
+                reference=tuple(row.reason for row in rows),
+                key_points=tuple(dict.fromkeys(row.reason for row in rows)),
+            )
+            for (topic, stance), rows in cells.items()
+        )
+
+    @cached_property
     def counts(self) -> tuple[CountFile, ...]:
         """What each annotator counted."""
         files = sorted((self.folder / HUMAN).glob("*.csv"))
@@ -121,6 +169,14 @@ class Release:
             found = an_object(found.get(key), GPT4O.name, key)
         return found
 
+    def stored_triples(self, *keys: str) -> dict[str, tuple[float, ...]]:
+        """Name → three numbers that were stored instead of the scores behind them."""
+        found = self.gpt4o(*keys)
+        for name, values in found.items():
+            if not isinstance(values, list) or len(values) != 3 or not all(map(is_number, values)):
+                raise UnreadableFile(GPT4O.name, "is no list of three numbers", column=name)
+        return {name: tuple(map(float, values)) for name, values in found.items()}
+
     def by_people(self, column: str) -> list[float | None]:
         """Mean ``coverage`` or ``redundancy`` of each set over its annotators."""
         given = [[getattr(sheet, column) for sheet in sheets] for sheets in self.judged]
@@ -141,10 +197,29 @@ class Release:
         return across_within(metric, self.by_people(column), cells)
 
 
+def _debate_rows(path: Path) -> tuple[DebateRow, ...]:
+    if not path.exists():
+        return ()
+    needed = ("topic", "stance", "argument", "key_point")
+    try:
+        return tuple(
+            DebateRow(
+                as_text(row.values, "topic"),
+                as_stance(row.values),
+                as_text(row.values, "argument"),
+                as_text(row.values, "key_point"),
+            )
+            for row in named_rows(path, name=path.name, needed=needed)
+        )
+    except Misfit as error:
+        raise UnreadableFile(path.name, error.reason, column=error.column) from None
+
+
 def _prepared(cell: RawCell, quality: dict[tuple[str, int, str], float | None]) -> PreparedCell:
     kept = prepare([each.text for each in cell.arguments], cell.matched()).kept
     own = {a: cell.key_points[k].text for (a, k), is_match in cell.matches.items() if is_match}
-    rows = sorted((own[place], cell.arguments[place].text) for place in kept)
+    given = [(own[place], cell.arguments[place].text) for place in kept]
+    rows = [given[at] for at in positions(KEY_POINTS, given)]
     return PreparedCell(
         cell.topic,
         cell.stance,

@@ -1,22 +1,42 @@
 """Agreement of the people who judge summary sets, with each other and with themselves."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from django.db.models import QuerySet
 
-from annotation.models import Rater
 from argsum.methods.metric_correlation import RaterPair, RaterPairs, pairwise_pearson, pearson
 from argsum.models import CountSheet, MetricScore
-from cqa_site.people.models import Study
+from cqa_site.people.models import Rater, Study
 from cqa_site.stats.arrays import FloatArray
 from cqa_site.stats.estimate import Estimate
 
 DIMENSIONS = ("coverage", "redundancy")
 PERSONS = (Rater.Kind.PERSON, Rater.Kind.EXPERT)
 UNSURE = {"coverage": "covered_is_unsure", "redundancy": "unique_is_unsure"}
+
+
+# Dimension → language model's run → set → score.
+Judges = Mapping[str, Mapping[str, Mapping[int, float]]]
+
+
+@dataclass(frozen=True)
+class KeptSheet:
+    """What agreement takes of a sheet; as `CountSheet` has it."""
+
+    rater_id: int
+    summary_set_id: int
+    round_id: int | None
+    replicate: int
+    coverage: float | None
+    redundancy: float | None
+    covered_is_unsure: bool
+    unique_is_unsure: bool
+
+
+AnySheet = CountSheet | KeptSheet
 
 
 @dataclass(frozen=True)
@@ -77,11 +97,18 @@ def people_agreement(study: Study, dataset: str = "", without: str = "") -> Peop
     """
     rows = _sheets(study, dataset)
     sheets = list(rows.exclude(summary_set__system__contains=without) if without else rows)
-    names = _names(sheets)
+    names = _names({each.rater_id: str(each.rater) for each in sheets})
+    sets = {each.summary_set_id for each in sheets if each.replicate == 0}
+    return agreement_of(sheets, names, judges_of(study, sets) if sets else {})
+
+
+def agreement_of(
+    sheets: Sequence[AnySheet], names: dict[int, str], judges: Judges
+) -> PeopleAgreement:
+    """Agreement of some sheets, repeats among them; ``names`` are those of the raters."""
     firsts = [each for each in sheets if each.replicate == 0]
     if not firsts:
         return PeopleAgreement()
-    judges = _judges(study, {each.summary_set_id for each in firsts})
     return PeopleAgreement(
         raters=[
             _one(name, [each for each in firsts if each.rater_id == pk])
@@ -103,9 +130,8 @@ def _sheets(study: Study, dataset: str) -> QuerySet[CountSheet]:
     return rows.defer("marks", "draft", "comment").order_by("pk")
 
 
-def _names(sheets: list[CountSheet]) -> dict[int, str]:
+def _names(found: Mapping[int, str]) -> dict[int, str]:
     """Rater → a name that nobody else has, in order of names."""
-    found = {each.rater_id: str(each.rater) for each in sheets}
     seen: dict[str, int] = {}
     names = {}
     for pk, name in sorted(found.items(), key=lambda pair: (pair[1], pair[0])):
@@ -114,7 +140,7 @@ def _names(sheets: list[CountSheet]) -> dict[int, str]:
     return names
 
 
-def _one(name: str, sheets: list[CountSheet]) -> OneRater:
+def _one(name: str, sheets: Sequence[AnySheet]) -> OneRater:
     unsure = {each: sum(getattr(one, UNSURE[each]) for one in sheets) for each in DIMENSIONS}
     empty = {each: sum(getattr(one, each) is None for one in sheets) for each in DIMENSIONS}
     return OneRater(
@@ -125,7 +151,7 @@ def _one(name: str, sheets: list[CountSheet]) -> OneRater:
     )
 
 
-def _unsure_without(dimension: str, sheets: list[CountSheet]) -> int:
+def _unsure_without(dimension: str, sheets: Sequence[AnySheet]) -> int:
     return sum(
         getattr(one, UNSURE[dimension]) and getattr(one, dimension) is None for one in sheets
     )
@@ -133,8 +159,8 @@ def _unsure_without(dimension: str, sheets: list[CountSheet]) -> int:
 
 def _dimension(
     dimension: str,
-    firsts: list[CountSheet],
-    sheets: list[CountSheet],
+    firsts: Sequence[AnySheet],
+    sheets: Sequence[AnySheet],
     names: dict[int, str],
     judges: Mapping[str, Mapping[int, float]],
 ) -> DimensionAgreement:
@@ -156,7 +182,7 @@ def _dimension(
 
 
 def _values(
-    dimension: str, sheets: list[CountSheet], names: dict[int, str]
+    dimension: str, sheets: Sequence[AnySheet], names: dict[int, str]
 ) -> dict[str, dict[int, float]]:
     """Rater → set → mean of the rater's sheets of it."""
     given: dict[str, dict[int, list[float]]] = {name: defaultdict(list) for name in names.values()}
@@ -194,13 +220,13 @@ def _array(values: Mapping[int, float], keys: list[int]) -> FloatArray:
     return np.array([values[key] for key in keys], dtype=np.float64)
 
 
-def _repeats(dimension: str, sheets: list[CountSheet], names: dict[int, str]) -> list[Repeats]:
+def _repeats(dimension: str, sheets: Sequence[AnySheet], names: dict[int, str]) -> list[Repeats]:
     """Each rater's first and second judgement of the same set in the same round."""
     found: dict[tuple[int, int | None, int], dict[int, float]] = defaultdict(dict)
     for each in sheets:
         value = getattr(each, dimension)
-        if value is not None and each.counting_round_id:
-            key = (each.rater_id, each.counting_round_id, each.summary_set_id)
+        if value is not None and each.round_id:
+            key = (each.rater_id, each.round_id, each.summary_set_id)
             found[key][each.replicate] = value
     made = []
     for pk, name in names.items():
@@ -217,8 +243,8 @@ def _repeats(dimension: str, sheets: list[CountSheet], names: dict[int, str]) ->
     return made
 
 
-def _judges(study: Study, sets: set[int]) -> dict[str, dict[str, dict[int, float]]]:
-    """Dimension → language model's run → set → score."""
+def judges_of(study: Study, sets: set[int]) -> Judges:
+    """What language models say of some sets; one query."""
     rows = MetricScore.objects.filter(
         summary_set__study=study, run__isnull=False, value__isnull=False
     )

@@ -8,7 +8,6 @@ from typing import Any
 from django.core.cache import cache
 from django.db.models import Count, QuerySet
 
-from annotation.models import Rater
 from argsum.methods.cluster_figures import cluster_figure, share_clustered
 from argsum.methods.metric_names import (
     LLM_COVERAGE,
@@ -18,6 +17,7 @@ from argsum.methods.metric_names import (
     title_of,
 )
 from argsum.models import CountSheet, KeyPointMatch, MetricScore, SummarySet
+from cqa_site.people.models import Rater
 
 PEOPLE = "people"
 KEPT_SECONDS = 7 * 24 * 3600

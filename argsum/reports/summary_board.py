@@ -63,16 +63,23 @@ def summary_board(choice: BoardChoice) -> SummaryBoard:
     cells = tuple(choice.dataset.cells.filter(split=choice.split).order_by("position"))
     keys = [str(cell.pk) for cell in cells]
     sets, public_ids = scored_sets(choice, choice.split)
-    dev: list[Scored] = []
-    if choice.terms.selection == "dev" and choice.split != Cell.Split.DEV:
-        dev, _ids = scored_sets(_on_dev(choice, choice.dataset), Cell.Split.DEV)
+    dev = dev_sets(choice)
     rows = board(sets, dev, keys, choice.terms)
     return SummaryBoard(
-        choice, cells, rows, public_ids, has_dev=bool(dev), unfinished=_unfinished(choice)
+        choice, cells, rows, public_ids, has_dev=bool(dev), unfinished=unfinished_runs(choice)
     )
 
 
-def _unfinished(choice: BoardChoice) -> tuple[Run, ...]:
+def dev_sets(choice: BoardChoice) -> list[Scored]:
+    """Sets of the dev split, where settings are chosen by them."""
+    if choice.dataset is None or choice.split == Cell.Split.DEV:
+        return []
+    if choice.terms.selection != "dev":
+        return []
+    return scored_sets(_on_dev(choice, choice.dataset), Cell.Split.DEV)[0]
+
+
+def unfinished_runs(choice: BoardChoice) -> tuple[Run, ...]:
     """Runs of the chosen sources that are not done; two queries at most."""
     found = []
     for source in (choice.coverage, choice.redundancy):

@@ -12,7 +12,9 @@ from argsum.methods.cluster_figures import (
     best_per_cell,
     cluster_figure,
 )
+from argsum.methods.system_grids import Grid
 from argsum.models import Cell, CellArgument, KeyPointMatch, SummarySet, SystemRun
+from argsum.systems.registry import UnknownSystem, find_system, systems
 from cqa_site.people.models import Study
 from cqa_site.web.tables import TableData
 
@@ -95,6 +97,21 @@ def runs_of(study: Study) -> QuerySet[SystemRun]:
         sets_waiting=Count("sets", filter=Q(sets__state=states.WAITING)),
     )
     return counted.order_by("-number")
+
+
+def system_choices(study: Study) -> list[tuple[str, str]]:
+    """Name and title of every system that is installed or ran here; one query."""
+    found = {each.name: each.title for each in systems()}
+    ran = study.system_runs.order_by().values_list("system", flat=True).distinct()
+    return list((found | {name: name for name in ran if name not in found}).items())
+
+
+def grid_of(run: SystemRun) -> Grid:
+    """The grid of a run in the order of its system's parameters, as long as that is installed."""
+    try:
+        return find_system(run.system).in_order(run.grid)
+    except UnknownSystem:
+        return dict(run.grid)
 
 
 def cell_lines(

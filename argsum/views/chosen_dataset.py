@@ -39,7 +39,7 @@ def chosen_dataset(request: HttpRequest, study: Study, usual: str = "") -> Chose
     found = list(study.argument_datasets.all())
     wanted = request.GET.get("dataset", "")
     known = wanted in {str(each.public_id) for each in found}
-    without = request.GET.get("without", usual).replace("\x00", "").strip()[:LONGEST]
+    without = request.GET.get("without", usual).strip()[:LONGEST]
     return ChosenDataset(found, wanted if known else "", without, usual)
 
 

@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.urls import path
 from django.views.decorators.http import require_safe
 
+from argsum.models import CountingRound
 from argsum.reports.count_sheets import (
     TYPES,
     Asked,
@@ -50,7 +51,7 @@ def counting_sheets(request: HttpRequest, study: Study) -> HttpResponse:
         "page": page,
         "rows": [(sheet, rater_name(sheet.rater), is_counted(sheet)) for sheet in page],
         "filters": {name: request.GET.get(name, "") for name in FILTERS},
-        "rounds": study.counting_rounds.values_list("public_id", "name"),
+        "rounds": CountingRound.objects.filter(study=study).values_list("public_id", "name"),
         "datasets": study.argument_datasets.values_list("public_id", "name"),
     }
     return render(request, "argsum/counting_sheets.html", context)

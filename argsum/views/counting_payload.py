@@ -1,11 +1,10 @@
 """What the counting form may know: allow-lists without system, setting, run and other people."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext as _
 
-from argsum.actions.counting_sheets import Content, content_of, counts_of
+from argsum.actions.counting_kind import CountContent, counts_of
 from argsum.methods.count_marks import FULL, NONE, PART, Marks, marks_from_json
 from argsum.methods.statement_letters import letters
 from argsum.models import CountSheet
@@ -51,7 +50,7 @@ class FormSet:
     summaries: list[FormSummary]
 
 
-def form_set(sheet: CountSheet, content: Content) -> FormSet:
+def form_set(sheet: CountSheet, content: CountContent) -> FormSet:
     """The set with what stands on the form: two queries, texts only."""
     cell = sheet.summary_set.cell
     marks = marks_from_json(content.marks)
@@ -83,49 +82,13 @@ def levels() -> list[tuple[str, str, str]]:
     ]
 
 
-def shown_counts(sheet: CountSheet, content: Content) -> dict[str, float | None]:
+def shown_counts(sheet: CountSheet, content: CountContent) -> dict[str, float | None]:
     """The running counts; None where somebody is unsure."""
     counts = counts_of(content, references=sheet.references, summaries=sheet.summaries)
     return {"covered": counts.covered, "unique": counts.unique}
 
 
-def kept_rows(sheet: CountSheet) -> list[dict[str, Any]]:
-    """Drafts that were kept aside, newest first, with what differs."""
-    stored = content_of(sheet)
-    return [
-        {"kept": kept, "rows": differences(sheet, Content(**kept.content), stored)}
-        for kept in sheet.kept.all()
-    ]
-
-
-def differences(sheet: CountSheet, mine: Content, stored: Content) -> list[dict[str, str]]:
-    """Where a kept draft differs from the stored one."""
-    ours, theirs = _rows(sheet, mine), _rows(sheet, stored)
-    return [
-        {"name": name, "mine": ours[name], "stored": theirs[name]}
-        for name in ours
-        if ours[name] != theirs[name]
-    ]
-
-
-def page_data(sheet: CountSheet, client: str) -> dict[str, object]:
-    """What the script starts from."""
-    return {
-        "user": str(sheet.rater.public_id),
-        "sheet": str(sheet.public_id),
-        "version": sheet.version,
-        "client": client,
-        "saved_at": sheet.saved_at.isoformat() if sheet.saved_at else None,
-    }
-
-
-def _letters(marks: Marks, summaries: int) -> dict[int, str]:
-    names = letters(summaries)
-    chosen = {each: names[number] for number, group in enumerate(marks.groups) for each in group}
-    return chosen | dict.fromkeys(marks.empty, "0")
-
-
-def _rows(sheet: CountSheet, content: Content) -> dict[str, str]:
+def said(sheet: CountSheet, content: CountContent) -> dict[str, str]:
     """A content in words, row by row."""
     marks = marks_from_json(content.marks)
     words = {value: word for value, _key, word in levels()}
@@ -152,3 +115,9 @@ def _rows(sheet: CountSheet, content: Content) -> dict[str, str]:
     )
     rows |= {name: _("yes") if is_so else _("no") for name, is_so in unsure}
     return rows | {_("Comment"): content.comment or "–"}
+
+
+def _letters(marks: Marks, summaries: int) -> dict[int, str]:
+    names = letters(summaries)
+    chosen = {each: names[number] for number, group in enumerate(marks.groups) for each in group}
+    return chosen | dict.fromkeys(marks.empty, "0")

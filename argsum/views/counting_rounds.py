@@ -1,176 +1,91 @@
-"""Counting rounds for researchers: draw the sets, open, close, watch."""
+"""Counting rounds for researchers."""
 
-import random
-import uuid
 from typing import Any
 
-from django.contrib import messages
-from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
+from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
+from django.utils.translation import gettext_lazy as lazy
 
-from argsum.actions import counting_rounds as actions
-from argsum.actions.counting_people import DECISIONS, decide_rater
+from argsum.actions.counting_guide import GUIDE
+from argsum.actions.counting_kind import COUNTING
+from argsum.actions.counting_rounds import ALL, plan_of, plan_round
 from argsum.forms.counting import RoundForm
-from argsum.models import CountingPlace, CountingRound
-from argsum.reports.counting_rounds import items_of, progress_of, rounds_with_counts
-from cqa_site.people.access import RESEARCHERS, study_page
-from cqa_site.people.models import Study
-
-PER_PAGE = 50
-LONGEST_REASON = 300
-MOVES = {
-    "open": actions.open_round,
-    "close": actions.close_round,
-    "reopen": actions.reopen_round,
-}
+from argsum.models import CountingItem, CountingRound
+from cqa_site.people.models import Rater
+from cqa_site.rounds.progress import RaterProgress
+from cqa_site.rounds.qualifying import EXCLUSIONS
+from cqa_site.rounds.round_pages import Column, RoundFace, round_urls
 
 
-@study_page(*RESEARCHERS)
-@require_safe
-def counting_rounds(request: HttpRequest, study: Study) -> HttpResponse:
-    """List the rounds of the study."""
-    page = Paginator(rounds_with_counts(study), PER_PAGE).get_page(request.GET.get("page"))
-    context = {
-        "study": study,
-        "section": "key_points",
-        "page": page,
-        "has_sets": study.summary_sets.exists(),
-        "has_sheets": study.count_sheets.exists(),
-    }
-    return render(request, "argsum/counting_rounds.html", context)
+def _plan(counting_round: CountingRound) -> dict[str, Any]:
+    plan = plan_of(counting_round)
+    return plan | {"dataset": plan["dataset"] and plan["dataset"].public_id}
 
 
-@study_page(*RESEARCHERS)
-def counting_round_new(request: HttpRequest, study: Study) -> HttpResponse:
-    """Make a draft round; its sets are on the next page."""
-    seed = random.randrange(10**6)  # noqa: S311  an order, not a secret
-    form = RoundForm(request.POST or None, study=study, initial={"seed": seed})
-    return _form_page(request, study, form, None)
+def _sheets(counting_round: CountingRound, rater: Rater | None) -> str:
+    query = {"round": counting_round.public_id}
+    if rater is not None:
+        query["rater"] = rater.public_id
+    return reverse("counting_sheets", args=[counting_round.study.public_id], query=query)
 
 
-@study_page(*RESEARCHERS)
-def counting_round_edit(
-    request: HttpRequest, study: Study, counting_id: uuid.UUID
-) -> HttpResponse:
-    """Change a draft round; its sets are drawn again."""
-    row = _round(study, counting_id)
-    if row.state != CountingRound.State.DRAFT:
-        messages.error(request, _("Only a draft can be changed."))
-        return _to_round(row)
-    initial = actions.plan_of(row)
-    initial["dataset"] = initial["dataset"] and initial["dataset"].public_id
-    form = RoundForm(request.POST or None, study=study, counting_round=row, initial=initial)
-    return _form_page(request, study, form, row)
+def _drawn(counting_round: CountingRound) -> list[tuple[Any, Any]]:
+    recipe = counting_round.recipe
+    dataset = [recipe.get("dataset_name") or _("all"), recipe.get("split")]
+    systems = [", ".join(recipe.get("systems", [])) or _("all"), recipe.get("setting")]
+    every = (
+        _("every setting") if recipe.get("per_cell") == ALL else _("one of every system and cell")
+    )
+    taken = [every, recipe.get("size") and _("%d at random") % recipe["size"]]
+    return [
+        (_("Dataset"), _joined(dataset)),
+        (_("Systems"), _joined(systems)),
+        (_("Sets that matched"), recipe.get("found")),
+        (_("Taken"), _joined(taken)),
+        (_("People for each"), counting_round.raters),
+    ]
 
 
-def _form_page(
-    request: HttpRequest, study: Study, form: RoundForm, row: CountingRound | None
-) -> HttpResponse:
-    if request.method == "POST" and form.is_valid():
-        try:
-            planned = actions.plan_round(
-                study=study, plan=form.plan(), actor=request.user, counting_round=row
-            )
-        except actions.RoundNotReady as reason:
-            form.add_error(None, str(reason))
-        else:
-            return _to_round(planned)
-    context = {
-        "study": study,
-        "section": "key_points",
-        "form": form,
-        "counting_round": row,
-        "has_sets": study.summary_sets.exists(),
-    }
-    status = 422 if form.errors else 200
-    return render(request, "argsum/counting_round_form.html", context, status=status)
+def _joined(parts: list[Any]) -> str:
+    return " · ".join(str(part) for part in parts if part)
 
 
-@study_page(*RESEARCHERS)
-@require_safe
-def counting_round(request: HttpRequest, study: Study, counting_id: uuid.UUID) -> HttpResponse:
-    """Show who is how far, and the sets."""
-    row = get_object_or_404(rounds_with_counts(study), public_id=counting_id)
-    context = {
-        "study": study,
-        "section": "key_points",
-        "counting_round": row,
-        "raters": progress_of(row),
-        "page": Paginator(items_of(row), PER_PAGE).get_page(request.GET.get("page")),
-    }
-    return render(request, "argsum/counting_round.html", context)
+def _address(item: CountingItem) -> str:
+    chosen = item.summary_set
+    return reverse("summary_set", args=[chosen.study.public_id, chosen.public_id])
 
 
-@study_page(*RESEARCHERS)
-@require_POST
-def counting_round_move(
-    request: HttpRequest, study: Study, counting_id: uuid.UUID, move: str
-) -> HttpResponse:
-    """Open, close or reopen a round."""
-    row = _round(study, counting_id)
-    try:
-        MOVES[move](counting_round=row, actor=request.user)
-    except actions.RoundNotReady as reason:
-        messages.error(request, str(reason))
-    return _to_round(row)
+def _mean(name: str) -> Any:
+    def shown(person: RaterProgress) -> str | None:
+        mean = person.figures[name]
+        return None if mean is None else f"{mean:.2f}"
+
+    return shown
 
 
-@study_page(*RESEARCHERS)
-@require_POST
-def counting_round_delete(
-    request: HttpRequest, study: Study, counting_id: uuid.UUID
-) -> HttpResponse:
-    """Remove a draft."""
-    row = _round(study, counting_id)
-    try:
-        actions.delete_round(counting_round=row, actor=request.user)
-    except actions.RoundNotReady as reason:
-        messages.error(request, str(reason))
-        return _to_round(row)
-    return redirect("counting_rounds", study.public_id)
-
-
-@study_page(*RESEARCHERS)
-@require_POST
-def counting_rater(
-    request: HttpRequest, study: Study, counting_id: uuid.UUID, rater_id: uuid.UUID
-) -> HttpResponse:
-    """Take somebody's sheets out of the figures, or count them again."""
-    row = _round(study, counting_id)
-    places = CountingPlace.objects.filter(counting_round=row)
-    place = get_object_or_404(places.select_related("rater"), rater__public_id=rater_id)
-    decision = request.POST.get("decision", "")
-    if decision not in DECISIONS:
-        messages.error(request, _("Choose what to do."))
-        return _to_round(row)
-    reason = request.POST.get("reason", "").replace("\x00", "").strip()[:LONGEST_REASON]
-    decide_rater(place=place, actor=request.user, decision=decision, reason=reason)
-    return _to_round(row)
-
-
-def _round(study: Study, counting_id: uuid.UUID) -> CountingRound:
-    rounds: Any = study.counting_rounds.select_related("study")
-    return get_object_or_404(rounds, public_id=counting_id)
-
-
-def _to_round(row: CountingRound) -> HttpResponse:
-    return redirect("counting_round", row.study.public_id, row.public_id)
-
-
-PLACE = "key-points/rounds/<uuid:counting_id>/"
-urlpatterns = [
-    path("key-points/rounds/", counting_rounds, name="counting_rounds"),
-    path("key-points/rounds/new/", counting_round_new, name="counting_round_new"),
-    path(PLACE, counting_round, name="counting_round"),
-    path(PLACE + "edit/", counting_round_edit, name="counting_round_edit"),
-    path(PLACE + "delete/", counting_round_delete, name="counting_round_delete"),
-    path(PLACE + "raters/<uuid:rater_id>/", counting_rater, name="counting_rater"),
-    *(
-        path(f"{PLACE}{move}/", counting_round_move, {"move": move}, name=f"counting_round_{move}")
-        for move in MOVES
+FACE = RoundFace(
+    kind=COUNTING,
+    form=RoundForm,
+    planned=plan_round,
+    plan_of=_plan,
+    initial=lambda request, study: {"instructions": GUIDE},
+    is_ready=lambda study: study.summary_sets.exists(),
+    needs=lazy("Run a system or import people's counts first. A round then says what is judged."),
+    decisions=EXCLUSIONS,
+    tabs="argsum/_argsum_tabs.html",
+    columns=(Column(lazy("People for each"), lambda row: row.raters, css="number"),),
+    people=(
+        Column(lazy("With an “unsure”"), lambda each: each.figures["unsure"], css="number"),
+        Column(lazy("Mean coverage"), _mean("coverage"), css="number"),
+        Column(lazy("Mean redundancy"), _mean("redundancy"), css="number"),
     ),
-]
+    things=(
+        Column(lazy("Topic"), lambda item: item.summary_set.cell.topic, _address, "question"),
+        Column(lazy("Stance"), lambda item: item.summary_set.cell.get_stance_display()),
+        Column(lazy("System"), lambda item: item.summary_set.system),
+        Column(lazy("Setting"), lambda item: item.summary_set.setting, css="mono small"),
+    ),
+    drawn=_drawn,
+    sheets=_sheets,
+)
+urlpatterns = round_urls(FACE, "key-points/rounds/", "counting_id")

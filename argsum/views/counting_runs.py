@@ -1,79 +1,46 @@
 """Runs in which a language model counts: their list, starting one, and the page of one."""
 
-from typing import Any
-
 from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import path
-from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST
+from django.utils.translation import gettext_lazy as lazy
 
-from annotation.forms.planning import PlanForm
-from annotation.views.run_context import add_counts, run_context
-from annotation.views.run_start import estimate, start_page
+from annotation.views.run_context import run_context
+from annotation.views.run_pages import PER_PAGE, RunFace, run_urls
 from argsum.actions.counting_judge import KIND, clipped_and_unparsable, dimension_of
 from argsum.actions.metric_making import Choice, scorable_sets
 from argsum.forms.counting_runs import CountingRunForm
 from argsum.models import CountingRun, CountReply, MetricScore
-from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
 
-PER_PAGE = 50
-
-
-@study_page(*RESEARCHERS)
-def counting_runs(request: HttpRequest, study: Study) -> HttpResponse:
-    """List the runs that count, newest first."""
-    state = request.GET.get("state", "")
-    rows = study.runs.filter(kind=KIND).select_related(
-        "prompt", "endpoint", "budget", "created_by", "counting__rater"
-    )
-    if state in Run.State.values:
-        rows = rows.filter(state=state)
-    page = Paginator(rows.order_by("-pk"), PER_PAGE).get_page(request.GET.get("page"))
-    add_counts(page)
-    context = {
-        "study": study,
-        "section": "key_points",
-        "page": page,
-        "state": state,
-        "states": Run.State.choices,
-        "has_sets": scorable_sets(study, Choice()).exists(),
-        "has_endpoint": study.endpoints.filter(is_archived=False).exists(),
-    }
-    return render(request, "argsum/counting_runs.html", context)
-
-
-@sensitive_post_parameters("webhook_secret", "webhook_sealed")
-@study_page(*RESEARCHERS)
-def counting_run_new(request: HttpRequest, study: Study) -> HttpResponse:
-    """Choose which sets are counted by what; start it."""
-    form = CountingRunForm(request.POST or None, study=study, actor=request.user)
-    context = {
-        "section": "key_points",
-        "has_sets": scorable_sets(study, Choice()).exists(),
-    }
-    return start_page(request, study, form, "argsum/counting_run_new.html", context, look)
-
-
-@sensitive_post_parameters("webhook_secret", "webhook_sealed")
-@study_page(*RESEARCHERS)
-@require_POST
-def counting_run_estimate(request: HttpRequest, study: Study) -> HttpResponse:
-    """Return the fragment with what the run, as the form stands now, would take."""
-    form = CountingRunForm(request.POST, study=study, actor=request.user)
-    context = {"study": study, "form": form} | (look(study, form) if form.is_valid() else {})
-    return render(request, "argsum/_counting_run_estimate.html", context)
-
-
-def look(study: Study, form: PlanForm) -> dict[str, Any]:
-    """What the run would take, and how many sets it is about."""
-    found = estimate(study, form)
-    requests = found["estimate"].requests
-    return found | {"sets": requests // max(1, form.cleaned_data["replicates"])}
+FACE = RunFace(
+    kind=KIND,
+    name="counting",
+    form=CountingRunForm,
+    fields=(("choice",), ("sample", "replicates"), ("dataset", "split"), ("systems",)),
+    has_things=lambda study: scorable_sets(study, Choice()).exists(),
+    per_thing=lambda form: form.cleaned_data["replicates"],
+    tabs="argsum/_argsum_tabs.html",
+    about=lazy(
+        "Language models count covered references and unique key points, several times for each "
+        "set. Coverage and redundancy are means over these replies."
+    ),
+    new=lazy("Let a judge count"),
+    lead=lazy(
+        "A model reads what people read: topic, side, references and key points, and nothing "
+        "about the system. The prompt decides what it counts; a run for coverage and one for "
+        "redundancy make a weighted score."
+    ),
+    asked=lazy("What is counted"),
+    things=lazy("Sets"),
+    requests=lazy("Requests, one for each set and reply"),
+    nothing=lazy(
+        "A judge counts sets of key points whose topic has references. Run a system, or import "
+        "sets first."
+    ),
+)
 
 
 def run_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
@@ -118,9 +85,4 @@ def _mean(run: Run) -> tuple[float | None, int]:
     return (sum(values) / len(values) if values else None), len(values)
 
 
-BASE = "key-points/judges"
-urlpatterns = [
-    path(f"{BASE}/", counting_runs, name="counting_runs"),
-    path(f"{BASE}/new/", counting_run_new, name="counting_run_new"),
-    path(f"{BASE}/estimate/", counting_run_estimate, name="counting_run_estimate"),
-]
+urlpatterns = run_urls(FACE, "key-points/judges/")

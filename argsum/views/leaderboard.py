@@ -6,12 +6,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import NoReverseMatch, path, reverse
 
-from annotation.views.chart_files import chart_file, table_file
+from annotation.views.chart_files import PRINTED, chart_file, printed_file, table_file
 from argsum.methods.system_board import FIGURES, SELECTIONS, SystemRow
 from argsum.models import Cell
 from argsum.reports.summary_board import SummaryBoard, summary_board
 from argsum.reports.summary_charts import BOARD_CHARTS, MOST
 from argsum.reports.summary_choice import STEPS, board_choice
+from argsum.reports.summary_print import printed_board, printed_cells
 from argsum.reports.summary_tables import (
     FIGURE_NAMES,
     SELECTION_NAMES,
@@ -27,7 +28,8 @@ from cqa_site.web.charts import Spec
 
 from .chosen_dataset import FORMATS
 
-TABLES = {"systems": board_table, "cells": cells_table}
+# What a file holds with everything, and for a printed page.
+TABLES = {"systems": (board_table, printed_board), "cells": (cells_table, printed_cells)}
 FEW_CELLS = 10
 
 
@@ -99,11 +101,14 @@ def _set_url(study: Study, set_id: str) -> str:
 
 @study_page(*RESEARCHERS)
 def key_points_table(request: HttpRequest, study: Study, figure: str, format: str) -> HttpResponse:
-    """Send the systems, or their cells, as CSV, LaTeX or Markdown."""
+    """Send the systems, or their cells: everything as CSV, for print as LaTeX or Markdown."""
     if figure not in TABLES:
         raise Http404
     found = summary_board(board_choice(study, request.GET.dict()))
-    return table_file(TABLES[figure](found), format)
+    whole, for_print = TABLES[figure]
+    if format in PRINTED:
+        return printed_file(for_print(found), format)
+    return table_file(whole(found), format)
 
 
 @study_page(*RESEARCHERS)

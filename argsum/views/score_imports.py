@@ -24,6 +24,7 @@ def import_summary_scores(request: HttpRequest, study: Study, file_id: uuid.UUID
     initial = {
         "dataset": file.options.get("dataset"),
         "system": system_of(file.options, file.name),
+        "order": file.options.get("order"),
     }
     form = StoredScoresForm(request.POST or None, study=study, initial=initial)
     if request.method == "POST" and form.is_valid():

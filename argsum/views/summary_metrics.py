@@ -9,7 +9,7 @@ from django.urls import path
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from annotation.views.chart_files import chart_file, table_file
+from annotation.views.chart_files import PRINTED, chart_file, printed_file, table_file
 from argsum.actions.metric_making import latest_job, request_metrics
 from argsum.actions.metric_similarities import MetricsRefused
 from argsum.forms.metrics import MetricsForm
@@ -30,6 +30,7 @@ from argsum.reports.summary_charts import (
     correlation_spec,
     points_spec,
 )
+from argsum.reports.summary_print import printed_correlations
 from argsum.reports.summary_tables import DIMENSION_NAMES, correlation_table, points_table
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
@@ -121,11 +122,12 @@ def _source(request: HttpRequest, study: Study) -> Source:
 
 @study_page(*RESEARCHERS)
 def summary_metrics_table(request: HttpRequest, study: Study, format: str) -> HttpResponse:
-    """Send all correlations as CSV, LaTeX or Markdown."""
+    """Send all correlations: everything as CSV, for print as LaTeX or Markdown."""
     dataset = chosen_dataset(request, study, LEFT_OUT)
-    return table_file(
-        correlation_table(metric_rows(study, dataset.chosen, dataset.without)), format
-    )
+    rows = metric_rows(study, dataset.chosen, dataset.without)
+    if format in PRINTED:
+        return printed_file(printed_correlations(rows), format)
+    return table_file(correlation_table(rows), format)
 
 
 @study_page(*RESEARCHERS)

@@ -25,13 +25,20 @@ from argsum.actions.system_runs import (
 )
 from argsum.forms.system_runs import SystemRunForm
 from argsum.methods.cluster_figures import LEAST_SHARE
-from argsum.methods.system_grids import count_combinations, in_order, write_values
+from argsum.methods.system_grids import count_combinations, write_values
 from argsum.models import SystemRun
 from argsum.reports.setting_curve import curve_rows, curve_spec, curve_table, varied
-from argsum.reports.system_runs import cell_lines, lines_table, runs_of
+from argsum.reports.system_runs import (
+    cell_lines,
+    grid_of,
+    lines_table,
+    runs_of,
+    system_choices,
+)
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.jobs import is_worker_alive
+from cqa_site.web.strict_query import chosen, id_from
 
 PER_PAGE = 50
 CELLS_PER_PAGE = 20
@@ -41,11 +48,13 @@ State = SystemRun.State
 @study_page(*RESEARCHERS)
 def system_runs(request: HttpRequest, study: Study) -> HttpResponse:
     """List the runs, newest first."""
-    system, state = request.GET.get("system", ""), request.GET.get("state", "")
+    systems = system_choices(study)
+    system = chosen(request, "system", dict(systems))
+    state = chosen(request, "state", State.values)
     rows = runs_of(study)
-    if system in SystemRun.System.values:
+    if system:
         rows = rows.filter(system=system)
-    if state in State.values:
+    if state:
         rows = rows.filter(state=state)
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {
@@ -54,7 +63,7 @@ def system_runs(request: HttpRequest, study: Study) -> HttpResponse:
         "page": page,
         "system": system,
         "state": state,
-        "systems": SystemRun.System.choices,
+        "systems": systems,
         "states": State.choices,
         "has_dataset": study.argument_datasets.exists(),
         "is_active": any(run.is_active for run in page),
@@ -67,7 +76,7 @@ def system_run_new(request: HttpRequest, study: Study) -> HttpResponse:
     """Choose what is run over what; start it."""
     chosen = {
         "dataset": study.argument_datasets.filter(
-            public_id=_uuid(request.GET.get("dataset"))
+            public_id=id_from(request.GET.get("dataset"))
         ).first()
     }
     form = SystemRunForm(request.POST or None, study=study, initial=chosen)
@@ -118,12 +127,11 @@ def system_run(request: HttpRequest, study: Study, system_run_id: uuid.UUID) -> 
         "lines": lines,
         "chosen": _chosen(request, lines),
         "grid": [
-            (name, write_values(values), len(values))
-            for name, values in in_order(run.system, run.grid).items()
+            (name, write_values(values), len(values)) for name, values in grid_of(run).items()
         ],
         "least_share": round(100 * LEAST_SHARE),
         "has_figures": any(line.excluding or line.including for line in lines),
-        "has_clusters": run.system in (SystemRun.System.USKPM, SystemRun.System.MCARGSUM),
+        "has_clusters": any(each.clusters is not None for line in lines for each in line.lines),
         "varied": varied(run),
         "curve_state": _curve_state(run),
     }
@@ -231,13 +239,6 @@ def _chosen(request: HttpRequest, lines: list) -> Any:
     found = (line for line in lines if str(line.cell.public_id) == wanted)
     first = (line for line in lines if line.lines)
     return next(found, None) or next(first, None)
-
-
-def _uuid(text: str | None) -> uuid.UUID | None:
-    try:
-        return uuid.UUID(text or "")
-    except ValueError:
-        return None
 
 
 BASE = "key-points/systems"

@@ -1,25 +1,29 @@
 """Keeping the live board of a rubric: asked for, computed in the background, stored."""
 
 import hashlib
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from benchmark.models import BoardSlice, BoardSnapshot, RubricVersion, ScoreSheet
+from benchmark.reports.board_changes import changes_between
 from benchmark.reports.board_figures import (
     all_figures,
     board_figures,
-    figures_sha256,
     recipe_of,
+    slice_figures,
 )
 from benchmark.reports.board_filters import Filters
 from benchmark.reports.board_markers import board_marker
-from benchmark.reports.board_rows import board_table, pack_rows, read_rows
+from benchmark.reports.board_rows import board_table, pack_rows, read_csv, read_rows
+from benchmark.reports.sheet_rows import count_learned_sheets
 from cqa_site.people.models import Study, User
+from cqa_site.results.checking import as_json
+from cqa_site.results.keeping import make
+from cqa_site.results.kind import Computed, ResultKind
 from cqa_site.runs.jobs import Work, enqueue
 from cqa_site.runs.models import Job
 
@@ -28,17 +32,52 @@ SLICE_JOB = "board_slice"
 # Large boards rest between two computations: a second for every thousand sheets, from here on.
 RESTLESS_SHEETS = 2_000
 REST_PER_SHEET = timedelta(milliseconds=1)
+REST_AFTER_FAILURE = timedelta(minutes=5)
 
 
-@dataclass(frozen=True)
-class Computed:
-    """What one run over the sheets gave."""
+class BoardResults(ResultKind):
+    """Leaderboard and agreement of a rubric's sheets."""
 
-    rows: bytes
-    sha256: str
-    marker: str
-    recipe: dict[str, Any]
-    figures: dict[str, Any]
+    name = "board"
+    Model = BoardSnapshot
+    subject = ("study", "rubric")
+
+    def place(self, subject: RubricVersion) -> dict[str, Any]:
+        return {"study_id": subject.study_id, "rubric": subject}
+
+    def marker(self, subject: RubricVersion) -> str:
+        return board_marker(subject)
+
+    def compute(self, subject: RubricVersion) -> Computed:
+        # Taken before the sheets are read: one that comes in between makes the board stale,
+        # never wrong.
+        seen = board_marker(subject)
+        table, draws = board_table(subject)
+        recipe = recipe_of(subject, table, draws) | {"sheets": len(table)}
+        if learned := count_learned_sheets(subject):
+            # Of answers to what their own system was trained on: no test, so no part of any
+            # figure.
+            recipe["learned_sheets"] = learned
+        rows, sha256 = pack_rows(table)
+        # From the packed rows, so that whoever has them computes the same.
+        figures = all_figures(read_rows(rows), subject.rubric, recipe)
+        return Computed(rows, sha256, seen, recipe, figures)
+
+    def figures_of(self, rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
+        # By the methods of the version that froze it: see `benchmark.methods.board`.
+        return {"board": board_figures(read_csv(rows), recipe)}
+
+    def about(self, snapshot: BoardSnapshot) -> str:
+        return str(snapshot.rubric)
+
+    def changes(self, before: BoardSnapshot | None, after: BoardSnapshot) -> dict[str, Any]:
+        return changes_between(before, after)
+
+    def more_files(self, snapshot: BoardSnapshot) -> dict[str, bytes]:
+        return {"rubric.json": as_json(snapshot.rubric.content)}
+
+
+BOARDS = BoardResults()
 
 
 def request_board(
@@ -80,61 +119,10 @@ def latest_job(rubric: RubricVersion, kind: str = JOB, key: str = "") -> Job | N
 def make_board(work: Work) -> None:
     """Handle a job: compute the figures of a rubric and store them as its live snapshot."""
     rubric = RubricVersion.objects.get(study=work.study, public_id=work.payload["rubric"])
-    live = rubric.snapshots.filter(frozen_at__isnull=True).values_list("marker", flat=True)
+    live = BOARDS.live(rubric).values_list("marker", flat=True)
     if list(live) == [board_marker(rubric)]:
         return
-    computed = compute_board(rubric)
-    with transaction.atomic():
-        work.finish()
-        store_live(rubric=rubric, computed=computed)
-
-
-def refresh_live_board(*, rubric: RubricVersion) -> BoardSnapshot:
-    """Return the newest snapshot, computed anew at once if the sheets moved on; takes seconds."""
-    newest = rubric.snapshots.defer("rows").first()
-    if newest is not None and newest.marker == board_marker(rubric):
-        return newest
-    return store_live(rubric=rubric, computed=compute_board(rubric))
-
-
-def compute_board(rubric: RubricVersion) -> Computed:
-    """Read the sheets once and compute every figure from what was read; stores nothing."""
-    # Taken before the sheets are read: one that comes in between makes the board stale, never
-    # wrong.
-    seen = board_marker(rubric)
-    table, draws = board_table(rubric)
-    recipe = recipe_of(rubric, table, draws) | {"sheets": len(table)}
-    rows, sha256 = pack_rows(table)
-    # From the packed rows, so that whoever has them computes the same.
-    figures = all_figures(read_rows(rows), rubric.rubric, recipe)
-    return Computed(rows, sha256, seen, recipe, figures)
-
-
-@transaction.atomic
-def store_live(*, rubric: RubricVersion, computed: Computed) -> BoardSnapshot:
-    """Write the figures into the live snapshot; frozen ones are never touched."""
-    # The study's row is the lock under which numbers are given out and snapshots freeze.
-    Study.objects.select_for_update().get(pk=rubric.study_id)
-    parts = {name: figures_sha256(each) for name, each in computed.figures.items()}
-    values = {
-        "rows": computed.rows,
-        "sha256": computed.sha256,
-        "marker": computed.marker,
-        "recipe": computed.recipe | {"figures_sha256": parts},
-        "figures": computed.figures,
-        "computed_at": timezone.now(),
-    }
-    live = rubric.snapshots.filter(frozen_at__isnull=True)
-    if live.update(**values) == 0:
-        return BoardSnapshot.objects.create(
-            study_id=rubric.study_id, rubric=rubric, number=_next_number(rubric), **values
-        )
-    return live.defer("rows").get()
-
-
-def _next_number(rubric: RubricVersion) -> int:
-    taken = BoardSnapshot.objects.filter(study=rubric.study_id).aggregate(last=Max("number"))
-    return (taken["last"] or 0) + 1
+    make(work, BOARDS, rubric)
 
 
 def request_slice(*, snapshot: BoardSnapshot, filters: Filters, actor: User | None = None) -> Job:
@@ -149,6 +137,28 @@ def request_slice(*, snapshot: BoardSnapshot, filters: Filters, actor: User | No
     )
 
 
+def find_slice(
+    snapshot: BoardSnapshot, filters: Filters, actor: User
+) -> tuple[BoardSlice | None, Job | None]:
+    """A part's figures, and the job that makes them where there are none of the newest sheets."""
+    found = snapshot.slices.filter(key=filters.key).first()
+    if found is not None and found.marker == snapshot.sha256:
+        return found, None
+    job = latest_job(snapshot.rubric, SLICE_JOB, slice_name(snapshot, filters))
+    if is_due(job):
+        job = request_slice(snapshot=snapshot, filters=filters, actor=actor)
+    return found, job
+
+
+def is_due(job: Job | None) -> bool:
+    """Whether to ask again: nothing is on the way, and a failure lies some time back."""
+    if job is None:
+        return True
+    is_failed = job.state == Job.State.FAILED
+    rest = REST_AFTER_FAILURE if is_failed else timedelta(0)
+    return not job.is_active and job.finished_at <= timezone.now() - rest
+
+
 def slice_name(snapshot: BoardSnapshot, filters: Filters) -> str:
     """Names the job of a slice; filters can be longer than a name."""
     digest = hashlib.sha256(filters.key.encode()).hexdigest()
@@ -157,9 +167,11 @@ def slice_name(snapshot: BoardSnapshot, filters: Filters) -> str:
 
 def make_slice(work: Work) -> None:
     """Handle a job: compute one slice from the snapshot's own rows."""
-    snapshot = BoardSnapshot.objects.get(study=work.study, public_id=work.payload["snapshot"])
+    rows = BoardSnapshot.objects.select_related("rubric")
+    snapshot = rows.get(study=work.study, public_id=work.payload["snapshot"])
     filters = Filters.from_key(work.payload["slice"])
-    figures = board_figures(read_rows(bytes(snapshot.rows)), snapshot.recipe, filters)
+    table, rubric = read_rows(bytes(snapshot.rows)), snapshot.rubric.rubric
+    figures = slice_figures(table, rubric, snapshot.recipe, filters)
     with transaction.atomic():
         work.finish()
         BoardSlice.objects.update_or_create(

@@ -6,9 +6,10 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Answer
 from cqa_site.people.models import Role, Study, User
+from cqa_site.rounds.opening import open_round
 
 from .rubrics import default_rubric
-from .scoring_rounds import Plan, open_round, plan_round, set_example
+from .scoring_rounds import Plan, plan_round, set_example
 
 SEED = 5
 # Our own judgement of the practice answer, where it is not full points.
@@ -41,5 +42,5 @@ def add_round(*, study: Study, users: Mapping[str, User]) -> None:
     practice = study.answers.filter(scenario=Answer.Scenario.FULL).order_by("pk").first()
     if practice is not None:
         key = {each.key: each.maximum for each in rubric.rubric.criteria} | LESS
-        set_example(scoring_round=made, answer=practice, points=key, notes=WHY)
-    open_round(scoring_round=made, actor=actor)
+        set_example(round_=made, answer=practice, points=key, notes=WHY)
+    open_round(round_=made, actor=actor)

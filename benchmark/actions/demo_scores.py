@@ -11,13 +11,14 @@ from datetime import timedelta
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.actions.serving import rater_for
-from annotation.models import Answer, Comparison, Question, Rater, System
+from annotation.actions.conditions import condition
+from annotation.models import Answer, Comparison, Question, System
 from annotation.models.questions import text_key
 from benchmark.methods.rubric import Criterion
 from benchmark.methods.sentence_count import length_points, sentence_places
 from benchmark.models import RubricVersion, ScoreSheet
-from cqa_site.people.models import Membership, Role, Study, User
+from cqa_site.people.actions.raters import rater_for
+from cqa_site.people.models import Membership, Rater, Role, Study, User
 
 from .boards import request_board
 from .demo_score_texts import PAIRS, SYSTEMS, answer_text
@@ -66,6 +67,7 @@ def _member_rater(study: Study, user: User) -> Rater:
 def _answers(study: Study) -> list[Answer]:
     made = []
     systems = {name: _system(study, name) for name in SYSTEMS}
+    conditions = {each: condition(study, scenario=each) for each in SCENARIOS}
     for number, (pair, aspects) in enumerate(PAIRS):
         comparison = Comparison.objects.create(study=study, object1=pair[0], object2=pair[1])
         aspect = aspects[0][0].lower() if number % 2 else ""
@@ -79,6 +81,7 @@ def _answers(study: Study) -> list[Answer]:
                         question=question,
                         system=systems[name],
                         scenario=scenario,
+                        condition=conditions[scenario],
                         text=text,
                         text_sha256=text_key(text),
                         source=f"{SOURCE}-scores",

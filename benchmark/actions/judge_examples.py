@@ -77,8 +77,8 @@ class HeldOut:
 
 def candidates(rubric: RubricVersion) -> list[Example]:
     """What may be shown as an example: keys of qualifications first, then the newest sheets."""
-    items = ScoringItem.objects.filter(scoring_round__rubric=rubric, key_points__isnull=False)
-    items = items.select_related("scoring_round").order_by("pk")
+    items = ScoringItem.objects.filter(round__rubric=rubric, key_points__isnull=False)
+    items = items.select_related("round").order_by("pk")
     # Half points of a consensus are no example of whole ones.
     sheets = people_sheets(rubric).filter(total__isnull=False, is_consolidated=False)
     found = [_of_item(each) for each in _with_answers(items)]
@@ -132,7 +132,7 @@ def _with_answers(rows: QuerySet) -> QuerySet:
 
 def _of_item(item: ScoringItem) -> Example:
     points = item.key_points or {}
-    key = f"item:{item.scoring_round.public_id}:{item.answer.public_id}"
+    key = f"item:{item.round.public_id}:{item.answer.public_id}"
     return Example(key, item.answer, points, item.key_notes or {}, sum(points.values()))
 
 

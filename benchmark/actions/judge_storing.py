@@ -14,11 +14,22 @@ from benchmark.reports.scoring_calls import CANARIES, CANARY, PLAIN, Asked
 from cqa_site.runs.kinds import Ended
 from cqa_site.runs.models import Call, Run
 
+from .boards import request_board
 from .judge_targets import rubric_of
 from .judge_trust import settle_trust
 
 SAID = ["points", "notes", "reason", "fence", "at", "call"]
-SHEET_SAID = ["state", "points", "notes", "total", "reason", "call", "fence", "submitted_at"]
+SHEET_SAID = [
+    "state",
+    "points",
+    "given",
+    "notes",
+    "total",
+    "reason",
+    "call",
+    "fence",
+    "submitted_at",
+]
 
 
 def store_ended(run: Run, ended: Sequence[Ended]) -> None:
@@ -74,12 +85,20 @@ def _whole_sheet(scoring: ScoringRun, rubric: Rubric, answer: int, one: Ended) -
     sheet.call, sheet.fence = one.call, one.fence
     if one.reading.reason:
         sheet.state, sheet.reason = ScoreSheet.State.UNSCORED, one.reading.reason[:40]
+        sheet.given = _given(one, rubric)
         return sheet
     judgement: Judgement = one.reading.value
     sheet.points, sheet.notes = dict(judgement.points), dict(judgement.rationales)
     sheet.total = rubric.total(judgement.points)
     sheet.submitted_at = one.call.finished_at
     return sheet
+
+
+def _given(one: Ended, rubric: Rubric) -> dict[str, int]:
+    """All criteria of a reply that is unscored because some points are off the scale."""
+    found: Judgement | None = one.reading.value
+    is_whole = found is not None and len(found.given) == len(rubric.criteria)
+    return dict(found.given) if found is not None and is_whole else {}
 
 
 def _sheet(scoring: ScoringRun, rubric: Rubric, answer: int, replicate: int) -> ScoreSheet:
@@ -175,8 +194,4 @@ def _judgement(one: Ended) -> Judgement | None:
 
 def _bring_boards_up_to_date(run: Run, scoring: ScoringRun) -> None:
     """Once, when nothing of the run is open any more."""
-    try:
-        from .boards import request_board
-    except ImportError:
-        return
     request_board(study=run.study, rubric=scoring.rubric)

@@ -9,6 +9,8 @@ from django.db.models import QuerySet
 
 from annotation.methods.seeded_sample import seeded_places
 from annotation.models import Answer
+from annotation.reports.conditions import ALL, under, without_superseded
+from annotation.reports.learned import is_learned
 from benchmark.methods.rubric import Rubric
 from benchmark.methods.rubric_json import rubric_from_dict, rubric_sha256
 from benchmark.models import RubricVersion, ScoringItem
@@ -28,6 +30,7 @@ def target_of(
     choice: str = "all",
     systems: Iterable[str] = (),
     scenarios: Iterable[int] = (),
+    conditions: Iterable[str] = (),
     scoring_round: str = "",
     answers: Iterable[str] = (),
     sample: int = 0,
@@ -48,6 +51,9 @@ def target_of(
         round, those named, or a seeded sample.
     systems, scenarios
         Public ids and numbers that narrow the choice; without any, all of them.
+    conditions
+        Public ids or `ALL`; without any the plain ones, except where answers are named or those
+        of a round.
     scoring_round, answers
         Public ids, for the choices that need them.
     sample
@@ -70,6 +76,7 @@ def target_of(
         "choice": choice,
         "systems": sorted(map(str, systems)),
         "scenarios": sorted(scenarios),
+        "conditions": sorted(conditions),
         "round": str(scoring_round),
         "answers": sorted(map(str, answers)),
         "sample": sample,
@@ -92,18 +99,31 @@ def _rubric(text: str) -> Rubric:
 
 
 def chosen_answers(study: Study, target: Mapping[str, Any]) -> QuerySet[Answer]:
-    """The answers that a target names, before any is held out; blank ones are never judged."""
+    """The answers that a target names, before any is held out.
+
+    Blank ones are never judged, nor answers to what their system's model was trained on.
+    """
+    return _named(study, target).filter(~is_learned())
+
+
+def count_learned(study: Study, target: Mapping[str, Any]) -> int:
+    """How many answers of the choice their own system was trained on."""
+    return _named(study, target).filter(is_learned()).count()
+
+
+def _named(study: Study, target: Mapping[str, Any]) -> QuerySet[Answer]:
     rows = study.answers.exclude(text__regex=r"^\s*$")
     if target["systems"]:
         rows = rows.filter(system__public_id__in=target["systems"])
     if target["scenarios"]:
         rows = rows.filter(scenario__in=target["scenarios"])
+    rows = _under(rows, target)
     if target["choice"] == "answers":
         rows = rows.filter(public_id__in=target["answers"])
     elif target["choice"] == "round":
         items = ScoringItem.objects.filter(
-            scoring_round__study=study,
-            scoring_round__public_id=target["round"],
+            round__study=study,
+            round__public_id=target["round"],
             key_points__isnull=True,
         )
         rows = rows.filter(pk__in=items.values("answer"))
@@ -111,6 +131,21 @@ def chosen_answers(study: Study, target: Mapping[str, Any]) -> QuerySet[Answer]:
         rubric = study.rubric_versions.get(public_id=target["rubric"])
         rows = rows.filter(pk__in=people_sheets(rubric).values("answer"))
     return rows.order_by("question", "system", "scenario", "choice", "pk")
+
+
+def _under(rows: QuerySet[Answer], target: Mapping[str, Any]) -> QuerySet[Answer]:
+    """Rows under the conditions of a target; one that was made before there were any has all."""
+    chosen = target.get("conditions", [ALL])
+    is_named = target["choice"] in ("answers", "round")
+    if not is_named:
+        rows = without_superseded(rows)
+    return rows if is_named and not chosen else under(rows, chosen)
+
+
+def count_other_conditions(study: Study, target: Mapping[str, Any]) -> int:
+    """How many answers of the choice are left out because of the condition they are under."""
+    mixed = {**target, "conditions": [ALL]}
+    return chosen_answers(study, mixed).count() - chosen_answers(study, target).count()
 
 
 def judged_answers(study: Study, target: Mapping[str, Any], seed: int) -> list[int]:

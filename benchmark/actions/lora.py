@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -19,6 +19,14 @@ from typing import Any
 IGNORED = -100
 PACKAGES = ("torch", "transformers", "peft")
 MANIFEST = "training.json"
+# What appendix B of the CompQA paper names, and how we always differ from it.
+IN_PAPER = ("epochs", "batch", "learning_rate", "warmup", "weight_decay")
+ALWAYS = (
+    "optimizer: AdamW, with the decay apart from the gradient; the paper says Adam",
+    "one device, gradients added up to a batch; the paper: four with DeepSpeed ZeRO 3",
+    "rank, alpha, dropout, longest pair and seed: the paper names none",
+    "only the words of the answer are learned; the paper does not say",
+)
 
 
 class TrainingRefused(Exception):
@@ -27,10 +35,19 @@ class TrainingRefused(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How the adapter is trained.
+    """How the adapter is trained; the defaults are those of the CompQA paper where it gives any.
+
+    Appendix B gives epochs, batch, learning rate, warm-up, weight decay and a cosine schedule.
+    Rank, alpha, dropout and the longest pair are ours.
 
     Attributes
     ----------
+    batch : int
+        Pairs between two steps of the optimizer.
+    at_once : int
+        Pairs in memory at a time; gradients are added up to a batch.
+    warmup : float
+        Share of the steps in which the rate rises from 0; from there it falls as a cosine to 0.
     rank, alpha, dropout
         Of the low-rank matrices; on all linear layers of the model.
     longest : int
@@ -38,8 +55,11 @@ class Recipe:
     """
 
     epochs: int = 3
-    batch: int = 4
-    learning_rate: float = 2e-4
+    batch: int = 32
+    at_once: int = 4
+    learning_rate: float = 1e-6
+    warmup: float = 0.03
+    weight_decay: float = 0.01
     rank: int = 16
     alpha: int = 32
     dropout: float = 0.05
@@ -100,7 +120,13 @@ def train(
     device = "cuda" if torch.cuda.is_available() else "cpu"
     adapted = get_peft_model(base, config).to(device)
     optimizer = torch.optim.AdamW(
-        (each for each in adapted.parameters() if each.requires_grad), lr=recipe.learning_rate
+        (each for each in adapted.parameters() if each.requires_grad),
+        lr=recipe.learning_rate,
+        weight_decay=recipe.weight_decay,
+    )
+    steps = recipe.epochs * math.ceil(len(examples) / recipe.batch)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: rate_at(step, steps, recipe.warmup)
     )
     pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
     losses, checked = [], []
@@ -108,11 +134,12 @@ def train(
         order = list(range(len(examples)))
         random.Random(recipe.seed + epoch).shuffle(order)  # noqa: S311  an order, not a secret
         adapted.train()
-        losses.append(_epoch(adapted, [examples[i] for i in order], recipe.batch, pad, optimizer))
+        shuffled = [examples[place] for place in order]
+        losses.append(_epoch(adapted, shuffled, recipe, pad, (optimizer, schedule)))
         if held:
             adapted.eval()
             with torch.no_grad():
-                checked.append(_epoch(adapted, held, recipe.batch, pad, None))
+                checked.append(_epoch(adapted, held, recipe, pad, None))
         beside = f", validation {checked[-1]:.4f}" if held else ""
         say(f"epoch {epoch + 1} of {recipe.epochs}: loss {losses[-1]:.4f}{beside}")
     adapted.save_pretrained(out)
@@ -123,17 +150,21 @@ def train(
 
 
 def write_answers(
-    questions: Sequence[str], *, model: str, adapter: Path, most_tokens: int = 700
+    requests: Sequence[Sequence[Mapping[str, str]]],
+    *,
+    model: str,
+    adapter: Path,
+    most_tokens: int = 700,
 ) -> list[str]:
-    """Let the tuned model answer questions, greedily, one after the other."""
+    """Let the tuned model answer requests (chat messages), greedily, one after the other."""
     import torch
     from peft import PeftModel
 
     tokenizer, base = _load(model)
     tuned = PeftModel.from_pretrained(base, str(adapter)).eval()
     answers = []
-    for question in questions:
-        ids = _chat(tokenizer, [{"role": "user", "content": question}], asks=True)
+    for messages in requests:
+        ids = _chat(tokenizer, [dict(each) for each in messages], asks=True)
         with torch.no_grad():
             said = tuned.generate(
                 input_ids=torch.tensor([ids]),
@@ -199,35 +230,83 @@ def _common(first: list[int], second: list[int]) -> int:
     )
 
 
-def _epoch(
-    model: Any, examples: list[dict[str, Any]], size: int, pad: int, optimizer: Any
-) -> float:
-    """Mean loss per learned token; without an optimizer nothing is learned."""
-    import torch
+def rate_at(step: int, steps: int, warmup: float) -> float:
+    """Factor of the learning rate at a step (from 0): a line upwards, then a cosine to 0.
 
+    Examples
+    --------
+    >>> [round(rate_at(step, 10, 0.2), 2) for step in (0, 1, 2, 6, 10)]
+    [0.5, 1.0, 1.0, 0.5, 0.0]
+    """
+    rising = math.ceil(warmup * steps)
+    if step < rising:
+        return (step + 1) / rising
+    return 0.5 * (1 + math.cos(math.pi * (step - rising) / max(1, steps - rising)))
+
+
+def _epoch(
+    model: Any,
+    examples: list[dict[str, Any]],
+    recipe: Recipe,
+    pad: int,
+    learning: tuple[Any, Any] | None,
+) -> float:
+    """Mean loss per learned token; without optimizer and schedule nothing is learned."""
     total, tokens = 0.0, 0
-    for start in range(0, len(examples), size):
-        batch = examples[start : start + size]
-        width = max(len(each["ids"]) for each in batch)
-        ids = [each["ids"] + [pad] * (width - len(each["ids"])) for each in batch]
-        labels = [each["labels"] + [IGNORED] * (width - len(each["labels"])) for each in batch]
-        mask = [[1] * len(each["ids"]) + [0] * (width - len(each["ids"])) for each in batch]
-        place = {"device": next(model.parameters()).device}
-        learned = sum(label != IGNORED for row in labels for label in row[1:])
+    for start in range(0, len(examples), recipe.batch):
+        batch = examples[start : start + recipe.batch]
+        learned = sum(map(_learned, batch))
         if not learned:
             continue
-        loss = model(
-            input_ids=torch.tensor(ids, **place),
-            attention_mask=torch.tensor(mask, **place),
-            labels=torch.tensor(labels, **place),
-        ).loss
-        if optimizer is not None:
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-        total += float(loss.detach()) * learned
+        for place in range(0, len(batch), recipe.at_once):
+            some = batch[place : place + recipe.at_once]
+            count = sum(map(_learned, some))
+            if not count:
+                continue
+            loss = _loss(model, some, pad)
+            if learning is not None:
+                # Every learned token of the batch weighs the same.
+                (loss * count / learned).backward()
+            total += float(loss.detach()) * count
         tokens += learned
+        if learning is not None:
+            optimizer, schedule = learning
+            optimizer.step()
+            schedule.step()
+            optimizer.zero_grad()
     return total / tokens if tokens else math.nan
+
+
+def _learned(example: dict[str, Any]) -> int:
+    """Tokens of a pair that are learned; the first of all has nothing before it."""
+    return sum(label != IGNORED for label in example["labels"][1:])
+
+
+def _loss(model: Any, examples: list[dict[str, Any]], pad: int) -> Any:
+    """Mean loss per learned token of some pairs, filled up to the longest."""
+    import torch
+
+    width = max(len(each["ids"]) for each in examples)
+    ids = [each["ids"] + [pad] * (width - len(each["ids"])) for each in examples]
+    labels = [each["labels"] + [IGNORED] * (width - len(each["labels"])) for each in examples]
+    mask = [[1] * len(each["ids"]) + [0] * (width - len(each["ids"])) for each in examples]
+    place = {"device": next(model.parameters()).device}
+    return model(
+        input_ids=torch.tensor(ids, **place),
+        attention_mask=torch.tensor(mask, **place),
+        labels=torch.tensor(labels, **place),
+    ).loss
+
+
+def differences(recipe: Recipe) -> list[str]:
+    """Where a training differs from the one that the paper describes, a sentence each."""
+    paper = Recipe()
+    found = [
+        f"{name}: {getattr(recipe, name):g}; the paper: {getattr(paper, name):g}"
+        for name in IN_PAPER
+        if getattr(recipe, name) != getattr(paper, name)
+    ]
+    return [*found, *ALWAYS]
 
 
 def _write_manifest(
@@ -241,6 +320,7 @@ def _write_manifest(
     manifest = {
         "base_model": model,
         "recipe": asdict(recipe),
+        "differs_from_the_paper": differences(recipe),
         "pairs": trained.pairs,
         "pairs_cut": trained.cut,
         "pairs_sha256": hashlib.sha256(content.encode()).hexdigest(),

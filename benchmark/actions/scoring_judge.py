@@ -6,19 +6,20 @@ criteria a reply.
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.models import Answer, Rater
+from annotation.models import Answer
 from benchmark.methods.judgement_keys import Reading as Judged
 from benchmark.methods.judgement_reading import READER_VERSION, read_judgement
 from benchmark.models import RubricVersion, ScoringRun
 from benchmark.reports.scoring_calls import Asked
-from cqa_site.judging.identity import digest
+from cqa_site.people.models import Rater
 from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.kinds import Ended, Question, Reading, Subject
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+from cqa_site.runs.raters import rater_of
+from cqa_site.runs.spread import MOST
 
 from .judge_checks import find_problems
 from .judge_examples import example_answers, held_out, refuse_contamination
@@ -35,6 +36,7 @@ class ScoringKind:
 
     parser_version = READER_VERSION
     values_title = lazy("Totals:")
+    dominance = MOST
 
     def begin(self, run: Run) -> None:
         """Tie the run to its rubric, its examples and the rater it counts as."""
@@ -95,7 +97,14 @@ class ScoringKind:
         else:
             sheets = run.score_sheets.filter(total__isnull=False)
             totals.update(("", total) for total in sheets.values_list("total", flat=True))
-        return {f"{group} {total:g}".strip(): n for (group, total), n in sorted(totals.items())}
+        return {
+            f"{group}: {total:g}" if group else f"{total:g}": n
+            for (group, total), n in sorted(totals.items())
+        }
+
+    def texts(self, run: Run) -> Sequence[str]:
+        """Points, no prose."""
+        return ()
 
     def check(self, run: Run) -> list[str]:
         """Sheets, parts and probes against the ledger and against the replies themselves."""
@@ -120,23 +129,15 @@ def _rater(run: Run) -> Rater:
     Which examples are shown is no part of it: two runs that hold out different answers complete
     each other.
     """
-    asked: dict[str, Any] = {
-        name: run.spec[name] for name in ("endpoint", "origin", "model", "prompt", "params")
-    }
     target = run.spec["target"]
     shots = len(target["examples"])
-    asked |= {
-        "rubric": target["rubric_sha256"],
-        "shots": shots,
-        "reasons": target["reasons"],
-    }
-    rater, _is_new = Rater.objects.get_or_create(
-        study=run.study,
-        kind=Rater.Kind.MODEL,
-        external_id=digest(asked),
-        defaults={"name": rater_name(run.spec["model"], shots, run.prompt)},
+    return rater_of(
+        run,
+        rater_name(run.spec["model"], shots, run.prompt),
+        rubric=target["rubric_sha256"],
+        shots=shots,
+        reasons=target["reasons"],
     )
-    return rater
 
 
 def rater_name(model: str, shots: int, prompt: PromptVersion) -> str:

@@ -6,18 +6,23 @@ from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import StudyViews
+from annotation.api.serializers import JobSerializer
+from benchmark.actions.agreement_shown import shown_agreement
 from benchmark.models import BoardSnapshot
 from benchmark.reports.score_agreement import judge_trust
-from benchmark.reports.score_agreement_choice import snapshot_of
+from cqa_site.api.views import StudyViews
 from cqa_site.web.strict_filters import refuse_unknown
 
 WHICH = [
     OpenApiParameter("snapshot", OpenApiTypes.UUID, description="Default: the newest."),
     OpenApiParameter("rubric", OpenApiTypes.UUID, description="The newest of this rubric."),
+    OpenApiParameter(
+        "condition", str, description="An id of the recipe's conditions; default: all together."
+    ),
 ]
 
 
@@ -41,8 +46,9 @@ class ScoreAgreementSerializer(serializers.Serializer):
     is_frozen = serializers.BooleanField(source="row.is_frozen")
     sha256 = serializers.CharField(source="row.sha256", help_text="Of the sheets.")
     computed_at = serializers.DateTimeField(source="row.computed_at")
+    condition = serializers.CharField(help_text="Of the answers; empty for all together.")
     trust = JudgeTrustSerializer(many=True)
-    figures = serializers.DictField(source="row.agreement")
+    figures = serializers.DictField()
 
 
 class ScoreAgreementViews(StudyViews):
@@ -51,13 +57,25 @@ class ScoreAgreementViews(StudyViews):
     queryset = BoardSnapshot.objects.none()
     serializer_class = ScoreAgreementSerializer
 
-    @extend_schema(parameters=WHICH, responses=ScoreAgreementSerializer)
+    @extend_schema(parameters=WHICH, responses={200: ScoreAgreementSerializer, 202: JobSerializer})
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Pairs, columns, verdicts and judges of a snapshot; 404 while there is none."""
-        refuse_unknown(request, {"snapshot", "rubric"})
-        row = snapshot_of(self.study, request.query_params)
-        if row is None or not row.agreement:
+        """Pairs, columns, verdicts and judges of a snapshot; 404 while there is none.
+
+        Of one condition: 202 with the job while its figures are being made.
+        """
+        refuse_unknown(request, {"snapshot", "rubric", "condition"})
+        shown = shown_agreement(self.study, request.query_params, request.user)
+        if shown.snapshot is None or not shown.snapshot.agreement:
             raise Http404
-        return Response(
-            ScoreAgreementSerializer({"row": row, "trust": judge_trust(row.rubric)}).data
-        )
+        if shown.condition != request.query_params.get("condition", ""):
+            raise ValidationError({"condition": ["This snapshot has no such condition."]})
+        if shown.job is not None:
+            shown.job.refresh_from_db()
+            return Response(JobSerializer(shown.job).data, status=202)
+        told = {
+            "row": shown.snapshot,
+            "condition": shown.condition,
+            "trust": judge_trust(shown.snapshot.rubric),
+            "figures": shown.figures,
+        }
+        return Response(ScoreAgreementSerializer(told).data)

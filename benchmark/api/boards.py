@@ -1,7 +1,6 @@
 """Boards: snapshots of a rubric's leaderboard and agreement, and the sheets behind them."""
 
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 from django.db.models import QuerySet
@@ -15,17 +14,18 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import StudyViews
-from annotation.api.inputs import NoteInput, NothingInput
-from annotation.api.inputs.base import Input
 from annotation.api.serializers import JobSerializer
-from annotation.api.serializers.base import ReadSerializer, public_id
-from benchmark.actions import board_freezing
-from benchmark.actions.boards import boards_of, request_board
+from benchmark.actions.boards import BOARDS, boards_of, request_board, request_slice
+from benchmark.methods.board_options import TOTAL
 from benchmark.models import BoardSnapshot
-from benchmark.reports.board_files import manifest_of
-from benchmark.reports.board_rows import plain_rows
-from cqa_site.web.problems import conflict_on
+from benchmark.reports.board_filters import ASPECTS, Filters
+from benchmark.reports.board_warnings import board_warnings
+from cqa_site.api.inputs import Input
+from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.api.views import StudyViews
+from cqa_site.results.api import FreezingViews
+from cqa_site.results.checking import manifest_of
+from cqa_site.results.rows import plain
 
 
 class BoardSerializer(ReadSerializer):
@@ -58,14 +58,19 @@ class BoardDetailSerializer(BoardSerializer):
     figures = serializers.DictField(read_only=True)
     changes = serializers.DictField(read_only=True)
     manifest = serializers.SerializerMethodField()
+    warnings = serializers.SerializerMethodField()
 
     class Meta:
         model = BoardSnapshot
-        fields = [*BoardSerializer.Meta.fields, "figures", "changes", "manifest"]
+        fields = [*BoardSerializer.Meta.fields, "figures", "changes", "manifest", "warnings"]
 
     def get_manifest(self, row: BoardSnapshot) -> dict[str, Any]:
         """Hashes, seeds and versions of packages."""
-        return manifest_of(row)
+        return manifest_of(BOARDS, row)
+
+    def get_warnings(self, row: BoardSnapshot) -> list[str]:
+        """What is thin about the board, in sentences: read them before you publish."""
+        return board_warnings(row.figures["board"])
 
 
 class RefreshInput(Input):
@@ -74,15 +79,35 @@ class RefreshInput(Input):
     rubric = serializers.UUIDField(required=False, allow_null=True, default=None)
 
 
+class PartInput(Input):
+    """Which part of a board's sheets, and what it is ranked by; empty values narrow nothing."""
+
+    column = serializers.CharField(default=TOTAL, help_text="`total`, a group or a criterion.")
+    aspect = serializers.ChoiceField(["", *ASPECTS], default="")
+    scenario = serializers.ChoiceField(["", "0", "1", "2", "3", "4"], default="")
+    dataset = serializers.CharField(default="", allow_blank=True)
+    condition = serializers.CharField(
+        default="", allow_blank=True, help_text="An id of the recipe's conditions."
+    )
+
+
+class PartSerializer(serializers.Serializer):
+    """The figures of a part, made from the sheets of this hash."""
+
+    rows_sha256 = serializers.CharField(source="marker")
+    figures = serializers.DictField()
+
+
 class BoardFilter(filters.FilterSet):
     """Boards of one rubric."""
 
     rubric = filters.UUIDFilter(field_name="rubric__public_id")
 
 
-class BoardViews(StudyViews):
+class BoardViews(FreezingViews, StudyViews):
     """The numbered boards of a study."""
 
+    kind = BOARDS
     queryset = BoardSnapshot.objects.none()
     serializer_class = BoardDetailSerializer
     filterset_class = BoardFilter
@@ -104,40 +129,31 @@ class BoardViews(StudyViews):
         job.refresh_from_db()
         return Response(JobSerializer(job).data, status=202)
 
-    @extend_schema(request=NoteInput, responses=BoardDetailSerializer)
-    def freeze(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Make a live board immutable."""
-        number = get_object_or_404(self.get_queryset(), public_id=public_id).number
-        note = self.read(NoteInput)["note"]
-        with conflict_on(board_freezing.BoardNotReady):
-            frozen = board_freezing.freeze_board(
-                study=self.study, number=number, note=note, actor=request.user
-            )
-        return self.shown(frozen)
-
-    @extend_schema(request=NothingInput, responses=BoardDetailSerializer)
-    def publish(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Give a frozen board an address that anybody may read."""
-        return self._change(board_freezing.publish_board, public_id)
-
-    @extend_schema(request=NothingInput, responses=BoardDetailSerializer)
-    def withdraw(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Take the public address back."""
-        return self._change(board_freezing.withdraw_board, public_id)
-
-    def _change(self, change: Callable[..., BoardSnapshot], public_id: uuid.UUID) -> Response:
+    @extend_schema(request=PartInput, responses={200: PartSerializer, 202: JobSerializer})
+    def part(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Figures of a part of a board's sheets; the job that makes them where there are none."""
         row = get_object_or_404(self.get_queryset(), public_id=public_id)
-        self.read(NothingInput)
-        with conflict_on(board_freezing.BoardNotReady):
-            change(study=self.study, number=row.number, actor=self.request.user)
-        return self.shown(self.get_queryset().get(pk=row.pk))
+        wanted = self.read(PartInput)
+        chosen = Filters.from_query(wanted, row.recipe)
+        unknown = [name for name, value in wanted.items() if value != getattr(chosen, name)]
+        if unknown:
+            raise ValidationError({name: ["This board has no such value."] for name in unknown})
+        found = row.slices.filter(key=chosen.key, marker=row.sha256).first()
+        if found is not None:
+            return Response(PartSerializer(found).data)
+        if not chosen.key:
+            whole = {"marker": row.sha256, "figures": row.figures["board"]}
+            return Response(PartSerializer(whole).data)
+        job = request_slice(snapshot=row, filters=chosen, actor=request.user)
+        job.refresh_from_db()
+        return Response(JobSerializer(job).data, status=202)
 
     @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY})
     def sheets(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> HttpResponse:
         """The sheets behind a board as CSV: exactly the bytes of its sha256."""
         found = self.study.board_snapshots.filter(computed_at__isnull=False)
         row = get_object_or_404(found.only("rows", "number"), public_id=public_id)
-        content = plain_rows(bytes(row.rows))
+        content = plain(row.rows)
         response = HttpResponse(content, content_type="text/csv; charset=utf-8")
         name = f"board-{row.number}-rows.csv"
         response["Content-Disposition"] = f'attachment; filename="{name}"'

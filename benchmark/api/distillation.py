@@ -7,16 +7,18 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import StudyViews
-from annotation.api.inputs.base import require_valid
 from annotation.models import Answer
 from benchmark.actions.rubrics import default_rubric
 from benchmark.forms.distillation import PairsForm
 from benchmark.methods.distillation import BASES
 from benchmark.reports.distillation import choose, datasheet, records
+from cqa_site.api.inputs import require_valid
+from cqa_site.api.views import StudyViews
 from cqa_site.web.strict_filters import refuse_unknown
 
 NAMES = ("rubric", "basis", "least_total", "widest_gap", "each", "validation", "seed")
+# Given once for each value.
+SEVERAL = ("judges", "systems", "scenarios", "conditions")
 
 
 class PairsSerializer(serializers.Serializer):
@@ -39,9 +41,15 @@ class DistillationViews(StudyViews):
         parameters=[
             OpenApiParameter("rubric", str, description="Id of a version; default: the newest."),
             OpenApiParameter("basis", str, enum=BASES),
-            OpenApiParameter("least_total", float, description="Default: 16."),
+            OpenApiParameter("least_total", float, description="Default: 18."),
             OpenApiParameter("widest_gap", float),
-            OpenApiParameter("each", int),
+            OpenApiParameter("each", int, description="Per question; default: no limit."),
+            OpenApiParameter("judges", str, many=True, description="Ids; default: all judges."),
+            OpenApiParameter("systems", str, many=True),
+            OpenApiParameter("scenarios", int, many=True),
+            OpenApiParameter(
+                "conditions", str, many=True, description="Ids, or all; default: the plain ones."
+            ),
             OpenApiParameter("validation", float),
             OpenApiParameter("seed", int),
         ],
@@ -49,13 +57,14 @@ class DistillationViews(StudyViews):
     )
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
         """Choose pairs by the rules in the query; the page's form judges them."""
-        refuse_unknown(request, set(NAMES))
+        refuse_unknown(request, {*NAMES, *SEVERAL})
         fields = PairsForm.base_fields.items()
         offered = {name: field.initial for name, field in fields if field.initial is not None}
         offered["rubric"] = default_rubric(self.study).public_id
         given = {
             name: request.query_params[name] for name in NAMES if name in request.query_params
         }
+        given |= {name: request.query_params.getlist(name) for name in SEVERAL}
         form = PairsForm(offered | given, study=self.study)
         require_valid(form)
         training = choose(form.cleaned_data["rubric"], form.rules())

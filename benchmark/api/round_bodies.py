@@ -2,14 +2,15 @@
 
 from rest_framework import serializers
 
-from annotation.api.inputs.base import Input
-from annotation.api.serializers.base import ReadSerializer, public_id
 from annotation.forms.editing import LARGEST
 from annotation.models import Answer
 from benchmark.actions.scoring_rounds import MOST_ANSWERS, WITH, WITHOUT
-from benchmark.actions.scoring_sheets import DECISIONS
-from benchmark.forms.scoring import LONGEST_INSTRUCTIONS, LONGEST_NOTE
+from benchmark.forms.scoring import LONGEST_NOTE
 from benchmark.models import ScoringItem, ScoringRound
+from cqa_site.api.inputs import ConditionIds, Input
+from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.rounds.plan_form import LONGEST_INSTRUCTIONS
+from cqa_site.rounds.qualifying import DECISIONS
 
 
 class ScoringRoundInput(Input):
@@ -21,6 +22,7 @@ class ScoringRoundInput(Input):
     scenarios = serializers.ListField(
         child=serializers.ChoiceField(Answer.Scenario.choices), max_length=10, required=False
     )
+    conditions = ConditionIds(required=False)
     aspect = serializers.ChoiceField(["", WITH, WITHOUT], required=False, allow_blank=True)
     choice = serializers.IntegerField(
         min_value=1, max_value=32_767, required=False, allow_null=True
@@ -69,13 +71,19 @@ class ScoringRoundSerializer(ReadSerializer):
     scenarios = serializers.ListField(
         source="recipe.scenarios", child=serializers.IntegerField(), read_only=True
     )
+    conditions = serializers.ListField(
+        source="recipe.conditions", child=serializers.CharField(), default=list, read_only=True
+    )
+    other_conditions = serializers.IntegerField(
+        source="recipe.other_conditions", default=0, read_only=True
+    )
     aspect = serializers.CharField(source="recipe.aspect", read_only=True)
     choice = serializers.IntegerField(source="recipe.choice", read_only=True, allow_null=True)
     leave_out_used = serializers.BooleanField(source="recipe.leave_out_used", read_only=True)
     size = serializers.IntegerField(source="recipe.size", read_only=True, allow_null=True)
     is_balanced = serializers.BooleanField(source="recipe.is_balanced", read_only=True)
     found = serializers.IntegerField(source="recipe.found", read_only=True)
-    answers = serializers.IntegerField(read_only=True)
+    answers = serializers.IntegerField(source="size", read_only=True)
     wanted = serializers.IntegerField(read_only=True)
     done = serializers.IntegerField(read_only=True)
 
@@ -88,6 +96,8 @@ class ScoringRoundSerializer(ReadSerializer):
             "rubric",
             "systems",
             "scenarios",
+            "conditions",
+            "other_conditions",
             "aspect",
             "choice",
             "leave_out_used",
@@ -132,8 +142,8 @@ class ScorerSerializer(serializers.Serializer):
     repeats = serializers.IntegerField(read_only=True)
     extras = serializers.IntegerField(read_only=True)
     begun = serializers.IntegerField(read_only=True)
-    unable = serializers.IntegerField(read_only=True)
-    mean = serializers.FloatField(read_only=True, allow_null=True)
+    unable = serializers.IntegerField(source="figures.unable", read_only=True)
+    mean = serializers.FloatField(source="figures.mean", read_only=True, allow_null=True)
     minutes = serializers.IntegerField(read_only=True)
     last_at = serializers.DateTimeField(read_only=True, allow_null=True)
     score = serializers.FloatField(source="place.score", read_only=True, allow_null=True)

@@ -11,14 +11,14 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import StudyViews
-from annotation.api.inputs.base import Input
-from annotation.api.serializers.base import ReadSerializer, public_id
 from benchmark.actions.rubrics import save_rubric
 from benchmark.methods.rubric import RubricError
 from benchmark.methods.rubric_json import rubric_from_dict
 from benchmark.models import RubricVersion
 from benchmark.reports.rubric_use import versions_with_counts
+from cqa_site.api.inputs import Input
+from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.api.views import StudyViews
 from cqa_site.web.problems import invalid_on
 
 

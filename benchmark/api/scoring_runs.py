@@ -11,7 +11,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.calls import RunPartViews
-from annotation.api.serializers.base import ReadSerializer, public_id
 from benchmark.models import ProbeResult, ScoreSheet, ScoringRun
 from benchmark.reports.scoring_runs import (
     WANTS,
@@ -23,6 +22,7 @@ from benchmark.reports.scoring_runs import (
     sheets_of,
     swap_effect,
 )
+from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.web.strict_filters import TrueFalseFilter
 
 
@@ -75,6 +75,7 @@ class RunSheetSerializer(ReadSerializer):
     """One sheet of a run; ``points`` is empty and ``reason`` set where it is unscored."""
 
     answer = public_id("answer")
+    condition = serializers.UUIDField(source="answer.condition.public_id", read_only=True)
     call = public_id("call", allow_null=True, default=None)
 
     class Meta:
@@ -82,6 +83,7 @@ class RunSheetSerializer(ReadSerializer):
         fields = [
             "id",
             "answer",
+            "condition",
             "replicate",
             "state",
             "reason",
@@ -119,9 +121,10 @@ class ProbeSerializer(serializers.ModelSerializer):
 
 
 class RunSheetFilter(filters.FilterSet):
-    """Sheets of a run by answer, outcome, reason and replicate."""
+    """Sheets of a run by answer, condition, outcome, reason and replicate."""
 
     answer = filters.UUIDFilter(field_name="answer__public_id")
+    condition = filters.UUIDFilter(field_name="answer__condition__public_id")
     is_unscored = TrueFalseFilter(field_name="total", lookup_expr="isnull")
     reason = filters.CharFilter(max_length=40)
     replicate = filters.NumberFilter(min_value=0, max_value=999, decimal_places=0)

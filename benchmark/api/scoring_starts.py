@@ -10,6 +10,8 @@ from benchmark.actions.judge_targets import CHOICES, MOST_NAMED
 from benchmark.actions.rubrics import default_rubric
 from benchmark.forms.scoring_runs import MOST_SWAPPED, ScoringRunForm
 from benchmark.methods.canaries import FEWEST, MOST_ASKED
+from benchmark.models import ScoringRound
+from cqa_site.api.inputs import ConditionIds
 from cqa_site.people.models import Study, User
 
 
@@ -35,6 +37,7 @@ class ScoringRunInput(PlanInput):
         max_length=len(Answer.Scenario),
         required=False,
     )
+    conditions = ConditionIds(required=False)
     shots = serializers.IntegerField(min_value=0, max_value=2, required=False)
     examples = serializers.ListField(
         child=serializers.CharField(max_length=100), max_length=2, required=False
@@ -53,7 +56,7 @@ def _scoring(study: Study, actor: User, given: Given) -> PlanForm:
         key_of(study.rubric_versions, rubric) if rubric else default_rubric(study, actor).pk
     )
     if wanted := given.pop("scoring_round", None):
-        given["scoring_round"] = key_of(study.scoring_rounds, wanted)
+        given["scoring_round"] = key_of(ScoringRound.objects.filter(study=study), wanted)
     systems = set(given.pop("systems", []))
     found = list(study.systems.filter(public_id__in=systems).values_list("pk", flat=True))
     # The form refuses the key 0, which stands for those that the study does not have.

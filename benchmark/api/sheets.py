@@ -6,10 +6,11 @@ from django.db.models import QuerySet
 from django_filters import rest_framework as filters
 from rest_framework import serializers
 
-from annotation.api.access import StudyViews
-from annotation.api.serializers.base import ReadSerializer, public_id
-from annotation.models import Rater
+from annotation.api.filters import TrueFalseFilter
 from benchmark.models import ScoreSheet
+from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.api.views import StudyViews
+from cqa_site.people.models import Rater
 
 SHOWN = (ScoreSheet.State.SUBMITTED, ScoreSheet.State.UNSCORED, ScoreSheet.State.VOID)
 
@@ -18,10 +19,12 @@ class SheetSerializer(ReadSerializer):
     """One sheet; ``points`` has no criterion that could not be judged, and that is never a 0."""
 
     answer = public_id("answer")
+    condition = serializers.UUIDField(source="answer.condition.public_id", read_only=True)
+    condition_name = serializers.CharField(source="answer.condition.name", read_only=True)
     rubric = public_id("rubric")
     rater = public_id("rater")
     rater_kind = serializers.ChoiceField(source="rater.kind", choices=Rater.Kind.choices)
-    scoring_round = public_id("scoring_round", allow_null=True, default=None)
+    scoring_round = public_id("round", allow_null=True, default=None)
     run = public_id("run", allow_null=True, default=None)
 
     class Meta:
@@ -29,6 +32,8 @@ class SheetSerializer(ReadSerializer):
         fields = [
             "id",
             "answer",
+            "condition",
+            "condition_name",
             "rubric",
             "rater",
             "rater_kind",
@@ -46,6 +51,7 @@ class SheetSerializer(ReadSerializer):
             "notes",
             "comment",
             "off_scale",
+            "given",
             "is_consolidated",
             "is_extra",
             "is_example",
@@ -54,12 +60,14 @@ class SheetSerializer(ReadSerializer):
 
 
 class SheetFilter(filters.FilterSet):
-    """Sheets by rubric, rater, answer and outcome."""
+    """Sheets by rubric, rater, answer, condition and outcome."""
 
     rubric = filters.UUIDFilter(field_name="rubric__public_id")
     rater = filters.UUIDFilter(field_name="rater__public_id")
     rater_kind = filters.ChoiceFilter(field_name="rater__kind", choices=Rater.Kind.choices)
     answer = filters.UUIDFilter(field_name="answer__public_id")
+    condition = filters.UUIDFilter(field_name="answer__condition__public_id")
+    is_plain = TrueFalseFilter(field_name="answer__condition__is_plain")
     state = filters.ChoiceFilter(choices=[(each.value, each.label) for each in SHOWN])
     source = filters.CharFilter(max_length=255)
 
@@ -73,7 +81,7 @@ class ScoreSheetViews(StudyViews):
 
     def rows(self) -> QuerySet[Any]:
         """In the order in which they were made."""
-        related = ("answer", "rubric", "rater", "scoring_round", "run")
+        related = ("answer__condition", "rubric", "rater", "round", "run")
         return (
             self.study.score_sheets.filter(state__in=SHOWN)
             .select_related(*related)

@@ -5,15 +5,17 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as lazy
 
+from annotation.forms.conditions import ConditionsField
 from annotation.forms.editing import LARGEST
 from annotation.models import Answer, System
 from benchmark.methods.distillation import BOTH, JUDGES, PEOPLE, Rules
-from benchmark.models import RubricVersion
-from cqa_site.people.models import Study
+from benchmark.models import RubricVersion, ScoreSheet
+from benchmark.reports.scored_by_people import PEOPLE as PEOPLE_KINDS
+from cqa_site.people.models import Rater, Study
 
 MOST_EACH = 20
-# Points of the CompQA rubric that only good answers reach; a proposal, not a rule.
-LEAST_TOTAL = 16
+# Points of the CompQA rubric from which the paper learned.
+LEAST_TOTAL = 18
 
 
 class PairsForm(forms.Form):
@@ -45,8 +47,23 @@ class PairsForm(forms.Form):
         initial=2,
         help_text=lazy("In points. Empty asks for no agreement."),
     )
+    judges = forms.ModelMultipleChoiceField(
+        label=lazy("Only these judges"),
+        queryset=Rater.objects.none(),
+        to_field_name="public_id",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=lazy("Without a choice all judges count. Of several, the means are averaged."),
+    )
     each = forms.IntegerField(
-        label=lazy("Answers per question"), min_value=1, max_value=MOST_EACH, initial=1
+        label=lazy("Most answers per question"),
+        required=False,
+        min_value=1,
+        max_value=MOST_EACH,
+        help_text=lazy(
+            "Empty takes all, as the paper did. A limit takes the best, and what it leaves out is "
+            "counted below."
+        ),
     )
     systems = forms.ModelMultipleChoiceField(
         label=lazy("Only answers of"),
@@ -62,8 +79,13 @@ class PairsForm(forms.Form):
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
+    conditions = ConditionsField()
     validation = forms.FloatField(
-        label=lazy("Share of questions for validation"), min_value=0, max_value=0.9, initial=0.1
+        label=lazy("Share for validation"),
+        min_value=0,
+        max_value=0.9,
+        initial=0.1,
+        help_text=lazy("Of the pairs of objects, so that no question stands on both sides."),
     )
     seed = forms.IntegerField(label=lazy("Seed"), min_value=0, max_value=LARGEST, initial=1)
 
@@ -71,11 +93,17 @@ class PairsForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.fields["rubric"].queryset = study.rubric_versions.all()
         self.fields["systems"].queryset = study.systems.all()
+        self.fields["conditions"].offer(study)
+        judged = ScoreSheet.objects.filter(study=study).order_by().values("rater")
+        judges = study.raters.filter(pk__in=judged).exclude(kind__in=PEOPLE_KINDS)
+        self.fields["judges"].queryset = judges.order_by("name")
 
     def rules(self) -> Rules:
         """The cleaned fields as the method takes them."""
         data: dict[str, Any] = dict(self.cleaned_data)
         data.pop("rubric")
+        data["judges"] = tuple(sorted(str(each.public_id) for each in data["judges"]))
         data["systems"] = tuple(each.name for each in data["systems"])
         data["scenarios"] = tuple(data["scenarios"])
+        data["conditions"] = tuple(sorted(data["conditions"]))
         return Rules(**data)

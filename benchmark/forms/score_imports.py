@@ -8,7 +8,6 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from annotation.forms.imports import SheetForm
-from annotation.models import Rater
 from benchmark.methods.rubric import Rubric
 from benchmark.methods.score_columns import (
     BY_DESCRIPTION,
@@ -20,7 +19,7 @@ from benchmark.methods.score_columns import (
     SAID,
     check_columns,
 )
-from cqa_site.people.models import Study
+from cqa_site.people.models import Rater, Study
 
 LABELS = {
     "answer": _("Id of the answer"),
@@ -32,6 +31,7 @@ LABELS = {
     "aspect": _("Aspect"),
     "system": _("System"),
     "scenario": _("Scenario"),
+    "origin": _("File name that tells system and scenario"),
     "text": _("Text of the answer"),
     "rater": _("Rater"),
     "rater_kind": _("Kind of rater"),
@@ -47,6 +47,7 @@ LABELS = {
     "state": _("State of the sheet"),
     "reason": _("Reason of an unscored sheet"),
     "off_scale": _("Criteria off the scale"),
+    "given": _("Points off the scale, as given"),
     "is_consolidated": _("Consolidated"),
     "is_counted": _("Counts"),
 }

@@ -1,7 +1,6 @@
 """The form of a run in which a model scores answers."""
 
 import re
-import uuid
 from typing import Any
 
 from django import forms
@@ -9,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
+from annotation.forms.conditions import ConditionsField
 from annotation.forms.planning import PlanForm
 from annotation.models import Answer
 from benchmark.actions.judge_examples import (
@@ -29,8 +29,9 @@ from benchmark.actions.judge_targets import (
 from benchmark.actions.rubrics import default_rubric
 from benchmark.actions.scoring_judge import KIND
 from benchmark.methods.canaries import FEWEST, MOST_ASKED
-from benchmark.models import RubricVersion
+from benchmark.models import RubricVersion, ScoringRound
 from cqa_site.people.models import Study, User
+from cqa_site.web.strict_query import id_from
 
 MOST_SWAPPED = 200
 # Rubrics whose sheets are offered as examples.
@@ -83,6 +84,12 @@ class ScoringRunForm(PlanForm):
         widget=forms.CheckboxSelectMultiple,
         help_text=lazy("None chosen means all."),
     )
+    conditions = ConditionsField(
+        help_text=lazy(
+            "None chosen means the plain ones, except for a round's answers and for those named "
+            "one by one."
+        )
+    )
     shots = forms.TypedChoiceField(
         label=lazy("Examples shown to the judge"),
         choices=[(0, lazy("None")), (1, lazy("One")), (2, lazy("Two"))],
@@ -127,8 +134,9 @@ class ScoringRunForm(PlanForm):
         default_rubric(study, actor)
         rubrics = study.rubric_versions.order_by("-created_at", "-pk")
         self.fields["rubric"].queryset = rubrics
-        self.fields["scoring_round"].queryset = study.scoring_rounds.all()
+        self.fields["scoring_round"].queryset = ScoringRound.objects.filter(study=study)
         self.fields["systems"].queryset = study.systems.all()
+        self.fields["conditions"].offer(study)
         self.fields["replicates"].label = lazy("Sheets for each answer")
         self.fields["max_tokens"].initial = 2_000
         self.fields["max_tokens"].help_text = lazy(
@@ -145,7 +153,7 @@ class ScoringRunForm(PlanForm):
     def clean_answers(self) -> list[str]:
         """Ids of answers of the study."""
         wanted = re.split(r"[\s,;]+", self.cleaned_data["answers"].strip())
-        ids = {each for each in map(_uuid, filter(None, wanted)) if each}
+        ids = {each for each in map(id_from, filter(None, wanted)) if each}
         found = self.study.answers.filter(public_id__in=ids)
         known = {str(pk) for pk in found.values_list("public_id", flat=True)}
         if len(known) < len({each for each in wanted if each}):
@@ -190,6 +198,7 @@ class ScoringRunForm(PlanForm):
             choice=choice,
             systems=(system.public_id for system in data["systems"]),
             scenarios=data["scenarios"],
+            conditions=data["conditions"],
             scoring_round=data["scoring_round"].public_id if choice == "round" else "",
             answers=data["answers"] if choice == "answers" else (),
             sample=data["sample"] or 0 if choice == "sample" else 0,
@@ -240,13 +249,6 @@ class ScoringRunForm(PlanForm):
             refuse_contamination(list(chosen_answers(self.study, target)), held)
         except Contaminated as reason:
             self.complain("answers", str(reason))
-
-
-def _uuid(text: str) -> uuid.UUID | None:
-    try:
-        return uuid.UUID(text)
-    except ValueError:
-        return None
 
 
 def _example_label(rubric: RubricVersion, example: Example) -> str:

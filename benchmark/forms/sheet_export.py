@@ -5,6 +5,8 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from annotation.forms.conditions import ConditionsField
+from annotation.reports.conditions import ALL
 from benchmark.models import RubricVersion
 from cqa_site.people.models import Study
 
@@ -27,6 +29,9 @@ class SheetExportForm(forms.Form):
             ("all", _("All that were submitted, also void, extra and example ones")),
         ],
     )
+    conditions = ConditionsField(
+        label=_("Only of answers under"), help_text=_("None chosen means all.")
+    )
     format = forms.ChoiceField(label=_("Format"), choices=list(FORMATS.items()))
     with_texts = forms.BooleanField(
         label=_("With the texts of the answers"),
@@ -40,3 +45,8 @@ class SheetExportForm(forms.Form):
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["rubric"].queryset = study.rubric_versions.order_by("name", "-number")
+        self.fields["conditions"].offer(study)
+
+    def clean_conditions(self) -> list[str]:
+        """A file leaves nothing out in silence: without a choice it has every condition."""
+        return self.cleaned_data["conditions"] or [ALL]

@@ -5,19 +5,28 @@ from typing import Any
 
 from django.core.management import CommandError
 
-from benchmark.reports.compqa_paper import compqa_figures
+from annotation.management.studies import find_study
+from benchmark.reports.compqa_paper import compqa_reproduction
 from benchmark.reports.compqa_release import ReleaseMissing
+from benchmark.reports.compqa_study import NothingScored, study_reproduction
 from cqa_site.tabular import UnreadableFile
-from cqa_site.web.published import reproduced
-from cqa_site.web.reproduced import Reproduced, Say
-
-WIDTHS = (11, 45, 16, 17, 17, 5)
+from cqa_site.web.reproduced import Reproduction, Say
 
 
-def compqa(data: Path, options: dict[str, Any], say: Say) -> Reproduced:
+def compqa(data: Path, options: dict[str, Any], say: Say) -> Reproduction:
     """Every figure of the released scores; no database is used, and no option changes one."""
     try:
-        figures = compqa_figures(data)
+        return compqa_reproduction(data)
     except (ReleaseMissing, UnreadableFile) as error:
         raise CommandError(str(error)) from error
-    return reproduced(figures, WIDTHS)
+
+
+def compqa_of_study(wanted: str, options: dict[str, Any], say: Say) -> Reproduction:
+    """The same tables from the score sheets of a study."""
+    study = find_study(wanted)
+    if study is None:
+        raise CommandError(f"There is no study {wanted!r}.")
+    try:
+        return study_reproduction(study)
+    except NothingScored as error:
+        raise CommandError(str(error)) from error

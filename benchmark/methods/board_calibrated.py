@@ -7,6 +7,7 @@ nothing certain about the others. Source: see `cqa_site.stats.calibrated_mean`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,7 @@ SEVERAL_ROUNDS = "people's scores come from several rounds, whose draws cannot b
 UNFINISHED = "not all answers that were drawn have points by people yet"
 OTHER_ANSWERS = "the answers that were drawn do not stand for the ones this judge scored"
 UNEQUAL = "answers of one system and scenario were drawn with different probabilities"
+# Of version 1; since then questions are clusters.
 SEVERAL_CHOICES = "several answers to one question are no independent draws"
 PART = "answers were drawn for the whole board, and this is a part of it"
 EVERYTHING = "people scored every answer: take their own mean"
@@ -75,15 +77,31 @@ def why_not_calibrated(scored: Scored, options: BoardOptions) -> str | None:
     return EVERYTHING if (scored.probability[rows] >= 1).all() else None
 
 
-def calibrate(scored: Scored, judge: str, options: BoardOptions) -> tuple[Calibrated, ...]:
-    """Calibrated mean of every system that this judge scored."""
+def calibrate(
+    scored: Scored,
+    judge: str,
+    options: BoardOptions,
+    scenarios: Mapping[int, tuple[int, ...]],
+) -> tuple[Calibrated, ...]:
+    """Calibrated mean of every system that this judge scored.
+
+    ``scenarios``: place of a system → those that its mean on the board is over, all where it has
+    none. Several answers to one question count as one cluster.
+    """
     why = why_not_calibrated(scored, options) or _other_answers(scored, judge, options)
     rows = np.flatnonzero(scored.of_judge(judge))
     systems = np.unique(scored.system[rows])
     if why:
         return tuple(Calibrated(judge=judge, system=int(each), reason=why) for each in systems)
     people = _people_by_answer(scored)
-    return tuple(_of_system(scored, judge, rows, int(each), people) for each in systems)
+    made = []
+    for each in map(int, systems):
+        mine = rows[scored.system[rows] == each]
+        numbers = np.array(scored.scenarios)[scored.scenario[mine]]
+        over = scenarios.get(each) if options.version > 1 else None
+        kept = mine[np.isin(numbers, over)] if over else mine
+        made.append(_of_system(scored, judge, kept, each, people, options))
+    return tuple(made)
 
 
 def _other_answers(scored: Scored, judge: str, options: BoardOptions) -> str | None:
@@ -110,23 +128,27 @@ def _people_by_answer(scored: Scored) -> tuple[FloatArray, FloatArray]:
 def _of_system(
     scored: Scored,
     judge: str,
-    rows: IntArray,
+    mine: IntArray,
     system: int,
     people: tuple[FloatArray, FloatArray],
+    options: BoardOptions,
 ) -> Calibrated:
-    mine = rows[scored.system[rows] == system]
     found = []
     for scenario in np.unique(scored.scenario[mine]):
         cell = mine[scored.scenario[mine] == scenario]
         answers = scored.answer[cell]
         human, chance = people[0][answers], people[1][answers]
         known = np.unique(chance[~np.isnan(chance)])
-        if len(np.unique(scored.question[cell])) < len(cell):
+        has_several = len(np.unique(scored.question[cell])) < len(cell)
+        if has_several and options.version == 1:
             return Calibrated(judge=judge, system=system, reason=SEVERAL_CHOICES)
         if len(known) != 1 or known[0] >= 1:
             why = UNEQUAL if len(known) > 1 else NO_CELL
             return Calibrated(judge=judge, system=system, reason=why)
-        found.append(calibrated_mean(scored.value[cell], human, float(known[0])))
+        clusters = scored.question[cell] if has_several else None
+        found.append(
+            calibrated_mean(scored.value[cell], human, float(known[0]), clusters=clusters)
+        )
     estimates = [each.estimate for each in found]
     if any(each.value is None or each.low is None for each in estimates):
         return Calibrated(judge=judge, system=system, reason=NO_CELL)

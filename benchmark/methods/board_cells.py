@@ -18,10 +18,9 @@ from benchmark.methods.board_options import BoardOptions
 from benchmark.methods.board_resamples import bounds_of, question_means, resampled_means
 from benchmark.methods.score_recipes import cell_scores
 
-TOO_FEW_QUESTIONS = "fewer than 3 questions have a score, too few for an interval"
+TOO_FEW_QUESTIONS = "fewer than {} questions have a score, too few for an interval"
 NO_SPREAD = "the scores do not vary, so there is no spread"
 NO_SCORES = "no answer has a score"
-LEAST_QUESTIONS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +35,6 @@ class Cell:
         Mean over questions and its interval; None where there is none, see ``reason``.
     sd
         Over answers, ddof 1, as the CompQA paper prints it; no basis for an interval.
-    paper_mean
-        Over answers, as the paper takes it: differs where questions have unequal choices.
     n_answers, n_questions
         With a score.
     asked
@@ -48,6 +45,8 @@ class Cell:
         The mean if every unscored answer had no points, or all.
     is_low
         Too few of the asked answers have a score.
+    is_thin
+        Some questions have a score, but fewer than a mean needs: shown apart, averaged nowhere.
     """
 
     judge: str
@@ -57,7 +56,6 @@ class Cell:
     low: float | None
     high: float | None
     sd: float | None
-    paper_mean: float | None
     n_answers: int
     n_questions: int
     asked: int
@@ -66,6 +64,7 @@ class Cell:
     worst: float
     best: float
     is_low: bool
+    is_thin: bool
     reason: str | None = None
 
 
@@ -148,7 +147,8 @@ def _cells(
         judge = scored.judges[table.judge[place]]
         number = scored.scenarios[table.scenario[place]]
         row = paper.loc[(judge, table.system[place], number)]
-        reason = _why_no_interval(int(n_questions[place]), low[place], high[place])
+        least = options.least_questions
+        reason = _why_no_interval(int(n_questions[place]), low[place], high[place], least)
         coverage = float(n_answers[place] / asked[place])
         made.append(
             Cell(
@@ -159,7 +159,6 @@ def _cells(
                 low=None if reason else float(low[place]),
                 high=None if reason else float(high[place]),
                 sd=_number(row["sd"]),
-                paper_mean=_number(row["mean"]),
                 n_answers=int(n_answers[place]),
                 n_questions=int(n_questions[place]),
                 asked=int(asked[place]),
@@ -168,17 +167,18 @@ def _cells(
                 worst=float(bounds[0][place]),
                 best=float(bounds[1][place]),
                 is_low=coverage < options.least_coverage,
+                is_thin=bool(0 < n_questions[place] < options.least_questions),
                 reason=reason,
             )
         )
     return tuple(made)
 
 
-def _why_no_interval(n_questions: int, low: float, high: float) -> str | None:
+def _why_no_interval(n_questions: int, low: float, high: float, least: int) -> str | None:
     if not n_questions:
         return NO_SCORES
-    if n_questions < LEAST_QUESTIONS or np.isnan(low):
-        return TOO_FEW_QUESTIONS
+    if n_questions < least or np.isnan(low):
+        return TOO_FEW_QUESTIONS.format(least)
     return NO_SPREAD if high - low < 1e-12 else None
 
 

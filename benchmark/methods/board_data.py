@@ -139,10 +139,15 @@ def _coded(values: pd.Series, first: str | None = None) -> tuple[IntArray, list[
     return np.asarray(codes, dtype=np.int64), names
 
 
+def system_order(table: pd.DataFrame) -> tuple[str, ...]:
+    """Ids of systems in the order of their names."""
+    named = table.drop_duplicates("system_id").sort_values(["system", "system_id"])
+    return tuple(named["system_id"])
+
+
 def _system_codes(table: pd.DataFrame, first: IntArray) -> tuple[IntArray, tuple[str, ...]]:
     """Codes of systems in the order of their names."""
-    named = table.drop_duplicates("system_id").sort_values(["system", "system_id"])
-    order = {each: place for place, each in enumerate(named["system_id"])}
+    order = {each: place for place, each in enumerate(system_order(table))}
     codes = table["system_id"].map(order).to_numpy(dtype=np.int64)
     return codes[first], tuple(order)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
 from benchmark.methods.board_data import FloatArray, IntArray, Scored
 from benchmark.methods.board_options import BoardOptions
@@ -32,8 +33,10 @@ class LengthSlope:
         scenario; interval by bootstrap of questions.
     within_systems
         The same with the system taken out as well: what length buys one and the same system.
-    means
-        Place of a system → its mean if its answers were as long as the average answer.
+    means, bounds
+        Place of a system → its mean if its answers were as long as the average answer, and the
+        interval: Student's t from the sum of what each question adds to the mean and the slope
+        (a sandwich estimate with questions as clusters).
     n_answers, n_questions
         With a score.
     reason
@@ -46,9 +49,18 @@ class LengthSlope:
     high: float | None = None
     within_systems: float | None = None
     means: dict[int, float]
+    bounds: dict[int, tuple[float, float]]
     n_answers: int
     n_questions: int
     reason: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Slope:
+    """A slope, and what each answer adds to it, shape (n,)."""
+
+    value: float
+    influence: FloatArray
 
 
 def length_slope(scored: Scored, judge: str, options: BoardOptions) -> LengthSlope:
@@ -63,19 +75,22 @@ def length_slope(scored: Scored, judge: str, options: BoardOptions) -> LengthSlo
         return LengthSlope(
             judge=judge,
             means={},
+            bounds={},
             n_answers=len(rows),
             n_questions=n_questions,
             reason=NO_LENGTHS,
         )
     low, high = _interval(y, x, question, len(scored.questions), options)
     within = _two_way(points, length, prompt, system)
+    means, bounds = _controlled(points, length, system, question, within, options)
     return LengthSlope(
         judge=judge,
         slope=float(x @ y / (x @ x)),
         low=low,
         high=high,
-        within_systems=within,
-        means=_controlled(points, length, system, within),
+        within_systems=within.value if within else None,
+        means=means,
+        bounds=bounds,
         n_answers=len(rows),
         n_questions=n_questions,
     )
@@ -98,10 +113,13 @@ def _interval(
 
 def _two_way(
     points: FloatArray, length: FloatArray, prompt: IntArray, system: IntArray
-) -> float | None:
+) -> _Slope | None:
     """Slope with prompt and system as fixed effects, by projecting out both in turn."""
     y, x = (_without_both(each, prompt, system) for each in (points, length))
-    return float(x @ y / (x @ x)) if _varies(x, length) else None
+    if not _varies(x, length):
+        return None
+    value = float(x @ y / (x @ x))
+    return _Slope(value=value, influence=x * (y - value * x) / float(x @ x))
 
 
 def _without_both(values: FloatArray, one: IntArray, other: IntArray) -> FloatArray:
@@ -125,13 +143,34 @@ def _varies(left: FloatArray, length: FloatArray) -> bool:
 
 
 def _controlled(
-    points: FloatArray, length: FloatArray, system: IntArray, slope: float | None
-) -> dict[int, float]:
-    """Means of systems at the length of the average answer."""
+    points: FloatArray,
+    length: FloatArray,
+    system: IntArray,
+    question: IntArray,
+    slope: _Slope | None,
+    options: BoardOptions,
+) -> tuple[dict[int, float], dict[int, tuple[float, float]]]:
+    """Means of systems at the length of the average answer, with their intervals."""
     if slope is None:
-        return {}
-    found = np.unique(system)
-    lengths = np.array([length[system == each].mean() for each in found])
-    means = np.array([points[system == each].mean() for each in found])
-    shifted = means - slope * (lengths - lengths.mean())
-    return {int(each): float(mean) for each, mean in zip(found, shifted, strict=True)}
+        return {}, {}
+    found, place = np.unique(system, return_inverse=True)
+    codes = np.unique(question, return_inverse=True)[1]
+    counts = np.bincount(place).astype(float)
+    lengths = np.bincount(place, weights=length) / counts
+    means = np.bincount(place, weights=points) / counts
+    apart = lengths - lengths.mean()
+    shifted = means - slope.value * apart
+    # What each question adds: to the mean at its own length, to the average length, to the slope.
+    left = (points - means[place] - slope.value * (length - lengths[place])) / counts[place]
+    shape = (int(codes.max()) + 1, len(found))
+    own = np.bincount(codes * shape[1] + place, weights=left, minlength=shape[0] * shape[1])
+    average = np.bincount(codes, weights=(length - lengths[place]) / counts[place]) / len(found)
+    tilt = np.bincount(codes, weights=slope.influence)
+    added = own.reshape(shape) + slope.value * average[:, None] - tilt[:, None] * apart
+    error = np.sqrt((added**2).sum(axis=0) * shape[0] / (shape[0] - 1))
+    reach = special.stdtrit(shape[0] - 1, (1 + options.confidence) / 2) * error
+    bounds = zip(found, shifted, reach, strict=True)
+    return (
+        {int(each): float(mean) for each, mean in zip(found, shifted, strict=True)},
+        {int(each): (float(mean - far), float(mean + far)) for each, mean, far in bounds},
+    )

@@ -9,14 +9,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from benchmark.methods.board_cells import CellTable
 from benchmark.methods.board_data import FloatArray, IntArray, Scored, judge_keys
 from benchmark.methods.board_options import PEOPLE, BoardOptions
-from benchmark.methods.board_resamples import question_means
+from benchmark.methods.board_ranks import JudgeRanking
+from benchmark.methods.board_resamples import bounds_of, question_means, resampled_means
+from benchmark.methods.board_summary import Row
 
 # Generation of the answer, and judging of the sheet: cost in millionths, time in seconds.
 OF_ANSWERS = ("answer_cost_micro", "answer_seconds")
 OF_SHEETS = ("cost_micro", "seconds")
-# [mean or None, n] of each.
+# [mean, n, low, high] of each; None where there is none.
 Means = list[list[Any]]
 
 
@@ -35,42 +38,105 @@ class Beside:
     n: int
 
 
-def part_means(scored: Scored, options: BoardOptions) -> dict[str, dict[str, Means]]:
-    """Judge → part → [mean, n] for each system: mean of scenario means, n scored answers."""
-    return {
-        judge: {
-            part: _means_of(scored, scored.of_judge(judge), scored.parts[:, place])
+def part_means(
+    scored: Scored,
+    table: CellTable,
+    rows: tuple[Row, ...],
+    rankings: tuple[JudgeRanking, ...],
+    options: BoardOptions,
+) -> dict[str, dict[str, Means]]:
+    """Judge → part → [mean, n, low, high] for each system, over what its row is over.
+
+    So the groups of a ranked system add up to its mean where all sheets are whole. ``n`` counts
+    answers with the part; mean and bounds are None where the row has none.
+    """
+    made = {}
+    for ranking in rankings:
+        own = {each.system: each for each in rows if each.judge == ranking.judge}
+        cells = [
+            (row, int(place))
+            for system, row in own.items()
+            for place in _places(table, scored.judges.index(ranking.judge), system, row)
+        ]
+        common = np.zeros(len(scored.questions), dtype=bool)
+        common[list(ranking.common)] = True
+        mask = scored.of_judge(ranking.judge)
+        made[ranking.judge] = {
+            part: _part(scored, table, mask, scored.parts[:, place], cells, common, options)
             for place, part in enumerate(options.parts)
         }
-        for judge in scored.judges
-    }
+    return made
 
 
-def _means_of(scored: Scored, mask: NDArray[np.bool_], values: FloatArray) -> Means:
-    shape = (len(scored.systems), len(scored.scenarios))
-    cells = question_means(values[mask], scored.system[mask], scored.scenario[mask], shape)
-    known = mask & ~np.isnan(values)
-    counts = np.bincount(scored.system[known], minlength=shape[0])
-    return [
-        [float(np.nanmean(row)) if n else None, int(n)]
-        for row, n in zip(cells, counts, strict=True)
-    ]
+def _places(table: CellTable, judge: int, system: int, row: Row) -> IntArray:
+    """The cells that a row's mean is over."""
+    mine = np.flatnonzero((table.judge == judge) & (table.system == system))
+    return mine[[table.cells[int(place)].scenario in row.scenarios for place in mine]]
 
 
-def scenario_profile(scored: Scored) -> dict[str, Means]:
-    """Judge → [mean, n] for each scenario over all its answers (CompQA paper, figure 6)."""
-    made = {}
+def _part(
+    scored: Scored,
+    table: CellTable,
+    mask: NDArray[np.bool_],
+    points: FloatArray,
+    cells: list[tuple[Row, int]],
+    common: NDArray[np.bool_],
+    options: BoardOptions,
+) -> Means:
+    """One part of all systems of a judge; ``mask`` are the judge's rows."""
+    n_systems, n_scenarios = len(scored.systems), len(scored.scenarios)
+    column = np.full(n_systems * n_scenarios, -1, dtype=np.int64)
+    for at, (row, place) in enumerate(cells):
+        column[row.system * n_scenarios + table.scenario[place]] = at
+    key = column[scored.system * n_scenarios + scored.scenario]
+    is_common = np.zeros(n_systems, dtype=bool)
+    is_common[[row.system for row, _place in cells if row.is_common]] = True
+    used = mask & (key >= 0) & (~is_common[scored.system] | common[scored.question])
+    used &= ~np.isnan(points)
+    shape = (len(scored.questions), len(cells))
+    values = question_means(points[used], scored.question[used], key[used], shape)
+    resampled = resampled_means(values, options.n_resamples, options.seed)
+    counts = np.bincount(scored.system[used], minlength=n_systems)
+    made: Means = []
+    for system in range(n_systems):
+        own = [at for at, (row, _place) in enumerate(cells) if row.system == system]
+        if not own or np.isnan(values[:, own]).all(axis=0).any():
+            # Without the part in one of its cells the mean would be over other scenarios.
+            made.append([None, int(counts[system]), None, None])
+            continue
+        mean = float(np.nanmean(values[:, own], axis=0).mean())
+        low, high = bounds_of(resampled[:, own].mean(axis=1, keepdims=True), options.confidence)
+        made.append([mean, int(counts[system]), *_bounds(low[0], high[0])])
+    return made
+
+
+def scenario_profile(scored: Scored, options: BoardOptions) -> dict[str, Means]:
+    """Judge → [mean, n, low, high] for each scenario over all its answers (CompQA, figure 6)."""
+    made: dict[str, Means] = {}
+    n_scenarios, n_questions = len(scored.scenarios), len(scored.questions)
     for judge in scored.judges:
         mask = scored.of_judge(judge) & ~np.isnan(scored.value)
-        n = np.bincount(scored.scenario[mask], minlength=len(scored.scenarios))
-        total = np.bincount(
-            scored.scenario[mask], weights=scored.value[mask], minlength=len(scored.scenarios)
-        )
-        pairs = zip(total, n, strict=True)
+        key = scored.question[mask] * n_scenarios + scored.scenario[mask]
+        size = n_questions * n_scenarios
+        total = np.bincount(key, weights=scored.value[mask], minlength=size)
+        count = np.bincount(key, minlength=size).astype(float)
+        sums = np.hstack([each.reshape(n_questions, n_scenarios) for each in (total, count)])
+        drawn = resampled_means(sums, options.n_resamples, options.seed)
+        tops, bottoms = drawn[:, :n_scenarios], drawn[:, n_scenarios:]
+        ratio = np.divide(tops, bottoms, out=np.full(tops.shape, np.nan), where=bottoms > 0)
+        low, high = bounds_of(ratio, options.confidence)
         made[judge] = [
-            [float(each / count) if count else None, int(count)] for each, count in pairs
+            [float(sums[:, at].sum() / n), int(n), *_bounds(low[at], high[at])]
+            if n
+            else [None, 0, None, None]
+            for at, n in enumerate(sums[:, n_scenarios:].sum(axis=0))
         ]
     return made
+
+
+def _bounds(low: float, high: float) -> tuple[float | None, float | None]:
+    is_defined = not np.isnan(low) and high - low >= 1e-12
+    return (float(low), float(high)) if is_defined else (None, None)
 
 
 def distributions(scored: Scored, options: BoardOptions) -> dict[str, list[list[int]]]:

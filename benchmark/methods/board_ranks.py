@@ -18,12 +18,13 @@ from benchmark.methods.board_options import BoardOptions
 from cqa_site.stats.ranking import Ranking, Standing, rank_systems
 
 LOW_COVERAGE = "too few of its answers have a score"
+TOO_THIN = "each of its scenarios has too few scored questions"
+THIN_SCENARIO = "too few of its questions are scored in a scenario on which others are compared"
 OTHER_SCENARIOS = "it lacks a scenario on which the others are compared"
 OTHER_QUESTIONS = "it shares too few questions with the others"
 NOTHING_SHARED = "no two systems have enough scored questions in common"
 # A system that halves the common ground of the others is left out.
 LEAST_SHARE = 0.5
-LEAST_COMMON = 3
 NO_SCENARIO = 0
 
 
@@ -130,19 +131,33 @@ def rank_by_judge(
 
 
 def common_ground(
-    scored: Scored, table: CellTable, judge: str, coverage: dict[int, float], least: float
+    scored: Scored,
+    table: CellTable,
+    judge: str,
+    coverage: dict[int, float],
+    options: BoardOptions,
 ) -> Ground:
     """Decide which scenarios, systems and questions of a judge are compared.
 
-    Scenarios: those that more than half of the systems with scenarios have. Systems below the
-    least coverage, without one of these scenarios, or sharing too few questions stay out.
+    Scenarios: those that more than half of the systems with scenarios have, thin cells not
+    counted: what a handful of answers says changes nobody's rank. Systems below the least
+    coverage, without one of these scenarios, or sharing too few questions stay out.
     """
     mine = np.flatnonzero(table.judge == scored.judges.index(judge))
     columns: dict[int, dict[int, int]] = {}
+    thin: dict[int, set[int]] = {}
     for place in mine:
-        number = scored.scenarios[table.scenario[place]]
-        columns.setdefault(int(table.system[place]), {})[number] = int(place)
-    out = {system: LOW_COVERAGE for system in columns if coverage[system] < least}
+        system, cell = int(table.system[place]), table.cells[place]
+        own = columns.setdefault(system, {})
+        # Version 1 compared whatever there was.
+        if cell.is_thin and options.version > 1:
+            thin.setdefault(system, set()).add(cell.scenario)
+        else:
+            own[cell.scenario] = int(place)
+    out = {each: LOW_COVERAGE for each in columns if coverage[each] < options.least_coverage}
+    for system, own in columns.items():
+        if not own:
+            out.setdefault(system, TOO_THIN)
     scenarios = _shared_scenarios([each for key, each in columns.items() if key not in out])
     matrix = np.full((len(scored.questions), len(scored.systems)), np.nan)
     for system, own in columns.items():
@@ -151,10 +166,14 @@ def common_ground(
             # A question counts only with every scenario, or means would mix different ones.
             matrix[:, system] = table.values[:, [own[each] for each in wanted]].mean(axis=1)
         else:
-            out.setdefault(system, OTHER_SCENARIOS)
+            is_thin = set(wanted) <= set(own) | thin.get(system, set())
+            out.setdefault(system, THIN_SCENARIO if wanted and is_thin else OTHER_SCENARIOS)
     ranked = [each for each in columns if each not in out]
-    kept = _sharing(~np.isnan(matrix), ranked)
-    if len(ranked) > len(kept) == 1:
+    known = ~np.isnan(matrix)
+    kept = _sharing(known, ranked, options.least_questions)
+    n_common = int(known[:, kept].all(axis=1).sum())
+    is_alone = len(ranked) > len(kept) == 1
+    if is_alone or (options.version > 1 and n_common < options.least_questions):
         kept = []
     out |= {each: OTHER_QUESTIONS for each in ranked if each not in kept}
     return Ground(matrix, scenarios, np.array(kept, dtype=np.int64), out)
@@ -168,12 +187,14 @@ def _shared_scenarios(columns: list[dict[int, int]]) -> tuple[int, ...]:
     return tuple(n for n in every if 2 * sum(n in each for each in bearing) > len(bearing))
 
 
-def _sharing(known: np.ndarray[Any, np.dtype[np.bool_]], systems: list[int]) -> list[int]:
+def _sharing(
+    known: np.ndarray[Any, np.dtype[np.bool_]], systems: list[int], least: int
+) -> list[int]:
     """Systems left after dropping, one by one, whoever costs the others most questions."""
     kept = sorted(systems)
     while len(kept) > 1:
         own = known[:, kept]
-        enough = max(LEAST_COMMON, LEAST_SHARE * own.sum(axis=0).max())
+        enough = max(least, LEAST_SHARE * own.sum(axis=0).max())
         if own.all(axis=1).sum() >= enough:
             break
         alone = (~own).sum(axis=1) == 1

@@ -1,17 +1,19 @@
-"""Rows of a leaderboard: one system by one judge over all its scenarios."""
+"""Rows of a leaderboard: one system by one judge, over what can be compared with the others."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
-from benchmark.methods.board_cells import LEAST_QUESTIONS, Cell, CellTable
-from benchmark.methods.board_data import FloatArray, Scored, answers_frame
+from benchmark.methods.board_cells import NO_SCORES, NO_SPREAD, CellTable
+from benchmark.methods.board_data import IntArray, Scored
 from benchmark.methods.board_options import BoardOptions
+from benchmark.methods.board_ranks import NO_SCENARIO, TOO_THIN, JudgeRanking
 from benchmark.methods.board_resamples import bounds_of
-from benchmark.methods.score_recipes import cell_scores, pooled_scores, system_scores
+from cqa_site.stats.ranking import Standing
+
+UNSTABLE = "too many resamples hold none of its questions"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,14 +23,20 @@ class Row:
     Attributes
     ----------
     mean, low, high
-        Unweighted mean of the system's scenario means (each over questions) and its interval
-        from the shared resamples of questions.
-    paper_mean, paper_sd
-        The CompQA paper's row: means of scenario means over answers, and of their sds.
-    pooled_mean, pooled_sd
-        Over all answers at once, each counting the same; sd with ddof 1.
+        Of a ranked system over the common questions and the compared scenarios: differences of
+        these means are those of the pairs. Of another one over its own questions, of the compared
+        scenarios where it has some; such a mean is comparable with none.
+    is_common
+        Which of the two.
+    scenarios
+        Over which the mean is; empty where there is none.
+    n_used
+        Questions that the mean is over.
+    reason
+        Why mean or interval are missing.
     n_answers, n_questions, asked, unscored
-        Scored answers and their questions; answers asked for; sheets without a value.
+        Of all its cells: scored answers and their questions; answers asked for; sheets without
+        a value.
     is_low
         Too few of the asked answers have a score, so the system has no rank.
     """
@@ -38,10 +46,10 @@ class Row:
     mean: float | None
     low: float | None
     high: float | None
-    paper_mean: float | None
-    paper_sd: float | None
-    pooled_mean: float | None
-    pooled_sd: float | None
+    is_common: bool
+    scenarios: tuple[int, ...]
+    n_used: int
+    reason: str | None
     n_answers: int
     n_questions: int
     asked: int
@@ -50,63 +58,106 @@ class Row:
     is_low: bool
 
 
-def make_rows(scored: Scored, table: CellTable, options: BoardOptions) -> tuple[Row, ...]:
+@dataclass(frozen=True, kw_only=True)
+class _Mean:
+    mean: float | None = None
+    low: float | None = None
+    high: float | None = None
+    is_common: bool = False
+    scenarios: tuple[int, ...] = ()
+    n_used: int = 0
+    reason: str | None = None
+
+
+def coverage_of(scored: Scored) -> dict[str, dict[int, float]]:
+    """Judge → system → share of the asked answers that have a score."""
+    made: dict[str, dict[int, float]] = {}
+    for judge in scored.judges:
+        mask = scored.of_judge(judge)
+        asked = np.bincount(scored.system[mask], minlength=len(scored.systems))
+        known = mask & ~np.isnan(scored.value)
+        n = np.bincount(scored.system[known], minlength=len(scored.systems))
+        made[judge] = {int(at): float(n[at] / asked[at]) for at in np.flatnonzero(asked)}
+    return made
+
+
+def make_rows(
+    scored: Scored,
+    table: CellTable,
+    rankings: tuple[JudgeRanking, ...],
+    options: BoardOptions,
+) -> tuple[Row, ...]:
     """Every system and judge, in the order of the judges and systems."""
-    frame = answers_frame(scored, slice(None))
-    paper = system_scores(cell_scores(frame))
-    pooled = pooled_scores(frame)
+    by_judge = {each.judge: each for each in rankings}
+    coverage = coverage_of(scored)
     pairs = sorted({(int(j), int(s)) for j, s in zip(table.judge, table.system, strict=True)})
     made = []
-    for judge, system in pairs:
-        places = np.flatnonzero((table.judge == judge) & (table.system == system))
-        key = (scored.judges[judge], system)
-        made.append(_row(key, places, table, (paper.loc[key], pooled.loc[key]), options))
+    for code, system in pairs:
+        judge = scored.judges[code]
+        places = np.flatnonzero((table.judge == code) & (table.system == system))
+        cells = [table.cells[int(place)] for place in places]
+        found = _mean_of(by_judge[judge], system, places, table, options)
+        made.append(
+            Row(
+                judge=judge,
+                system=system,
+                **vars(found),
+                n_answers=sum(each.n_answers for each in cells),
+                n_questions=int((~np.isnan(table.values[:, places])).any(axis=1).sum()),
+                asked=sum(each.asked for each in cells),
+                unscored=sum(each.unscored for each in cells),
+                coverage=coverage[judge][system],
+                is_low=coverage[judge][system] < options.least_coverage,
+            )
+        )
     return tuple(made)
 
 
-def _row(
-    key: tuple[str, int],
-    places: FloatArray,
-    table: CellTable,
-    recipes: tuple[pd.Series, pd.Series],
-    options: BoardOptions,
-) -> Row:
-    cells = [table.cells[int(place)] for place in places]
-    paper, pooled = recipes
-    known = [place for place, cell in zip(places, cells, strict=True) if cell.mean is not None]
-    means = [cell.mean for cell in cells if cell.mean is not None]
-    low, high = _bounds(table.resampled[:, known], cells, options)
-    n_answers, asked = sum(each.n_answers for each in cells), sum(each.asked for each in cells)
-    return Row(
-        judge=key[0],
-        system=key[1],
-        mean=float(np.mean(means)) if means else None,
-        low=low,
-        high=high,
-        paper_mean=_number(paper["mean"]),
-        paper_sd=_number(paper["sd"]),
-        pooled_mean=_number(pooled["mean"]),
-        pooled_sd=_number(pooled["sd"]),
-        n_answers=n_answers,
-        n_questions=int((~np.isnan(table.values[:, places])).any(axis=1).sum()),
-        asked=asked,
-        unscored=sum(each.unscored for each in cells),
-        coverage=n_answers / asked,
-        is_low=n_answers / asked < options.least_coverage,
+def _mean_of(
+    ranking: JudgeRanking, system: int, places: IntArray, table: CellTable, options: BoardOptions
+) -> _Mean:
+    standing = ranking.standing(system)
+    numbers = [table.cells[int(place)].scenario for place in places]
+    if standing is not None:
+        bears = any(number != NO_SCENARIO for number in numbers)
+        over = ranking.scenarios if bears else (NO_SCENARIO,)
+        return _common(standing, over, ranking.n_common)
+    return _own(ranking, places, table, options)
+
+
+def _common(standing: Standing, scenarios: tuple[int, ...], n: int) -> _Mean:
+    low, high = standing.low, standing.high
+    has_spread = low is not None and high is not None and high - low >= 1e-12
+    return _Mean(
+        mean=standing.mean,
+        low=low if has_spread else None,
+        high=high if has_spread else None,
+        is_common=True,
+        scenarios=scenarios,
+        n_used=n,
+        reason=None if has_spread else NO_SPREAD,
     )
 
 
-def _bounds(
-    resampled: FloatArray, cells: list[Cell], options: BoardOptions
-) -> tuple[float | None, float | None]:
-    """Interval of the mean of scenario means; none where a scenario has too few questions."""
-    few = [each for each in cells if each.mean is not None and each.n_questions < LEAST_QUESTIONS]
-    if not resampled.shape[1] or few:
-        return None, None
-    low, high = bounds_of(resampled.mean(axis=1, keepdims=True), options.confidence)
-    is_defined = high[0] - low[0] >= 1e-12
-    return (float(low[0]), float(high[0])) if is_defined else (None, None)
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+def _own(
+    ranking: JudgeRanking, places: IntArray, table: CellTable, options: BoardOptions
+) -> _Mean:
+    """Mean of the means of its cells that are not thin, on the compared scenarios if it can be."""
+    cells = {int(place): table.cells[int(place)] for place in places}
+    full = [at for at, each in cells.items() if each.n_questions and not each.is_thin]
+    compared = [at for at in full if cells[at].scenario in ranking.scenarios]
+    used = compared or full
+    if not used:
+        is_empty = not any(each.n_questions for each in cells.values())
+        return _Mean(reason=NO_SCORES if is_empty else TOO_THIN)
+    low, high = bounds_of(table.resampled[:, used].mean(axis=1, keepdims=True), options.confidence)
+    is_known = not np.isnan(low[0])
+    has_spread = is_known and high[0] - low[0] >= 1e-12
+    return _Mean(
+        mean=float(np.mean([cells[at].mean for at in used])),
+        low=float(low[0]) if has_spread else None,
+        high=float(high[0]) if has_spread else None,
+        scenarios=tuple(cells[at].scenario for at in used),
+        n_used=int((~np.isnan(table.values[:, used])).any(axis=1).sum()),
+        reason=None if has_spread else NO_SPREAD if is_known else UNSTABLE,
+    )

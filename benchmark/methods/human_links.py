@@ -1,24 +1,18 @@
 """Which answer a row of human scores is about, found by its letters and digits.
 
-The consolidated table has lost the places of the answers, and its texts went through programs
-that changed white space, quotation marks and the encoding of signs ("‚Äô" for an apostrophe).
-Letters a to z and digits survived, so they are compared, among the answers of the same system,
-scenario and pair only.
+The consolidated table has lost the places of the answers, so their letters (`answer_letters`) are
+compared, among the answers of the same system, scenario and pair only.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.methods.raw_answers import RawAnswer
 
+from .answer_letters import OPENING_LENGTH, letters_of
 from .human_scores import HumanScore
 
 LETTERS, OPENING = "letters", "opening"
-# Where the end of a text was lost or changed; so much of a beginning is no coincidence.
-OPENING_LENGTH = 300
-
-_OTHER = re.compile(r"[^A-Za-z0-9]+")
 
 Origin = tuple[str, int]
 
@@ -104,15 +98,6 @@ def _fitting(wanted: str, among: Sequence[tuple[RawAnswer, str]]) -> tuple[str, 
         return LETTERS, whole if wanted else []
     opening = wanted[:OPENING_LENGTH]
     return OPENING, [answer for answer, letters in among if letters.startswith(opening)]
-
-
-def letters_of(text: str) -> str:
-    """Letters a to z and digits of a text, without regard to case.
-
-    >>> letters_of("It’s 3.5-inch!") == letters_of("It‚Äôs 3.5-inch!")
-    True
-    """
-    return _OTHER.sub("", text).lower()
 
 
 def _by_pair(

@@ -16,7 +16,7 @@ from pathlib import Path
 from annotation.methods.raw_answers import RawAnswer, propose_origin, read_raw_answers
 from cqa_site.tabular import DEFAULT_LIMITS, Limits, Problem, Row, UnreadableFile, open_table
 
-from .judgement_keys import Reading
+from .judgement_keys import Reading, without_extras
 from .judgement_reading import Judgement, read_scores
 from .rubric import Rubric
 
@@ -28,16 +28,18 @@ _FOLDER = re.compile(r"judged[ _-]+(.+)", re.IGNORECASE)
 class JudgedAnswer:
     """One record: the answer, and what the judge gave it.
 
-    ``stated_sum`` is the file's own; None where it is no number.
+    ``asked`` is the judgement without entries that nobody asked for (a "16"), which the paper
+    passes over; ``stated_sum`` is the file's own, None where it is no number.
     """
 
     answer: RawAnswer
     judgement: Judgement
+    asked: Judgement
     stated_sum: float | None
 
     def paper_points(self, rubric: Rubric) -> dict[str, int] | None:
         """What the paper averages: whole numbers of all criteria, on the scale or not."""
-        given = self.judgement.given
+        given = self.asked.given
         return given if len(given) == len(rubric.criteria) else None
 
 
@@ -111,8 +113,11 @@ def read_judged_file(
 def _judged(row: Row, answer: RawAnswer, rubric: Rubric) -> JudgedAnswer:
     stated = row.values.get(SUM)
     is_number = isinstance(stated, int | float) and not isinstance(stated, bool)
-    judgement = read_scores(row.values.get(SCORES), rubric)
-    return JudgedAnswer(answer, judgement, float(str(stated)) if is_number else None)
+    said = row.values.get(SCORES)
+    judgement = asked = read_scores(said, rubric)
+    if judgement.reading is Reading.EXTRA_KEYS:
+        asked = read_scores(without_extras(said, rubric.keys), rubric)
+    return JudgedAnswer(answer, judgement, asked, float(str(stated)) if is_number else None)
 
 
 def _remarks(judged: JudgedAnswer, file: str, rubric: Rubric) -> Iterator[Problem]:

@@ -75,6 +75,13 @@ def entries_by_criterion(said: object, wanted: Sequence[str]) -> dict[str, objec
     return {key: entries[key] for key in wanted}
 
 
+def without_extras(said: object, wanted: Sequence[str]) -> object:
+    """The entries of an object that were asked for; anything else as it is."""
+    if not isinstance(said, Mapping):
+        return said
+    return {key: entry for key, entry in said.items() if _name(key) in wanted}
+
+
 def is_criterion(key: str) -> bool:
     """Whether a key looks like the number of a criterion, of whatever rubric."""
     return _NUMBER.fullmatch(key) is not None
@@ -83,12 +90,16 @@ def is_criterion(key: str) -> bool:
 def _named(said: Mapping[object, object]) -> dict[str, object]:
     entries: dict[str, object] = {}
     for key, entry in said.items():
-        match = _NUMBER.fullmatch(str(key))
-        name = f"C{match[1]}" if match else str(key)
+        name = _name(key)
         if name in entries:
             raise Unusable(Reading.DUPLICATE_KEYS, f"{name} is there twice")
         entries[name] = entry
     return entries
+
+
+def _name(key: object) -> str:
+    match = _NUMBER.fullmatch(str(key))
+    return f"C{match[1]}" if match else str(key)
 
 
 def _is_another_row(found: Iterable[str], wanted: Sequence[str]) -> bool:

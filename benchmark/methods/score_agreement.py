@@ -36,7 +36,8 @@ from .score_agreement_verdict import (
     verdict,
 )
 
-VERSION = 1
+# 2: consolidated sheets are no person, and the rule of agreement is a paired difference.
+VERSION = 2
 MANY_QUESTIONS = 200
 
 
@@ -155,17 +156,15 @@ def _verdicts(
     grid: Grid, judge: SheetRater, found: Figure, pooled: Mapping[str, Figure]
 ) -> Figure:
     """Column → may this judge take the place of people there."""
-    people, beside = found["people"]["columns"], found["with_people"][judge.key]
+    beside = found["with_people"][judge.key]
     tests, columns = found["alternative"][judge.key], pooled[judge.key]["columns"]
     repeats = found["consistency"][judge.key]
     unscored = by_unscored(judge.unscored, judge.sheets)
     return {
         name: verdict(
             {
-                "alternative": by_alternative(tests[name], len(grid.people)),
-                "agreement": by_agreement(
-                    people[name]["alpha_interval"], beside[name]["alpha_interval"]
-                ),
+                "alternative": by_alternative(tests[name], len(grid.persons)),
+                "agreement": by_agreement(beside[name]["difference"]),
                 "bias": by_bias(columns[name]["leniency"]),
                 "unscored": unscored,
                 "consistency": by_consistency(repeats, name),

@@ -20,6 +20,8 @@ from .rubric import Rubric
 
 PEOPLE = "people"
 HUMAN_KINDS = ("person", "expert", "reference")
+# Sheets that several people were made one of: a mean, steadier than anybody, and no person.
+CONSOLIDATED = "reference"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +51,10 @@ class SheetRater:
     @property
     def is_judge(self) -> bool:
         return self.kind not in (*HUMAN_KINDS, PEOPLE)
+
+    @property
+    def is_consolidated(self) -> bool:
+        return self.kind == CONSOLIDATED
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -90,6 +96,11 @@ class Grid:
     @property
     def people(self) -> tuple[SheetRater, ...]:
         return tuple(each for each in self.raters if not each.is_judge)
+
+    @property
+    def persons(self) -> tuple[SheetRater, ...]:
+        """People of whom each spoke for one: what agreement among people is made of."""
+        return tuple(each for each in self.people if not each.is_consolidated)
 
     @property
     def judges(self) -> tuple[SheetRater, ...]:

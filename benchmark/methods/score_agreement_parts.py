@@ -28,6 +28,8 @@ def chosen_pairs(
     known = {each.key: ~np.isnan(grid.column(each.key, "total")) for each in grid.raters}
     found = []
     for a, b in combinations([*grid.people, *judges], 2):
+        if not b.is_judge and (a.is_consolidated or b.is_consolidated):
+            continue  # A mean of people is no second person.
         shared = int((known[a.key] & known[b.key]).sum())
         if not shared or (alone and a.is_judge != b.is_judge):
             continue

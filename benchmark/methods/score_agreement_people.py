@@ -1,7 +1,8 @@
 """People among themselves, and each judge beside them: the yardstick and what is measured by it.
 
 A judge is compared with single people's points, not with their mean: the mean of several is
-steadier than anybody, so a judge would look closer to it than people are to each other.
+steadier than anybody, so a judge would look closer to it than people are to each other. For the
+same reason consolidated sheets are no person among people: they are held against judges only.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import pandas as pd
 
 from cqa_site.stats.alpha import krippendorff_alpha
 from cqa_site.stats.alternative_annotator import EPSILON, alternative_annotator_test
-from cqa_site.stats.cross_alpha import cross_alpha
+from cqa_site.stats.cross_alpha import alpha_difference, cross_alpha
 from cqa_site.stats.ratings import Ratings
 
 from .score_agreement_draws import Figure, figure_of
@@ -24,16 +25,22 @@ def people_together(grid: Grid, confidence: float = 0.95) -> Figure:
     Returns
     -------
     dict
-        raters, answers: people; answers with points of any. shared: answers of two or more.
+        raters, answers: persons; answers with points of any. shared: answers of two or more
+        persons. consolidated: answers with a sheet that several people were made one of.
         columns : column → alpha_interval, alpha_ordinal.
     """
-    together = people_ratings(grid, "total")
+    together = people_ratings(grid, "total", grid.persons)
     each = together.values_per_item
-    columns = {name: _alphas(people_ratings(grid, name), confidence) for name in grid.columns}
+    made_one = [grid.column(one.key, "total") for one in grid.people if one.is_consolidated]
+    columns = {
+        name: _alphas(people_ratings(grid, name, grid.persons), confidence)
+        for name in grid.columns
+    }
     return {
-        "raters": len(grid.people),
+        "raters": len(grid.persons),
         "answers": together.n_items,
         "shared": int((each >= 2).sum()),
+        "consolidated": int((~np.isnan(made_one)).any(axis=0).sum()) if made_one else 0,
         "columns": columns,
     }
 
@@ -46,13 +53,22 @@ def _alphas(ratings: Ratings, confidence: float) -> Figure:
 
 
 def with_people(grid: Grid, judge: SheetRater, confidence: float = 0.95) -> Figure:
-    """Alpha between all people's points and the judge's, for each column."""
+    """The judge's points against all people's, for each column.
+
+    Returns
+    -------
+    dict
+        column → alpha_interval, alpha_ordinal: over pairs of a sheet of people and the judge's;
+        difference: the interval alpha with persons minus persons' own, on the same answers.
+    """
     found: Figure = {}
     for name in grid.columns:
         ratings, own = people_ratings(grid, name), judge_series(grid, judge, name)
+        persons = people_ratings(grid, name, grid.persons)
         found[name] = {
             "alpha_interval": figure_of(cross_alpha(ratings, own, "interval", confidence)),
             "alpha_ordinal": figure_of(cross_alpha(ratings, own, "ordinal", confidence)),
+            "difference": figure_of(alpha_difference(persons, own, "interval", confidence)),
         }
     return found
 
@@ -69,7 +85,7 @@ def alternative(grid: Grid, judge: SheetRater, epsilon: float, level: float = 0.
     found: Figure = {}
     for name in grid.columns:
         outcome = alternative_annotator_test(
-            people_ratings(grid, name),
+            people_ratings(grid, name, grid.persons),
             judge_series(grid, judge, name),
             epsilon=epsilon,
             level=level,
@@ -99,9 +115,12 @@ def epsilon_of(grid: Grid) -> float:
     return EPSILON["expert" if dear else "skilled"]
 
 
-def people_ratings(grid: Grid, column: str) -> Ratings:
-    """All people's points of one column."""
-    parts = [grid.column(each.key, column) for each in grid.people]
+def people_ratings(
+    grid: Grid, column: str, people: tuple[SheetRater, ...] | None = None
+) -> Ratings:
+    """Points of one column by these people, by default of all."""
+    chosen = grid.people if people is None else people
+    parts = [grid.column(each.key, column) for each in chosen]
     if not parts:
         return Ratings.from_frame(pd.DataFrame({"item": [], "rater": [], "value": []}))
     points = np.column_stack(parts)

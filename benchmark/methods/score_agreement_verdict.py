@@ -3,8 +3,8 @@
 | rule | yes | no | source |
 |---|---|---|---|
 | alternative | winning rate of .5 or more at epsilon | below .5 | Calderon et al. (2025) |
-| agreement | at least the lower bound of people's alpha | its upper bound lies below that | the
-  judge is held to what people reach among themselves, within their interval |
+| agreement | alpha with people minus people's own, same answers: whole interval above -.1 | whole
+  interval below -.1 | non-inferiority by interval inclusion (Westlake 1972) |
 | bias | whole interval within 5 % of the maximum | whole interval outside | equivalence test by
   interval inclusion (Westlake 1972) |
 | unscored | upper bound of the share at most 5 % | lower bound above 5 % | 95 % coverage, as for
@@ -30,6 +30,8 @@ from .score_agreement_repeats import spearman_brown
 Result = Literal["yes", "not_shown", "no"]
 RULES = ("alternative", "agreement", "bias", "unscored", "consistency")
 WINNING_RATE = 0.5
+# How much less a judge may agree with people than they with each other, in alpha.
+AGREEMENT_MARGIN = 0.1
 BIAS_MARGIN = 0.05
 UNSCORED_MARGIN = 0.05
 FIRM, TENTATIVE = 0.8, 0.667
@@ -69,22 +71,21 @@ def by_alternative(test: Figure, n_people: int) -> Figure:
     return _outcome("yes" if test["passed"] else "no", shown)
 
 
-def by_agreement(people: Figure, judge: Figure) -> Figure:
-    """Rule "agreement": interval alpha of people, and of the judge with them."""
-    shown = {"people": people, "judge": judge}
-    ours, theirs = _bounds(people), _bounds(judge)
-    missing = {"answers": _least(min(people["n"], judge["n"]))}
-    if ours is None or theirs is None:
-        reason = people.get("reason") or judge.get("reason", "")
-        return _outcome("not_shown", shown, missing, reason)
+def by_agreement(difference: Figure) -> Figure:
+    """Rule "agreement": the judge's interval alpha with people minus people's own.
+
+    On the same answers, with an interval of the difference: two intervals that overlap are no
+    answer.
+    """
+    bounds = _bounds(difference)
+    missing = {"answers": _least(difference["n"])}
     # A handful of answers that people share may agree by luck: neither yes nor no.
-    if missing["answers"]:
-        return _outcome("not_shown", shown, missing)
-    if theirs[1] < ours[0]:
-        return _outcome("no", shown)
-    if judge["value"] < ours[0]:
-        return _outcome("not_shown", shown)
-    return _outcome("yes", shown)
+    if bounds is None or missing["answers"]:
+        return _outcome("not_shown", difference, missing, difference.get("reason", ""))
+    low, high = bounds
+    if low >= -AGREEMENT_MARGIN:
+        return _outcome("yes", difference)
+    return _outcome("no" if high < -AGREEMENT_MARGIN else "not_shown", difference)
 
 
 def by_bias(leniency: Figure) -> Figure:

@@ -64,6 +64,22 @@ def read_texts(cell: Value) -> dict[str, str]:
     return {str(key)[:80]: each[:_LONGEST_NOTE] for key, each in said.items() if each}
 
 
+def read_given(cell: Value) -> dict[str, int]:
+    """A JSON object of whole numbers by criterion; {} for an empty cell."""
+    said: Any = cell
+    if isinstance(cell, str):
+        try:
+            said = loads(cell) if cell.strip() else {}
+        except StrictJsonError:
+            said = None
+    if said is None and cell is None:
+        return {}
+    numbers = said.values() if isinstance(said, Mapping) else [None]
+    if any(isinstance(each, bool) or not isinstance(each, int) for each in numbers):
+        raise ValueError('is no JSON object of whole numbers such as {"C1": 2}')
+    return {str(key)[:80]: each for key, each in said.items()}
+
+
 def _id(text: str | None) -> str:
     if text is None or not text.strip():
         return ""
@@ -133,6 +149,7 @@ _TEXT_READERS: Mapping[str, Callable[[str | None], object]] = {
     "aspect": _trimmed,
     "system": _trimmed,
     "scenario": _scenario,
+    "origin": _trimmed,
     "text": _verbatim,
     "rater": _trimmed,
     "rater_kind": _rater_kind,
@@ -155,6 +172,8 @@ def read_field(field: str, cell: Value) -> Any:
         return read_total(cell)
     if field in ("notes", "unable"):
         return read_texts(cell)
+    if field == "given":
+        return read_given(cell)
     if isinstance(cell, bool) and field.startswith("is_"):
         return cell
     text = as_text(cell)

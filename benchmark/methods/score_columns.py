@@ -8,7 +8,16 @@ from .rubric import Rubric
 # Three ways to say which answer a sheet is about; the first that a row has counts.
 BY_ID = ("answer",)
 BY_PLACE = ("source", "position", "choice")
-BY_DESCRIPTION = ("object1", "object2", "aspect", "system", "scenario", "choice", "text")
+BY_DESCRIPTION = (
+    "object1",
+    "object2",
+    "aspect",
+    "system",
+    "scenario",
+    "origin",
+    "choice",
+    "text",
+)
 RATER = ("rater", "rater_kind", "rater_name", "replicate")
 SAID = ("total", "notes", "unable", "comment", "submitted_at")
 # As our own export has them.
@@ -18,6 +27,7 @@ RECORD = (
     "state",
     "reason",
     "off_scale",
+    "given",
     "is_consolidated",
     "is_counted",
 )
@@ -31,6 +41,7 @@ _KNOWN_AS = {
     "object1": ("object1", "obj1", "objecta", "firstobject"),
     "object2": ("object2", "obj2", "objectb", "secondobject"),
     "system": ("system", "model", "generator"),
+    "origin": ("filename", "originfile", "origin"),
     "text": ("text", "comparison", "answertext", "summary", "response"),
     "rater": ("raterid", "rater", "annotatorid", "annotator", "judge", "worker", "user"),
     "total": ("total", "sum", "score"),
@@ -43,7 +54,7 @@ _KNOWN_AS = {
 def guess_columns(columns: Sequence[str], rubric: Rubric) -> dict[str, str]:
     """Field or criterion to column, each column at most once; what is unclear stays open.
 
-    A criterion is found by its key ("C1", "1", "criterion 1") or by its name.
+    A criterion is found by its key ("C1", "1", "criterion 1", "score_dict.1") or by its name.
 
     Examples
     --------
@@ -54,7 +65,13 @@ def guess_columns(columns: Sequence[str], rubric: Rubric) -> dict[str, str]:
     """
     bare = {_bare(column): column for column in reversed(columns)}
     names: dict[str, tuple[str, ...]] = {
-        each.key: (each.key.lower(), each.key[1:], f"criterion{each.key[1:]}", _bare(each.name))
+        each.key: (
+            each.key.lower(),
+            each.key[1:],
+            f"criterion{each.key[1:]}",
+            f"scoredict{each.key[1:]}",
+            _bare(each.name),
+        )
         for each in rubric.criteria
     }
     names |= {field: _KNOWN_AS.get(field, (field.replace("_", ""),)) for field in FIELDS}
@@ -101,12 +118,13 @@ def check_columns(
 
 
 def _about_the_answer(mapping: Mapping[str, str]) -> list[str]:
-    by_description = all(field in mapping for field in ("object1", "object2", "system"))
+    named = "system" in mapping or "origin" in mapping
+    by_description = named and all(field in mapping for field in ("object1", "object2"))
     if "answer" in mapping or by_description or ("source" in mapping and "position" in mapping):
         return []
     return [
         "say which answer a row is about: its id, or source and position, or both objects and "
-        "the system"
+        "the system (or a file name that tells it)"
     ]
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-SUBMITTED, UNSCORED = "submitted", "unscored"
+SUBMITTED, UNSCORED, EMPTY = "submitted", "unscored", "empty"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,11 @@ class ScoreRow:
         Why a judge's row is unscored; empty otherwise.
     off_scale : tuple of str
         Criteria whose points the rubric does not have; only of consolidated sheets.
+    given : dict of str to float
+        What a judge's unscored row gives every criterion, where it does, on the scale or not.
     state : str
-        As the row has it, else "submitted" or "unscored".
+        As the row has it, else "submitted", "unscored", or "empty" for a person's row without
+        any points: an answer that was not scored.
     is_counted : bool
         False for what our export says does not count.
     sheet, rubric_sha256 : str
@@ -53,6 +56,7 @@ class ScoreRow:
     state: str = SUBMITTED
     reason: str = ""
     off_scale: tuple[str, ...] = ()
+    given: dict[str, float] = field(default_factory=dict)
     is_consolidated: bool = False
     is_counted: bool = True
     sheet: str = ""

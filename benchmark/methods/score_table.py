@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from annotation.methods.raw_answers import propose_origin
 from cqa_site.tabular import Problem, Row, Table, UnreadableFile
 
 from .judgement_reading import read_scores
 from .rubric import Rubric, RubricError
 from .score_cells import read_field, read_points
 from .score_columns import check_columns
-from .score_row import SUBMITTED, UNSCORED, ScoreRow
+from .score_row import EMPTY, SUBMITTED, UNSCORED, ScoreRow
 
 # Raters that are asked again rather than corrected; their unusable rows are kept.
 MACHINES = ("model", "classifier")
@@ -89,6 +90,9 @@ def _read_row(
     total = read.pop("total", None)
     is_counted = read.pop("is_counted", None)
     about = {name: read.pop(name) for name in _ABOUT if name in read}
+    if (origin := read.pop("origin", "")) and not about.get("system"):
+        about["system"], scenario = propose_origin(origin)
+        about["scenario"] = scenario if about.get("scenario") is None else about["scenario"]
     given = {key: read_points(row.values[mapping[key]]) for key in rubric.keys}
     off_scale = tuple(filter(None, read.pop("off_scale", "").split()))
     read = {name: value for name, value in read.items() if value is not None}
@@ -121,7 +125,7 @@ def _read_fields(row: Row, mapping: Mapping[str, str], rubric: Rubric) -> dict[s
             read[name] = read_field(name, row.values[column])
         except ValueError as error:
             problems.append((name, str(error)))
-    for name in ("notes", "unable"):
+    for name in ("notes", "unable", "given"):
         unknown = [key for key in read.get(name, {}) if key not in rubric.keys]
         if unknown:
             problems.append((name, f"{', '.join(unknown)[:60]}: no criteria of this rubric"))
@@ -137,6 +141,8 @@ def _scored(made: ScoreRow, given: Mapping[str, Any], rubric: Rubric) -> ScoreRo
         return _of_a_machine(made, given, rubric)
     if made.reason or made.state == UNSCORED:
         raise _Bad([("state", "only a model's sheet is unscored; a person's has points")])
+    if not made.unable and all(value is None for value in given.values()):
+        return replace(made, state=EMPTY)
     return _of_a_person(made, given, rubric)
 
 
@@ -145,7 +151,10 @@ def _of_a_machine(made: ScoreRow, given: Mapping[str, Any], rubric: Rubric) -> S
     if judgement.is_scored:
         return replace(made, points=dict(judgement.points), reason="")
     detail = made.comment or judgement.detail
-    return replace(made, state=UNSCORED, reason=judgement.reading.value, comment=detail)
+    said = dict(judgement.given) if len(judgement.given) == len(rubric.criteria) else {}
+    return replace(
+        made, state=UNSCORED, reason=judgement.reading.value, comment=detail, given=said
+    )
 
 
 def _of_a_person(made: ScoreRow, given: Mapping[str, Any], rubric: Rubric) -> ScoreRow:

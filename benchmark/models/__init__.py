@@ -1,23 +1,39 @@
 """What the benchmark stores."""
 
+from benchmark.preferences.models import (
+    KeptPreference,
+    Pair,
+    PreferenceEvent,
+    PreferenceItem,
+    PreferenceRound,
+    PreferenceSheet,
+    PreferenceSlot,
+)
+
 from .boards import BoardSlice, BoardSnapshot
 from .judging import JudgementPart, ProbeResult, ScoringRun
-from .rounds import Qualification, ScoringItem, ScoringRound, ScoringSlot
+from .rounds import ScoringItem, ScoringRound, ScoringSlot
 from .rubrics import RubricVersion
-from .sheets import KeptDraft, ScoreSheet, SheetEvent
+from .sheets import KeptScore, ScoreEvent, ScoreSheet
 
 __all__ = [
     "BoardSlice",
     "BoardSnapshot",
     "JudgementPart",
-    "KeptDraft",
+    "KeptPreference",
+    "KeptScore",
+    "Pair",
+    "PreferenceEvent",
+    "PreferenceItem",
+    "PreferenceRound",
+    "PreferenceSheet",
+    "PreferenceSlot",
     "ProbeResult",
-    "Qualification",
     "RubricVersion",
+    "ScoreEvent",
     "ScoreSheet",
     "ScoringItem",
     "ScoringRound",
     "ScoringRun",
     "ScoringSlot",
-    "SheetEvent",
 ]

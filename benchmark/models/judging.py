@@ -18,7 +18,7 @@ class ScoringRun(models.Model):
 
     run = models.OneToOneField("runs.Run", models.CASCADE, related_name="scoring")
     rubric = models.ForeignKey(RubricVersion, models.PROTECT, related_name="runs")
-    rater = models.ForeignKey("annotation.Rater", models.PROTECT, related_name="scoring_runs")
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="scoring_runs")
     # Primary keys of the answers shown with their points; they are never judged in this run.
     examples = models.JSONField(default=list)
     trust = models.CharField(max_length=9, choices=Trust, default=Trust.PENDING)

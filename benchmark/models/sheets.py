@@ -1,16 +1,16 @@
 """Score sheets: one rater's points for one answer, whoever or whatever the rater is."""
 
-import uuid
-
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
+
+from cqa_site.rounds import models as rounds
 
 from .rounds import ScoringRound, ScoringSlot
 from .rubrics import RubricVersion
 
 
-class ScoreSheet(models.Model):
+class ScoreSheet(rounds.Sheet):
     """Points of one rater for one answer by one version of a rubric.
 
     The sheet comes from a scoring round, a judge's run or an imported file, never from two of
@@ -19,13 +19,7 @@ class ScoreSheet(models.Model):
     there only if every criterion has points.
     """
 
-    class State(models.TextChoices):
-        """open → submitted; a judge's reply without usable points is unscored."""
-
-        OPEN = "open", _("Begun")
-        SUBMITTED = "submitted", _("Submitted")
-        UNSCORED = "unscored", _("Unscored")
-        VOID = "void", _("Does not count")
+    kind_name = "score"
 
     class Unable(models.TextChoices):
         """Why a person could not judge a criterion."""
@@ -35,7 +29,6 @@ class ScoreSheet(models.Model):
         BROKEN = "broken", _("The answer is cut or broken")
         OTHER = "other", _("Another reason (see the note)")
 
-    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey(
         "people.Study", models.CASCADE, related_name="score_sheets", db_index=False
     )
@@ -43,9 +36,9 @@ class ScoreSheet(models.Model):
     rubric = models.ForeignKey(
         RubricVersion, models.PROTECT, related_name="sheets", db_index=False
     )
-    rater = models.ForeignKey("annotation.Rater", models.PROTECT, related_name="score_sheets")
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="score_sheets")
     # Where it comes from: exactly one of round, run, and file name with position.
-    scoring_round = models.ForeignKey(
+    round = models.ForeignKey(
         ScoringRound, models.CASCADE, null=True, related_name="sheets", db_index=False
     )
     run = models.ForeignKey(
@@ -54,19 +47,16 @@ class ScoreSheet(models.Model):
     # The call that the sheet was read from; None where several calls made it (see JudgementPart).
     call = models.ForeignKey("runs.Call", models.CASCADE, null=True, related_name="score_sheets")
     fence = models.BigIntegerField(default=0)
-    source = models.CharField(max_length=255, blank=True)
-    position = models.PositiveIntegerField(default=0)
-    # 0 for the first judgement; more for a blind repeat or another replicate of a run.
-    replicate = models.PositiveSmallIntegerField(default=0)
-    state = models.CharField(max_length=9, choices=State, default=State.OPEN)
     points = models.JSONField(default=dict)
     # {criterion: code of `Unable`, or the reason a judge's reply gave no points for it}
     unable = models.JSONField(default=dict)
     # {criterion: text}: a person's notes, or a judge's reasons.
     notes = models.JSONField(default=dict)
-    comment = models.TextField(blank=True)
     # Criteria whose imported points the rubric does not have; they stay as they were.
     off_scale = models.JSONField(default=list)
+    # {criterion: points} of an unscored reply that named all criteria, some off the scale:
+    # evidence, and what the paper's recipe takes; no points.
+    given = models.JSONField(default=dict)
     # Half points of several people who agreed on one sheet; only from files.
     is_consolidated = models.BooleanField(default=False)
     total = models.FloatField(null=True)
@@ -74,33 +64,12 @@ class ScoreSheet(models.Model):
     maximum = models.PositiveSmallIntegerField()
     # Why a judge's reply is unscored; one of `benchmark.methods.judgement_keys.Reading`.
     reason = models.CharField(max_length=40, blank=True)
-    is_example = models.BooleanField(default=False)
-    # Submitted after its slot went to somebody else, or by somebody excluded: kept, not counted.
-    is_extra = models.BooleanField(default=False)
     slot = models.OneToOneField(ScoringSlot, models.PROTECT, null=True, related_name="sheet")
-    # Place in the rater's own order of a round, from 1.
-    place = models.PositiveIntegerField(default=0)
-    # What stands on the form and is not submitted: {"points", "unable", "notes", "comment"}; the
-    # fields of the same names above keep what was submitted last. None where nothing differs.
-    draft = models.JSONField(null=True)
-    # Raised by one with every accepted save of the draft.
-    version = models.PositiveIntegerField(default=0)
-    # The page that saved last, the number it gave its save, and the version it began from: what
-    # it sends on may be based on any version since then, because all of them are its own.
-    client = models.CharField(max_length=36, blank=True)
-    sequence = models.PositiveIntegerField(default=0)
-    since = models.PositiveIntegerField(default=0)
-    active_seconds = models.PositiveIntegerField(default=0)
-    served_at = models.DateTimeField(null=True)
-    saved_at = models.DateTimeField(null=True)
-    submitted_at = models.DateTimeField(null=True)
-    created_at = models.DateTimeField(auto_now_add=True)
 
-    class Meta:
-        ordering = ["pk"]
+    class Meta(rounds.Sheet.Meta):
         constraints = [
             models.UniqueConstraint(
-                fields=["scoring_round", "rater", "answer", "replicate"],
+                fields=["round", "rater", "answer", "replicate"],
                 name="sheet_once_per_round",
             ),
             models.UniqueConstraint(
@@ -112,9 +81,9 @@ class ScoreSheet(models.Model):
                 name="sheet_imported_once",
             ),
             models.CheckConstraint(
-                condition=Q(scoring_round__isnull=False, run__isnull=True, source="")
-                | Q(scoring_round__isnull=True, run__isnull=False, source="")
-                | (Q(scoring_round__isnull=True, run__isnull=True) & ~Q(source="")),
+                condition=Q(round__isnull=False, run__isnull=True, source="")
+                | Q(round__isnull=True, run__isnull=False, source="")
+                | (Q(round__isnull=True, run__isnull=True) & ~Q(source="")),
                 name="sheet_has_one_origin",
             ),
             models.CheckConstraint(
@@ -133,42 +102,18 @@ class ScoreSheet(models.Model):
         ]
         indexes = [
             models.Index(fields=["study", "rubric", "state", "rater"]),
-            models.Index(fields=["scoring_round", "state", "id"]),
+            models.Index(fields=["round", "state", "id"]),
             models.Index(fields=["study", "-submitted_at"]),
         ]
 
-    def __str__(self) -> str:
-        return str(self.public_id)
 
-
-class SheetEvent(models.Model):
-    """One submission of a person's sheet; rows are only added, so a changed mind stays visible."""
+class ScoreEvent(rounds.SheetEvent):
+    """One submission of a person's sheet, or what a file said."""
 
     sheet = models.ForeignKey(ScoreSheet, models.CASCADE, related_name="events")
-    # Given by the page, so that a request sent twice makes one event.
-    client_key = models.CharField(max_length=64)
-    points = models.JSONField(default=dict)
-    unable = models.JSONField(default=dict)
-    notes = models.JSONField(default=dict)
-    comment = models.TextField(blank=True)
-    total = models.FloatField(null=True)
-    at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["pk"]
-        constraints = [
-            models.UniqueConstraint(fields=["sheet", "client_key"], name="sheet_event_key_once")
-        ]
 
 
-class KeptDraft(models.Model):
-    """A draft that met a newer one: kept, because nothing anybody typed is lost."""
+class KeptScore(rounds.KeptDraft):
+    """A draft of a score sheet that met a newer one."""
 
-    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    sheet = models.ForeignKey(ScoreSheet, models.CASCADE, related_name="kept_drafts")
-    base_version = models.PositiveIntegerField()
-    content = models.JSONField()
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["-pk"]
+    sheet = models.ForeignKey(ScoreSheet, models.CASCADE, related_name="kept")

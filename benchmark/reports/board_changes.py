@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Exists, OuterRef
 
 from benchmark.methods.board_changes import board_changes
-from benchmark.models import BoardSnapshot, Qualification, ScoreSheet
+from benchmark.models import BoardSnapshot, ScoreSheet
+from cqa_site.rounds.models import Place
 
 from .board_rows import read_rows
 
@@ -44,8 +45,8 @@ def _totals(snapshot: BoardSnapshot) -> pd.Series:
 def _why_gone(sheets: list[str]) -> dict[str, int]:
     """Why sheets of the earlier snapshot no longer count."""
     found: dict[str, int] = {}
-    excluded = Qualification.objects.filter(
-        scoring_round=OuterRef("scoring_round"),
+    excluded = Place.objects.filter(
+        round=OuterRef("round"),
         rater=OuterRef("rater"),
         excluded_at__isnull=False,
     )

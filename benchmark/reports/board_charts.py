@@ -50,7 +50,7 @@ def _scenario_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
         {"system": row["short"], "points": cell["mean"], "mark": str(cell["scenario"] or "–")}
         for row in _named(board, judge)
         for cell in row["cells"]
-        if cell and cell["mean"] is not None
+        if cell and cell["mean"] is not None and not cell.get("is_thin")
     ]
 
 
@@ -72,7 +72,7 @@ def _group_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
     made = []
     for row in _named(board, judge):
         for group, mark in zip(groups, marks, strict=True):
-            mean, _n = board["parts"][judge][group["key"]][row["place"]]
+            mean = board["parts"][judge][group["key"]][row["place"]][0]
             if mean is not None:
                 share = mean / group["maximum"]
                 made.append(

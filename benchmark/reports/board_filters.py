@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 ASPECTS = ("with", "without")
 LONGEST_KEY = 200
+# Which figures of the sheets are meant.
+BOARD, AGREEMENT = "board", "agreement"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +26,8 @@ class Filters:
     aspect: str = ""
     scenario: str = ""
     dataset: str = ""
+    condition: str = ""
+    of: str = BOARD
 
     @classmethod
     def from_query(cls, query: Mapping[str, Any], recipe: dict[str, Any]) -> Filters:
@@ -36,6 +40,7 @@ class Filters:
             aspect=aspect if aspect in ASPECTS else "",
             scenario=scenario if scenario in ("0", "1", "2", "3", "4") else "",
             dataset=dataset if dataset in recipe["datasets"] else "",
+            condition=known_condition(query.get("condition", ""), recipe),
         )
         return found if len(found.key) <= LONGEST_KEY else cls(column=found.column)
 
@@ -47,7 +52,7 @@ class Filters:
     @property
     def narrows(self) -> bool:
         """Whether some sheets are left out."""
-        return bool(self.aspect or self.scenario or self.dataset)
+        return bool(self.aspect or self.scenario or self.dataset or self.condition)
 
     @property
     def key(self) -> str:
@@ -67,4 +72,16 @@ def narrowed(table: pd.DataFrame, filters: Filters) -> pd.DataFrame:
         table = table[table["scenario"] == int(filters.scenario)]
     if filters.dataset:
         table = table[table["dataset"] == filters.dataset]
+    if filters.condition:
+        table = table[table["condition_id"] == filters.condition]
     return table
+
+
+def conditions_of_rows(recipe: dict[str, Any]) -> dict[str, str]:
+    """Id → name of the conditions of a snapshot's answers; recipes of version 1 name none."""
+    return {each["id"]: each["name"] for each in recipe.get("conditions", ())}
+
+
+def known_condition(wanted: str, recipe: dict[str, Any]) -> str:
+    """The condition if the snapshot has it, else none."""
+    return wanted if wanted in conditions_of_rows(recipe) else ""

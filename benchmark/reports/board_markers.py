@@ -4,8 +4,10 @@ import hashlib
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 
-from benchmark.models import Qualification, RubricVersion, ScoreSheet, ScoringRun, SheetEvent
+from annotation.models import LearnedComparison
+from benchmark.models import RubricVersion, ScoreEvent, ScoreSheet, ScoringRun
 from cqa_site.people.models import Study
+from cqa_site.rounds.models import Place
 
 from .board_figures import RECIPE_VERSION
 
@@ -14,25 +16,25 @@ def board_marker(rubric: RubricVersion) -> str:
     """Digest of everything the figures depend on, in four queries that read indexes.
 
     New sheets change the counts, changed minds leave an event, other states change the counts;
-    exclusions and what the canaries said of a run stand for themselves.
+    exclusions, what the canaries said of a run and what systems learned stand for themselves.
     """
     sheets = ScoreSheet.objects.filter(study=rubric.study_id, rubric=rubric)
     states = sheets.order_by("state", "rater").values_list("state", "rater").annotate(Count("pk"))
     in_study = ScoreSheet.objects.filter(study=OuterRef("pk"), submitted_at__isnull=False)
-    events = SheetEvent.objects.filter(sheet__study=OuterRef("pk"))
+    events = ScoreEvent.objects.filter(sheet__study=OuterRef("pk"))
+    learned = LearnedComparison.objects.filter(system__study=OuterRef("pk"))
     newest = Study.objects.filter(pk=rubric.study_id).values_list(
         _first(in_study.order_by("-submitted_at"), "submitted_at"),
         _first(events.order_by("-pk"), "pk"),
+        _first(learned.order_by("-pk"), "pk"),
     )
-    excluded = Qualification.objects.filter(
-        scoring_round__rubric=rubric, excluded_at__isnull=False
-    )
+    excluded = Place.objects.filter(round__scoringround__rubric=rubric, excluded_at__isnull=False)
     runs = ScoringRun.objects.filter(rubric=rubric)
     parts = (
         (RECIPE_VERSION, rubric.sha256),
         [row for row in states if row[0] != ScoreSheet.State.OPEN],
         newest.get(),
-        list(excluded.order_by("pk").values_list("scoring_round", "rater")),
+        list(excluded.order_by("pk").values_list("round", "rater")),
         list(runs.order_by("pk").values_list("run", "trust", "run__state")),
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()

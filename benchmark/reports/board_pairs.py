@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from cqa_site.web import charts, score_charts
 from cqa_site.web.tables import TableData
 
-from .board_view import Board, ranking_of
+from .board_view import Board, ranking_of, version_of
 
 COLUMNS = ("mean", "low", "high", "p", "p_holm", "detectable")
 
@@ -26,6 +26,7 @@ class Pair:
     halving: int | None
     wins: int
     losses: int
+    means: tuple[float, float] | None = None
 
     @property
     def is_separable(self) -> bool:
@@ -67,7 +68,16 @@ def pair_of(board: Board, judge: str, one: int, other: int) -> Pair | None:
         halving=halving_n(differences),
         wins=int((differences > 0).sum()),
         losses=int((differences < 0).sum()),
+        means=_board_means(board, judge, first, second),
     )
+
+
+def _board_means(board: Board, judge: str, first: int, second: int) -> tuple[float, float] | None:
+    """The two means of the leaderboard; version 1 had others than those of the difference."""
+    if version_of(board) == 1:
+        return None
+    means = {row["system"]: row["mean"] for row in board["rows"] if row["judge"] == judge}
+    return means[first], means[second]
 
 
 def _place(pairs: dict[str, list[Any]], one: int, other: int) -> int | None:

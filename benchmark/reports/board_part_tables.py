@@ -11,10 +11,12 @@ from .board_view import (
     Board,
     board_rows,
     column_name,
+    condition_names,
     judge_name,
     length_of,
     ranking_of,
     scenario_names,
+    thin_cells,
 )
 
 Made = tuple[list[str], list[list[Any]]]
@@ -27,9 +29,11 @@ def with_bounds(name: str) -> list[str]:
 
 def cell_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
     """Every system and scenario."""
+    names = condition_names(board)
     columns = [
         _("System"),
         _("Scenario"),
+        _("Condition"),
         *with_bounds(_("Mean")),
         _("sd"),
         _("Answers n"),
@@ -47,12 +51,38 @@ def cell_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
         [
             row["name"],
             str(cell["scenario"]),
+            names.get((row["place"], cell["scenario"]), ""),
             *(cell[part] for part in (*parts, *rest)),
             cell["reason"] or "",
         ]
         for row in board_rows(board, judge)
         for cell in row["cells"]
         if cell
+    ]
+
+
+def condition_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
+    """Every condition of every cell, the shown ones first; of all judges alike."""
+    columns = [_("System"), _("Scenario"), _("Condition"), _("Shown"), _("Questions n")]
+    return columns, [
+        [
+            board["systems"][each["system"]]["name"],
+            str(each["scenario"]),
+            each["name"],
+            _("yes") if each["is_shown"] else _("no"),
+            each["n_questions"],
+        ]
+        for each in board.get("conditions", [])
+    ]
+
+
+def thin_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
+    """Cells of too few questions."""
+    columns = [_("System"), _("Scenario"), _("Mean of these"), _("Questions n"), _("Answers n")]
+    parts = ("mean", "n_questions", "n_answers")
+    return columns, [
+        [each["name"], str(each["scenario"]), *(each[part] for part in parts)]
+        for each in thin_cells(board, judge)
     ]
 
 
@@ -67,16 +97,24 @@ def part_table(kind: str) -> Callable[[Board, str, dict[str, Any]], Made]:
             else each["key"]
             for each in wanted
         ]
-        columns = [_("System"), *names, _("Answers n, fewest"), _("most")]
+        bounded = [title for name in names for title in with_bounds(name)]
+        columns = [_("System"), *bounded, _("Answers n, fewest"), _("most")]
         means = board["parts"].get(judge, {})
         rows = []
         for row in board_rows(board, judge):
             own = [means[each["key"]][row["place"]] for each in wanted]
-            counts = [n for _mean, n in own]
-            rows.append([row["name"], *(mean for mean, _n in own), min(counts), max(counts)])
+            counts = [each[1] for each in own]
+            means_and_bounds = [value for each in own for value in _bounded(each)]
+            rows.append([row["name"], *means_and_bounds, min(counts), max(counts)])
         return columns, rows
 
     return build
+
+
+def _bounded(found: list[Any]) -> list[Any]:
+    """Mean, low, high of [mean, n, low, high]; boards of version 1 kept no bounds."""
+    mean, _n, *bounds = found
+    return [mean, *(bounds or (None, None))]
 
 
 def distribution_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
@@ -106,12 +144,15 @@ def beside_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
 
 def scenario_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
     """Scenarios in columns, all answers in the last row."""
-    columns = [_("System"), *scenario_names(board)]
-    rows = [
-        [row["name"], *(cell["mean"] if cell else None for cell in row["cells"])]
-        for row in board_rows(board, judge)
-    ]
-    every = [_("All answers"), *(each[0] for each in board["profile"].get(judge, []))]
+    bounded = [title for name in scenario_names(board) for title in with_bounds(name)]
+    columns = [_("System"), *bounded]
+    rows: list[list[Any]] = []
+    for row in board_rows(board, judge):
+        full = [each if each and not each.get("is_thin") else {} for each in row["cells"]]
+        bounds = [each.get(part) for each in full for part in ("mean", "low", "high")]
+        rows.append([row["name"], *bounds])
+    profile = board["profile"].get(judge, [])
+    every = [_("All answers"), *(value for each in profile for value in _bounded(each))]
     return columns, [*rows, every] if rows else []
 
 

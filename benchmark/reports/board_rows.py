@@ -7,12 +7,11 @@ check a citation. People stand in it under pseudonyms.
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import io
 from typing import TYPE_CHECKING, Any
 
 from benchmark.models import RubricVersion, ScoringItem
+from cqa_site.results.rows import pack, plain
 from cqa_site.web.templatetags.figures import pseudonym
 
 from .sheet_costs import with_costs
@@ -31,6 +30,7 @@ WHOLE = (
     "round",
     "run",
     "replicate",
+    "is_plain",
 )
 TEXT = (
     "sheet",
@@ -43,6 +43,8 @@ TEXT = (
     "system_id",
     "system_kind",
     "model",
+    "condition_id",
+    "condition",
     "dataset",
     "rater_id",
     "rater_kind",
@@ -50,6 +52,7 @@ TEXT = (
     "source",
     "state",
     "reason",
+    "off_scale_points",
 )
 # Kinds of raters that are people with a name of their own.
 NAMED = ("person", "expert")
@@ -69,22 +72,22 @@ def pack_rows(table: pd.DataFrame) -> tuple[bytes, str]:
     from pyarrow import csv as arrow
 
     # Arrow writes a hundred thousand rows in a tenth of the time that pandas takes.
-    plain = io.BytesIO()
+    file = io.BytesIO()
     options = arrow.WriteOptions(quoting_style="needed")
-    arrow.write_csv(Table.from_pandas(table, preserve_index=False), plain, options)
-    content = plain.getvalue()
-    packed = gzip.compress(content, compresslevel=5, mtime=0)
-    return packed, hashlib.sha256(content).hexdigest()
-
-
-def plain_rows(packed: bytes) -> bytes:
-    """The CSV itself."""
-    return gzip.decompress(packed)
+    arrow.write_csv(Table.from_pandas(table, preserve_index=False), file, options)
+    return pack([file.getvalue()])
 
 
 def read_rows(packed: bytes) -> pd.DataFrame:
     """Read a packed table; see `read_csv`."""
-    return read_csv(plain_rows(packed))
+    return read_csv(plain(packed))
+
+
+def rows_parquet(packed: bytes) -> bytes:
+    """The rows as Parquet."""
+    file = io.BytesIO()
+    read_rows(packed).to_parquet(file, index=False)
+    return file.getvalue()
 
 
 def read_csv(content: bytes) -> pd.DataFrame:
@@ -120,8 +123,8 @@ def _with_draws(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[int, dict[str, 
 
     rounds = [int(each) for each in table["round"].unique() if each]
     items = list(
-        ScoringItem.objects.filter(scoring_round__in=rounds, key_points__isnull=True).values_list(
-            "scoring_round", "answer", "probability"
+        ScoringItem.objects.filter(round__in=rounds, key_points__isnull=True).values_list(
+            "round", "answer", "probability"
         )
         if rounds
         else ()

@@ -14,15 +14,18 @@ from benchmark.models import BoardSnapshot
 from cqa_site.web.tables import TableData
 
 from .board_filters import Filters
+from .board_paper import RECIPE, paper_cell_table, paper_table
 from .board_part_tables import (
     Made,
     beside_table,
     cell_table,
+    condition_table,
     distribution_table,
     judge_table,
     pair_table,
     part_table,
     scenario_table,
+    thin_table,
     with_bounds,
 )
 from .board_view import Board, board_rows, column_name, judge_name
@@ -65,6 +68,9 @@ def source_of(snapshot: BoardSnapshot, board: Board, judge: str, filters: Filter
         parts.append(_("scenario %s") % filters.scenario)
     if filters.dataset:
         parts.append(filters.dataset)
+    if filters.condition:
+        names = {each["id"]: each["name"] for each in snapshot.recipe["conditions"]}
+        parts.append(names[filters.condition])
     where = _("Snapshot #%(number)s of %(rubric)s, rows sha256 %(sha)s, %(date)s") % {
         "number": snapshot.number,
         "rubric": f"{snapshot.recipe['rubric']['name']} v{snapshot.recipe['rubric']['number']}",
@@ -82,20 +88,18 @@ def _board(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
         _("Rank to"),
         _("System"),
         *with_bounds(_("Mean")),
-        _("Mean on common questions"),
         _("Probability of being best"),
         _("Tie group"),
         *with_bounds(_("Calibrated to people")),
-        _("Paper: mean of scenario means"),
-        _("Paper: mean of sds"),
-        _("Pooled mean"),
-        _("Pooled sd"),
+        _("Mean over"),
+        _("of scenarios"),
+        _("Questions of the mean"),
         _("Answers n"),
         _("Questions n"),
         _("Asked"),
         _("Coverage"),
         _("Unscored sheets"),
-        _("Length-controlled mean"),
+        *with_bounds(_("Length-controlled mean")),
         _("Length-controlled rank"),
         *(_("Mean by %s") % judge_name(each) for each in others),
         _("Remark"),
@@ -112,58 +116,99 @@ def _board_row(row: dict[str, Any]) -> list[Any]:
         standing.get("rank_high"),
         row["name"],
         *(own[part] for part in ("mean", "low", "high")),
-        standing.get("mean"),
         standing.get("p_best"),
         standing.get("tie_group"),
         *(calibrated.get(part) for part in ("mean", "low", "high")),
-        *(own[part] for part in ("paper_mean", "paper_sd", "pooled_mean", "pooled_sd")),
+        *_over(own),
         *(own[part] for part in ("n_answers", "n_questions", "asked", "coverage", "unscored")),
-        length.get("mean"),
+        *(length.get(part) for part in ("mean", "low", "high")),
         length.get("rank"),
         *(each["mean"] if each else None for each in row["others"]),
-        "" if standing else row["why"],
+        row["remark"],
     ]
+
+
+def _over(own: dict[str, Any]) -> list[Any]:
+    """What a mean is over; boards of version 1 do not say it."""
+    if own["mean"] is None or "is_common" not in own:
+        return ["", "", None]
+    ground = _("common questions") if own["is_common"] else _("its own questions")
+    return [ground, " ".join(map(str, own["scenarios"])), own["n_used"]]
 
 
 TABLES: dict[str, Entry] = {
     "board": Entry(
         gettext_lazy("Leaderboard"),
         gettext_lazy(
-            "Mean of scenario means over questions; replicates, people and choices are averaged "
-            "inside the question first; of a person's repeats the first sheet counts. 95 % "
-            "intervals: percentile bootstrap of questions. Rank ranges: the middle 95 % of ranks "
-            "in one paired bootstrap on the questions that all ranked systems share. Tie groups: "
-            "not separable from the group's best system (paired t test, Holm over all pairs). "
-            "Unscored sheets enter no mean; coverage is the share of asked answers with a score. "
-            "Length-controlled: all scored answers, moved along the slope within systems to the "
-            "systems' mean length. Calibrated: mean of the scenarios' prediction-powered means, "
-            "with the mean of their half widths, which is rather too wide. Behind ±, no basis "
-            "for an interval: paper, the mean of the scenarios' sds; pooled, sd over all answers."
+            "Rank and mean of ranked systems: the questions that all of them share, in the "
+            "scenarios that those with scenarios share (a system without any, such as people, "
+            "stands by its own answers), so that differences of means are those of the pairs; "
+            "means of other systems are over their own questions and comparable with none. "
+            "Replicates, "
+            "people and choices are averaged inside the question first; of a person's repeats "
+            "the first sheet counts. Cells with too few scored questions stand apart and are in "
+            "no mean. 95 % intervals: percentile bootstrap of questions. Rank ranges: the middle "
+            "95 % of ranks in one paired bootstrap. Tie groups: not separable from the group's "
+            "best system (paired t test, p at least that of the exact test that flips signs, so "
+            "never below .05 with five questions; Holm over all pairs). Unscored sheets enter no "
+            "mean; "
+            "coverage is the share of asked answers with a score. Length-controlled: all scored "
+            "answers, moved along the slope within systems to the systems' mean length; Student's "
+            "t with questions as clusters. "
+            "Calibrated: mean of the scenarios' prediction-powered means, with the mean of their "
+            "half widths, which is rather too wide."
         ),
         _board,
+    ),
+    "thin": Entry(
+        gettext_lazy("Thin cells, in no mean"),
+        gettext_lazy(
+            "So few questions have a score here that a mean says nothing yet: these cells change "
+            "no rank, no mean and no choice of compared scenarios."
+        ),
+        thin_table,
+    ),
+    "conditions": Entry(
+        gettext_lazy("What the answers were written under"),
+        gettext_lazy(
+            "A cell shows answers of one condition: the one whose filters and wording do not "
+            "deviate, among several the one with most scored questions. Answers under the others "
+            "are in no figure here; choose one to see them."
+        ),
+        condition_table,
+    ),
+    "paper": Entry(gettext_lazy("As the CompQA paper has it"), RECIPE, paper_table),
+    "paper-cells": Entry(
+        gettext_lazy("Every cell as the CompQA paper has it"), RECIPE, paper_cell_table
     ),
     "scenarios": Entry(
         gettext_lazy("Scores by scenario"),
         gettext_lazy(
-            "Mean points over questions. The last row is over all scored answers. The chart "
-            "shows the best 30 systems at most."
+            "Mean points over each system's own questions, thin cells left out. The last row is "
+            "over all scored answers. The chart shows the best 30 systems at most."
         ),
         scenario_table,
     ),
     "groups": Entry(
         gettext_lazy("Scores by group"),
-        gettext_lazy("Mean of scenario means over answers that have all points of the group."),
+        gettext_lazy(
+            "Over the questions and scenarios of the system's mean, answers with all points of "
+            "the group: groups of a ranked system add up to its mean."
+        ),
         part_table("group"),
     ),
     "criteria": Entry(
         gettext_lazy("Scores by criterion"),
-        gettext_lazy("Mean of scenario means over answers with points for the criterion."),
+        gettext_lazy(
+            "Over the questions and scenarios of the system's mean, answers with points for the "
+            "criterion."
+        ),
         part_table("criterion"),
     ),
     "cells": Entry(
         gettext_lazy("Every cell"),
         gettext_lazy(
-            "sd: over answers, ddof 1, as the CompQA paper prints it; no basis for an interval. "
+            "sd: over answers, ddof 1; no basis for an interval. "
             "Worst and best case: the mean if every unscored answer had no points, or all."
         ),
         cell_table,
@@ -182,8 +227,9 @@ TABLES: dict[str, Entry] = {
         gettext_lazy("Every two systems"),
         gettext_lazy(
             "First minus second over the common questions; interval from the paired bootstrap, "
-            "p of the paired t test. Detectable: the smallest true difference that these "
-            "questions would find with power .8."
+            "p of the paired t test, never below that of sign flips. Detectable: the smallest "
+            "true difference that these questions would find with power .8, if they are six or "
+            "more."
         ),
         pair_table,
     ),

@@ -27,6 +27,41 @@ def chosen_judge(board: Board, wanted: str) -> str:
     return max(known, key=lambda key: known[key]) if known else ""
 
 
+def version_of(board: Board) -> int:
+    """Which version of the methods made the figures; see `benchmark.methods.board`."""
+    return int(board["version"])
+
+
+def condition_names(board: Board) -> dict[tuple[int, int], str]:
+    """(place of the system, scenario) → the condition that is shown."""
+    return {
+        (each["system"], each["scenario"]): each["name"]
+        for each in board.get("conditions", [])
+        if each["is_shown"]
+    }
+
+
+def conditions_of(board: Board) -> dict[tuple[int, int], dict[str, Any]]:
+    """Cells that have several conditions → which is ``shown``, and the ``others``."""
+    found: dict[tuple[int, int], dict[str, Any]] = {}
+    for each in board.get("conditions", []):
+        own = found.setdefault((each["system"], each["scenario"]), {"shown": "", "others": []})
+        if each["is_shown"]:
+            own["shown"] = each["name"]
+        else:
+            own["others"].append(each["name"])
+    return {key: own for key, own in found.items() if own["others"]}
+
+
+def thin_cells(board: Board, judge: str) -> list[dict[str, Any]]:
+    """Cells with too few scored questions for a mean; boards of version 1 did not mark them."""
+    return [
+        {**each, "name": board["systems"][each["system"]]["name"]}
+        for each in board["cells"]
+        if each["judge"] == judge and each.get("is_thin")
+    ]
+
+
 def ranking_of(board: Board, judge: str) -> dict[str, Any]:
     """The ranks that one judge gives."""
     return next(each for each in board["rankings"] if each["judge"] == judge)
@@ -59,6 +94,7 @@ def board_rows(board: Board, judge: str) -> list[dict[str, Any]]:
             at,
         ),
     )
+    several = conditions_of(board)
     lengths, calibrated = _length_ranks(board, judge, standings), _by(board["calibrated"], judge)
     others = [each for each in board["judges"] if each["key"] != judge]
     theirs = [_by(board["rows"], each["key"]) for each in others]
@@ -69,7 +105,13 @@ def board_rows(board: Board, judge: str) -> list[dict[str, Any]]:
             "row": found[at],
             "standing": standings.get(at),
             "why": _why(ranking, at),
-            "cells": [cells.get((at, number)) for number in board["scenarios"]],
+            "remark": _remark(ranking, at, found[at], is_ranked=at in standings),
+            "cells": [
+                {**cells[at, number], "several": several.get((at, number))}
+                if (at, number) in cells
+                else None
+                for number in board["scenarios"]
+            ],
             "others": [rows.get(at) for rows in theirs],
             "length": lengths.get(at),
             "calibrated": calibrated.get(at),
@@ -84,6 +126,12 @@ def _why(ranking: dict[str, Any], at: int) -> str:
     return ranking["unranked"].get(str(at)) or ranking["reason"] or ""
 
 
+def _remark(ranking: dict[str, Any], at: int, row: dict[str, Any], *, is_ranked: bool) -> str:
+    """Why a system has no rank, and why its mean or interval is missing, each said once."""
+    said = ["" if is_ranked else _why(ranking, at), row.get("reason") or ""]
+    return "; ".join(dict.fromkeys(each for each in said if each))
+
+
 def _by(rows: list[dict[str, Any]], judge: str) -> dict[int, dict[str, Any]]:
     return {each["system"]: each for each in rows if each["judge"] == judge}
 
@@ -93,10 +141,13 @@ def _length_ranks(
 ) -> dict[int, dict[str, Any]]:
     """Length-controlled mean of each system, and its rank among the ranked ones."""
     means = {int(key): value for key, value in length_of(board, judge)["means"].items()}
+    bounds = length_of(board, judge).get("bounds", {})
     ranked = [means[at] for at in means if at in standings]
     return {
         at: {
             "mean": mean,
+            "low": bounds.get(str(at), [None])[0],
+            "high": bounds.get(str(at), [None])[-1],
             "rank": 1 + sum(each > mean for each in ranked) if at in standings else None,
         }
         for at, mean in means.items()

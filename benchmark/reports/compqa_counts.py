@@ -1,38 +1,83 @@
 """How much the released files of CompQA hold, and how well it could be read and linked."""
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import numpy as np
 
 from benchmark.methods.compqa_rubric import COMPQA
 from benchmark.methods.human_links import LETTERS, OPENING
+from benchmark.methods.judged_files import JudgedFile
+from benchmark.methods.judgement_keys import Reading
+from cqa_site.web.paper_figures import Key, Measured
 
-from .compqa_compare import Key, Measured
+from .compqa_names import NAMES
 from .compqa_release import Release
 
+COUNTS, PAIRS = "counts", "table 1"
+Values = dict[Key, Measured]
+Pair = tuple[str, str]
 
-def count_values(release: Release) -> dict[Key, Measured]:
+
+def count_values(release: Release) -> Values:
     """How many answers, pairs, judgements and human rows there are, and how rows were linked."""
-    return {("counts", cell): Measured(found) for cell, found in _counts(release).items()}
+    found = {(COUNTS, cell): Measured(numbers) for cell, numbers in _counts(release).items()}
+    return found | pair_values(_pairs(release), release.arguments)
+
+
+def pair_values(aspects: Mapping[Pair, bool], arguments: Mapping[Pair, int] | None) -> Values:
+    """Table 1: pairs of objects, those with an aspect, and how many arguments each has.
+
+    ``arguments`` maps pairs to numbers of arguments; None if nobody knows.
+    """
+    found: Values = {
+        (PAIRS, "pairs"): Measured((len(aspects),)),
+        (PAIRS, "pairs with an aspect"): Measured((sum(aspects.values()),)),
+    }
+    known = arguments or {}
+    numbers = [known[pair] for pair in aspects if pair in known]
+    if not numbers:
+        return found
+    mean = float(np.mean(numbers))
+    counted = {
+        "arguments: mean": mean,
+        "arguments: least": min(numbers),
+        "arguments: most": max(numbers),
+        "pairs with more than the mean": sum(each > mean for each in numbers),
+    }
+    n = len(numbers)
+    return found | {(PAIRS, cell): Measured((value,), n) for cell, value in counted.items()}
+
+
+def _pairs(release: Release) -> dict[tuple[str, str], bool]:
+    """Pair → whether it has an aspect. Yahoo's questions have aspects of their own."""
+    found: dict[tuple[str, str], bool] = {}
+    for file in release.files:
+        for each in file.answers:
+            pair = each.answer.object1, each.answer.object2
+            has_aspect = bool(each.answer.aspect) and file.system != "yahoo"
+            found[pair] = found.get(pair, False) or has_aspect
+    return found
 
 
 def _counts(release: Release) -> dict[str, tuple[int, ...]]:
-    answers = release.answers
     by_system: Counter[str] = Counter()
     for file in release.files:
         by_system[file.system] += len(file.answers)
     others = tuple(by_system[system] for system in ("cam", "yahoo", "human"))
-    with_aspect = _pairs_with_aspect(release)
-    return {
-        "answers": (len(answers),),
-        "… of the six models": (len(answers) - sum(others),),
+    total = len(release.answers)
+    with_aspect = sum(_pairs(release).values())
+    found = {
+        "answers": (total,),
+        "… of the six models": (total - sum(others),),
         "… of CAM / Yahoo / Human": others,
         "… with the text of an earlier one of the file": (_repeated_texts(release),),
         "files": (len(release.files),),
-        "object pairs": (len({(each.object1, each.object2) for each in answers}),),
-        "… with an aspect, without Yahoo's": (with_aspect,),
-        "… as section 2.2 has it": (with_aspect,),
-        **_judge_counts(release),
-        **_human_counts(release),
+        "pairs with an aspect, as section 2.2 has it": (with_aspect,),
     }
+    for judge, files in release.judged.items():
+        found |= dict(_judge_counts(NAMES.get(judge, judge), files))
+    return found | (_human_counts(release) if release.people else {})
 
 
 def _repeated_texts(release: Release) -> int:
@@ -40,33 +85,36 @@ def _repeated_texts(release: Release) -> int:
     return sum(len(each) - len(set(each)) for each in texts)
 
 
-def _pairs_with_aspect(release: Release) -> int:
-    """Yahoo's questions have aspects of their own."""
-    found = {
-        (each.answer.object1, each.answer.object2)
-        for file in release.files
-        for each in file.answers
-        if each.answer.aspect and file.system != "yahoo"
-    }
-    return len(found)
-
-
-def _judge_counts(release: Release) -> dict[str, tuple[int, ...]]:
-    judged = [each for file in release.files for each in file.answers]
+def _judge_counts(
+    judge: str, files: tuple[JudgedFile, ...]
+) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Sheets that the paper cannot use, why not, and values off the scale."""
+    judged = [each for file in files for each in file.answers]
+    readings = Counter(each.judgement.reading for each in judged)
+    missing = [each for each in judged if each.judgement.reading is Reading.MISSING_KEYS]
+    both = sum("not asked for" in each.judgement.detail for each in missing)
     top = {each.key: each.maximum for each in COMPQA.criteria}
     off = [
-        sum(not 0 <= value <= top[key] for key, value in each.judgement.given.items())
+        sum(not 0 <= value <= top[key] for key, value in each.asked.given.items())
         for each in judged
     ]
-    return {
-        "judgements without all 15 scores": (
-            sum(not each.paper_points(COMPQA) for each in judged),
+    yield f"{judge}: sheets", (len(judged),)
+    unusable = sum(each.paper_points(COMPQA) is None for each in judged)
+    yield f"{judge}: sheets without all 15 scores", (unusable,)
+    yield (
+        f"{judge}: … some criteria only / numbered otherwise / both / empty",
+        (
+            len(missing) - both,
+            readings[Reading.RENUMBERED],
+            both,
+            readings[Reading.EMPTY],
         ),
-        "scores of the judge out of range": (sum(off),),
-        "… judgements with such, unscored here": (
-            sum(not each.judgement.is_scored for each in judged),
-        ),
-    }
+    )
+    yield f"{judge}: values off the scale", (sum(off),)
+    yield (
+        f"{judge}: sheets that are unscored here",
+        (sum(not each.judgement.is_scored for each in judged),),
+    )
 
 
 def _human_counts(release: Release) -> dict[str, tuple[int, ...]]:

@@ -9,9 +9,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from annotation.models import Answer
+from annotation.reports.conditions import ALL, names_of, under
 from benchmark.methods.distillation import TRAIN, VALIDATION, Chosen, Rules, chat_record
 from benchmark.models import RubricVersion
+from cqa_site.people.models import Study
 
+from .distillation_prompts import cannot_be_asked, requests_of
 from .scored_by_people import PEOPLE
 from .sheet_rows import counted_sheets, sheet_table
 
@@ -36,19 +39,46 @@ class Training:
         return {part: int((parts == part).sum()) for part in (TRAIN, VALIDATION)}
 
     @property
-    def systems(self) -> list[tuple[str, int, float]]:
-        """System, number of pairs, mean total; most pairs first."""
-        found = self.chosen.pairs.groupby("system")["total"].agg(["size", "mean"])
-        rows = found.sort_values("size", ascending=False).reset_index()
-        return [(str(name), int(size), float(mean)) for name, size, mean in rows.to_numpy()]
+    def judges(self) -> list[str]:
+        """Names of the judges that were chosen; none if all count."""
+        chosen = self.rubric.study.raters.filter(public_id__in=self.rules.judges)
+        return list(chosen.order_by("name").values_list("name", flat=True))
+
+    @property
+    def conditions(self) -> str:
+        """Under which conditions the answers were written, in words."""
+        if ALL in self.rules.conditions:
+            return "all of them"
+        return "; ".join(names_of(self.rubric.study, self.rules.conditions)) or "plain ones only"
+
+    @property
+    def systems(self) -> list[tuple[str, str, int, float]]:
+        """System, condition, number of pairs, mean total; most pairs first."""
+        found = self.chosen.pairs.groupby(["system", "condition"])["total"].agg(["size", "mean"])
+        rows = found.sort_values("size", ascending=False, kind="stable").reset_index()
+        return [
+            (str(name), str(under), int(size), float(mean))
+            for name, under, size, mean in rows.itertuples(index=False, name=None)
+        ]
 
 
 def choose(rubric: RubricVersion, rules: Rules) -> Training:
-    """Choose pairs from all counted sheets of the rubric; two queries."""
+    """Choose pairs from all counted sheets of the rubric; a bounded number of queries."""
     from benchmark.methods.distillation import choose_pairs
 
-    table = sheet_table(counted_sheets(rubric), rubric.rubric)
-    return Training(rubric, rules, choose_pairs(table, [str(kind) for kind in PEOPLE], rules))
+    every = counted_sheets(rubric)
+    table = sheet_table(under(every, rules.conditions, "answer__"), rubric.rubric)
+    # Questions about the same two objects, in either order, never stand on both sides.
+    objects = zip(table["object1"], table["object2"], strict=True)
+    table["group"] = ["\0".join(sorted(map(str.casefold, pair))) for pair in objects]
+    unfit = cannot_be_asked(table["answer"].unique().tolist())
+    people = [str(kind) for kind in PEOPLE]
+    chosen = choose_pairs(table, people, rules, unfit=unfit)
+    known = table.drop_duplicates("answer").set_index("answer")["condition"]
+    pairs = chosen.pairs.assign(condition=chosen.pairs["answer"].map(known))
+    elsewhere = every.order_by().values("answer").distinct().count() - len(known)
+    left_out = {"under another condition": elsewhere} if elsewhere else {}
+    return Training(rubric, rules, Chosen(pairs, left_out | chosen.left_out))
 
 
 def records(training: Training, part: str | None = None) -> Iterator[dict[str, Any]]:
@@ -56,7 +86,7 @@ def records(training: Training, part: str | None = None) -> Iterator[dict[str, A
     pairs = training.chosen.pairs
     rows = pairs if part is None else pairs[pairs["part"] == part]
     for start in range(0, len(rows), FETCH):
-        yield from _chunk(rows.iloc[start : start + FETCH])
+        yield from _chunk(training.rubric.study, rows.iloc[start : start + FETCH])
 
 
 def jsonl(training: Training, part: str | None = None) -> Iterator[str]:
@@ -77,12 +107,13 @@ def datasheet(training: Training) -> str:
         "",
         "## What it is",
         "",
-        "Each line is a JSON object: `messages` with the question (user) and the answer "
-        "(assistant), and `about` with the ids, the system, the scenario, the mean totals of "
-        "people and judges, and the part.",
+        "Each line is a JSON object: `messages` with the request under the answer's scenario (its "
+        "prompt, with the numbered arguments that the answer cites) and the answer "
+        "(assistant), and `about` with the ids, the system, the scenario, the condition, the "
+        "mean totals of people and judges, and the part.",
         "",
         f"- Pairs: {counts[TRAIN]} for training, {counts[VALIDATION]} for validation; "
-        f"{training.chosen.questions} different questions, split by question.",
+        f"{training.chosen.questions} different questions, split by pair of objects.",
         f"- SHA-256 of all lines: `{digest.hexdigest()}`",
         "",
         "## How the pairs were chosen",
@@ -91,7 +122,10 @@ def datasheet(training: Training) -> str:
         f"{training.rubric.rubric.maximum} points at most.",
         f"- Whose points count: {rules.basis}; with “both” the lower of the two means.",
         f"- Least total: {rules.least_total:g} points. Difference of people and judges: {gap}.",
-        f"- Answers per question: {rules.each}, best first. Seed of the split: {rules.seed}.",
+        f"- Conditions of the answers: {training.conditions}.",
+        f"- Judges that count: {', '.join(training.judges) or 'all of them'}.",
+        f"- Answers per question: {rules.each or 'all'}, best first. Seed of the split: "
+        f"{rules.seed}.",
         "",
         "Left out, by the first reason that applied:",
         "",
@@ -99,9 +133,12 @@ def datasheet(training: Training) -> str:
         "",
         "## Who wrote the answers",
         "",
-        "| System | Pairs | Mean total |",
-        "|---|---:|---:|",
-        *[f"| {_cell(name)} | {n} | {mean:.2f} |" for name, n, mean in training.systems],
+        "| System | Condition | Pairs | Mean total |",
+        "|---|---|---:|---:|",
+        *[
+            f"| {_cell(name)} | {_cell(under)} | {n} | {mean:.2f} |"
+            for name, under, n, mean in training.systems
+        ],
         "",
         "## What to keep in mind",
         "",
@@ -117,8 +154,10 @@ def datasheet(training: Training) -> str:
     return "\n".join(lines)
 
 
-def _chunk(rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    texts = Answer.objects.select_related("question__comparison").in_bulk(rows["answer"].tolist())
+def _chunk(study: Study, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    found = Answer.objects.select_related("question__comparison", "prompt")
+    texts = found.in_bulk(rows["answer"].tolist())
+    requests = requests_of(study, list(texts.values()))
     for row in rows.to_dict("records"):
         answer = texts[row["answer"]]
         about = {
@@ -126,11 +165,12 @@ def _chunk(rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
             "question": str(answer.question.public_id),
             "system": row["system"],
             "scenario": row["scenario"],
+            "condition": row["condition"],
             "total": row["total"],
             **{side: _number(row[side]) for side in ("people", "judges")},
             "part": row["part"],
         }
-        yield chat_record(str(answer.question), answer.text, about)
+        yield chat_record(requests[answer.pk], answer.text, about)
 
 
 def _number(value: float) -> float | None:

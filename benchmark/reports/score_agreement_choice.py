@@ -44,6 +44,8 @@ class Choice:
         Key of the judge of the verdict; empty without judges.
     snapshot, rubric
         As in the address, empty where it does not name them.
+    condition
+        Id of the condition that the figures are of; empty for all of them together.
     """
 
     column: str = TOTAL
@@ -53,9 +55,10 @@ class Choice:
     judge: str = ""
     snapshot: str = ""
     rubric: str = ""
+    condition: str = ""
 
     @classmethod
-    def from_query(cls, query: Mapping[str, str], figures: Figures) -> Choice:
+    def from_query(cls, query: Mapping[str, str], figures: Figures, condition: str = "") -> Choice:
         columns = [each["key"] for each in figures["columns"]]
         pairs = [(each["first"], each["second"]) for each in figures["pairs"]]
         judges = [each["key"] for each in figures["judges"]]
@@ -69,6 +72,7 @@ class Choice:
             judge=_one_of(query.get("judge"), judges),
             snapshot=query.get("snapshot", ""),
             rubric=query.get("rubric", ""),
+            condition=condition,
         )
 
     @property
@@ -86,13 +90,14 @@ class Choice:
             "judge": self.judge,
             "snapshot": self.snapshot,
             "rubric": self.rubric,
+            "condition": self.condition,
         }
         return urlencode({name: value for name, value in parts.items() if value})
 
     @property
     def where(self) -> str:
-        """The part of the query that names the snapshot."""
-        parts = {"snapshot": self.snapshot, "rubric": self.rubric}
+        """The part of the query that names the snapshot, and the condition."""
+        parts = {"snapshot": self.snapshot, "rubric": self.rubric, "condition": self.condition}
         return urlencode({name: value for name, value in parts.items() if value})
 
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from benchmark.models import BoardSnapshot
 from cqa_site.web.tables import Cell, TableData
 
+from .board_filters import conditions_of_rows
 from .score_agreement_choice import PEOPLE, TOTAL, Choice, Figures
 
 Built = tuple[list[str], list[list[Cell]]]
@@ -76,6 +77,8 @@ def table_of(
         "state": _("frozen") if snapshot.is_frozen else _("live"),
         "hash": snapshot.sha256[:12],
     }
+    if under := conditions_of_rows(snapshot.recipe).get(choice.condition):
+        about = f"{about} {_('Condition: %s.') % under}"
     column = column_names(figures)[choice.column]
     title = f"{entry.title}: {column}" if slug == "pairs" else str(entry.title)
     return TableData(

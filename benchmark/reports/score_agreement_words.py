@@ -30,8 +30,8 @@ RULE_TEXTS = {
         "least, 3 are advised."
     ),
     "agreement": gettext_lazy(
-        "The judge's alpha with single people is at least the lower bound of people's alpha "
-        "with each other; no if even its upper bound lies below that."
+        "The judge's alpha with single people minus people's own, on the answers that carry "
+        "both: its whole 95 % interval lies above −0.1; no if all of it lies below."
     ),
     "bias": gettext_lazy(
         "The whole 95 % interval of judge minus people lies within 5 % of the most points; no "
@@ -48,7 +48,9 @@ RULE_TEXTS = {
 }
 SOURCES = {
     "alternative": gettext_lazy("Calderon, Reichart and Dror 2025"),
-    "agreement": gettext_lazy("people's own agreement as the yardstick; Krippendorff 2011"),
+    "agreement": gettext_lazy(
+        "non-inferiority by interval inclusion, Westlake 1972; Krippendorff 2011"
+    ),
     "bias": gettext_lazy("equivalence by interval inclusion, Westlake 1972"),
     "unscored": gettext_lazy("Clopper and Pearson 1934; coverage as on boards"),
     "consistency": gettext_lazy("Spearman and Brown 1910; Krippendorff's marks .8 and .667"),
@@ -100,8 +102,7 @@ def numbers_of(rule: str, outcome: dict[str, Any]) -> str:
             return outcome["reason"]
         return _("winning rate %(omega).2f, advantage %(rho).3f, n %(n)d") % found
     if rule == "agreement":
-        people, judge = (_estimate(found[name]) for name in ("people", "judge"))
-        return _("people %(people)s; judge %(judge)s") % {"people": people, "judge": judge}
+        return _agreement(found)
     if rule == "bias":
         return _("%(share)s of the most points") % {"share": _estimate(found, percent=True)}
     if rule == "unscored":
@@ -109,6 +110,14 @@ def numbers_of(rule: str, outcome: dict[str, Any]) -> str:
     if found["value"] is None:
         return outcome["reason"] or _("no answer was judged twice by it")
     return _("reliability %(value).3f with %(k)g sheets each, n %(n)d") % found
+
+
+def _agreement(found: dict[str, Any]) -> str:
+    if "people" not in found:
+        return _("difference of alphas %s") % _estimate(found)
+    # Snapshots of version 1 held two alphas beside each other.
+    people, judge = (_estimate(found[name]) for name in ("people", "judge"))
+    return _("people %(people)s; judge %(judge)s") % {"people": people, "judge": judge}
 
 
 def cautions_of(verdicts: dict[str, Any]) -> list[str]:

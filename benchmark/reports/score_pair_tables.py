@@ -64,12 +64,16 @@ def _ceiling(figures: Figures, choice: Choice) -> Built:
     judge = figures["with_people"].get(choice.judge)
     columns = [_("Column"), *with_bounds(_("People, interval alpha")), _("Answers")]
     columns += [*with_bounds(_("Judge with people, interval alpha")), _("Answers")]
-    rows = []
+    columns += [*with_bounds(_("Difference on the same answers")), _("Answers")]
+    rows: list[list[Cell]] = []
     for key, name in column_names(figures).items():
         people = figures["people"]["columns"][key]["alpha_interval"]
-        row = [name, *bounds(people), people["n"]]
-        own = judge[key]["alpha_interval"] if judge else None
-        rows.append([*row, *(bounds(own) if own else [None] * 3), own["n"] if own else None])
+        row: list[Cell] = [name, *bounds(people), people["n"]]
+        for part in ("alpha_interval", "difference"):
+            # Snapshots of version 1 have no difference.
+            own = judge[key].get(part) if judge else None
+            row += [*bounds(own), own["n"]] if own else [None] * 4
+        rows.append(row)
     return columns, rows
 
 
@@ -140,8 +144,10 @@ PAIR_TABLES: dict[str, Entry] = {
         gettext_lazy("People among themselves, and the judge with them"),
         gettext_lazy(
             "Krippendorff's alpha at the interval level with 95 % item jackknife. Of the judge "
-            "only pairs of one person's points and the judge's count, so the two columns are "
-            "like with like."
+            "only pairs of one sheet of people and the judge's count. The two come from different "
+            "answers, so compare them by their difference: judge minus people on the answers that "
+            "two people and the judge scored, leaving out one answer from both at once. "
+            "Consolidated sheets are no person: they count beside the judge only."
         ),
         _ceiling,
     ),

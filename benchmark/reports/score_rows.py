@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from benchmark.methods.rubric import Rubric
 from cqa_site.web.tables import TableData
 
+from .board_filters import Filters, narrowed
 from .score_agreement_choice import PEOPLE, TOTAL
 
 if TYPE_CHECKING:
@@ -31,9 +32,10 @@ class Wanted:
     column: str
     points: float | None = None
     others: float | None = None
+    condition: str = ""
 
     @classmethod
-    def from_query(cls, query: Mapping[str, str], grid: Grid) -> Wanted:
+    def from_query(cls, query: Mapping[str, str], grid: Grid, condition: str = "") -> Wanted:
         """Read an address; unknown raters fall back to the judge with most sheets and people."""
         known = [PEOPLE, *(each.key for each in grid.raters)]
         judges = sorted(grid.judges, key=lambda each: -each.sheets)
@@ -46,16 +48,20 @@ class Wanted:
             column=column if column in grid.columns else TOTAL,
             points=_number(query.get("points")),
             others=_number(query.get("others")),
+            condition=condition,
         )
 
 
-def table_and_grid(rows: bytes, rubric: Rubric) -> tuple[pd.DataFrame, Grid]:
-    """The sheets of a snapshot as stored, and arranged for comparison."""
+def table_and_grid(rows: bytes, rubric: Rubric, condition: str = "") -> tuple[pd.DataFrame, Grid]:
+    """The sheets of a snapshot, or those of one condition, as stored, and arranged."""
     from benchmark.methods.score_agreement_grid import grid_of
 
     from .board_rows import read_rows
 
-    table = read_rows(rows)
+    table = narrowed(read_rows(rows), Filters(condition=condition))
+    if "condition" not in table:
+        # Rows of version 1 do not say it.
+        table = table.assign(condition="")
     return table, grid_of(table, rubric)
 
 
@@ -82,10 +88,11 @@ def behind(table: pd.DataFrame, grid: Grid, wanted: Wanted) -> pd.DataFrame:
 
 def rows_table(found: pd.DataFrame, names: tuple[str, str], column: str) -> TableData:
     """The rows as a file."""
-    columns = [_("Object 1"), _("Object 2"), _("Aspect"), _("System"), _("Scenario"), _("Choice")]
-    columns += [_("Answer"), _("Sheet"), f"{names[0]}: {column}", f"{names[1]}: {column}"]
-    columns += [_("Difference")]
-    parts = ["object1", "object2", "aspect", "system", "scenario", "choice", "answer_id", "sheet"]
+    columns = [_("Object 1"), _("Object 2"), _("Aspect"), _("System"), _("Scenario")]
+    columns += [_("Condition"), _("Choice"), _("Answer"), _("Sheet")]
+    columns += [f"{names[0]}: {column}", f"{names[1]}: {column}", _("Difference")]
+    parts = ["object1", "object2", "aspect", "system", "scenario", "condition", "choice"]
+    parts += ["answer_id", "sheet"]
     rows = [
         [*(row[part] for part in parts), *(_cell(row[part]) for part in _POINTS)]
         for row in found.to_dict("records")

@@ -6,9 +6,8 @@ from typing import Any
 
 from django.shortcuts import get_object_or_404
 
-from annotation.models import Rater
 from benchmark.models import ScoreSheet
-from cqa_site.people.models import Study
+from cqa_site.people.models import Rater, Study
 
 MOST_BESIDE = 12
 # People stand under pseudonyms wherever their points are shown.
@@ -29,7 +28,7 @@ def sheet_or_404(study: Study, sheet_id: uuid.UUID) -> ScoreSheet:
     rows = study.score_sheets.exclude(state=ScoreSheet.State.OPEN).select_related(
         "rater",
         "rubric",
-        "scoring_round",
+        "round",
         "run",
         "call",
         "answer__system",

@@ -5,9 +5,9 @@ from statistics import median
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.models import Answer, Rater
+from annotation.models import Answer
 from benchmark.models import RubricVersion, ScoreSheet
-from cqa_site.people.models import Study
+from cqa_site.people.models import Rater, Study
 
 from .sheet_rows import counted_sheets
 

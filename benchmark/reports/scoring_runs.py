@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from django.db.models import Count, QuerySet
 from django.utils.functional import Promise
@@ -146,11 +147,15 @@ def consistency_of(run: Run) -> dict[str, Any] | None:
     return found["columns"]["total"] | {"answers": found["answers"]}
 
 
-def sheets_of(run: Run, outcome: str = "", reason: str = "") -> QuerySet[ScoreSheet]:
-    """Sheets of a run in the order of their answers; of one outcome or one reason only."""
+def sheets_of(
+    run: Run, outcome: str = "", reason: str = "", condition: UUID | None = None
+) -> QuerySet[ScoreSheet]:
+    """Sheets of a run in the order of their answers; of one outcome, reason, condition only."""
     rows = run.score_sheets.select_related(
-        "answer__question__comparison", "answer__system", "call", "rater"
+        "answer__question__comparison", "answer__system", "answer__condition", "call", "rater"
     )
+    if condition is not None:
+        rows = rows.filter(answer__condition__public_id=condition)
     if outcome == "scored":
         rows = rows.filter(reason="")
     elif outcome == "unscored":
@@ -162,8 +167,8 @@ def sheets_of(run: Run, outcome: str = "", reason: str = "") -> QuerySet[ScoreSh
 
 def sheets_table(run: Run, rows: QuerySet[ScoreSheet], keys: Sequence[str]) -> TableData:
     """Sheets with every criterion, for a file."""
-    columns = ["sheet", "question", "aspect", "system", "scenario", "choice", "replicate"]
-    columns += ["state", "reason", "total", *keys]
+    columns = ["sheet", "question", "aspect", "system", "scenario", "condition", "choice"]
+    columns += ["replicate", "state", "reason", "total", *keys]
     found = [
         [
             str(sheet.public_id),
@@ -171,6 +176,7 @@ def sheets_table(run: Run, rows: QuerySet[ScoreSheet], keys: Sequence[str]) -> T
             sheet.answer.question.aspect,
             sheet.answer.system.name,
             sheet.answer.scenario,
+            str(sheet.answer.condition),
             sheet.answer.choice,
             sheet.replicate,
             sheet.state,

@@ -4,15 +4,16 @@ In another study the answers are found, or made, by what they are about and by t
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
 
-from annotation.models import Rater
+from annotation.reports.conditions import ALL, under
 from benchmark.methods.rubric import Rubric
 from benchmark.models import RubricVersion, ScoreSheet
+from cqa_site.people.models import Rater
 
 from .sheet_rows import counted_sheets
 
@@ -25,6 +26,10 @@ _BEFORE: dict[str, type] = {
     "aspect": str,
     "system": str,
     "scenario": int,
+    "condition": str,
+    "condition_name": str,
+    "is_plain": bool,
+    "edited_from": str,
     "choice": int,
     "source": str,
     "position": int,
@@ -42,6 +47,7 @@ _BEFORE: dict[str, type] = {
 _AFTER: dict[str, type] = {
     "total": float,
     "off_scale": str,
+    "given": str,
     "is_consolidated": bool,
     "unable": str,
     "notes": str,
@@ -57,6 +63,10 @@ _FIELDS = (
     "answer__question__aspect",
     "answer__system__name",
     "answer__scenario",
+    "answer__condition",
+    "answer__condition__public_id",
+    "answer__condition__is_plain",
+    "answer__revision__sheet__answer__public_id",
     "answer__choice",
     "answer__source",
     "answer__position",
@@ -64,13 +74,14 @@ _FIELDS = (
     "rater__kind",
     "rater__name",
     "replicate",
-    "scoring_round_id",
+    "round_id",
     "run_id",
     "state",
     "reason",
     "points",
     "total",
     "off_scale",
+    "given",
     "is_consolidated",
     "unable",
     "notes",
@@ -98,26 +109,37 @@ def exported_sheets(version: RubricVersion, *, only_counted: bool) -> QuerySet[S
 
 
 def export_rows(
-    version: RubricVersion, *, only_counted: bool, with_texts: bool
+    version: RubricVersion,
+    *,
+    only_counted: bool,
+    with_texts: bool,
+    conditions: Iterable[str] = (ALL,),
 ) -> Iterator[tuple[Any, ...]]:
-    """Cells in the order of `export_types`; two queries, and memory for some sheets only."""
+    """Cells in the order of `export_types`; three queries, and memory for some sheets only.
+
+    ``conditions`` as `annotation.reports.conditions.under` takes them.
+    """
     counted = set(counted_sheets(version).values_list("pk", flat=True))
-    sheets = exported_sheets(version, only_counted=only_counted)
+    every = exported_sheets(version, only_counted=only_counted)
+    sheets = under(every, conditions, "answer__")
+    under_names = {each.pk: each.name for each in version.study.conditions.all()}
     fields = (*_FIELDS, "answer__text") if with_texts else _FIELDS
     keys, name = version.rubric.keys, str(version)
     for row in sheets.order_by("pk").values_list(*fields).iterator(FETCH):
         said = dict(zip(_FIELDS, row, strict=False))
         points = said["points"]
         yield (
-            *_before(said, name, version.sha256, said["pk"] in counted),
+            *_before(said, under_names, name, version.sha256, said["pk"] in counted),
             *(points.get(key) for key in keys),
             *_after(said),
             *row[len(_FIELDS) :],
         )
 
 
-def _before(said: Row, version: str, sha256: str, is_counted: bool) -> tuple[Any, ...]:
-    origin = "round" if said["scoring_round_id"] else "run" if said["run_id"] else "file"
+def _before(
+    said: Row, under_names: dict[int, str], version: str, sha256: str, is_counted: bool
+) -> tuple[Any, ...]:
+    origin = "round" if said["round_id"] else "run" if said["run_id"] else "file"
     return (
         str(said["public_id"]),
         str(said["answer__public_id"]),
@@ -126,6 +148,10 @@ def _before(said: Row, version: str, sha256: str, is_counted: bool) -> tuple[Any
         said["answer__question__aspect"],
         said["answer__system__name"],
         said["answer__scenario"],
+        str(said["answer__condition__public_id"]),
+        under_names[said["answer__condition"]],
+        said["answer__condition__is_plain"],
+        str(said["answer__revision__sheet__answer__public_id"] or ""),
         said["answer__choice"],
         said["answer__source"],
         said["answer__position"],
@@ -147,6 +173,7 @@ def _after(said: Row) -> tuple[Any, ...]:
     return (
         said["total"],
         " ".join(said["off_scale"]),
+        _json(said["given"]),
         said["is_consolidated"],
         _json(said["unable"]),
         _json(said["notes"]),
@@ -156,5 +183,5 @@ def _after(said: Row) -> tuple[Any, ...]:
     )
 
 
-def _json(said: dict[str, str]) -> str:
+def _json(said: dict[str, Any]) -> str:
     return json.dumps(said, ensure_ascii=False, sort_keys=True) if said else ""

@@ -1,17 +1,49 @@
 """What the templates of a board need: rows, cards, and why a column is hidden."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from benchmark.reports.board_charts import CHARTS, chart_alt, has_chart
+from benchmark.reports.board_paper import RECIPE, has_paper, paper_rows
 from benchmark.reports.board_tables import TABLES, board_table_of
-from benchmark.reports.board_view import board_rows, ranking_of, scenario_names
-from cqa_site.web.tables import TableData
+from benchmark.reports.board_view import (
+    board_rows,
+    conditions_of,
+    ranking_of,
+    scenario_names,
+    version_of,
+)
+from benchmark.reports.board_warnings import first_version
+from cqa_site.web.tables import TableData, text_of
 
 from .board_shown import Shown
 
 # Cards below the leaderboard; the others are files only.
-CARDS = ("scenarios", "groups", "criteria", "distributions", "beside", "judges")
+CARDS = (
+    "thin",
+    "conditions",
+    "scenarios",
+    "groups",
+    "criteria",
+    "distributions",
+    "beside",
+    "judges",
+)
+
+
+PAPER_CARDS = ("paper-cells",)
+
+
+@dataclass(frozen=True)
+class PageTable:
+    """A table as a page shows it: an interval stands in the cell of its value."""
+
+    columns: list[str]
+    rows: list[list[Any]]
+    numeric: list[bool] = field(default_factory=list)
+    caption: str = ""
 
 
 @dataclass(frozen=True)
@@ -21,7 +53,7 @@ class Card:
     slug: str
     title: str
     recipe: str
-    table: TableData
+    table: PageTable
     alt: str
 
 
@@ -35,6 +67,10 @@ def board_context(shown: Shown) -> dict[str, Any]:
         "snapshot": shown.snapshot,
         "board": board,
         "rows": board_rows(board, judge),
+        "has_paper": has_paper(board),
+        "n_several": len(conditions_of(board)),
+        "first_version": first_version() if version_of(board) == 1 else "",
+        **(_paper_context(shown) if shown.is_paper else {}),
         "ranking": ranking_of(board, judge) if judge else None,
         "scenarios": scenario_names(board),
         "others": [each for each in board["judges"] if each["key"] != judge],
@@ -64,10 +100,42 @@ def board_cards(shown: Shown) -> list[Card]:
     snapshot, board, judge = shown.snapshot, shown.board, shown.judge
     recipe = snapshot.recipe
     made = []
-    for slug in CARDS:
+    has_several = bool(conditions_of(board))
+    for slug in PAPER_CARDS if shown.is_paper else CARDS:
+        if slug == "conditions" and not has_several:
+            continue
         table = board_table_of(snapshot, board, judge, shown.filters, slug)
         is_drawn = slug in CHARTS and has_chart(board, judge, recipe, slug)
         alt = chart_alt(board, judge, recipe, slug) if is_drawn else ""
         if table.rows:
-            made.append(Card(slug, str(TABLES[slug].title), str(TABLES[slug].recipe), table, alt))
+            entry = TABLES[slug]
+            made.append(Card(slug, str(entry.title), str(entry.recipe), _joined(table), alt))
     return made
+
+
+def _paper_context(shown: Shown) -> dict[str, Any]:
+    return {"paper_rows": paper_rows(shown.board, shown.judge), "paper_recipe": RECIPE}
+
+
+def _joined(table: TableData) -> PageTable:
+    """Columns of a value and its bounds as one."""
+    low, high = _("low"), _("high")
+    places = [at for at, name in enumerate(table.columns) if name not in (low, high)]
+    bounded = [table.columns[at + 1 : at + 3] == [low, high] for at in places]
+    pairs = list(zip(places, bounded, strict=True))
+    return PageTable(
+        columns=[table.columns[at] for at in places],
+        rows=[
+            [_with_interval(row[at : at + 3]) if is_one else row[at] for at, is_one in pairs]
+            for row in table.rows
+        ],
+        numeric=[table.numeric[at] for at in places],
+        caption=table.caption,
+    )
+
+
+def _with_interval(cells: list[Any]) -> str:
+    value, low, high = cells
+    if value is None or low is None:
+        return text_of(value)
+    return f"{text_of(value, 2)} [{text_of(low, 2)}, {text_of(high, 2)}]"

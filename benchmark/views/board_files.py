@@ -1,19 +1,20 @@
 """What a board goes away as: tables, charts, rows, manifest, archive."""
 
-import json
-
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path
 
 from annotation.views.chart_files import chart_file, table_file
+from benchmark.actions.boards import BOARDS
 from benchmark.models import BoardSnapshot
 from benchmark.reports.board_charts import CHARTS, chart_spec, has_chart
-from benchmark.reports.board_files import archive_of, manifest_of, rows_parquet
 from benchmark.reports.board_pairs import pair_chart, pair_table
-from benchmark.reports.board_rows import plain_rows
+from benchmark.reports.board_paper import PaperPair, paper_pair_table
+from benchmark.reports.board_rows import rows_parquet
 from benchmark.reports.board_tables import TABLES, board_table_of, source_of
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.checking import archive_of, as_json, manifest_of
+from cqa_site.results.rows import plain
 from cqa_site.web import charts
 
 from .board_page import page_file
@@ -21,13 +22,13 @@ from .board_shown import Shown, board_or_404, shown_board
 from .boards import find_pair
 
 FILES = {
-    "rows.csv": ("text/csv; charset=utf-8", lambda found: plain_rows(bytes(found.rows))),
-    "rows.parquet": ("application/vnd.apache.parquet", rows_parquet),
+    "rows.csv": ("text/csv; charset=utf-8", lambda found: plain(found.rows)),
+    "rows.parquet": ("application/vnd.apache.parquet", lambda found: rows_parquet(found.rows)),
     "manifest.json": (
         "application/json",
-        lambda found: json.dumps(manifest_of(found), indent=1, sort_keys=True).encode(),
+        lambda found: as_json(manifest_of(BOARDS, found)),
     ),
-    "archive.zip": ("application/zip", archive_of),
+    "archive.zip": ("application/zip", lambda found: archive_of(BOARDS, found)),
     "board.html": ("text/html; charset=utf-8", page_file),
 }
 PAIR = "pair"
@@ -60,7 +61,10 @@ def board_table(
         if pair is None:
             raise Http404
         source = source_of(shown.snapshot, shown.board, shown.judge, shown.filters)
-        return table_file(pair_table(pair, f"{pair.first} − {pair.second}. {source}"), format)
+        caption = f"{pair.first} − {pair.second}. {source}"
+        if isinstance(pair, PaperPair):
+            return table_file(paper_pair_table(pair, caption), format)
+        return table_file(pair_table(pair, caption), format)
     return send_table(shown, figure, format)
 
 
@@ -73,7 +77,7 @@ def board_chart(
     if name != PAIR:
         return send_chart(request, shown, name, format)
     pair = find_pair(shown, request.GET.getlist("system"))
-    if pair is None:
+    if pair is None or isinstance(pair, PaperPair):
         raise Http404
     return chart_file(
         request,

@@ -9,6 +9,7 @@ from django.template.loader import render_to_string
 from benchmark.models import BoardSnapshot
 from benchmark.reports.board_charts import chart_spec
 from benchmark.reports.board_filters import Filters
+from benchmark.reports.board_warnings import board_warnings
 from cqa_site.web import charts
 
 from .board_cards import Card, board_context
@@ -23,7 +24,13 @@ def page_file(snapshot: BoardSnapshot) -> bytes:
     snapshot.board = board
     parts = [_part(Shown(snapshot, Filters(), each["key"], board)) for each in board["judges"]]
     styles = "\n".join(_text(name) for name in STYLES)
-    context = {"snapshot": snapshot, "parts": parts, "styles": styles, "is_public": True}
+    context = {
+        "snapshot": snapshot,
+        "parts": parts,
+        "styles": styles,
+        "is_public": True,
+        "warnings": board_warnings(board),
+    }
     return render_to_string("benchmark/board_file.html", context).encode()
 
 

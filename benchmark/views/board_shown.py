@@ -1,8 +1,6 @@
 """What a page of a board shows: snapshot, filters, judge, figures, and whether newer ones come."""
 
-import uuid
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -10,24 +8,19 @@ from django.db.models import QuerySet
 from django.db.models.fields.json import KeyTransform
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
-from django.utils import timezone
 
-from benchmark.actions.boards import (
-    SLICE_JOB,
-    boards_of,
-    latest_job,
-    request_board,
-    request_slice,
-    slice_name,
-)
+from benchmark.actions.boards import boards_of, find_slice, is_due, latest_job, request_board
 from benchmark.models import BoardSnapshot, RubricVersion
 from benchmark.reports.board_filters import Filters
 from benchmark.reports.board_markers import board_marker
+from benchmark.reports.board_paper import has_paper
 from benchmark.reports.board_view import chosen_judge
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Job
+from cqa_site.web.strict_query import id_from
 
-REST_AFTER_FAILURE = timedelta(minutes=5)
+# The other recipe of a board, as an address names it.
+PAPER = "paper"
 
 
 @dataclass(frozen=True)
@@ -46,6 +39,7 @@ class Shown:
     is_stale: bool = False
     is_live: bool = False
     of_rows: str = ""
+    is_paper: bool = False
 
     @property
     def is_failed(self) -> bool:
@@ -65,14 +59,15 @@ class Shown:
             return f"none-{state}"
         kind = "board" if self.board else "waiting"
         frozen = "frozen" if self.snapshot.is_frozen else "live"
-        return f"{self.digest}-{kind}-{frozen}-{state}"
+        recipe = f"-{PAPER}" if self.is_paper else ""
+        return f"{self.digest}-{kind}-{frozen}-{state}{recipe}"
 
     @property
     def digest(self) -> str:
         """Short name of exactly these figures."""
         if self.snapshot is None:
             return ""
-        newest: str = self.snapshot.recipe["figures_sha256"]["board"][:12]
+        newest: str = self.snapshot.recipe["figures_sha256"][:12]
         return f"{newest}-{self.of_rows[:12]}" if self.of_rows else newest
 
     @property
@@ -84,12 +79,14 @@ class Shown:
     @property
     def hidden(self) -> list[tuple[str, str]]:
         """The choice as fields of a form."""
-        return [*parse_qsl(self.filters.key), ("judge", self.judge)]
+        recipe = [("recipe", PAPER)] if self.is_paper else []
+        return [*parse_qsl(self.filters.key), ("judge", self.judge), *recipe]
 
     @property
     def query(self) -> str:
         """The choice as the end of an address."""
         parts = [self.filters.key, f"judge={self.judge}" if self.judge else ""]
+        parts += [f"recipe={PAPER}"] if self.is_paper else []
         return "&".join(part for part in parts if part)
 
 
@@ -112,11 +109,7 @@ def rubric_of(study: Study, request: HttpRequest) -> tuple[RubricVersion | None,
     wanted = request.GET.get("rubric", "")
     if not wanted:
         return (known[0] if known else None), known
-    try:
-        key = uuid.UUID(wanted)
-    except ValueError:
-        raise Http404 from None
-    found = next((each for each in known if each.public_id == key), None)
+    found = next((each for each in known if each.public_id == id_from(wanted)), None)
     if found is None:
         raise Http404
     return found, known
@@ -128,7 +121,7 @@ def live_board(request: HttpRequest, study: Study, rubric: RubricVersion) -> Sho
     snapshot = with_board(rows).first()
     is_stale = snapshot is None or snapshot.marker != board_marker(rubric)
     job = latest_job(rubric) if is_stale else None
-    if is_stale and _is_due(job):
+    if is_stale and is_due(job):
         job = request_board(study=study, rubric=rubric, actor=request.user) or job
     if snapshot is None:
         return Shown(None, Filters(), job=job, is_stale=True, is_live=True)
@@ -149,20 +142,16 @@ def shown_board(
     board: dict[str, Any] | None = snapshot.board
     of_rows = ""
     if filters.key:
-        found = snapshot.slices.filter(key=filters.key).first()
+        found, slice_job = find_slice(snapshot, filters, request.user)
         board = found.figures if found else None
-        if found is None or found.marker != snapshot.sha256:
-            is_stale, of_rows = True, found.marker if found else ""
-            job = latest_job(snapshot.rubric, SLICE_JOB, slice_name(snapshot, filters))
-            if _is_due(job):
-                job = request_slice(snapshot=snapshot, filters=filters, actor=request.user)
+        if slice_job is not None:
+            is_stale, of_rows, job = True, found.marker if found else "", slice_job
     judge = chosen_judge(board, request.GET.get("judge", "")) if board else ""
-    return Shown(snapshot, filters, judge, board, job, is_stale, is_live, of_rows)
+    is_paper = wants_paper(request, board)
+    return Shown(snapshot, filters, judge, board, job, is_stale, is_live, of_rows, is_paper)
 
 
-def _is_due(job: Job | None) -> bool:
-    if job is None:
-        return True
-    is_failed = job.state == Job.State.FAILED
-    rest = REST_AFTER_FAILURE if is_failed else timedelta(0)
-    return not job.is_active and job.finished_at <= timezone.now() - rest
+def wants_paper(request: HttpRequest, board: dict[str, Any] | None) -> bool:
+    """Whether the address asks for the paper's recipe, and the board has it."""
+    is_asked = request.GET.get("recipe") == PAPER
+    return is_asked and (board is None or has_paper(board))

@@ -9,12 +9,16 @@ from django.shortcuts import render
 from django.urls import path
 from django.utils.translation import gettext as _
 
+from benchmark.actions.boards import BOARDS
 from benchmark.reports.board_filters import ASPECTS, Filters
 from benchmark.reports.board_pairs import Pair, pair_alt, pair_of
+from benchmark.reports.board_paper import RECIPE, PaperPair, paper_pair
 from benchmark.reports.board_tables import source_of
 from benchmark.reports.board_view import column_name, scenario_names, system_place
+from benchmark.reports.board_warnings import board_warnings
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.pages import SnapshotFace, freezing_urls
 from cqa_site.runs.jobs import is_worker_alive
 
 from .board_cards import board_context
@@ -63,6 +67,7 @@ def board(request: HttpRequest, study: Study, number: int) -> HttpResponse:
         "section": "scores",
         **_filters_context(shown),
         **board_context(shown),
+        "warnings": board_warnings(shown.snapshot.board),
     }
     template = "benchmark/_board_live.html" if request.htmx else "benchmark/board.html"
     if request.htmx and request.GET.get("seen") == shown.version and shown.is_polling:
@@ -84,25 +89,38 @@ def board_pair(request: HttpRequest, study: Study, number: int) -> HttpResponse:
         "chosen": chosen,
     }
     pair = find_pair(shown, chosen)
-    if pair is not None:
+    if isinstance(pair, PaperPair):
+        context |= _pair_source(shown, chosen) | {"paper": pair, "paper_recipe": RECIPE}
+    elif pair is not None:
         page = Paginator(pair.rows, QUESTIONS_PER_PAGE).get_page(request.GET.get("page"))
         context |= {
             "pair": pair,
             "page": page,
             "alt": pair_alt(pair),
-            "systems_query": "&".join(f"system={each}" for each in chosen),
-            "source": source_of(shown.snapshot, shown.board, shown.judge, shown.filters),
+            **_pair_source(shown, chosen),
         }
     return render(request, "benchmark/board_pair.html", context)
 
 
-def find_pair(shown: Shown, chosen: list[str]) -> Pair | None:
-    """The two chosen systems; None unless two that have ranks were chosen."""
+def _pair_source(shown: Shown, chosen: list[str]) -> dict[str, Any]:
+    return {
+        "systems_query": "&".join(f"system={each}" for each in chosen),
+        "source": source_of(shown.snapshot, shown.board, shown.judge, shown.filters),
+    }
+
+
+def find_pair(shown: Shown, chosen: list[str]) -> Pair | PaperPair | None:
+    """The two chosen systems by the recipe shown; None unless two that can be compared were.
+
+    Those are systems with ranks, by the paper's recipe systems with sheets.
+    """
     if shown.board is None or not shown.judge or len(set(chosen)) != 2:
         return None
     places = [system_place(shown.board, each) for each in chosen]
     if None in places:
         raise Http404
+    if shown.is_paper:
+        return paper_pair(shown.board, shown.judge, places[0], places[1])
     return pair_of(shown.board, shown.judge, places[0], places[1])
 
 
@@ -134,9 +152,17 @@ def _filters_context(shown: Shown) -> dict[str, Any]:
         ),
         "has_aspects": all(aspects.values()),
         "datasets": recipe["datasets"],
+        "conditions": _several_conditions(recipe),
         "is_narrowed": shown.filters != Filters(),
         "title": _("Leaderboard"),
     }
+
+
+def _several_conditions(recipe: dict[str, Any]) -> list[dict[str, Any]]:
+    """Conditions to choose from; none where each is a scenario, which has a filter of its own."""
+    found = recipe.get("conditions", [])
+    scenarios = {each["scenario"] for each in found}
+    return found if len(found) > len(scenarios) else []
 
 
 BASE = "scores/boards/<int:number>"
@@ -146,4 +172,5 @@ urlpatterns = [
     path("scores/boards/", boards, name="boards"),
     path(f"{BASE}/", board, name="board"),
     path(f"{BASE}/pair/", board_pair, name="board_pair"),
+    *freezing_urls(SnapshotFace(BOARDS, BASE, "board", "boards")),
 ]

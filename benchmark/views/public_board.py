@@ -11,10 +11,11 @@ from django.urls import path
 from benchmark.models import BoardSnapshot
 from benchmark.reports.board_filters import Filters
 from benchmark.reports.board_view import chosen_judge
+from benchmark.reports.board_warnings import board_warnings
 
 from .board_cards import board_context
 from .board_files import send_chart, send_table
-from .board_shown import Shown, with_board
+from .board_shown import Shown, wants_paper, with_board
 
 NO_INDEX = "noindex, nofollow"
 
@@ -27,7 +28,8 @@ def public_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
         rows = BoardSnapshot.objects.filter(frozen_at__isnull=False)
         snapshot = get_object_or_404(with_board(rows), public_token=token)
         judge = chosen_judge(snapshot.board, request.GET.get("judge", ""))
-        shown = Shown(snapshot, Filters(), judge, snapshot.board)
+        is_paper = wants_paper(request, snapshot.board)
+        shown = Shown(snapshot, Filters(), judge, snapshot.board, is_paper=is_paper)
         response = view(request, shown, **kwargs)
         response["X-Robots-Tag"] = NO_INDEX
         return response
@@ -38,7 +40,8 @@ def public_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
 @public_page
 def public_board(request: HttpRequest, shown: Shown) -> HttpResponse:
     """The board of the address."""
-    return render(request, "benchmark/public_board.html", board_context(shown))
+    context = board_context(shown) | {"warnings": board_warnings(shown.board)}
+    return render(request, "benchmark/public_board.html", context)
 
 
 @public_page

@@ -12,7 +12,6 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.models import Rater
 from benchmark.actions.rubrics import save_rubric
 from benchmark.forms.rubric_cells import (
     cell_of,
@@ -28,8 +27,9 @@ from benchmark.methods.rubric_text import rubric_text
 from benchmark.models import RubricVersion
 from benchmark.reports.rubric_use import use_of, versions_with_counts
 from cqa_site.people.access import RESEARCHERS, study_page
-from cqa_site.people.models import Study
+from cqa_site.people.models import Rater, Study
 from cqa_site.runs.text_diff import compare_texts
+from cqa_site.web.strict_query import id_from
 
 PER_PAGE = 50
 
@@ -139,11 +139,7 @@ def _base(request: HttpRequest, study: Study) -> RubricVersion | None:
     asked = request.GET.get("from", "")
     if not asked:
         return None
-    try:
-        public_id = uuid.UUID(asked)
-    except ValueError:
-        public_id = uuid.UUID(int=0)
-    return get_object_or_404(study.rubric_versions, public_id=public_id)
+    return get_object_or_404(study.rubric_versions, public_id=id_from(asked))
 
 
 def _save(

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path
 
+from benchmark.actions.agreement_shown import shown_agreement
 from benchmark.models import BoardSnapshot
 from benchmark.reports.score_agreement import judge_trust
 from benchmark.reports.score_agreement_charts import CHARTS, chart_alt, has_content
@@ -15,7 +16,6 @@ from benchmark.reports.score_agreement_choice import (
     Choice,
     Figures,
     pair_of,
-    snapshot_of,
     state_of,
 )
 from benchmark.reports.score_agreement_tables import (
@@ -102,17 +102,18 @@ def agreement_context(
     request: HttpRequest, study: Study, slugs: tuple[str, ...]
 ) -> dict[str, Any]:
     """What all three pages show; ``figures`` is None while there are none."""
-    snapshot = snapshot_of(study, request.GET)
-    figures = snapshot.agreement if snapshot else None
+    shown = shown_agreement(study, request.GET, request.user)
+    snapshot, figures = shown.snapshot, shown.figures
     context: dict[str, Any] = {
         "study": study,
         "section": "scores",
+        "shown": shown,
         "snapshot": snapshot,
         "figures": figures,
     }
-    if not figures:
+    if not snapshot or not figures:
         return context
-    choice = Choice.from_query(request.GET, figures)
+    choice = Choice.from_query(request.GET, figures, shown.condition)
     return context | {
         "choice": choice,
         "state": state_of(snapshot, choice),

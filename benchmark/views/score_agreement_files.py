@@ -4,9 +4,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path
 
 from annotation.views.chart_files import chart_file, table_file
+from benchmark.actions.agreement_shown import shown_agreement
 from benchmark.models import BoardSnapshot
 from benchmark.reports.score_agreement_charts import CHARTS, chart_spec, has_content
-from benchmark.reports.score_agreement_choice import Choice, Figures, snapshot_of, state_of
+from benchmark.reports.score_agreement_choice import Choice, Figures, state_of
 from benchmark.reports.score_agreement_tables import table_of
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
@@ -45,10 +46,11 @@ def score_agreement_chart(
 
 
 def _found(request: HttpRequest, study: Study) -> tuple[BoardSnapshot, Figures, Choice]:
-    snapshot = snapshot_of(study, request.GET)
-    if snapshot is None or not snapshot.agreement:
+    shown = shown_agreement(study, request.GET, request.user)
+    if shown.snapshot is None or not shown.figures:
         raise Http404
-    return snapshot, snapshot.agreement, Choice.from_query(request.GET, snapshot.agreement)
+    choice = Choice.from_query(request.GET, shown.figures, shown.condition)
+    return shown.snapshot, shown.figures, choice
 
 
 BASE = "scores/agreement"

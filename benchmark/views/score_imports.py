@@ -1,6 +1,7 @@
 """What a file with score sheets asks before it is looked at: rubric, judge, columns."""
 
 import uuid
+from typing import Any
 
 from django.contrib import messages
 from django.forms import Form
@@ -10,9 +11,11 @@ from django.urls import path
 from django.utils.translation import gettext as _
 
 from annotation.actions import importing
+from annotation.actions.importing.guessing import preview_of
 from annotation.models import ImportFile
-from annotation.views.imports import has_mark, preview_of, unreadable_page
+from annotation.views.imports import unreadable_page
 from benchmark.actions.score_imports.entries import chosen_rubric
+from benchmark.actions.score_imports.guessing import columns_of
 from benchmark.forms.score_imports import (
     ColumnsForm,
     JudgeForm,
@@ -20,10 +23,9 @@ from benchmark.forms.score_imports import (
     ScoredByForm,
     initial_columns,
 )
-from benchmark.methods.score_columns import guess_columns
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
-from cqa_site.tabular import Preview, UnreadableFile
+from cqa_site.tabular import UnreadableFile
 
 Kind = ImportFile.Kind
 KINDS = (Kind.JUDGED, Kind.HUMAN_SCORES, Kind.SCORE_SHEETS)
@@ -59,7 +61,7 @@ def _columns_page(request: HttpRequest, study: Study, file: ImportFile) -> HttpR
         request.POST or None,
         columns=shown.columns,
         rubric=rubric,
-        initial=_initial(file, shown, guess_columns(shown.columns, rubric)),
+        initial=_initial(file, columns_of(file, shown, rubric)),
     )
     if request.method == "POST" and form.is_valid():
         wanted = ("rater", "rater_kind", "undo_spreadsheet_marks", "mapping")
@@ -73,15 +75,16 @@ def _columns_page(request: HttpRequest, study: Study, file: ImportFile) -> HttpR
     return _page(request, study, file, form, **more)
 
 
-def _initial(file: ImportFile, shown: Preview, guess: dict[str, str]) -> dict[str, object]:
+def _initial(file: ImportFile, guess: dict[str, Any]) -> dict[str, object]:
     """What was chosen before, else a guess from the headers."""
     options = file.options
-    is_safe_csv = "rubric_sha256" in guess and shown.kind == "csv" and has_mark(file)
     return {
         "rater": options.get("rater", ""),
         "rater_kind": options.get("rater_kind", "person"),
-        "undo_spreadsheet_marks": options.get("undo_spreadsheet_marks", is_safe_csv),
-        **initial_columns(options.get("mapping") or guess),
+        "undo_spreadsheet_marks": options.get(
+            "undo_spreadsheet_marks", guess["undo_spreadsheet_marks"]
+        ),
+        **initial_columns(options.get("mapping") or guess["mapping"]),
     }
 
 

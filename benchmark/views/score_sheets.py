@@ -11,6 +11,7 @@ from django.urls import path
 from annotation.reports.answers import about_answer, side_by_side
 from annotation.views.chart_files import table_file
 from benchmark.models import ScoreSheet
+from benchmark.reports.board_filters import conditions_of_rows, known_condition
 from benchmark.reports.score_agreement_choice import snapshot_of
 from benchmark.reports.score_sheets import beside_sheet, sheet_or_404
 from cqa_site.people.access import RESEARCHERS, study_page
@@ -29,8 +30,10 @@ def score_rows(request: HttpRequest, study: Study) -> HttpResponse:
     from benchmark.reports import score_rows as report
     from benchmark.reports.score_agreement_tables import column_names, rater_names
 
-    table, grid = report.table_and_grid(bytes(snapshot.rows), snapshot.rubric.rubric)
-    wanted = report.Wanted.from_query(request.GET, grid)
+    condition = known_condition(request.GET.get("condition", ""), snapshot.recipe)
+    rows, rubric = bytes(snapshot.rows), snapshot.rubric.rubric
+    table, grid = report.table_and_grid(rows, rubric, condition)
+    wanted = report.Wanted.from_query(request.GET, grid, condition)
     found = report.behind(table, grid, wanted)
     names, columns = rater_names(snapshot.agreement), column_names(snapshot.agreement)
     pair = (names.get(wanted.rater, ""), names.get(wanted.other, ""))
@@ -43,6 +46,7 @@ def score_rows(request: HttpRequest, study: Study) -> HttpResponse:
         "names": names,
         "pair": pair,
         "columns": columns,
+        "conditions": conditions_of_rows(snapshot.recipe),
         "page": page,
         "rows": report.shown_rows(found.iloc[start : start + PER_PAGE]),
     }

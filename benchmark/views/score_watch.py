@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path
 from django.views.decorators.http import require_safe
 
+from benchmark.actions.agreement_shown import shown_agreement
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 
@@ -16,14 +17,20 @@ from .board_shown import live_board, rubric_of
 @require_safe
 def score_watch(request: HttpRequest, study: Study) -> HttpResponse:
     """Nothing, or the word to load the page again once its figures are no longer the newest."""
+    if request.GET.get("condition"):
+        found = shown_agreement(study, request.GET, request.user)
+        return _refresh_if(bool(found.figures) or found.is_failed)
     rubric, _known = rubric_of(study, request)
     shown = live_board(request, study, rubric) if rubric else None
-    response = HttpResponse(status=HTTPStatus.NO_CONTENT)
-    if shown is None or shown.snapshot is None:
-        return response
-    if shown.digest != request.GET.get("seen", ""):
-        response = HttpResponse()
-        response["HX-Refresh"] = "true"
+    is_there = shown is not None and shown.snapshot is not None
+    return _refresh_if(is_there and shown.digest != request.GET.get("seen", ""))
+
+
+def _refresh_if(is_newer: bool) -> HttpResponse:
+    if not is_newer:
+        return HttpResponse(status=HTTPStatus.NO_CONTENT)
+    response = HttpResponse()
+    response["HX-Refresh"] = "true"
     return response
 
 

@@ -10,12 +10,13 @@ from django.urls import path
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from benchmark.actions.scoring_rounds import RoundNotReady, set_example
+from benchmark.actions.scoring_rounds import set_example
 from benchmark.forms.examples import KeyForm
 from benchmark.models import ScoringItem, ScoringRound
 from benchmark.reports.scored_by_people import candidates, proposed_key
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
+from cqa_site.rounds.kind import RoundNotReady
 
 PER_PAGE = 25
 LONGEST_SEARCH = 200
@@ -26,7 +27,7 @@ LONGEST_SEARCH = 200
 def scoring_examples(request: HttpRequest, study: Study, round_id: uuid.UUID) -> HttpResponse:
     """List answers to choose an example from; those that people scored come first."""
     row = _draft(study, round_id)
-    wanted = request.GET.get("q", "").replace("\x00", "").strip()[:LONGEST_SEARCH]
+    wanted = request.GET.get("q", "").strip()[:LONGEST_SEARCH]
     answers = candidates(study, row.rubric)
     if wanted:
         answers = answers.filter(text__icontains=wanted)
@@ -34,7 +35,7 @@ def scoring_examples(request: HttpRequest, study: Study, round_id: uuid.UUID) ->
     context = {
         "study": study,
         "section": "scores",
-        "scoring_round": row,
+        "round": row,
         "wanted": wanted,
         "chosen": set(chosen),
         "page": Paginator(answers, PER_PAGE).get_page(request.GET.get("page")),
@@ -60,7 +61,7 @@ def scoring_example(
             points = None if is_removed else form.key_points()
             notes = {} if is_removed else form.key_notes()
             try:
-                set_example(scoring_round=row, answer=answer, points=points, notes=notes)
+                set_example(round_=row, answer=answer, points=points, notes=notes)
             except RoundNotReady as reason:
                 form.add_error(None, str(reason))
             else:
@@ -69,7 +70,7 @@ def scoring_example(
     context = {
         "study": study,
         "section": "scores",
-        "scoring_round": row,
+        "round": row,
         "answer": answer,
         "form": form,
         "is_example": item is not None and item.is_example,
@@ -91,7 +92,7 @@ def _initial(row: ScoringRound, answer, item: ScoringItem | None) -> dict[str, o
 
 def _draft(study: Study, round_id: uuid.UUID) -> ScoringRound:
     """A draft of the study; the examples of an opened round stay as they are."""
-    rounds = study.scoring_rounds.filter(state=ScoringRound.State.DRAFT)
+    rounds = ScoringRound.objects.filter(study=study, state=ScoringRound.State.DRAFT)
     return get_object_or_404(rounds.select_related("rubric", "study"), public_id=round_id)
 
 

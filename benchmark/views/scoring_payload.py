@@ -2,12 +2,13 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
-from benchmark.actions.scoring_sheets import Content, content_of
+from django.utils.translation import gettext as _
+
+from benchmark.actions.scoring_kind import ScoreContent
 from benchmark.methods.rubric import Criterion, Rubric
 from benchmark.methods.score_hints import HINTS, Hint, score_hints
-from benchmark.models import KeptDraft, ScoreSheet
+from benchmark.models import ScoreSheet
 
 
 @dataclass(frozen=True)
@@ -41,17 +42,7 @@ class FormGroup:
         return sum(each.points or 0 for each in self.criteria)
 
 
-@dataclass(frozen=True)
-class Difference:
-    """One criterion whose points differ between two contents."""
-
-    key: str
-    name: str
-    mine: str
-    stored: str
-
-
-def form_groups(rubric: Rubric, content: Content, hints: dict[str, Hint]) -> list[FormGroup]:
+def form_groups(rubric: Rubric, content: ScoreContent, hints: dict[str, Hint]) -> list[FormGroup]:
     """The rubric with what stands on the form."""
     return [
         FormGroup(
@@ -75,40 +66,18 @@ def form_groups(rubric: Rubric, content: Content, hints: dict[str, Hint]) -> lis
 
 def hints_of(sheet: ScoreSheet) -> dict[str, Hint]:
     """What code counts in the answer, by name; nothing where the round shows no hints."""
-    if not sheet.scoring_round.shows_hints:
+    if not sheet.round.shows_hints:
         return {}
     return {hint.name: hint for hint in score_hints(sheet.answer.text, HINTS)}
 
 
-def differences(rubric: Rubric, mine: Content, stored: Content) -> list[Difference]:
-    """Where a kept draft differs from the stored one."""
-    rows = [
-        Difference(each.key, each.name, _shown(mine, each.key), _shown(stored, each.key))
-        for each in rubric.criteria
-    ]
-    if mine.comment != stored.comment:
-        rows.append(Difference("", "", mine.comment, stored.comment))
-    return [row for row in rows if row.mine != row.stored]
-
-
-def kept_rows(sheet: ScoreSheet) -> list[dict[str, Any]]:
-    """Drafts that were kept aside, newest first, with what differs."""
-    stored = content_of(sheet)
-    return [
-        {"kept": kept, "rows": differences(sheet.rubric.rubric, _content(kept), stored)}
-        for kept in sheet.kept_drafts.all()
-    ]
-
-
-def page_data(sheet: ScoreSheet, client: str) -> dict[str, object]:
-    """What the script starts from."""
-    return {
-        "user": str(sheet.rater.public_id),
-        "sheet": str(sheet.public_id),
-        "version": sheet.version,
-        "client": client,
-        "saved_at": sheet.saved_at.isoformat() if sheet.saved_at else None,
+def said(sheet: ScoreSheet, content: ScoreContent) -> dict[str, str]:
+    """A content in words, criterion by criterion."""
+    points = {
+        f"{each.key} {each.name}": _shown(content, each.key)
+        for each in sheet.rubric.rubric.criteria
     }
+    return points | {_("Comment"): content.comment}
 
 
 def places_json(hint: Hint) -> str:
@@ -116,11 +85,7 @@ def places_json(hint: Hint) -> str:
     return json.dumps(hint.places)
 
 
-def _content(kept: KeptDraft) -> Content:
-    return Content(**kept.content)
-
-
-def _shown(content: Content, key: str) -> str:
+def _shown(content: ScoreContent, key: str) -> str:
     if key in content.points:
         said = str(content.points[key])
     else:

@@ -1,180 +1,117 @@
-"""Scoring rounds for researchers: draw the answers, set examples, open, close, watch."""
+"""Scoring rounds for researchers."""
 
-import random
-import uuid
 from typing import Any
 
-from django.contrib import messages
-from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
+from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
 
-from benchmark.actions import scoring_rounds as actions
 from benchmark.actions.rubrics import default_rubric
-from benchmark.actions.scoring_sheets import DECISIONS, decide_rater
+from benchmark.actions.scoring_kind import SCORING
+from benchmark.actions.scoring_rounds import plan_of, plan_round
 from benchmark.forms.scoring import RoundForm
-from benchmark.models import Qualification, ScoringRound
-from benchmark.reports.scoring_rounds import (
-    examples_of,
-    items_of,
-    progress_of,
-    rounds_with_counts,
-)
-from cqa_site.people.access import RESEARCHERS, study_page
+from benchmark.models import ScoringItem, ScoringRound
 from cqa_site.people.models import Study
-
-PER_PAGE = 50
-LONGEST_REASON = 300
-MOVES = {
-    "open": actions.open_round,
-    "close": actions.close_round,
-    "reopen": actions.reopen_round,
-}
+from cqa_site.rounds.progress import RaterProgress
+from cqa_site.rounds.round_pages import Column, RoundFace, round_urls
+from cqa_site.web.strict_query import id_from
 
 
-@study_page(*RESEARCHERS)
-@require_safe
-def scoring_rounds(request: HttpRequest, study: Study) -> HttpResponse:
-    """List the rounds of the study."""
-    page = Paginator(rounds_with_counts(study), PER_PAGE).get_page(request.GET.get("page"))
-    context = {
-        "study": study,
-        "section": "scores",
-        "page": page,
-        "has_answers": study.answers.exists(),
-    }
-    return render(request, "benchmark/scoring_rounds.html", context)
+def _initial(request: HttpRequest, study: Study) -> dict[str, Any]:
+    """A new round scores by the study's rubric; a link may name systems."""
+    asked = [id_from(each) for each in request.GET.getlist("systems")]
+    return {"rubric": default_rubric(study).public_id, "systems": asked}
 
 
-@study_page(*RESEARCHERS)
-def scoring_round_new(request: HttpRequest, study: Study) -> HttpResponse:
-    """Make a draft round; its answers are on the next page."""
-    rubric = default_rubric(study)
-    seed = random.randrange(10**6)  # noqa: S311  an order, not a secret
-    initial = {"seed": seed, "rubric": rubric.public_id}
-    form = RoundForm(request.POST or None, study=study, initial=initial)
-    return _form_page(request, study, form, None)
+def _plan(scoring_round: ScoringRound) -> dict[str, Any]:
+    return plan_of(scoring_round) | {"rubric": scoring_round.rubric.public_id}
 
 
-@study_page(*RESEARCHERS)
-def scoring_round_edit(request: HttpRequest, study: Study, round_id: uuid.UUID) -> HttpResponse:
-    """Change a draft round; its answers are drawn again."""
-    row = _round(study, round_id)
-    if row.state != ScoringRound.State.DRAFT:
-        messages.error(request, _("Only a draft can be changed."))
-        return _to_round(row)
-    initial = actions.plan_of(row) | {"rubric": row.rubric.public_id}
-    form = RoundForm(request.POST or None, study=study, scoring_round=row, initial=initial)
-    return _form_page(request, study, form, row)
+def _drawn(scoring_round: ScoringRound) -> list[tuple[Any, Any]]:
+    recipe = scoring_round.recipe
+    several = f"{100 * scoring_round.overlap_share:.0f} %"
+    people = _("%d people each") % scoring_round.overlap_raters
+    return [
+        (_("Rubric"), scoring_round.rubric),
+        (_("Answers that matched"), recipe.get("found")),
+        (_("Taken"), _taken(recipe)),
+        (_("Systems"), ", ".join(recipe.get("system_names", [])) or _("all")),
+        (_("Conditions"), _conditions(recipe)),
+        (_("Scored by several people"), f"{several} · {people}"),
+        (_("Hints"), _("shown") if scoring_round.shows_hints else _("not shown")),
+    ]
 
 
-def _form_page(
-    request: HttpRequest, study: Study, form: RoundForm, row: ScoringRound | None
-) -> HttpResponse:
-    if request.method == "POST" and form.is_valid():
-        try:
-            planned = actions.plan_round(
-                study=study, plan=form.plan(), actor=request.user, scoring_round=row
-            )
-        except actions.RoundNotReady as reason:
-            form.add_error(None, str(reason))
-        else:
-            return _to_round(planned)
-    context = {
-        "study": study,
-        "section": "scores",
-        "form": form,
-        "scoring_round": row,
-        "has_answers": study.answers.exists(),
-    }
-    status = 422 if form.errors else 200
-    return render(request, "benchmark/scoring_round_form.html", context, status=status)
+def _taken(recipe: dict[str, Any]) -> str:
+    if not recipe.get("size"):
+        return _("all of them")
+    if recipe.get("is_balanced"):
+        return _("%d at random, balanced over systems and conditions") % recipe["size"]
+    return _("%d at random") % recipe["size"]
 
 
-@study_page(*RESEARCHERS)
-@require_safe
-def scoring_round(request: HttpRequest, study: Study, round_id: uuid.UUID) -> HttpResponse:
-    """Show who is how far, the answers, and the examples."""
-    row = get_object_or_404(rounds_with_counts(study), public_id=round_id)
-    raters = progress_of(row)
-    context = {
-        "study": study,
-        "section": "scores",
-        "scoring_round": row,
-        "raters": raters,
-        "examples": list(examples_of(row)),
-        "page": Paginator(items_of(row), PER_PAGE).get_page(request.GET.get("page")),
-    }
-    return render(request, "benchmark/scoring_round.html", context)
+def _conditions(recipe: dict[str, Any]) -> str:
+    others = _("all, mixed") if "all" in recipe.get("conditions", []) else _("plain ones only")
+    named = "; ".join(recipe.get("condition_names", [])) or others
+    left = recipe.get("other_conditions")
+    if not left:
+        return named
+    words = ngettext(
+        "%d answer under another condition is left out",
+        "%d answers under other conditions are left out",
+        left,
+    )
+    return f"{named} · {words % left}"
 
 
-@study_page(*RESEARCHERS)
-@require_POST
-def scoring_round_move(
-    request: HttpRequest, study: Study, round_id: uuid.UUID, move: str
-) -> HttpResponse:
-    """Open, close or reopen a round."""
-    row = _round(study, round_id)
-    try:
-        MOVES[move](scoring_round=row, actor=request.user)
-    except actions.RoundNotReady as reason:
-        messages.error(request, str(reason))
-    return _to_round(row)
+def _mean(person: RaterProgress) -> str | None:
+    mean = person.figures["mean"]
+    return None if mean is None else f"{mean:.2f}"
 
 
-@study_page(*RESEARCHERS)
-@require_POST
-def scoring_round_delete(request: HttpRequest, study: Study, round_id: uuid.UUID) -> HttpResponse:
-    """Remove a draft."""
-    row = _round(study, round_id)
-    try:
-        actions.delete_round(scoring_round=row, actor=request.user)
-    except actions.RoundNotReady as reason:
-        messages.error(request, str(reason))
-        return _to_round(row)
-    return redirect("scoring_rounds", study.public_id)
+def _probability(item: ScoringItem) -> str | None:
+    return None if item.probability is None else f"{item.probability:.4g}"
 
 
-@study_page(*RESEARCHERS)
-@require_POST
-def scoring_rater(
-    request: HttpRequest, study: Study, round_id: uuid.UUID, rater_id: uuid.UUID
-) -> HttpResponse:
-    """Let somebody in, keep somebody out, or take somebody's sheets out of the figures."""
-    row = _round(study, round_id)
-    places = Qualification.objects.filter(scoring_round=row)
-    place = get_object_or_404(places.select_related("rater"), rater__public_id=rater_id)
-    decision = request.POST.get("decision", "")
-    if decision not in DECISIONS:
-        messages.error(request, _("Choose what to do."))
-        return _to_round(row)
-    reason = request.POST.get("reason", "").replace("\x00", "").strip()[:LONGEST_REASON]
-    decide_rater(place=place, actor=request.user, decision=decision, reason=reason)
-    return _to_round(row)
+def _key(item: ScoringItem) -> str:
+    return " · ".join(f"{name} {points:g}" for name, points in (item.key_points or {}).items())
 
 
-def _round(study: Study, round_id: uuid.UUID) -> ScoringRound:
-    rounds: Any = study.scoring_rounds.select_related("rubric", "study")
-    return get_object_or_404(rounds, public_id=round_id)
+def _address(item: ScoringItem) -> str:
+    return reverse("answer", args=[item.answer.study.public_id, item.answer.public_id])
 
 
-def _to_round(row: ScoringRound) -> HttpResponse:
-    return redirect("scoring_round", row.study.public_id, row.public_id)
+def _key_link(item: ScoringItem) -> str:
+    ids = [item.answer.study.public_id, item.round.public_id, item.answer.public_id]
+    return reverse("scoring_example", args=ids)
 
 
-PLACE = "scores/rounds/<uuid:round_id>/"
-urlpatterns = [
-    path("scores/rounds/", scoring_rounds, name="scoring_rounds"),
-    path("scores/rounds/new/", scoring_round_new, name="scoring_round_new"),
-    path(PLACE, scoring_round, name="scoring_round"),
-    path(PLACE + "edit/", scoring_round_edit, name="scoring_round_edit"),
-    path(PLACE + "delete/", scoring_round_delete, name="scoring_round_delete"),
-    path(PLACE + "raters/<uuid:rater_id>/", scoring_rater, name="scoring_rater"),
-    *(
-        path(f"{PLACE}{move}/", scoring_round_move, {"move": move}, name=f"scoring_round_{move}")
-        for move in MOVES
+FACE = RoundFace(
+    kind=SCORING,
+    form=RoundForm,
+    planned=plan_round,
+    plan_of=_plan,
+    initial=_initial,
+    is_ready=lambda study: study.answers.exists(),
+    needs=lazy("Import or generate answers first. A round then says which of them are scored."),
+    related=("rubric",),
+    tabs="benchmark/_scores_tabs.html",
+    columns=(Column(lazy("Rubric"), lambda row: row.rubric),),
+    people=(
+        Column(lazy("With a “cannot judge”"), lambda each: each.figures["unable"], css="number"),
+        Column(lazy("Mean of complete sheets"), _mean, css="number"),
     ),
-]
+    things=(
+        Column(lazy("Question"), lambda item: item.answer.question, _address, "question"),
+        Column(lazy("System"), lambda item: item.answer.system),
+        Column(lazy("Condition"), lambda item: item.answer.condition),
+        Column(lazy("Drawn with probability"), _probability, css="number"),
+    ),
+    drawn=_drawn,
+    examples_page="scoring_examples",
+    key=_key,
+    key_link=_key_link,
+)
+urlpatterns = round_urls(FACE, "scores/rounds/", "round_id")

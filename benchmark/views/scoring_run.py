@@ -9,10 +9,15 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
 from annotation.models import Answer
+from annotation.reports.conditions import names_of, used_conditions
 from annotation.views.chart_files import table_file
 from annotation.views.run_context import add_counts, run_context
-from benchmark.actions.judge_targets import count_held_out
-from benchmark.models import ProbeResult, ScoringRun
+from benchmark.actions.judge_targets import (
+    count_held_out,
+    count_learned,
+    count_other_conditions,
+)
+from benchmark.models import ProbeResult, ScoringRound, ScoringRun
 from benchmark.reports.scoring_calls import CANARY_NAMES
 from benchmark.reports.scoring_runs import (
     attacks_of,
@@ -30,6 +35,7 @@ from benchmark.reports.scoring_runs import (
 from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
+from cqa_site.web.strict_query import chosen, id_from
 
 PER_PAGE = 50
 
@@ -37,12 +43,12 @@ PER_PAGE = 50
 @study_page(*RESEARCHERS)
 def scoring_runs(request: HttpRequest, study: Study) -> HttpResponse:
     """List the runs that score, newest first."""
-    state = request.GET.get("state", "")
-    trust = request.GET.get("trust", "")
+    state = chosen(request, "state", Run.State.values)
+    trust = chosen(request, "trust", ScoringRun.Trust.values)
     rows = runs_of(study)
-    if state in Run.State.values:
+    if state:
         rows = rows.filter(state=state)
-    if trust in ScoringRun.Trust.values:
+    if trust:
         rows = rows.filter(scoring__trust=trust)
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     add_counts(page)
@@ -77,11 +83,16 @@ def run_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
         "consistency": consistency_of(run),
         "systems": study.systems.filter(public_id__in=target["systems"]),
         "scenarios": [Answer.Scenario(number).label for number in target["scenarios"]],
-        "round": study.scoring_rounds.filter(public_id=target["round"] or None).first(),
+        "round": ScoringRound.objects.filter(
+            study=study, public_id=target["round"] or None
+        ).first(),
         "examples": study.answers.filter(pk__in=scoring.examples).select_related(
             "question__comparison", "system"
         ),
+        "conditions": names_of(study, target.get("conditions", [])),
+        "other_conditions": count_other_conditions(study, target),
         "held_out": count_held_out(study, target),
+        "learned": count_learned(study, target),
     }
     return render(request, "benchmark/scoring_run.html", context)
 
@@ -91,7 +102,8 @@ def scoring_run_sheets(request: HttpRequest, study: Study, run_id: uuid.UUID) ->
     """List the sheets of a run with points by group; all of them as a file."""
     run = get_object_or_404(runs_of(study), public_id=run_id)
     outcome, reason = request.GET.get("outcome", ""), request.GET.get("reason", "")
-    rows = sheets_of(run, outcome, reason.replace("\x00", ""))
+    condition = id_from(request.GET.get("condition", ""))
+    rows = sheets_of(run, outcome, reason, condition)
     rubric = run.scoring.rubric.rubric
     if request.GET.get("format") == "csv":
         return table_file(sheets_table(run, rows, rubric.keys), "csv")
@@ -109,6 +121,8 @@ def scoring_run_sheets(request: HttpRequest, study: Study, run_id: uuid.UUID) ->
         "groups": rubric.groups,
         "outcome": outcome,
         "reason": reason,
+        "condition": condition,
+        "conditions": used_conditions(study),
         "reasons": count_sheets(run).reasons,
     }
     return render(request, "benchmark/scoring_run_sheets.html", context)
@@ -118,14 +132,14 @@ def scoring_run_sheets(request: HttpRequest, study: Study, run_id: uuid.UUID) ->
 def scoring_run_probes(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """List what the judge said to texts that test it, beside the plain answer."""
     run = get_object_or_404(runs_of(study), public_id=run_id)
-    kind = request.GET.get("probe", "")
+    kind = chosen(request, "probe", ProbeResult.Probe.values)
     if request.GET.get("format") == "csv":
         attacks = attacks_of(run, list(run.probe_results.order_by("pk")))
         return table_file(attacks_table(run, attacks), "csv")
     rows = run.probe_results.select_related(
         "answer__question__comparison", "answer__system", "call"
     ).order_by("probe", "name", "answer", "replicate", "pk")
-    if kind in ProbeResult.Probe.values:
+    if kind:
         rows = rows.filter(probe=kind)
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     plain = plain_totals(run, list(page))

@@ -11,7 +11,11 @@ from django.views.decorators.http import require_POST
 
 from annotation.forms.planning import PlanForm
 from annotation.views.run_start import estimate, start_page
-from benchmark.actions.judge_targets import count_held_out
+from benchmark.actions.judge_targets import (
+    count_held_out,
+    count_learned,
+    count_other_conditions,
+)
 from benchmark.actions.scoring_judge import ScoringKind
 from benchmark.forms.scoring_runs import ScoringRunForm
 from benchmark.reports.scoring_calls import CANARY, PLAIN, SWAP, Asked
@@ -56,6 +60,8 @@ def look(study: Study, form: PlanForm) -> dict[str, Any]:
         "canary_requests": parts[CANARY] * replicates,
         "swap_requests": parts[SWAP] * replicates,
         "held_out": count_held_out(study, run.spec["target"]),
+        "other_conditions": count_other_conditions(study, run.spec["target"]),
+        "learned": count_learned(study, run.spec["target"]),
     }
 
 

@@ -52,12 +52,18 @@ def _file(
     *,
     rubric: RubricVersion,
     sheets: str,
+    conditions: list[str],
     format: str,
     with_texts: bool,
     is_raw: bool,
 ) -> FileResponse:
     types = export_types(rubric.rubric, with_texts=with_texts)
-    rows = export_rows(rubric, only_counted=sheets == "counted", with_texts=with_texts)
+    rows = export_rows(
+        rubric,
+        only_counted=sheets == "counted",
+        with_texts=with_texts,
+        conditions=conditions,
+    )
     write: Any = {
         "csv": partial(write_csv, for_spreadsheets=not is_raw),
         "jsonl": write_jsonl,

@@ -82,6 +82,7 @@ class Failure(StrEnum):
     CONNECTION = "connection"  # refused, reset, name not found
     TIMEOUT = "timeout"  # the total deadline passed
     REQUEST = "request"  # 400, 404, 413, 422: this request will never work
+    PARAMETER = "parameter"  # 400, 422 that names a parameter: all other calls would fail alike
     BLOCKED = "blocked"  # the address is not allowed
     TOO_LARGE = "too_large"  # the reply passed the byte cap or was compressed
     GARBAGE = "garbage"  # a 200 whose body is not a chat completion

@@ -10,12 +10,12 @@ from decimal import ROUND_CEILING, Decimal
 
 from .chat import ChatRequest
 from .identity import ordered_json
+from .parameters import TOKEN_LIMITS
 
 CHARACTERS_PER_TOKEN = 3
 BYTES_PER_TOKEN = 2
 TOKENS_PER_MESSAGE = 4
 TOKENS_PER_REQUEST = 3
-_LIMITS = ("max_completion_tokens", "max_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def estimate(
 
 
 def _reply_tokens(request: ChatRequest, measured: int | None) -> int:
-    limits = [int(request.params[name]) for name in _LIMITS if request.params.get(name)]
+    limits = [int(request.params[name]) for name in TOKEN_LIMITS if request.params.get(name)]
     if not limits and measured is None:
         raise ValueError("a request without a token limit has no largest cost")
     return min([*limits, *([] if measured is None else [measured])])

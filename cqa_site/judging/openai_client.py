@@ -108,9 +108,9 @@ class OpenAIClient:
             milliseconds=answer.milliseconds,
         )
 
-    async def probe(self, model: str, params: Mapping[str, Any] | None = None) -> Capabilities:
+    async def probe(self, model: str) -> Capabilities:
         """What a model of this endpoint honours; see `cqa_site.judging.probing.probe`."""
-        return await probe(self, model, params=params)
+        return await probe(self, model)
 
     async def models(self) -> list[str]:
         """Names of the models the endpoint offers."""

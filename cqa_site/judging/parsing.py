@@ -13,12 +13,14 @@ from .extraction import ReplyNotUsable, Unscored, extract_json, without_reasonin
 
 __all__ = [
     "PARSER_VERSION",
+    "Choice",
     "Label",
     "ReplyNotUsable",
     "Unscored",
     "Verdict",
     "extract_json",
     "parse_batch",
+    "parse_choice",
     "parse_prose",
     "parse_single",
     "parse_verdict",
@@ -44,6 +46,14 @@ class Verdict:
     """Yes or no as the judge said it; the rationale may be empty."""
 
     is_true: bool
+    rationale: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several words as the judge gave it; the rationale may be empty."""
+
+    value: str
     rationale: str
 
 
@@ -156,6 +166,29 @@ def parse_verdict(reply_text: str, finish_reason: str, name: str, *, refusal: st
         detail = f"{str(answer[name])[:40]!a} is neither true nor false"
         raise ReplyNotUsable(Unscored.WRONG_TYPE, detail)
     return Verdict(answer[name], rationale)
+
+
+def parse_choice(
+    reply_text: str, finish_reason: str, name: str, allowed: Collection[str], *, refusal: str = ""
+) -> Choice:
+    """Read ``{"reason": "…", "<name>": "A"}``; the reason may be missing, nothing may be added.
+
+    Raises
+    ------
+    ReplyNotUsable
+        With the reason; a word that was not offered, or no word at all, is ``out_of_set``.
+
+    Examples
+    --------
+    >>> parse_choice('{"reason": "It is shorter.", "verdict": "B"}', "stop", "verdict", "AB")
+    Choice(value='B', rationale='It is shorter.')
+    """
+    answer = _answer(reply_text, finish_reason, refusal)
+    rationale = _rationale_of(answer, name, known={name, "reason"})
+    value = answer[name]
+    if not isinstance(value, str) or value not in allowed:
+        raise ReplyNotUsable(Unscored.OUT_OF_SET, f"{str(value)[:40]!a} was not offered")
+    return Choice(value, rationale)
 
 
 def _answer(text: str, finish_reason: str, refusal: str) -> Mapping[str, Any]:

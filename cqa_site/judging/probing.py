@@ -11,8 +11,13 @@ from typing import Any
 
 from .chat import CallFailed, ChatClient, ChatReply, ChatRequest, Failure
 from .completions import decode
+from .parameters import TOKEN_LIMITS
 
 LONGEST_EVIDENCE = 160
+# Tokens: to be cut, for a short answer, and for a short answer after some thinking.
+SHORT, ROOM, ROOM_TO_THINK = 16, 64, 2_000
+# Small models sometimes end a long task after a few words.
+TRIES = 3
 _COLOURS = {
     "type": "object",
     "properties": {"colour": {"type": "string", "enum": ["red", "blue"]}},
@@ -25,10 +30,16 @@ _REFUSALS = {Failure.REQUEST, Failure.SERVER, Failure.GARBAGE, Failure.TIMEOUT}
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Whether something works, and the reply that says so."""
+    """Whether something works, and the reply that says so.
+
+    ``refused`` if asking for it was refused, which is more than being ignored. ``parameter`` is
+    what it is asked for with, where that is not the same everywhere.
+    """
 
     works: bool
     evidence: str
+    refused: bool = False
+    parameter: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +50,11 @@ class Capabilities:
     ----------
     model
         Name the endpoint answered with.
+    token_limit
+        Replies are cut where they are told to be; its ``parameter`` is what to send: the first of
+        `TOKEN_LIMITS` that cut a reply, else the first that was not refused.
+    temperature
+        A temperature of 0 is not refused, as some reasoning models do.
     json_schema
         Replies keep to a schema that the prompt does not mention.
     seed
@@ -50,6 +66,8 @@ class Capabilities:
     """
 
     model: str
+    token_limit: Finding
+    temperature: Finding
     json_schema: Finding
     seed: Finding
     logprobs: Finding
@@ -57,25 +75,17 @@ class Capabilities:
 
     def as_dict(self) -> dict[str, dict[str, Any]]:
         """``{"json_schema": {"works": True, "evidence": "…"}, …}``, without the model."""
-        names = ("json_schema", "seed", "logprobs", "n")
+        names = ("token_limit", "temperature", "json_schema", "seed", "logprobs", "n")
         return {name: dataclasses.asdict(getattr(self, name)) for name in names}
 
 
-async def probe(
-    client: ChatClient,
-    model: str,
-    *,
-    params: Mapping[str, Any] | None = None,
-    deadline: float = 60.0,
-) -> Capabilities:
-    """Ask an endpoint seven tiny questions.
+async def probe(client: ChatClient, model: str, *, deadline: float = 60.0) -> Capabilities:
+    """Ask an endpoint eight tiny questions, and a ninth where the usual token limit fails.
 
     Parameters
     ----------
     client, model
         Whom to ask.
-    params
-        Sent with every request; limits the length of replies. ``{"max_tokens": 64}`` if None.
     deadline
         Seconds for each request.
 
@@ -84,10 +94,16 @@ async def probe(
     CallFailed
         If the endpoint does not answer at all, or stops to.
     """
-    ask = _Question(client, model, {"max_tokens": 64} if params is None else params, deadline)
-    first = await ask("Say hello.")
+    first, limit = await _token_limit(_Question(client, model, {}, deadline))
+    # A model that thinks first has nothing said yet when a short limit cuts it.
+    room = ROOM if first.text.strip() else ROOM_TO_THINK
+    ask = _Question(client, model, {limit.parameter: room}, deadline)
+    temperature = await _temperature(ask)
+    ask = dataclasses.replace(ask, takes_temperature=not temperature.refused)
     return Capabilities(
         model=first.model,
+        token_limit=limit,
+        temperature=temperature,
         json_schema=await _json_schema(ask),
         seed=await _seed(ask),
         logprobs=await _logprobs(ask),
@@ -101,14 +117,62 @@ class _Question:
     model: str
     params: Mapping[str, Any]
     deadline: float
+    takes_temperature: bool = True
 
     async def __call__(
         self, text: str, schema: Mapping[str, Any] | None = None, **params: Any
     ) -> ChatReply:
         messages = ({"role": "user", "content": text},)
         asked = {**self.params, **params}
+        if not self.takes_temperature:
+            asked.pop("temperature", None)
         request = ChatRequest(self.model, messages, asked, schema, self.deadline)
         return await self.client.complete(request)
+
+
+async def _token_limit(ask: _Question) -> tuple[ChatReply, Finding]:
+    """The first reply, and by which name a limit cuts it; raises if no name is taken at all."""
+    ignored: tuple[ChatReply, Finding] | None = None
+    refusals: list[CallFailed] = []
+    for name in TOKEN_LIMITS:
+        try:
+            reply = await _long_reply(ask, name)
+        except CallFailed as failure:
+            if failure.kind is not Failure.REQUEST:
+                raise
+            refusals.append(failure)
+            continue
+        is_cut = reply.finish_reason == "length" or reply.tokens_out == SHORT
+        said = [*map(str, refusals), f"{name}={SHORT}: {_cut_or_not(reply, is_cut)}"]
+        found = Finding(is_cut, _excerpt("; ".join(said), 2 * LONGEST_EVIDENCE), parameter=name)
+        if is_cut:
+            return reply, found
+        ignored = ignored or (reply, found)
+    if ignored is None:
+        raise refusals[0]
+    return ignored
+
+
+async def _long_reply(ask: _Question, name: str) -> ChatReply:
+    """A reply to a limit; one that ended before it shows nothing, so it is asked for again."""
+    for _ in range(TRIES):
+        reply = await ask("Count from one to two hundred in words.", **{name: SHORT})
+        if reply.finish_reason == "length" or not 0 < (reply.tokens_out or 0) < SHORT:
+            break
+    return reply
+
+
+def _cut_or_not(reply: ChatReply, is_cut: bool) -> str:
+    said = f"“{_excerpt(reply.text, 40)}”" if reply.text.strip() else "a reply without text"
+    return f"{said}, {'cut' if is_cut else 'not cut'}"
+
+
+async def _temperature(ask: _Question) -> Finding:
+    try:
+        reply = await ask("Say hello.", temperature=0)
+    except CallFailed as failure:
+        return _refused(failure)
+    return Finding(True, f"temperature=0: {_excerpt(reply.text)}")
 
 
 async def _json_schema(ask: _Question) -> Finding:
@@ -153,7 +217,7 @@ async def _n(ask: _Question) -> Finding:
 def _refused(failure: CallFailed) -> Finding:
     if failure.kind not in _REFUSALS:
         raise failure
-    return Finding(False, _excerpt(str(failure)))
+    return Finding(False, _excerpt(str(failure)), refused=failure.kind is Failure.REQUEST)
 
 
 def _choices(reply: ChatReply) -> list[Any]:

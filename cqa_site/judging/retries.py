@@ -52,6 +52,7 @@ PAUSING = {
     Failure.KEY,
     Failure.BLOCKED,
     Failure.CERTIFICATE,
+    Failure.PARAMETER,
 }
 
 

@@ -1,11 +1,9 @@
 """Forms about people; every form lists the fields that may change."""
 
-from datetime import timedelta
 from typing import Any
 
 from django import forms
 from django.contrib.auth.password_validation import validate_password
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from .models import (
@@ -13,7 +11,6 @@ from .models import (
     ApiToken,
     Invitation,
     Membership,
-    ParticipantLink,
     Role,
     Study,
     User,
@@ -122,66 +119,3 @@ class NewPersonForm(forms.Form):
         self.add_error(
             "email", _("This address cannot be used. If you have an account, sign in with it.")
         )
-
-
-class ParticipantLinkForm(forms.ModelForm):
-    """A new link for a crowd platform."""
-
-    days = forms.IntegerField(label=_("Days valid"), min_value=1, max_value=365, initial=30)
-
-    class Meta:
-        model = ParticipantLink
-        fields = [
-            "platform",
-            "required_items",
-            "max_participants",
-            "completed_code",
-            "screened_out_code",
-            "no_work_code",
-            "fault_code",
-            "participant_param",
-            "study_param",
-            "session_param",
-        ]
-        labels = {
-            "participant_param": _("Parameter: participant"),
-            "study_param": _("Parameter: study"),
-            "session_param": _("Parameter: session"),
-        }
-        help_texts = {
-            "required_items": _("Labelled or skipped items, control items included."),
-            "completed_code": _("All codes come from the platform; each must differ."),
-        }
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["study_param"].required = self.fields["session_param"].required = False
-        self.fields["required_items"].min_value = 1
-        for name in ("required_items", "max_participants"):
-            self.fields[name].validators.append(_positive)
-
-    def clean(self) -> dict[str, Any]:
-        """One code per outcome, one name per parameter."""
-        data = super().clean()
-        codes = [data.get(name) for name in CODES if data.get(name)]
-        if len(set(codes)) < len(codes):
-            self.add_error("completed_code", _("Each outcome needs a code of its own."))
-        params = [data.get(name) for name in PARAMS if data.get(name)]
-        if len(set(params)) < len(params):
-            self.add_error("participant_param", _("Each parameter needs a name of its own."))
-        return data
-
-    def link_fields(self) -> dict[str, Any]:
-        """The cleaned values as fields of a link."""
-        fields = dict(self.cleaned_data)
-        fields["expires_at"] = timezone.now() + timedelta(days=fields.pop("days"))
-        return fields
-
-
-CODES = ("completed_code", "screened_out_code", "no_work_code", "fault_code")
-PARAMS = ("participant_param", "study_param", "session_param")
-
-
-def _positive(value: int) -> None:
-    if value < 1:
-        raise forms.ValidationError(_("At least 1."))

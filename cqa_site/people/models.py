@@ -1,4 +1,4 @@
-"""Who may do what: users, studies, memberships, invitations, crowd links, API tokens."""
+"""Who may do what: users, studies, memberships, invitations, API tokens."""
 
 import hashlib
 import secrets
@@ -13,6 +13,20 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from .raters import Rater
+
+__all__ = [
+    "ApiToken",
+    "AuditEvent",
+    "Invitation",
+    "Membership",
+    "Rater",
+    "Role",
+    "Study",
+    "User",
+    "hash_secret",
+    "new_secret",
+]
 INVITATION_LIFETIME = timedelta(days=14)
 
 
@@ -160,73 +174,6 @@ class Invitation(models.Model):
     def is_open(self) -> bool:
         """Whether the link still works."""
         return not self.used_at and not self.revoked_at and self.expires_at > timezone.now()
-
-
-class ParticipantLink(models.Model):
-    """A link for a crowd platform; bearers become annotators of one study.
-
-    The platform appends its own ids under the three parameter names. A
-    completion code is kept per outcome and shown only when the server has
-    counted the work.
-    """
-
-    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    study = models.ForeignKey(Study, models.CASCADE, related_name="participant_links")
-    campaign_ref = models.UUIDField(null=True)
-    platform = models.CharField(_("platform"), max_length=60, default="Prolific")
-    secret_hash = models.CharField(max_length=64, unique=True, editable=False)
-    participant_param = models.CharField(max_length=40, default="PROLIFIC_PID")
-    study_param = models.CharField(max_length=40, default="STUDY_ID")
-    session_param = models.CharField(max_length=40, default="SESSION_ID")
-    completed_code = models.CharField(_("code: completed"), max_length=40)
-    screened_out_code = models.CharField(_("code: screened out"), max_length=40)
-    no_work_code = models.CharField(_("code: no work left"), max_length=40)
-    fault_code = models.CharField(_("code: technical fault"), max_length=40)
-    required_items = models.PositiveIntegerField(_("items to complete"), default=50)
-    max_participants = models.PositiveIntegerField(_("participants at most"), default=500)
-    expires_at = models.DateTimeField()
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
-    closed_at = models.DateTimeField(null=True)
-
-    class Meta:
-        ordering = ["-created_at"]
-
-    @property
-    def is_open(self) -> bool:
-        """Whether new participants may still come in."""
-        return not self.closed_at and self.expires_at > timezone.now()
-
-
-class Participant(models.Model):
-    """One person of a crowd platform, bound to one user of one study."""
-
-    class Outcome(models.TextChoices):
-        """How a participation ended; each has its own completion code."""
-
-        RUNNING = "running", _("Running")
-        COMPLETED = "completed", _("Completed")
-        SCREENED_OUT = "screened_out", _("Screened out")
-        NO_WORK = "no_work", _("No work left")
-        FAULT = "fault", _("Technical fault")
-
-    study = models.ForeignKey(Study, models.CASCADE, related_name="participants")
-    link = models.ForeignKey(ParticipantLink, models.PROTECT, related_name="participants")
-    user = models.OneToOneField(
-        settings.AUTH_USER_MODEL, models.CASCADE, related_name="participant"
-    )
-    participant_id = models.CharField(max_length=128)
-    platform_study_id = models.CharField(max_length=128, blank=True)
-    session_id = models.CharField(max_length=128, blank=True)
-    is_verified = models.BooleanField(default=False)
-    outcome = models.CharField(max_length=14, choices=Outcome, default=Outcome.RUNNING)
-    created_at = models.DateTimeField(auto_now_add=True)
-    ended_at = models.DateTimeField(null=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["link", "participant_id"], name="participant_once")
-        ]
 
 
 class ApiToken(models.Model):

@@ -8,7 +8,7 @@ from allauth.account import views as allauth_account
 from django.urls import path, re_path
 from django.views.decorators.http import require_POST
 
-from .views import account, audit, invitations, members, participants, studies
+from .views import account, audit, invitations, members, studies
 
 urlpatterns = [
     path("accounts/login/", allauth_account.login, name="account_login"),
@@ -37,8 +37,6 @@ urlpatterns = [
     path("studies/new/", studies.study_new, name="study_new"),
     path("invitations/", invitations.invitation_accept, name="invitation_accept"),
     path("invitations/<str:secret>/", invitations.invitation, name="invitation"),
-    path("join/start/", participants.join_start, name="join_start"),
-    path("join/<str:secret>/", participants.join, name="join"),
     path("s/<uuid:study_id>/settings/", studies.study_settings, name="study_settings"),
     path("s/<uuid:study_id>/people/", members.members, name="members"),
     path("s/<uuid:study_id>/people/<uuid:user_id>/role/", members.member_role, name="member_role"),

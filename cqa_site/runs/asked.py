@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.judging.estimating import estimate_messages
 
-from .ledger.claiming import key_of, questions_for, request_of
+from .ledger.claiming import key_of, planned_key, questions_for, request_of
 from .models import Call, Run
 
 
@@ -29,5 +29,6 @@ def asked_again(run: Run, call: Call) -> Asked | None:
     except KeyError:
         return None
     request = request_of(run, first, question)
-    is_same = key_of(run, first, request) == call.content_key
+    key = key_of(run, first, request)
+    is_same = planned_key(run, first, question, key) == call.content_key
     return Asked(request, question.flags, is_same, estimate_messages(request.messages))

@@ -196,7 +196,7 @@ def _send(lane: Lane, outgoing: Outgoing) -> None:
 
 async def _carry(lane: Lane, outgoing: Outgoing) -> None:
     """Carry one request; whatever happens becomes something to store."""
-    if outgoing.key != outgoing.call.content_key and not outgoing.call.token_limit:
+    if outgoing.planned_key != outgoing.call.content_key and not outgoing.call.token_limit:
         failure = CallFailed(Failure.REQUEST, "The text changed after the run was planned.")
         lane.finished.append(Finished(outgoing, failure=failure))
         lane.news.set()

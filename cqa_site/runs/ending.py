@@ -1,5 +1,8 @@
 """What happens when the calls of a run are over: the pre-flight's report, the end, the message."""
 
+from collections.abc import Sequence
+from dataclasses import asdict
+
 from django.db.models import Avg, Count, Q, Sum
 from django.db.models.functions import Now
 
@@ -7,6 +10,7 @@ from cqa_site.runs import jobs
 from cqa_site.runs.models import Attempt, Call, Run
 
 from .kinds import kind_of
+from .spread import ENOUGH_TEXTS, MOST, Dominant, are_alike, dominant, dominates
 
 ENOUGH_VALID = 0.9
 
@@ -55,8 +59,8 @@ def _finish_preflight(run: Run) -> None:
 def preflight_report(run: Run) -> dict:
     """What the canary calls showed, and whether going on looks right.
 
-    ``passed`` needs at least nine in ten usable, more than one value among them, and a
-    projected cost within the cap.
+    ``passed`` needs at least nine in ten readable, more than one value among them and none that
+    dominates (for prose: texts that are not all alike), and a projected cost within the cap.
     """
     canary = run.calls.filter(is_canary=True)
     counts = canary.aggregate(
@@ -70,13 +74,17 @@ def preflight_report(run: Run) -> dict:
     reasons = dict(
         canary.exclude(reason="").values_list("reason").annotate(Count("pk")).order_by("reason")
     )
-    values = kind_of(run).values(run)
+    kind = kind_of(run)
+    values = kind.values(run)
+    often = None if kind.dominance is None else dominant(values)
     projected = round((money["cost"] or 0) / max(1, counts["n"]) * run.planned)
     cap = run.budget.cap_micro
-    problems = _problems(counts, values, projected, cap)
+    spread = _spread(values, often, kind.dominance) if often else _told_apart(kind.texts(run))
+    problems = _problems(counts, spread, projected, cap)
     return {
         **counts,
         "values": values,
+        "dominant": asdict(often) if often else None,
         "reasons": reasons,
         "milliseconds": round(money["milliseconds"] or 0),
         "cost_micro": money["cost"] or 0,
@@ -86,13 +94,25 @@ def preflight_report(run: Run) -> dict:
     }
 
 
-def _problems(counts: dict, values: dict[str, int], projected: int, cap: int | None) -> list[str]:
+def _spread(values: dict[str, int], often: Dominant, share: float | None) -> str:
+    """What speaks against values on a scale."""
+    if len(values) == 1 and often.of >= ENOUGH_TEXTS:
+        return "constant"
+    return "dominant" if dominates(often, share or MOST) else ""
+
+
+def _told_apart(texts: Sequence[str]) -> str:
+    """What speaks against prose: lengths may well be equal, texts may not."""
+    return "alike" if are_alike(texts) else ""
+
+
+def _problems(counts: dict, spread: str, projected: int, cap: int | None) -> list[str]:
     """Names of what speaks against going on; pages put them into words."""
     found = []
     if counts["valid"] < ENOUGH_VALID * counts["n"]:
         found.append("invalid")
-    if counts["valid"] >= 5 and len(values) < 2:
-        found.append("constant")
+    if spread:
+        found.append(spread)
     if cap is not None and projected > cap:
         found.append("cap")
     return found

@@ -10,15 +10,17 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
+from cqa_site.judging.parameters import SCHEMA, TOKEN_LIMITS
 from cqa_site.tabular.strict_json import StrictJsonError, loads
 
+from .actions.corrections import Correction, refused_parameter, sent_names, suggested
 from .actions.endpoints import FIELDS
 from .models import Endpoint, Run
 from .words import price
 
 # What the engine itself decides in every request.
 RESERVED = {"model", "messages", "stream", "stream_options", "n", "response_format"}
-WHOLE_NUMBERS = ("max_tokens", "max_completion_tokens", "seed")
+WHOLE_NUMBERS = (*TOKEN_LIMITS, "seed")
 MILLION = 1_000_000
 MOST_MONEY = 1_000_000_000
 LONGEST_JSON = 20_000
@@ -168,10 +170,26 @@ class EndpointForm(forms.ModelForm):
         return {name: value for name, value in self.cleaned_data.items() if name != "key"}
 
 
-class LimitsForm(forms.Form):
-    """What can change while a run goes on."""
+class CapForm(forms.Form):
+    """The most that may be spent."""
 
     cap = UnitsField(label=lazy("Most it may spend"), help_text=lazy("Empty means no cap."))
+
+    @classmethod
+    def at(cls, cap_micro: int | None) -> "CapForm":
+        """The cap as it is."""
+        return cls(initial={"cap": in_units(cap_micro)})
+
+
+def in_units(cap_micro: int | None) -> str | None:
+    """Millionths as a person types them; None for no cap."""
+    shown = None if cap_micro is None else (Decimal(cap_micro) / MILLION).normalize()
+    return shown and f"{shown:f}"
+
+
+class LimitsForm(CapForm):
+    """What can change while a run goes on."""
+
     ceiling = forms.IntegerField(
         label=lazy("Most requests in flight"),
         required=False,
@@ -183,6 +201,59 @@ class LimitsForm(forms.Form):
     @classmethod
     def of(cls, run: Run) -> "LimitsForm":
         """The limits as they are."""
-        cap = run.budget.cap_micro
-        shown = None if cap is None else (Decimal(cap) / MILLION).normalize()
-        return cls(initial={"cap": shown and f"{shown:f}", "ceiling": run.ceiling})
+        return cls(initial={"cap": in_units(run.budget.cap_micro), "ceiling": run.ceiling})
+
+
+class CorrectionForm(forms.Form):
+    """What a run sends otherwise, after its endpoint refused a parameter."""
+
+    token_parameter = forms.ChoiceField(
+        label=lazy("The token limit goes as"),
+        choices=[(name, name) for name in TOKEN_LIMITS],
+        widget=forms.RadioSelect,
+    )
+    leave_out = forms.MultipleChoiceField(
+        label=lazy("Leave out"), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    value = forms.CharField(
+        required=False,
+        max_length=200,
+        help_text=lazy("Empty keeps the value. A number, or text in quotes."),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+
+    def __init__(self, *args: Any, run: Run, **kwargs: Any) -> None:
+        first = suggested(run)
+        kwargs.setdefault(
+            "initial",
+            {"token_parameter": first.token_parameter, "leave_out": list(first.leave_out)},
+        )
+        super().__init__(*args, **kwargs)
+        self.refused = refused_parameter(run)
+        sent = run.params | {SCHEMA: lazy("JSON by a schema")}
+        self.fields["leave_out"].choices = [
+            (name, f"{name} ({sent[name]})") for name in sent_names(run)
+        ]
+        if not self.fields["leave_out"].choices:
+            del self.fields["leave_out"]
+        if self.refused in run.params:
+            self.fields["value"].label = _("Or send another value of “%s”") % self.refused
+        else:
+            del self.fields["value"]
+
+    def clean_value(self) -> Any:
+        """One JSON value, or None where nothing was typed."""
+        text = self.cleaned_data["value"]
+        try:
+            return loads(text) if text else None
+        except StrictJsonError as error:
+            raise ValidationError(_("This is not acceptable JSON: %s.") % error) from None
+
+    @property
+    def correction(self) -> Correction:
+        """What was chosen; another value goes before leaving out."""
+        data = self.cleaned_data
+        value = data.get("value")
+        values = {} if value is None else {self.refused: value}
+        kept = [name for name in data.get("leave_out", []) if name not in values]
+        return Correction(tuple(kept), data["token_parameter"], values)

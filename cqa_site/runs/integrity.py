@@ -88,6 +88,8 @@ def _money() -> Iterator[str]:
 
 
 def _sum(field: str, **filters: str) -> Coalesce:
-    rows: QuerySet = Attempt.objects.filter(call__run__budget=OuterRef("pk"), **filters)
-    total = rows.order_by().values("call__run__budget").annotate(total=Sum(field))
+    own = Q(call__run__budget=OuterRef("pk")) | Q(call__run__budget__parent=OuterRef("pk"))
+    rows: QuerySet = Attempt.objects.filter(own, **filters)
+    # All runs on one budget are of one study, so this is one sum.
+    total = rows.order_by().values("call__run__study").annotate(total=Sum(field))
     return Coalesce(Subquery(total.values("total")[:1]), 0)

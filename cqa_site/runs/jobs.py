@@ -100,6 +100,10 @@ class Work:
         if now - self._reported < 0.5 and done != total:
             return
         self._reported = now
+        self.step(done, total, note)
+
+    def step(self, done: int, total: int = 0, note: str = "") -> None:
+        """Store progress at once; inside a transaction, it commits only while the job is ours."""
         changed = self._mine().update(
             done=done, total=total, note=note, lease_until=Now() + settings.JOB_LEASE
         )

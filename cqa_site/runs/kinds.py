@@ -111,6 +111,8 @@ class RunKind(Protocol):
     parser_version: int
     # Stands before the spread of `values` on pages.
     values_title: Promise | str
+    # Share of one value from which the pre-flight warns; None where values are sizes of prose.
+    dominance: float | None
 
     def begin(self, run: Run) -> None:
         """Make the app's own rows of a run, in the transaction that makes the run."""
@@ -128,7 +130,10 @@ class RunKind(Protocol):
         """Store what ended, inside the transaction that ends the calls."""
 
     def values(self, run: Run) -> dict[str, int]:
-        """How often each value was given so far, for the pre-flight's look at their spread."""
+        """How often each value was given so far, for the pre-flight; see `spread.dominant`."""
+
+    def texts(self, run: Run) -> Sequence[str]:
+        """What was written so far, for kinds whose replies are prose; else nothing."""
 
     def check(self, run: Run) -> list[str]:
         """Sentences about stored results that contradict the ledger."""

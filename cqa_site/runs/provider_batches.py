@@ -41,6 +41,7 @@ PERMANENT = (
     Failure.BLOCKED,
     Failure.CERTIFICATE,
     Failure.REQUEST,
+    Failure.PARAMETER,
 )
 
 
@@ -93,7 +94,11 @@ def _lease(calls: list[Call], batch: ProviderBatch, gate: OpenGate) -> None:
     Call.objects.bulk_update(calls, ["state", "leased_by", "batch", "lease_until", "fence"])
     Attempt.objects.bulk_create(
         Attempt(
-            call=call, fence=call.fence, worker=Call.IN_BATCH, reserve_micro=call.reserve_micro
+            call=call,
+            fence=call.fence,
+            worker=Call.IN_BATCH,
+            amendment=len(call.run.amendments),
+            reserve_micro=call.reserve_micro,
         )
         for call in calls
     )
@@ -198,7 +203,8 @@ def _store(batch: ProviderBatch, calls: list[Call], answers: dict[str, dict]) ->
     finished = []
     for call in calls:
         request = requests[call.pk]
-        sent = Outgoing(run, call, attempts[call.pk], request, key_of(run, call, request))
+        key = key_of(run, call, request)
+        sent = Outgoing(run, call, attempts[call.pk], request, key, key)
         finished.append(_finished(sent, answers.get(str(call.public_id))))
     with transaction.atomic(), locked_gate(run.endpoint) as gate:
         run.refresh_from_db(fields=["state"])
@@ -225,7 +231,7 @@ def _give_back(batch: ProviderBatch, failure: CallFailed) -> None:
         for calls in _chunks(batch):
             attempts = Attempt.objects.filter(call__in=calls, outcome=Attempt.Outcome.OPEN)
             finished = [
-                Finished(Outgoing(run, attempt.call, attempt, None, ""), failure=failure)
+                Finished(Outgoing(run, attempt.call, attempt, None, "", ""), failure=failure)
                 for attempt in attempts.select_related("call")
             ]
             store(run, gate, finished)

@@ -20,6 +20,7 @@ FAILURES: dict[str, Promise] = {
     Failure.CONNECTION: lazy("The endpoint could not be reached."),
     Failure.TIMEOUT: lazy("No reply came within the deadline."),
     Failure.REQUEST: lazy("The endpoint refused the request as invalid."),
+    Failure.PARAMETER: lazy("The endpoint refuses a parameter of the request."),
     Failure.BLOCKED: lazy(
         "This server may not send requests to that address. Its operator allows one through "
         "EGRESS_ALLOW."
@@ -74,11 +75,15 @@ TEXT_FLAGS: dict[str, Promise] = {
     "cut": lazy("text cut because it is too long"),
 }
 PROBLEMS: dict[str, Promise] = {
-    "invalid": lazy("Fewer than nine in ten sample replies were usable."),
+    "invalid": lazy("Fewer than nine in ten sample replies were readable."),
     "constant": lazy("Every sample reply gave the same result."),
+    "dominant": lazy("One result makes up most of the sample: read some of its replies."),
+    "alike": lazy("The sample's texts are nearly the same, whatever was asked."),
     "cap": lazy("At this cost the whole run would pass its cap."),
 }
 CAPABILITIES: dict[str, Promise] = {
+    "token_limit": lazy("cuts a reply at a token limit"),
+    "temperature": lazy("takes a temperature"),
     "json_schema": lazy("keeps to a JSON schema"),
     "seed": lazy("takes a seed"),
     "logprobs": lazy("gives token probabilities"),
@@ -107,7 +112,17 @@ def pause_in_words(run: Run) -> str:
         return _("Somebody paused it. Nothing more is sent until it is resumed.")
     if run.pause_reason == "budget":
         return _("The money left does not pay for another request. Raise the cap, then resume.")
+    if can_be_corrected(run):
+        return _("%s Correct it below; the run goes on from where it is, and nothing is lost.") % (
+            failure_in_words(run.pause_reason)
+        )
     return _("%s Put it right, then resume; nothing is lost.") % failure_in_words(run.pause_reason)
+
+
+def can_be_corrected(run: Run) -> bool:
+    """Whether a run is paused because the endpoint refuses what it sends."""
+    kind = run.pause_reason.partition(":")[0]
+    return run.state == Run.State.PAUSED and kind in (Failure.PARAMETER, Failure.REQUEST)
 
 
 def price(units: Decimal) -> str:

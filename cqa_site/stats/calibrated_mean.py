@@ -52,7 +52,7 @@ class CalibratedMean:
         Lambda, how much of the judge is used: 0 nothing, 1 all.
     labels_to_halve
         How many of the other items people would have to score for an interval half as wide;
-        None if scoring all of them would not do.
+        None if scoring all of them would not do, and with clusters, where it also matters which.
     """
 
     estimate: Estimate
@@ -67,6 +67,7 @@ def calibrated_mean(
     human: Sequence[float],
     probabilities: float | Sequence[float] | None,
     *,
+    clusters: Sequence[int] | None = None,
     recipe: Recipe = "student",
     confidence: float = 0.95,
 ) -> CalibratedMean:
@@ -76,12 +77,16 @@ def calibrated_mean(
     ----------
     judge : length n
         The judge's score of every item; items it left unscored (NaN) are dropped and counted.
-        Items are independent units: average answers to the same question first.
+        Items are independent units unless ``clusters`` says which belong together.
     human : length n
         Human score where the item was drawn for labelling, else NaN.
     probabilities
         With which probability each item was to be drawn: one number, or one for each item,
         strictly between 0 and 1.
+    clusters : length n, optional
+        What items share, for example the question of an answer: the interval then resembles
+        that of so many clusters. Every item counts the same, so a cluster counts by its size.
+        At least `LEAST_LABELLED` clusters have to hold a labelled item.
     recipe : {"student", "published"}
         How the interval is made, see the notes.
     confidence
@@ -116,14 +121,23 @@ def calibrated_mean(
     tests/stats/test_mean_coverage.py): .947-.957 for 15 to 180 labels drawn alike, .942-.954
     where probabilities differ twofold. Where they differ fourfold, .948-.950 from 60 labels
     on and .92 with 15: read such intervals as too narrow.
+
+    With clusters the variance is the sum over clusters of the squared sum of what their items add
+    to the mean, labelled or not; with clusters of one item it is the same as without. Simulated
+    coverage there, three items each and half of the variance shared (2,000 draws, see the same
+    test): .934-.938 for 40 clusters, .951 for 150; without them .86-.90.
     """
     check_confidence(confidence)
     if recipe not in INTERVALS:
         raise ValueError(f"a recipe is one of {', '.join(INTERVALS)}, not {recipe!r}")
     scores, labels, chance = _read(judge, human, probabilities)
+    shared = None if clusters is None else np.asarray(clusters)
+    if shared is not None and shared.shape != scores.shape:
+        raise ValueError("clusters have one entry for each item")
     known = ~np.isnan(scores)
     n_dropped = int((~known).sum())
     scores, labels, chance = scores[known], labels[known], chance[known]
+    shared = None if shared is None else np.unique(shared[known], return_inverse=True)[1]
     labelled = ~np.isnan(labels)
     about: dict[str, Any] = {
         "confidence": confidence,
@@ -140,21 +154,21 @@ def calibrated_mean(
     }
     alone = {"statistic": "mean of human scores", "recipe": "labelled items, weighted by 1 / p"}
     judge_mean = float(scores.mean()) if len(scores) else None
-    reason = _why_undefined(labelled)
+    reason = _why_undefined(labelled, shared)
     if reason is not None:
         return CalibratedMean(
             estimate=Estimate(value=None, reason=reason, **found, **about),
             human_only=Estimate(value=None, reason=reason, **alone, **about),
             judge_mean=judge_mean,
         )
-    parts = _Parts.of(scores, labels, chance, labelled)
+    parts = _Parts.of(scores, labels, chance, labelled, shared)
     tuning = parts.tuning()
     return CalibratedMean(
         estimate=parts.estimate(tuning, recipe, found | about),
         human_only=parts.estimate(0.0, recipe, alone | about),
         judge_mean=judge_mean,
         tuning=tuning,
-        labels_to_halve=parts.labels_to_halve(tuning),
+        labels_to_halve=None if shared is not None else parts.labels_to_halve(tuning),
     )
 
 
@@ -167,14 +181,27 @@ class _Parts:
     rest: FloatArray
     w: FloatArray
     v: FloatArray
+    of_labelled: Any = None
+    of_rest: Any = None
 
     @classmethod
     def of(
-        cls, scores: FloatArray, labels: FloatArray, chance: FloatArray, labelled: Any
+        cls,
+        scores: FloatArray,
+        labels: FloatArray,
+        chance: FloatArray,
+        labelled: Any,
+        clusters: Any,
     ) -> _Parts:
         w, v = 1 / chance[labelled], 1 / (1 - chance[~labelled])
         return cls(
-            labels[labelled], scores[labelled], scores[~labelled], w / w.mean(), v / v.mean()
+            labels[labelled],
+            scores[labelled],
+            scores[~labelled],
+            w / w.mean(),
+            v / v.mean(),
+            None if clusters is None else clusters[labelled],
+            None if clusters is None else clusters[~labelled],
         )
 
     def tuning(self) -> float:
@@ -196,9 +223,14 @@ class _Parts:
         if recipe == "student":
             estimated = 1 if tuning == 0 else 2
             effective = float(self.w.sum() ** 2 / (self.w**2).sum())
+            if self.of_labelled is not None:
+                effective = min(effective, float(len(np.unique(self.of_labelled))))
             own *= n / (n - estimated)
             quantile = float(special.stdtrit(max(effective - estimated, 1.0), upto))
-        reach = quantile * (rest / len(self.rest) + own / n) ** 0.5
+        squared = rest / len(self.rest) + own / n
+        if self.of_labelled is not None:
+            squared = self._clustered(tuning, 1 if recipe == "published" else n / (n - estimated))
+        reach = quantile * squared**0.5
         if reach == 0:
             reason = "the scores do not vary, so there is no spread"
             return Estimate(value=mean, reason=reason, **about)
@@ -206,6 +238,16 @@ class _Parts:
         return Estimate(
             value=mean, low=mean - reach, high=mean + reach, interval=interval, **about
         )
+
+    def _clustered(self, tuning: float, correction: float) -> float:
+        """Variance of the mean from what each cluster adds to it."""
+        rest, own = tuning * self.rest, self.y - tuning * self.f
+        n = 1 + max(self.of_labelled.max(initial=0), self.of_rest.max(initial=0))
+        labelled = self.w * (own - (self.w * own).mean()) / len(own)
+        others = self.v * (rest - (self.v * rest).mean()) / len(rest)
+        added = np.bincount(self.of_labelled, weights=labelled * correction**0.5, minlength=n)
+        added += np.bincount(self.of_rest, weights=others, minlength=n)
+        return float((added**2).sum())
 
     def labels_to_halve(self, tuning: float) -> int | None:
         """Fewest of the others to label for half the standard error, lambda tuned anew.
@@ -251,7 +293,8 @@ def _read(
     return scores, labels, np.broadcast_to(chance, scores.shape)
 
 
-def _why_undefined(labelled: Any) -> str | None:
-    if labelled.sum() < LEAST_LABELLED:
+def _why_undefined(labelled: Any, clusters: Any) -> str | None:
+    n = labelled.sum() if clusters is None else len(np.unique(clusters[labelled]))
+    if n < LEAST_LABELLED:
         return TOO_FEW_LABELLED
     return TOO_FEW_OTHERS if (~labelled).sum() < 2 else None

@@ -17,6 +17,11 @@ RECIPE = (
     "other rater's rating of the same item; pairs within the group do not count"
 )
 INTERVAL = "item jackknife, t"
+DIFFERENCE_RECIPE = (
+    "alpha of the group against the other rater minus alpha within the group, both over the items "
+    "that the other and at least two of the group rated"
+)
+NO_SECOND = "no item was rated by two of the group and by the other rater"
 
 
 def cross_alpha(
@@ -77,6 +82,88 @@ def cross_alpha(
     except UndefinedIntervalError as error:
         return Estimate(value=value, reason=str(error), **about)
     return Estimate(value=value, low=low, high=min(high, 1.0), interval=INTERVAL, **about)
+
+
+def alpha_difference(
+    ratings: Ratings, other: pd.Series, level: Level, confidence: float = 0.95
+) -> Estimate:
+    """Whether another rater agrees with a group as the group does with itself, on the same items.
+
+    Two separate intervals that overlap say nothing about that: they come from different items,
+    and neither is one of the difference.
+
+    Parameters
+    ----------
+    ratings, other, level, confidence
+        As `cross_alpha`.
+
+    Returns
+    -------
+    Estimate
+        `cross_alpha` minus alpha of the group, -2 to 2; above 0 the other rater agrees more.
+        ``n_pairable_items`` are the items that carry both. The interval leaves out one item from
+        both at once, so that what makes an item hard for everybody drops out.
+
+    Notes
+    -----
+    Both alphas are computed from coincidences as in Krippendorff (2011).
+
+    Simulated coverage at nominal .95, labels 0-3, three raters and one that is like them (1,000
+    replicates, see tests/stats/test_cross_alpha.py): .949 for 40 items, .942 for 150.
+    """
+    check_level(level)
+    check_confidence(confidence)
+    counts, own, scale = _shared(ratings, other)
+    kept = counts.sum(axis=1) >= 2
+    counts, own = counts[kept], own[kept]
+    about: dict[str, Any] = {
+        "statistic": "difference of Krippendorff's alphas, paired",
+        "recipe": DIFFERENCE_RECIPE,
+        "level": level,
+        "confidence": confidence,
+        "n_items": ratings.n_items,
+        "n_pairable_items": len(counts),
+        "n_raters": ratings.n_raters + 1,
+        "n_values": int(counts.sum()) + len(counts),
+    }
+    if not len(counts):
+        return Estimate(value=None, reason=NO_SECOND, **about)
+    kinds, multiplicity = _kinds(counts, own)
+    parts = [_both_sides(kind) for kind in kinds]
+    totals = [
+        np.asarray(np.tensordot(multiplicity, np.array(each), axes=1))
+        for each in zip(*parts, strict=True)
+    ]
+    value = _difference(level, totals, scale)
+    if np.isnan(value):
+        return Estimate(value=None, reason=ONE_VALUE, **about)
+    # Rounded: shares of pairs do not cancel to the last digit, and a value nobody gave is none.
+    left_out = np.array(
+        [
+            _difference(level, [np.round(totals[at] - kind[at], 9) for at in (0, 1)], scale)
+            for kind in parts
+        ]
+    )
+    try:
+        low, high = jackknife_t_interval(value, left_out, multiplicity, confidence)
+    except UndefinedIntervalError as error:
+        return Estimate(value=value, reason=str(error), **about)
+    return Estimate(value=value, low=low, high=high, interval=INTERVAL, **about)
+
+
+def _both_sides(kind: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Coincidences of one item: of the group with the other rater, and within the group."""
+    counts, own = kind[:-1].astype(float), int(kind[-1])
+    across = np.zeros((len(counts), len(counts)))
+    across[:, own] += counts
+    across[own, :] += counts
+    within = (np.outer(counts, counts) - np.diag(counts)) / (counts.sum() - 1)
+    return across, within
+
+
+def _difference(level: Level, both: list[FloatArray], scale: FloatArray) -> float:
+    across, within = (_alpha(level, each, scale) for each in both)
+    return across - within
 
 
 def _shared(ratings: Ratings, other: pd.Series) -> tuple[IntArray, IntArray, FloatArray]:

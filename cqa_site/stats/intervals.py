@@ -108,6 +108,18 @@ def bootstrap_interval(
     shares = multiplicity / n
     draws = (generator.multinomial(n, shares, size=size).astype(float) for size in sizes)
     values = np.concatenate([statistic(weights) for weights in draws])
+    return percentile_interval(values, confidence)
+
+
+def percentile_interval(values: FloatArray, confidence: float = 0.95) -> Interval:
+    """The middle `confidence` of a statistic over resamples; NaN where it is undefined.
+
+    Raises
+    ------
+    UndefinedIntervalError
+        Over 5 % undefined resamples, or no variation at all.
+    """
+    check_confidence(confidence)
     undefined = np.isnan(values)
     if undefined.mean() > UNDEFINED_SHARE:
         raise UndefinedIntervalError("over 5 % of the resamples leave the statistic undefined")

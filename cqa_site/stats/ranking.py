@@ -18,6 +18,7 @@ from cqa_site.stats.paired_differences import (
     compare_pairs,
     tie_groups,
 )
+from cqa_site.stats.rank_ranges import rank_ranges
 from cqa_site.stats.ratings import FloatArray, IntArray
 
 NO_SYSTEMS = "there are no systems to compare"
@@ -192,25 +193,19 @@ def _standings(
 ) -> tuple[Standing, ...]:
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     low, high = np.quantile(means, tails, axis=0)
-    ranks = _ranks(means)
-    # Ranks are whole: the range reaches out to the next one that occurred.
-    rank_low = np.quantile(ranks, tails[0], axis=0, method="lower")
-    rank_high = np.quantile(ranks, tails[1], axis=0, method="higher")
-    is_best = ranks == 1
-    p_best = (is_best / is_best.sum(axis=1, keepdims=True)).mean(axis=0)
     own = common.mean(axis=1)
-    rank = _ranks(_rounded(own)[None, :])[0]
-    group = tie_groups(_separable(len(names), pairs))
+    ranks = rank_ranges(_rounded(own), means, confidence)
+    group = tie_groups(separable_table(len(names), pairs))
     return tuple(
         Standing(
             system=name,
             mean=float(own[place]),
             low=float(low[place]),
             high=float(high[place]),
-            rank=int(rank[place]),
-            rank_low=int(rank_low[place]),
-            rank_high=int(rank_high[place]),
-            p_best=float(p_best[place]),
+            rank=int(ranks.rank[place]),
+            rank_low=int(ranks.low[place]),
+            rank_high=int(ranks.high[place]),
+            p_best=float(ranks.p_best[place]),
             tie_group=int(group[place]),
             n_questions=int(per_system[place]),
         )
@@ -218,16 +213,8 @@ def _standings(
     )
 
 
-def _ranks(means: FloatArray) -> IntArray:
-    """Rank of each system in each row, 1 best: one more than the systems above it."""
-    rows = max(1, _CHUNK_CELLS // means.shape[1] ** 2)
-    blocks = [means[start : start + rows] for start in range(0, len(means), rows)]
-    return np.concatenate(
-        [1 + (block[:, None, :] > block[:, :, None]).sum(axis=2) for block in blocks]
-    )
-
-
-def _separable(n_systems: int, pairs: tuple[PairDifference, ...]) -> np.ndarray:
+def separable_table(n_systems: int, pairs: tuple[PairDifference, ...]) -> np.ndarray:
+    """Whether two systems can be told apart; `pairs` are all pairs, in the order of the board."""
     table = np.zeros((n_systems, n_systems), dtype=bool)
     table[np.triu_indices(n_systems, k=1)] = [pair.is_separable for pair in pairs]
     return table | table.T

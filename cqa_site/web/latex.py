@@ -26,6 +26,9 @@ ESCAPES = {
     "−": r"\ensuremath{-}",
     "–": "--",
     "—": "---",
+    "±": r"\ensuremath{\pm}",
+    "†": r"\ensuremath{\dagger}",
+    "‡": r"\ensuremath{\ddagger}",
     "≥": r"\ensuremath{\geq}",
     "≤": r"\ensuremath{\leq}",
     "×": r"\ensuremath{\times}",
@@ -54,6 +57,11 @@ def escape(text: str) -> str:
     '50 \\% of a\\_b'
     """
     return _SPECIAL.sub(lambda found: _TABLE[found.group()], _CONTROL.sub(" ", text))
+
+
+def label_of(name: str) -> str:
+    """A name as labels may have it: letters, digits and hyphens."""
+    return re.sub("[^A-Za-z0-9-]", "-", name)
 
 
 def booktabs(
@@ -86,7 +94,7 @@ def booktabs(
         "\\begin{table}",
         "\\centering",
         f"\\caption{{{escape(caption)}}}",
-        f"\\label{{tab:{re.sub('[^A-Za-z0-9-]', '-', label)}}}",
+        f"\\label{{tab:{label_of(label)}}}",
         f"\\begin{{tabular}}{{{align}}}",
         "\\toprule",
         _row(columns),

@@ -7,6 +7,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 
+from cqa_site.web.strict_query import whole_number
+
 MAX_PAGE = 1_000_000
 
 
@@ -26,9 +28,17 @@ class Pages(PageNumberPagination):
         """Read ``page``; raises 400 unless it is a whole number from 1 on."""
         return _whole(request.query_params.get("page", "1"), "page", MAX_PAGE)
 
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+        """Both parameters with their bounds."""
+        bounds = {"page": MAX_PAGE, "page_size": self.max_page_size}
+        parameters = super().get_schema_operation_parameters(view)
+        for parameter in parameters:
+            parameter["schema"] |= {"minimum": 1, "maximum": bounds[parameter["name"]]}
+        return parameters
+
 
 def _whole(text: str, name: str, largest: int) -> int:
-    is_number = text.isascii() and text.isdigit() and len(text) <= 7
-    if not is_number or not 1 <= int(text) <= largest:
+    number = whole_number(text)
+    if number is None or not 1 <= number <= largest:
         raise ValidationError({name: [f"A whole number from 1 to {largest:,}."]})
-    return int(text)
+    return number

@@ -6,11 +6,12 @@ from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
 
-from django.db import OperationalError
 from rest_framework import serializers, status
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
+
+from .unavailable import RETRY_SECONDS, is_away
 
 log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
@@ -30,7 +31,7 @@ class Busy(APIException):
     status_code = status.HTTP_503_SERVICE_UNAVAILABLE
     default_detail = "The database is busy; try again in a moment."
     default_code = "busy"
-    wait = 5
+    wait = RETRY_SECONDS
 
 
 class ProblemSerializer(serializers.Serializer):
@@ -63,7 +64,7 @@ def invalid_on(field: str, *refusals: type[Exception]) -> Iterator[None]:
 
 def problem(error: Exception, context: dict[str, Any]) -> Response | None:
     """Render an API error; anything unexpected stays Django's bare 500 and its log line."""
-    if isinstance(error, OperationalError):
+    if is_away(error):
         log.warning("the database did not answer", exc_info=error)
         error = Busy()
     response = exception_handler(error, context)

@@ -4,6 +4,7 @@ from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
+from rest_framework import serializers
 
 from .problems import MEDIA_TYPE, ProblemSerializer
 
@@ -14,6 +15,7 @@ ERRORS = {
     "404": "No such thing in a study of yours.",
     "409": "Not possible in the present state.",
     "429": "Too many requests.",
+    "503": "The database does not answer; Retry-After says when to ask again.",
 }
 
 
@@ -29,7 +31,7 @@ class TokenScheme(OpenApiAuthenticationExtension):
 
 
 class ProblemSchema(AutoSchema):
-    """Adds problem documents to what the views declare."""
+    """Adds problem documents to what the views declare, and what bodies must not hold."""
 
     def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
         responses = super()._get_response_bodies(direction)
@@ -45,8 +47,29 @@ class ProblemSchema(AutoSchema):
             )
         return dict(sorted(responses.items()))
 
+    def get_filter_backends(self) -> list[Any]:
+        """Only reads are filtered; a change refuses every query parameter."""
+        return super().get_filter_backends() if self.method == "GET" else []
+
+    def _map_serializer_field(self, field: Any, direction: str, *args: Any) -> Any:
+        found = super()._map_serializer_field(field, direction, *args)
+        is_text = isinstance(field, serializers.CharField) and found.get("type") == "string"
+        if direction == "request" and is_text and not field.allow_blank:
+            found.setdefault("minLength", 1)
+        return found
+
+    def _map_basic_serializer(self, serializer: Any, direction: str) -> dict[str, Any]:
+        found = super()._map_basic_serializer(serializer, direction)
+        if getattr(serializer, "refuses_unknown", False):
+            found["additionalProperties"] = False
+        return found
+
+    def _get_paginator(self) -> Any:
+        """Only reads come in pages; what a request has made is listed whole."""
+        return super()._get_paginator() if self.method == "GET" else None
+
     def _error_codes(self) -> list[str]:
-        codes = {"400", "401", "403", "404", "429"}
+        codes = {"400", "401", "403", "404", "429", "503"}
         reads_that_wait = getattr(self.view, "reads_that_wait", ())
         if self.method != "GET" or getattr(self.view, "action", "") in reads_that_wait:
             codes.add("409")

@@ -64,11 +64,11 @@ class TableData:
         """A pipe table between its caption and its note."""
         rules = ["---:" if is_number else "---" for is_number in self.numeric]
         lines = [
-            _pipes([_markdown(column) for column in self.columns]),
+            _pipes([markdown_text(column) for column in self.columns]),
             _pipes(rules),
-            *(_pipes([_markdown(text_of(cell)) for cell in row]) for row in self.rows),
+            *(_pipes([markdown_text(text_of(cell)) for cell in row]) for row in self.rows),
         ]
-        parts = [_markdown(self.caption), "\n".join(lines), _markdown(self.note)]
+        parts = [markdown_text(self.caption), "\n".join(lines), markdown_text(self.note)]
         return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -77,7 +77,8 @@ def text_of(cell: Cell, decimals: int = DECIMALS) -> str:
     if cell is None:
         return UNDEFINED
     if isinstance(cell, float):
-        return f"{cell:,.{decimals}f}".replace("-", "−")
+        # Of a minus sign without a digit behind it nobody knows what it means.
+        return f"{cell:z,.{decimals}f}".replace("-", "−")
     return f"{cell:,}" if isinstance(cell, int) else cell
 
 
@@ -90,7 +91,7 @@ def _pipes(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _markdown(text: str) -> str:
+def markdown_text(text: str) -> str:
     """Escape what Markdown or HTML would interpret; a cell stays on one line."""
     plain = " ".join(text.split())
     for char in "\\`*_[]<>|#~$":

@@ -63,7 +63,8 @@ async function post(url, fields, csrf) {
   } catch {
     return { outcome: "again", reply };
   }
-  return { outcome: outcomeOf(response, reply), reply };
+  const pause = Math.min(60, Number(response.headers.get("Retry-After")) || 0);
+  return { outcome: outcomeOf(response, reply), reply, pause };
 }
 
 function outcomeOf(response, reply) {
@@ -157,18 +158,18 @@ class DraftSaver {
   async #send() {
     const sent = this.fields();
     this.#show("saving");
-    const { outcome, reply } = await post(this.url, sent, this.csrf);
+    const { outcome, reply, pause } = await post(this.url, sent, this.csrf);
     this.detail = reply.detail || "";
     if (["ok", "flawed"].includes(outcome)) this.took(sent, reply.version);
     // Kept aside by the server: this browser need not keep it, too.
     if (outcome === "conflict" || outcome === "closed") this.took(sent);
-    if (outcome === "again") this.#retry();
+    if (outcome === "again") this.#retry(pause);
     const whenOk = this.hasUnsent ? "waiting" : "saved";
     this.#show(outcome === "ok" ? whenOk : outcome, reply);
   }
 
-  #retry() {
-    const seconds = Math.min(30, 2 ** Math.min(this.failures, 5));
+  #retry(pause = 0) {
+    const seconds = Math.max(pause, Math.min(30, 2 ** Math.min(this.failures, 5)));
     this.failures += 1;
     this.timer = setTimeout(() => this.flush(), seconds * 1000);
   }

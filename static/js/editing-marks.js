@@ -38,7 +38,10 @@ function cite(number) {
   const touched = citations.find(({ start, end }) => start < caret && caret <= end);
   if (touched?.numbers.includes(number)) return;
   if (touched) insert(`, ${number}`, touched.end - 1, touched.end);
-  else insert(`${/(^|[\s(])$/.test(editor.value.slice(0, caret)) ? "" : " "}[${number}]`, caret);
+  else {
+    const { at, inserted } = placeCitation(editor.value, caret, number);
+    insert(inserted, at);
+  }
   say(words.cited.replace("#", number));
   saver.flush();
 }

@@ -34,6 +34,23 @@ function readCitation(inside) {
   return pieces.length ? { numbers: [...numbers], isGenerated } : null;
 }
 
+// A word as annotation/methods/answer_words.py reads it, and what may follow a citation directly.
+const WORD = /[\p{L}\p{N}_]+(?:['’.-][\p{L}\p{N}_]+)*/gu;
+const MAY_FOLLOW = /^(?:$|[\s.,;:!?…)\]}'"’”»])/;
+
+// Where a new citation goes and with which spaces: never into a word, one space before it and,
+// unless punctuation follows, one after it.
+function placeCitation(text, caret, number) {
+  let at = caret;
+  for (const { index, 0: word } of text.matchAll(WORD)) {
+    if (index >= caret) break;
+    if (caret < index + word.length) at = index + word.length;
+  }
+  const before = /(?:^|[\s([{])$/.test(text.slice(0, at)) ? "" : " ";
+  const after = MAY_FOLLOW.test(text.slice(at)) ? "" : " ";
+  return { at, inserted: `${before}[${number}]${after}` };
+}
+
 // The server counts characters, the browser counts an emoji as two.
 function toUnits(text, places) {
   const units = [0];

@@ -11,7 +11,7 @@ const words = Object.fromEntries(
   [...byId("words").content.querySelectorAll("[data-word]")]
     .map((element) => [element.dataset.word, element.textContent]));
 const csrf = document.querySelector("[name=csrfmiddlewaretoken]").value;
-const prefix = `counterpoint:${page.user}:edit:${page.task}:`;
+const prefix = `counterpoint:${page.user}:edit:${page.sheet}:`;
 const copies = new LocalCopies(prefix);
 const mirror = new Mirror(byId("mirror"));
 const otherTabs = "BroadcastChannel" in window ? new BroadcastChannel(prefix) : null;

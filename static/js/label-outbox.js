@@ -47,6 +47,11 @@ class Outbox {
   }
 }
 
+// For how many seconds the server asks to be left alone.
+function pauseOf(response) {
+  return Math.min(60, Number(response.headers.get("Retry-After")) || 0);
+}
+
 // Sends the outbox in order. What became of an answer is one of: "saved", "refused", "again"
 // (no connection or a busy server), "signed_out", "forbidden".
 class Sender {
@@ -54,6 +59,7 @@ class Sender {
     Object.assign(this, { outbox, url, csrf, onReply, onTrouble });
     this.trouble = "";
     this.failures = 0;
+    this.pause = 0;
     this.isSending = false;
     window.addEventListener("online", () => this.retryNow());
     document.addEventListener("visibilitychange", () => { if (!document.hidden) this.flush(); });
@@ -84,7 +90,7 @@ class Sender {
     this.trouble = trouble;
     clearTimeout(this.timer);
     if (trouble === "again") {
-      const seconds = Math.min(30, 2 ** Math.min(this.failures, 5));
+      const seconds = Math.max(this.pause, Math.min(30, 2 ** Math.min(this.failures, 5)));
       this.failures += 1;
       this.timer = setTimeout(() => this.flush(), seconds * 1000);
     }
@@ -94,6 +100,7 @@ class Sender {
   async #deliver(entry) {
     let response;
     let body = {};
+    this.pause = 0;
     try {
       response = await fetch(this.url, {
         method: "POST",
@@ -107,6 +114,7 @@ class Sender {
     } catch {
       return "again";
     }
+    this.pause = pauseOf(response);
     if (response.type === "opaqueredirect") return "signed_out";
     if (response.status === 403) return "forbidden";
     if (response.status >= 500 || response.status === 429 || response.status === 408) return "again";

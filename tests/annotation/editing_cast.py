@@ -3,8 +3,11 @@
 import itertools
 
 from annotation.actions import editing_rounds
-from annotation.models import EditingTask
+from annotation.actions.editing_kind import EditContent
+from annotation.models import EditingSheet, Revision
 from cqa_site.people.models import Role
+from cqa_site.rounds.opening import open_round
+from cqa_site.rounds.saving import Sent, submit_sheet
 from tests.annotation.made_answers import make_answer, make_list, make_question
 from tests.cast import make_member
 
@@ -41,15 +44,28 @@ def make_round(
     boss = make_member(study, Role.RESEARCHER)
     planned = editing_rounds.plan_round(study=study, plan=plan, actor=boss)
     if is_open:
-        editing_rounds.open_round(editing_round=planned, actor=boss)
+        open_round(round_=planned, actor=boss)
         planned.refresh_from_db()
     return planned
 
 
-def tasks_of(editing_round, user=None, **filters):
-    """Tasks with everything at hand, in the order of the desks."""
-    tasks = EditingTask.objects.filter(editing_round=editing_round, **filters)
+def sheets_of(editing_round, user=None, **filters):
+    """Sheets with everything at hand, in the order of the desks."""
+    sheets = EditingSheet.objects.filter(round=editing_round, **filters)
     if user is not None:
-        tasks = tasks.filter(editor=user)
-    needed = ("editor", "editing_round__study", "answer__question__comparison")
-    return list(tasks.select_related(*needed).order_by("editor", "position"))
+        sheets = sheets.filter(rater__user=user)
+    needed = ("rater__user", "round__study", "answer__question__comparison")
+    return list(sheets.select_related(*needed).order_by("rater", "place"))
+
+
+def sent(text, base=0, client="", sequence=0, reasons=(), comment="", active_seconds=0):
+    """What a page sends."""
+    content = EditContent(text, list(reasons), comment)
+    return Sent(content, base, client, sequence, active_seconds)
+
+
+def hand_in(sheet, text, base=0, key="", reasons=("wording",), comment="", **more):
+    """Submit a text; returns the revision."""
+    given = sent(text, base, reasons=reasons, comment=comment, **more)
+    stored = submit_sheet(sheet=sheet, sent=given, key=key or text[:60])
+    return Revision.objects.filter(sheet=stored).last()

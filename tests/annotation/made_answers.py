@@ -1,6 +1,7 @@
 """Invented questions, systems and answers."""
 
 from annotation.actions.answer_lists import argument_list
+from annotation.actions.conditions import condition
 from annotation.models import Answer, Comparison, Question, System
 from tests.cast import make_arguments
 
@@ -41,6 +42,7 @@ def make_answer(
         text=text,
         argument_list=listed,
         scenario=scenario,
+        condition=fields.pop("condition", None) or condition(question.study, scenario=scenario),
         choice=choice,
         **{"source": "made.json", "position": position} | fields,
     )

@@ -9,10 +9,18 @@ import numpy as np
 from annotation.actions import editing_rounds, faithfulness
 from annotation.actions.coherence_judge import KIND, default_prompts
 from annotation.actions.coherence_texts import target_of
-from annotation.models import Campaign, EditingTask, FinalLabel, Revision
+from annotation.models import (
+    Campaign,
+    EditingRound,
+    EditingSheet,
+    FinalLabel,
+    Revision,
+    campaigns_of,
+)
 from annotation.models.questions import text_key
 from cqa_site.judging.embedding import EmbeddingsUnavailable
 from cqa_site.people.models import Study, User
+from cqa_site.rounds.opening import close_round, open_round
 from cqa_site.runs import jobs
 from cqa_site.runs.actions.runs import RunPlan
 from cqa_site.runs.models import Endpoint, Job, Run
@@ -37,7 +45,7 @@ Tea [2 and see above]"""
 def make_faithful(study: Study, questions: int = 3, choices: int = 1, text: str = TEXT) -> list:
     """Answers of one model to some questions; arguments 1 and 2 of each list are relevant."""
     campaign = Campaign.objects.create(
-        study=study, name=f"Labels {study.campaigns.count()}", guideline=make_guideline(study)
+        study=study, name=f"Labels {campaigns_of(study).count()}", guideline=make_guideline(study)
     )
     answers = []
     for number in range(questions):
@@ -65,7 +73,7 @@ def compute(study: Study, embedding: str = "") -> Job:
 def make_closed_round(study: Study, experts: list[User], actor: User, *, calibration: int = 1):
     """A round over the answers of the study, each expert with the calibration answers alone."""
     plan = editing_rounds.Plan(
-        name=f"Calibration {study.editing_rounds.count()}",
+        name=f"Calibration {EditingRound.objects.filter(study=study).count()}",
         seed=1,
         experts=tuple(experts),
         calibration=calibration,
@@ -73,23 +81,21 @@ def make_closed_round(study: Study, experts: list[User], actor: User, *, calibra
         leave=editing_rounds.LEAVE_NOTHING,
     )
     planned = editing_rounds.plan_round(study=study, plan=plan, actor=actor)
-    editing_rounds.open_round(editing_round=planned, actor=actor)
-    planned.refresh_from_db()
-    editing_rounds.close_round(editing_round=planned, actor=actor)
+    open_round(round_=planned, actor=actor)
+    close_round(round_=planned, actor=actor)
     planned.refresh_from_db()
     return planned
 
 
-def hand_in(task: EditingTask, text: str, seconds: int = 60) -> Revision:
-    """The next revision of a task."""
+def hand_in(sheet: EditingSheet, text: str, seconds: int = 60) -> Revision:
+    """The next revision of a sheet."""
     return Revision.objects.create(
-        task=task,
-        number=task.revisions.count() + 1,
-        text=text,
+        sheet=sheet,
+        number=sheet.events.count() + 1,
+        content={"text": text, "reasons": [], "comment": ""},
         text_sha256=text_key(text),
         active_seconds=seconds,
         client_key=uuid.uuid4().hex,
-        created_by=task.editor,
     )
 
 

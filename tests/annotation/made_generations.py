@@ -3,11 +3,14 @@
 from annotation.actions.answer_prompts import PROMPTS
 from annotation.actions.answer_targets import target_of
 from annotation.actions.first_prompts import first_prompts
+from annotation.actions.generation_launches import matrix_of, start_launch
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.runs import RunPlan
+from cqa_site.runs.draining import drain_inline
 from cqa_site.runs.models import Endpoint, PromptVersion, Run
-from tests.runs.made_runs import carry_run
+from cqa_site.runs.planning import write_calls
+from tests.runs.made_runs import carry_run, scripted
 
 TEXT = """Summary:
 {first} and {second} differ in price and taste. {padding}
@@ -57,3 +60,21 @@ def make_generation(
 ) -> Run:
     """Start a run over the questions of a study and carry it as far as it goes by itself."""
     return carry_run(study, actor, answer, plan_of(study, endpoint, **chosen))
+
+
+def make_launch(study: Study, endpoints: list[Endpoint], actor: User, numbers=(1, 4)):
+    """A launch of one run for each endpoint and scenario, as far as it goes by itself."""
+    plans = [
+        plan_of(study, endpoint, number=number, preflight="ask")
+        for endpoint in endpoints
+        for number in numbers
+    ]
+    matrix = matrix_of(study, plans, cap_micro=1_000_000)
+    with scripted(write_by_text):
+        launch = start_launch(study=study, actor=actor, matrix=matrix)
+        for made in launch.generations.all():
+            # Where the test is one transaction, nothing was rung for.
+            write_calls(made.run)
+        # A run left at work would be taken up by the next one that drains, without the script.
+        drain_inline()
+    return launch

@@ -1,10 +1,12 @@
 """The adjudication queue: order, history, adoption, and what its page must not show."""
 
 import pytest
+from django.utils import timezone
 
 from annotation.actions import adjudication, consensus
 from annotation.actions.adjudication import adjudicate, disputed, next_in_queue, queue
-from annotation.models import Adjudication, Item, Rater
+from annotation.models import Adjudication, Item
+from cqa_site.people.models import Rater
 from tests.annotation.voting import (
     imported,
     label_all,
@@ -147,71 +149,6 @@ def test_labels_off_the_scale_and_foreign_sentences_are_refused(campaign, expert
     assert not Adjudication.objects.exists()
 
 
-# -- adoption --------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def release(campaign):
-    """Labels of all sentences in a campaign of their own; the first one twice, differently."""
-    source = imported(campaign.study, [], votes=[[]], name="Release")
-    (rater,) = make_raters(campaign.study, 1, kind="reference")
-    for place, argument in enumerate([*arguments(campaign), arguments(campaign)[0]]):
-        item = Item.objects.create(campaign=source, argument=argument, external_id=f"r{place}")
-        vote(item, rater, min(place, 3))
-    return source, rater
-
-
-def test_adopting_only_ties_makes_decisions_under_the_source_rater(campaign, release, expert):
-    source, rater = release
-    wanted = {
-        "campaign": campaign,
-        "source_campaign": source,
-        "source_rater": rater,
-        "actor": expert,
-    }
-    assert adjudication.adopt_labels(**wanted) == 3
-    found = Adjudication.objects.filter(rater=rater, source="adopted")
-    ties = [arguments(campaign)[at] for at in (0, 2, 5)]
-    assert [(row.argument, row.label) for row in found] == list(zip(ties, (3, 2, 3), strict=True))
-    assert adjudication.adopt_labels(**wanted) == 0
-    assert adjudication.adopt_labels(only_tied=False, **wanted) == 3
-    assert Adjudication.objects.filter(superseded_at=None).count() == 6
-
-
-def test_adopting_again_supersedes_only_what_changed(campaign, release, expert):
-    source, rater = release
-    wanted = {"campaign": campaign, "source_campaign": source, "source_rater": rater}
-    adjudication.adopt_labels(**wanted, actor=expert)
-    source.assignments.filter(item__argument=arguments(campaign)[2]).update(label=0)
-    assert adjudication.adopt_labels(**wanted, actor=expert) == 1
-    changed = Adjudication.objects.filter(argument=arguments(campaign)[2])
-    assert [(row.label, row.superseded_at is None) for row in changed] == [(2, False), (0, True)]
-
-
-def test_adopting_leaves_experts_decisions_alone(campaign, release, expert):
-    source, rater = release
-    argument = arguments(campaign)[0]
-    mine = adjudicate(campaign=campaign, argument=argument, rater=rater_of(expert), label=0)
-    adjudication.adopt_labels(
-        campaign=campaign, source_campaign=source, source_rater=rater, actor=expert
-    )
-    mine.refresh_from_db()
-    assert mine.superseded_at is None
-    consensus.recompute_final_labels(campaign)
-    assert Adjudication.objects.filter(argument=argument, superseded_at=None).count() == 2
-
-
-def test_nothing_is_adopted_from_another_study(campaign, expert):
-    foreign = imported(make_study("Study B"), [], votes=[[]])
-    with pytest.raises(adjudication.DecisionNotValid):
-        adjudication.adopt_labels(
-            campaign=campaign,
-            source_campaign=foreign,
-            source_rater=make_raters(campaign.study, 1)[0],
-            actor=expert,
-        )
-
-
 # -- the page --------------------------------------------------------------------------------
 
 
@@ -339,3 +276,42 @@ def test_opening_the_page_writes_nothing(campaign, expert):
     before = Rater.objects.count()
     sign_in(expert).get(here(campaign))
     assert (Rater.objects.count(), Adjudication.objects.count()) == (before, 0)
+
+
+# -- when a round ends -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def round_with_a_tie(study):
+    campaign = opened(study, ordinary=2, controls=0, votes_per_item=3, controls_per_block=0)
+    for value in (0, 1, 3):
+        label_all(newcomer(campaign), value)
+    return campaign
+
+
+def test_closing_a_round_fills_the_queue(
+    round_with_a_tie, expert, django_capture_on_commit_callbacks
+):
+    client = sign_in(make_member(round_with_a_tie.study, "researcher"))
+    address = f"/s/{round_with_a_tie.study.public_id}/campaigns/{round_with_a_tie.public_id}/"
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(f"{address}close/")
+    assert round_with_a_tie.final_labels.filter(is_tied=True).count() == 2
+    assert sign_in(expert).get(here(round_with_a_tie)).context["left"] == 2
+    judges = client.get(f"{address}judges/")
+    assert judges.context["figures"]["people"]["final"] == 2
+
+
+def test_while_labels_are_being_computed_the_queue_says_so(round_with_a_tie, expert):
+    page = sign_in(expert).get(here(round_with_a_tie)).content.decode()
+    assert "The labels are being brought together" in page
+    assert "Nothing to decide" not in page
+    consensus.recompute_final_labels(round_with_a_tie)
+    assert sign_in(expert).get(here(round_with_a_tie)).context["argument"] is not None
+
+
+def test_looking_again_and_again_does_not_compute_again_and_again(round_with_a_tie):
+    assert consensus.keep_current(round_with_a_tie) == consensus.keep_current(round_with_a_tie)
+    job = consensus.active_job(round_with_a_tie)
+    type(job).objects.filter(pk=job.pk).update(state="done", finished_at=timezone.now())
+    assert consensus.keep_current(round_with_a_tie) is None

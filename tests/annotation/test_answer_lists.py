@@ -1,4 +1,4 @@
-"""Numbered lists: kept once, read many at a time, labelled by the newest campaign."""
+"""Numbered lists: kept once, read many at a time, labelled by whom the study chose."""
 
 from datetime import timedelta
 
@@ -11,9 +11,12 @@ from annotation.actions.answer_lists import (
     numbered_texts,
     relevance_of,
 )
-from annotation.models import ArgumentList, Campaign, FinalLabel
+from annotation.actions.preferred_labels import LabelsNotOfStudy, prefer_labels
+from annotation.models import ArgumentList, Campaign, FinalLabel, campaigns_of
+from annotation.reports.argument_lists import label_source
 from tests import cast
-from tests.annotation.made_answers import make_list, make_question
+from tests.annotation.made_answers import make_answer, make_list, make_question
+from tests.cast import make_campaign, make_member, make_study, sign_in
 
 pytestmark = pytest.mark.django_db
 
@@ -31,7 +34,7 @@ def question(study):
 def settle(study, argument, label, *, days_ago=0):
     """A final label in a campaign of its own."""
     campaign = Campaign.objects.create(
-        study=study, name=f"C{study.campaigns.count()}", guideline=cast.make_guideline(study)
+        study=study, name=f"C{campaigns_of(study).count()}", guideline=cast.make_guideline(study)
     )
     Campaign.objects.filter(pk=campaign.pk).update(
         created_at=timezone.now() - timedelta(days=days_ago)
@@ -106,13 +109,54 @@ def test_labels_of_another_study_do_not_count(study):
 def test_labels_come_by_number(study, question, django_assert_num_queries):
     listed = make_list(question, 2)
     settle(study, listed.entries.get(number=2).argument, 1)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         assert numbered_labels(study, [listed.pk]) == {listed.pk: {1: None, 2: 1}}
 
 
 def test_many_keys_are_asked_in_pieces(study, monkeypatch, django_assert_num_queries):
     monkeypatch.setattr("annotation.reports.argument_lists.TOGETHER", 2)
     arguments = cast.make_arguments(study, 5)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         found = relevance_of(study, [argument.pk for argument in arguments])
     assert set(found.values()) == {None}
+
+
+# -- whose labels ----------------------------------------------------------------------------
+
+
+def test_a_study_chooses_whose_labels_it_uses(study):
+    old, new = (make_campaign(study, name=name) for name in ("Old", "New"))
+    both, only_new = [item.argument for item in old.items.order_by("pk")[:2]]
+    for campaign, argument, label in ((old, both, 0), (new, both, 3), (new, only_new, 2)):
+        FinalLabel.objects.create(
+            campaign=campaign, argument=argument, label=label, provenance="votes"
+        )
+    keys = [both.pk, only_new.pk]
+    assert relevance_of(study, keys) == {both.pk: 3, only_new.pk: 2}
+    client = sign_in(make_member(study, "researcher"))
+    page = f"/s/{study.public_id}/campaigns/{old.public_id}/labels/"
+    client.post(f"{page}prefer/", {"use": "this"})
+    assert label_source(study) == old
+    assert relevance_of(study, keys) == {both.pk: 0, only_new.pk: None}
+    assert "this campaign's" in client.get(page).content.decode()
+    prefer_labels(study=study, campaign=None, actor=make_member(study, "admin"))
+    assert relevance_of(study, keys) == {both.pk: 3, only_new.pk: 2}
+    verbs = study.audit_events.values_list("verb", "details__after")
+    assert list(verbs) == [("preferred_labels_chosen", ""), ("preferred_labels_chosen", "Old")]
+    with pytest.raises(LabelsNotOfStudy):
+        prefer_labels(
+            study=study,
+            campaign=make_campaign(make_study("Study B")),
+            actor=make_member(study, "admin"),
+        )
+
+
+def test_pages_say_whose_labels_they_show(study):
+    campaign = make_campaign(study, name="Crowd")
+    question = make_question(study)
+    make_answer(question, listed=make_list(question))
+    client = sign_in(make_member(study, "researcher"))
+    page = f"/s/{study.public_id}/questions/{question.public_id}/"
+    assert "newest campaign that has one" in client.get(page).content.decode()
+    prefer_labels(study=study, campaign=campaign, actor=make_member(study, "admin"))
+    assert "campaign “Crowd”" in client.get(page).content.decode()

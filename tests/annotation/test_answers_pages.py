@@ -13,12 +13,14 @@ from django.urls import reverse
 
 from annotation.models import (
     EditingRound,
-    EditingTask,
+    EditingSheet,
     FaithfulnessFigures,
     FinalLabel,
     Question,
     Revision,
 )
+from annotation.reports.conditions import used_conditions
+from cqa_site.people.actions.raters import rater_for
 from cqa_site.people.models import AuditEvent
 from tests import cast
 from tests.annotation.made_answers import make_answer, make_list, make_question, make_system
@@ -155,7 +157,7 @@ def test_all_answers_stand_side_by_side_with_their_arguments(client, study, answ
     # Cited by both texts that have this list; the number 9 stands for nothing.
     assert "cited in 2 texts" in page
     assert 'title="No argument has this number">9</span>' in page
-    assert "scenario 4 · choice 2" in page
+    assert "Scenario 4 · choice 2" in page
 
 
 def test_the_label_of_the_newest_campaign_stands_beside_an_argument(
@@ -290,16 +292,12 @@ def revise(study, answer, text="Edited [1].", comment=""):
     """One submitted revision by a new expert."""
     editor = cast.make_member(study, "expert", "Name-Sentinel")
     round_, _made = EditingRound.objects.get_or_create(study=study, name="Round")
-    task = EditingTask.objects.create(
-        editing_round=round_, editor=editor, answer=answer, position=1
-    )
+    rater = rater_for(membership=editor.memberships.get())
+    sheet = EditingSheet.objects.create(study=study, round=round_, rater=rater, answer=answer)
     return Revision.objects.create(
-        task=task,
+        sheet=sheet,
         number=1,
-        text=text,
-        reasons=["wording", "length"],
-        comment=comment,
-        created_by=editor,
+        content={"text": text, "reasons": ["wording", "length"], "comment": comment},
         client_key="k",
     )
 
@@ -343,8 +341,10 @@ def test_systems_are_listed_with_their_numbers(client, study, answered):
     make_answer(make_question(study, aspect="price"), make_system(study, "GPT-SENTINEL"))
     page = get(client, "systems", study.public_id)
     row = page.split("GPT-SENTINEL</a>")[1].split("</tr>")[0]
-    # Questions, answers, then by scenario: none and 1 to 4.
-    assert re.findall(r">(\d+)</td>", row) == ["2", "3", "0", "0", "0", "0", "3"]
+    # Questions, answers, then by condition: another system answered without a scenario.
+    assert re.findall(r">(\d+)</td>", row) == ["2", "3", "0", "3"]
+    names = re.findall(r'class="number scenario">([^<]+)</th>', page)
+    assert names == [str(one) for one in used_conditions(study)]
     few = queries_of(client, "systems", study.public_id)
     for number in range(20):
         make_answer(answered, make_system(study, f"S{number}"))
@@ -412,7 +412,7 @@ def test_revisions_hide_names_and_comments(client, study, answered):
     assert (row["number"], row["reasons"]) == (1, ["wording", "length"])
     assert "Sentinel" not in plain
     assert "COMMENT-SENTINEL" not in plain
-    assert str(Revision.objects.get().created_by.public_id) not in plain
+    assert str(Revision.objects.get().sheet.rater.user.public_id) not in plain
     with_comments = {"content": "revisions", "format": "csv", "with_comments": "on"}
     (row,) = csv.DictReader(io.StringIO(download(client, study, **with_comments)))
     assert row["comment"] == "COMMENT-SENTINEL"

@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from annotation.actions import campaigns as actions
 from annotation.forms.campaigns import CampaignForm
-from annotation.models import Campaign, Guideline
+from annotation.models import Campaign, Guideline, campaigns_of
 from tests.cast import (
     LEVELS,
     make_arguments,
@@ -173,7 +173,7 @@ def test_lists_cost_the_same_queries_however_long(study, client, django_assert_m
         client.get(url("campaigns", study))
     with django_assert_max_num_queries(6):
         client.get(url("guidelines", study))
-    ids = {"campaign_id": study.campaigns.first().public_id}
+    ids = {"campaign_id": campaigns_of(study).first().public_id}
     with django_assert_max_num_queries(10):
         client.get(url("campaign_items", study, **ids))
     with django_assert_max_num_queries(9):

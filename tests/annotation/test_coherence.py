@@ -8,9 +8,15 @@ import pytest
 from django.urls import reverse
 
 from annotation.actions.coherence_judge import CoherenceKind, default_prompts
-from annotation.actions.coherence_texts import chosen_citations, target_of
-from annotation.models import CoherenceVerdict
+from annotation.actions.coherence_texts import (
+    chosen_citations,
+    count_other_conditions,
+    target_of,
+)
+from annotation.actions.conditions import condition
+from annotation.models import Answer, CoherenceVerdict
 from annotation.reports.faithfulness import compute_groups
+from annotation.views.coherence import _said
 from cqa_site.people.models import Role
 from cqa_site.runs.actions.runs import RunPlan, RunRefused, draft, retry_unscored, start_run
 from cqa_site.runs.draining import drain_inline
@@ -44,8 +50,8 @@ class Lab:
         self.answers = make_faithful(self.study)
         self.endpoint = make_endpoint(self.study, self.researcher)
         expert = make_member(self.study, Role.EXPERT)
-        task = make_closed_round(self.study, [expert], self.researcher).tasks.get()
-        self.revision = hand_in(task, TEXT.replace("[9]", "[3]"))
+        sheet = make_closed_round(self.study, [expert], self.researcher).sheets.get()
+        self.revision = hand_in(sheet, TEXT.replace("[9]", "[3]"))
         compute(self.study)
 
     def run(self, **chosen):
@@ -188,6 +194,24 @@ def test_the_share_is_of_scored_citations(lab):
     assert edited["verdicts"] == {"scored": 0, "unscored": {}}
 
 
+def test_the_paper_counts_every_answer_once_however_much_it_cites(lab):
+    """Three answers cite 3 arguments each, 2 of them coherently; a fourth cites one, badly."""
+    first = lab.answers[0]
+    make_answer(first.question, first.system, "Tea [3].", listed=first.argument_list, choice=9)
+    compute(lab.study)
+    run = lab.run()
+    (pooled, _edited) = compute_groups(lab.study, "sound", run)
+    (paper, _edited) = compute_groups(lab.study, "paper", run)
+    found, as_printed = (each["measures"]["coherence"] for each in (pooled, paper))
+    assert (found["value"], found["n_values"]) == (pytest.approx(6 / 10), 10)
+    assert (as_printed["value"], as_printed["n_values"]) == (pytest.approx((3 * 2 / 3) / 4), 4)
+    assert found["low"] is not None
+    assert as_printed["low"] is not None
+    said = _said(run)
+    assert said["share"] == pytest.approx(0.6)
+    assert said["of_texts"] == {"mean": pytest.approx(0.5), "n": 4}
+
+
 def test_replicates_are_verdicts_of_their_own(lab):
     run = lab.run(replicates=2, params={"temperature": 1, "max_tokens": 200})
     assert run.coherence_verdicts.count() == 18
@@ -263,6 +287,63 @@ def test_the_page_says_what_a_run_takes_and_starts_it(lab, client):
     assert (run.kind, run.spec["target"]["texts"]) == ("coherence", "answers")
 
 
+@pytest.fixture
+def probe(lab):
+    """One of the three answers was written from useless arguments."""
+    found = condition(lab.study, scenario=4, filters={"relevance": "0-1"})
+    Answer.objects.filter(pk=lab.answers[1].pk).update(condition=found)
+    return found
+
+
+def test_a_run_judges_plain_answers_unless_others_are_chosen(lab, probe):
+    def answers(**target):
+        return {each.answer for each in cited(lab, **target)}
+
+    first, odd, last = (each.pk for each in lab.answers)
+    assert answers() == {first, last}
+    assert answers(conditions=[str(probe.public_id)]) == {odd}
+    assert answers(conditions=["all"]) == {first, odd, last}
+    assert count_other_conditions(lab.study, target_of()) == 1
+    old = target_of()
+    del old["conditions"]
+    assert {each.answer for each in chosen_citations(lab.study, old, 1)} == {first, odd, last}
+
+
+def test_experts_versions_are_chosen_by_the_condition_of_what_they_edited(lab):
+    edited = lab.revision.sheet.answer
+    assert cited(lab, texts="edited")
+    edited.condition = condition(lab.study, scenario=4, filters={"relevance": "0-1"})
+    edited.save()
+    assert not cited(lab, texts="edited")
+    assert cited(lab, texts="edited", conditions=[str(edited.condition.public_id)])
+
+
+def test_the_page_offers_conditions_and_says_what_they_leave_out(lab, client, probe):
+    estimate = reverse("coherence_estimate", args=[lab.study.public_id])
+    assert "1 text is left out" in client.post(estimate, post(lab)).content.decode()
+    chosen = post(lab, conditions=["all"])
+    assert "left out" not in client.post(estimate, chosen).content.decode()
+    start = reverse("coherence_new", args=[lab.study.public_id])
+    assert client.post(start, post(lab, conditions=["other"])).status_code == 422
+    named = post(lab, conditions=[str(probe.public_id)])
+    asked = client.post(start, named)
+    client.post(start, named | {"agreed": asked.context["agreement"]})
+    run = lab.study.runs.get()
+    shown = client.get(reverse("run", args=[lab.study.public_id, run.public_id])).content.decode()
+    assert "Scenario 4 · labels 0–1" in shown
+    foreign = condition(make_study("Study B"), scenario=4)
+    refused = client.post(start, post(lab, conditions=[str(foreign.public_id)]))
+    assert refused.status_code == 422
+
+
+def test_verdicts_are_filtered_by_condition(lab, client, probe):
+    run = lab.run(target={"conditions": ["all"]})
+    address = reverse("coherence_verdicts", args=[lab.study.public_id, run.public_id])
+    shown = client.get(f"{address}?condition={probe.public_id}")
+    assert shown.context["page"].paginator.count == 3
+    assert "Scenario 4 · labels 0–1" in shown.content.decode()
+
+
 def test_a_choice_that_fits_nothing_is_told(lab, client):
     fragment = client.post(
         reverse("coherence_estimate", args=[lab.study.public_id]), post(lab, scenarios=["1"])
@@ -323,7 +404,7 @@ def test_verdicts_with_segment_and_argument(lab, client):
         csv.reader(io.StringIO(client.get(address + "?format=csv").content.decode("utf-8-sig")))
     )
     assert len(rows) == 14
-    assert {row[9] for row in rows[1:]} == {"0", "1"}
+    assert {row[10] for row in rows[1:]} == {"0", "1"}
 
 
 def test_verdicts_take_few_queries(lab, client, django_assert_max_num_queries):

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from annotation.actions import consensus
 from annotation.actions.adjudication import adjudicate
 from annotation.methods.consensus import final_labels, label_votes, majority_of_others
-from annotation.models import Adjudication, Assignment, FinalLabel, Item, Rater
+from annotation.models import Adjudication, Assignment, FinalLabel, Item
+from annotation.reports.argument_lists import relevance_of
 from annotation.reports.votes import counted_votes, override_table, vote_table
+from cqa_site.people.models import Rater
 from cqa_site.runs.jobs import Work
 from cqa_site.runs.models import Job
 from cqa_site.stats.ratings import DuplicateRatingError
@@ -208,6 +210,41 @@ def test_the_vote_table_is_one_query_and_leaves_out_what_does_not_count(
     assert everything["is_control"].sum() == everything["is_retired"].sum() == 3
     assert counted_votes(campaign).count() == len(table)
     assert vote_table(make_campaign(study, name="Empty")).empty
+
+
+@pytest.fixture
+def released(study, crowd):
+    """People say 1 and 2, a model that came in the same file says 3 to both."""
+    campaign = imported(study, crowd, votes=[(1,), (2,)], name="Released")
+    model = Rater.objects.create(study=study, kind="model", name="GPT")
+    for item in campaign.items.all():
+        vote(item, model, 3)
+    return campaign
+
+
+def test_a_machine_has_no_vote_in_a_final_label(released):
+    consensus.recompute_final_labels(released)
+    rows = list(released.final_labels.order_by("argument"))
+    assert [row.label for row in rows] == [1, 2]
+    assert [(row.votes, row.is_tied, row.spread) for row in rows] == [(1, False, 0)] * 2
+    assert not consensus.is_stale(released)
+    keys = [row.argument_id for row in rows]
+    assert list(relevance_of(released.study, keys).values()) == [1, 2]
+    # Where nobody but a machine spoke there is no label.
+    Assignment.objects.filter(campaign=released).exclude(rater__kind="model").delete()
+    assert consensus.is_stale(released)
+    consensus.recompute_final_labels(released)
+    assert set(released.final_labels.values_list("provenance", "label")) == {("none", None)}
+
+
+def test_a_machine_in_another_campaign_overrules_nobody(study, released):
+    votes = imported(study, make_raters(study, 2), votes=[(0, 0), (0, 0)], name="Votes")
+    for item, other in zip(votes.items.order_by("pk"), released.items.order_by("pk"), strict=True):
+        Item.objects.filter(pk=item.pk).update(argument=other.argument)
+    votes.overridden_by.set([released])
+    consensus.recompute_final_labels(votes)
+    rows = votes.final_labels.order_by("argument").values_list("label", "provenance")
+    assert list(rows) == [(1, "expert"), (2, "expert")]
 
 
 def test_recomputing_stores_one_row_per_argument_and_repeating_changes_nothing(study, crowd):

@@ -8,12 +8,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation.actions import editing_drafts, editing_rounds
 from annotation.methods.answer_checks import CHECKS
-from annotation.models import DraftConflict, EditingTask, FinalLabel, Revision
+from annotation.models import EditingSheet, FinalLabel, KeptText, Revision
 from annotation.reports.editing_checks import TITLES
-from annotation.reports.integrity import find_violations
-from tests.annotation.editing_cast import make_answers, make_round, tasks_of
+from cqa_site.rounds.integrity import find_violations
+from cqa_site.rounds.opening import close_round
+from cqa_site.rounds.saving import save_draft
+from tests.annotation.editing_cast import make_answers, make_round, sent, sheets_of
 from tests.cast import make_campaign, make_member, make_study, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -25,39 +26,39 @@ def study():
 
 
 @pytest.fixture
-def task(study):
+def sheet(study):
     make_answers(study)
-    return tasks_of(make_round(study))[0]
+    return sheets_of(make_round(study))[0]
 
 
 @pytest.fixture
-def client(task):
-    return sign_in(task.editor)
+def client(sheet):
+    return sign_in(sheet.rater.user)
 
 
-def address(name, task, *more):
-    return reverse(name, args=[task.editing_round.study.public_id, task.public_id, *more])
+def address(name, sheet, *more):
+    return reverse(name, args=[sheet.round.study.public_id, sheet.public_id, *more])
 
 
-def page(client, task):
-    reply = client.get(address("desk", task))
+def page(client, sheet):
+    reply = client.get(address("desk_form", sheet))
     assert reply.status_code == 200
     return reply.content.decode()
 
 
-def send(visitor, task, text, base=0, /, *, name="desk_save", wants="application/json", **more):
+def send(visitor, sheet, text, base=0, /, *, name="desk_save", wants="application/json", **more):
     body = {"text": text, "base_version": base, "client": "tab", "sequence": 1} | more
-    return visitor.post(address(name, task), body, headers={"Accept": wants})
+    return visitor.post(address(name, sheet), body, headers={"Accept": wants})
 
 
-def submit(visitor, task, text, base=0, /, **more):
+def submit(visitor, sheet, text, base=0, /, **more):
     body = {"client_key": "key", "reasons": ["wording"], "name": "desk_submit"} | more
-    return send(visitor, task, text, base, **body)
+    return send(visitor, sheet, text, base, **body)
 
 
-def close(task):
-    actor = make_member(task.editing_round.study, "researcher")
-    editing_rounds.close_round(editing_round=task.editing_round, actor=actor)
+def close(sheet):
+    actor = make_member(sheet.round.study, "researcher")
+    close_round(round_=sheet.round, actor=actor)
 
 
 def text_field(html):
@@ -67,14 +68,14 @@ def text_field(html):
 # -- what the page shows -------------------------------------------------------------------------
 
 
-def test_arguments_with_label_and_citation_the_text_and_every_check(client, task, study):
-    entries = task.answer.argument_list.entries.select_related("argument").order_by("number")
+def test_arguments_with_label_and_citation_the_text_and_every_check(client, sheet, study):
+    entries = sheet.answer.argument_list.entries.select_related("argument").order_by("number")
     campaign = make_campaign(study, ordinary=1, controls=0)
     FinalLabel.objects.create(
         campaign=campaign, argument=entries[0].argument, label=3, provenance="votes", votes=3
     )
-    html = page(client, task)
-    assert text_field(html) == task.answer.text
+    html = page(client, sheet)
+    assert text_field(html) == sheet.answer.text
     listed = re.findall(r'<li data-argument="(\d)".*?class="(cited)?">', html)
     assert listed == [("1", "cited"), ("2", "cited"), ("3", "")]
     assert "relevance 3" in html
@@ -87,102 +88,101 @@ def test_every_check_has_a_title():
     assert list(TITLES) == list(CHECKS)
 
 
-def test_nothing_says_which_system_wrote_the_answer_or_what_others_do(client, task):
-    answer = task.answer
+def test_nothing_says_which_system_wrote_the_answer_or_what_others_do(client, sheet):
+    answer = sheet.answer
     answer.system.name = "SYSTEM-SENTINEL"
     answer.system.save()
     answer.source = "FILE-SENTINEL"
     answer.save()
-    other = tasks_of(task.editing_round, answer=answer)[-1]
-    assert other.editor != task.editor
-    sign_in_other = sign_in(other.editor)
+    other = sheets_of(sheet.round, answer=answer)[-1]
+    assert other.rater.user != sheet.rater.user
+    sign_in_other = sign_in(other.rater.user)
     send(sign_in_other, other, "OTHER-SENTINEL draft")
     submit(sign_in_other, other, "OTHER-SENTINEL revision", 1, sequence=2)
-    for name in ("desk", "editing_history"):
-        html = client.get(address(name, task)).content.decode()
+    for name in ("desk_form", "editing_history"):
+        html = client.get(address(name, sheet)).content.decode()
         assert "SENTINEL" not in html
     assert "SENTINEL" not in client.get(reverse("editing", args=[answer.study.public_id])).text
 
 
-def test_texts_are_escaped_everywhere(client, task):
+def test_texts_are_escaped_everywhere(client, sheet):
     nasty = "</textarea><script>alert(1)</script>\"[1]'<b>"
-    send(client, task, nasty)
-    DraftConflict.objects.create(task=task, base_version=0, met_version=1, text=nasty + "x")
-    submit(client, task, nasty, 1, sequence=2, comment=nasty)
-    for name in ("desk", "editing_history"):
-        html = client.get(address(name, task)).content.decode()
+    send(client, sheet, nasty)
+    KeptText.objects.create(sheet=sheet, base_version=0, content={"text": nasty + "x"})
+    submit(client, sheet, nasty, 1, sequence=2, comment=nasty)
+    for name in ("desk_form", "editing_history"):
+        html = client.get(address(name, sheet)).content.decode()
         assert "<script>alert" not in html
         assert "<b>" not in html
-    reply = send(client, task, nasty + "y", 0, client="another")
+    reply = send(client, sheet, nasty + "y", 0, client="another")
     assert reply.status_code == 409
     assert "<script>" not in reply.json()["conflict"]
 
 
-def test_the_page_costs_as_many_queries_for_long_lists_as_for_short_ones(client, task):
+def test_the_page_costs_as_many_queries_for_long_lists_as_for_short_ones(client, sheet):
     counts = []
     for _turn in range(2):
         with CaptureQueriesContext(connection) as queries:
-            page(client, task)
+            page(client, sheet)
         counts.append(len(queries))
         for number in range(3, 40):
-            save_as(task, f"text {number}", number)
+            save_as(sheet, f"text {number}", number)
     assert counts[0] == counts[1] <= 11, counts
 
 
-def save_as(task, text, number):
-    fresh = editing_drafts.fresh(task)
-    sent = editing_drafts.Sent(text, fresh.draft_version, "tab", number)
-    editing_drafts.save_draft(task=fresh, sent=sent)
+def save_as(sheet, text, number):
+    given = sent(text, EditingSheet.objects.get(pk=sheet.pk).version, "tab", number)
+    save_draft(sheet=sheet, sent=given)
 
 
-def test_a_save_costs_few_queries(client, task):
-    send(client, task, "first")
+def test_a_save_costs_few_queries(client, sheet):
+    send(client, sheet, "first")
     with CaptureQueriesContext(connection) as queries:
-        assert send(client, task, "second", 1, sequence=2).status_code == 200
+        assert send(client, sheet, "second", 1, sequence=2).status_code == 200
     assert len(queries) <= 9, [query["sql"][:90] for query in queries]
 
 
 # -- saving and submitting with script -----------------------------------------------------------
 
 
-def test_a_save_answers_with_the_version_and_the_checks(client, task):
-    reply = send(client, task, "Short [1].")
+def test_a_save_answers_with_the_version_and_the_checks(client, sheet):
+    reply = send(client, sheet, "Short [1].")
     body = reply.json()
-    assert set(body) == {"version", "saved_at", "state", "checks"}
+    assert set(body) == {"version", "saved_at", "checks"}
     assert body["version"] == 1
     assert "2 words" in body["checks"] or "1 word" in body["checks"]
 
 
-def test_a_fixed_check_turns_good(client, task):
-    wrong = send(client, task, task.answer.text.replace("[2]", "[7]")).json()["checks"]
-    right = send(client, task, task.answer.text, 1, sequence=2).json()["checks"]
+def test_a_fixed_check_turns_good(client, sheet):
+    wrong = send(client, sheet, sheet.answer.text.replace("[2]", "[7]")).json()["checks"]
+    right = send(client, sheet, sheet.answer.text, 1, sequence=2).json()["checks"]
     assert 'class="check open" data-name="citations_exist"' in wrong
     assert 'class="check good" data-name="citations_exist"' in right
     places = json.loads(re.search(r'data-check="citations_exist" data-places="(.*?)"', wrong)[1])
-    changed = task.answer.text.replace("[2]", "[7]")
+    changed = sheet.answer.text.replace("[2]", "[7]")
     assert [changed[start:end] for start, end in places] == ["[7]"]
 
 
-def test_a_conflict_comes_back_with_both_texts(client, task):
-    send(client, task, "The stored words.", client="one")
-    reply = send(client, task, "The words that arrived.", client="two")
+def test_a_conflict_comes_back_with_both_texts(client, sheet):
+    send(client, sheet, "The stored words.", client="one")
+    reply = send(client, sheet, "The words that arrived.", client="two")
     assert reply.status_code == 409
     html = reply.json()["conflict"]
     assert re.sub("<.*?>", "", html).count("stored words") == 1
     assert "that arrived" in re.sub("<.*?>", "", html)
     assert 'name="base_version" value="1"' in html
-    assert DraftConflict.objects.get().text == "The words that arrived."
+    assert KeptText.objects.get().content["text"] == "The words that arrived."
 
 
-def test_submitting_stores_a_revision_with_reasons_and_checks(client, task):
-    reply = submit(client, task, "New text.", reasons=["citation", "length"], comment="Why")
-    assert reply.json() == {"revision": 1, "page": address("desk", task)}
+def test_submitting_stores_a_revision_with_reasons_and_checks(client, sheet):
+    reply = submit(client, sheet, "New text.", reasons=["citation", "length"], comment="Why")
+    assert reply.json() == {"page": address("desk_form", sheet), "version": 1}
     revision = Revision.objects.get()
     assert revision.reasons == ["citation", "length"]
     assert revision.comment == "Why"
     assert set(revision.checks) == set(CHECKS)
-    assert revision.created_by == task.editor
-    html = page(client, task)
+    assert revision.sheet == sheet
+    html = page(client, sheet)
     assert "Submitted as revision 1." in html
     assert "This answer is submitted" in html
     assert list(find_violations()) == []
@@ -194,35 +194,34 @@ def test_submitting_stores_a_revision_with_reasons_and_checks(client, task):
         ({"reasons": []}, "Choose at least one reason"),
         ({"reasons": ["nonsense"]}, "not one of the available choices"),
         ({"base_version": ""}, "required"),
-        ({"client_key": ""}, "required"),
         ({"text": "x" * 100_001}, "at most 100000"),
         ({"text": "nul\x00"}, "Null characters"),
     ],
 )
-def test_what_cannot_be_stored_is_explained(client, task, change, message):
-    reply = submit(client, task, change.pop("text", "Changed."), **change)
+def test_what_cannot_be_stored_is_explained(client, sheet, change, message):
+    reply = submit(client, sheet, change.pop("text", "Changed."), **change)
     assert reply.status_code == 422
     assert message in reply.json()["detail"]
     assert not Revision.objects.exists()
 
 
-def test_a_request_without_a_text_empties_nothing(client, task):
+def test_a_request_without_a_text_empties_nothing(client, sheet):
     body = {"base_version": 0, "client": "tab", "sequence": 1}
-    assert client.post(address("desk_save", task), body).status_code == 422
-    assert EditingTask.objects.get(pk=task.pk).draft_version == 0
+    assert client.post(address("desk_save", sheet), body).status_code == 422
+    assert EditingSheet.objects.get(pk=sheet.pk).version == 0
 
 
-def test_after_the_round_the_text_is_kept_and_the_page_says_so(client, task):
-    close(task)
+def test_after_the_round_the_text_is_kept_and_the_page_says_so(client, sheet):
+    close(sheet)
     for name in ("desk_save", "desk_submit"):
-        reply = submit(client, task, f"Late {name}.", name=name)
+        reply = submit(client, sheet, f"Late {name}.", name=name)
         assert reply.status_code == 409
         assert reply.json()["error"] == "closed"
-    assert {row.text for row in DraftConflict.objects.all()} == {
+    assert {row.content["text"] for row in KeptText.objects.all()} == {
         "Late desk_save.",
         "Late desk_submit.",
     }
-    html = page(client, task)
+    html = page(client, sheet)
     assert "This round is closed" in html
     assert 'id="submit"' not in html
     assert re.search(r'<textarea id="text"[^>]* readonly', html)
@@ -233,56 +232,66 @@ def test_after_the_round_the_text_is_kept_and_the_page_says_so(client, task):
 PLAIN = {"wants": "text/html", "client": "", "sequence": 0}
 
 
-def test_a_plain_form_saves_and_submits_the_same_text(client, task):
-    reply = send(client, task, "One\r\ntwo  \r\n", **PLAIN)
-    assert (reply.status_code, reply["Location"]) == (303, address("desk", task))
-    assert EditingTask.objects.get(pk=task.pk).draft == "One\ntwo  \n"
-    html = page(client, task)
+def test_a_plain_form_saves_and_submits_the_same_text(client, sheet):
+    reply = send(client, sheet, "One\r\ntwo  \r\n", **PLAIN)
+    assert (reply.status_code, reply["Location"]) == (303, address("desk_form", sheet))
+    assert EditingSheet.objects.get(pk=sheet.pk).text == "One\ntwo  \n"
+    html = page(client, sheet)
     assert text_field(html) == "One\ntwo  \n"
     assert 'name="base_version" value="1"' in html
-    reply = submit(client, task, "One\r\ntwo  \r\n", 1, **PLAIN)
+    reply = submit(client, sheet, "One\r\ntwo  \r\n", 1, **PLAIN)
     assert reply.status_code == 303
     assert Revision.objects.get().text == "One\ntwo  \n"
 
 
-def test_a_plain_form_with_a_mistake_brings_the_text_back(client, task):
-    reply = submit(client, task, "Changed here.", reasons=[], comment="No reason", **PLAIN)
+def test_a_plain_form_with_a_mistake_brings_the_text_back(client, sheet):
+    reply = submit(client, sheet, "Changed here.", reasons=[], comment="No reason", **PLAIN)
     assert reply.status_code == 422
     html = reply.content.decode()
     assert "Choose at least one reason" in html
     assert text_field(html) == "Changed here."
     assert "No reason" in html
-    reply = submit(client, task, "y" * 100_001, reasons=["length"], **PLAIN)
+    reply = submit(client, sheet, "y" * 100_001, reasons=["length"], **PLAIN)
     assert text_field(reply.content.decode()) == "y" * 100_001
 
 
-def test_a_plain_conflict_is_shown_and_settled_on_the_page(client, task):
-    send(client, task, "Stored words.", client="one")
-    reply = send(client, task, "Arrived words.", **PLAIN)
+def test_a_plain_form_goes_on_after_a_mistake(client, sheet):
+    reply = submit(client, sheet, "Changed here.", reasons=[], **PLAIN)
+    base = int(re.search(r'name="base_version" value="(\d+)"', reply.text)[1])
+    reply = submit(client, sheet, "Changed here, better.", base, **PLAIN)
     assert reply.status_code == 303
-    html = page(client, task)
+    assert not KeptText.objects.exists()
+    assert Revision.objects.get().text == "Changed here, better."
+
+
+def test_a_plain_conflict_is_shown_and_settled_on_the_page(client, sheet):
+    send(client, sheet, "Stored words.", client="one")
+    reply = send(client, sheet, "Arrived words.", **PLAIN)
+    assert reply.status_code == 303
+    html = page(client, sheet)
     assert "Two versions of this text" in html
-    conflict = DraftConflict.objects.get()
-    settle = address("desk_settle", task, conflict.public_id)
+    conflict = KeptText.objects.get()
+    settle = address("desk_settle", sheet, conflict.public_id)
     assert settle in html
     empty = client.post(settle, {"choice": "merged", "base_version": 1, "text": "  "})
-    assert empty.status_code == 422
+    assert empty.status_code == 303
+    assert "The merged text is empty." in page(client, sheet)
     client.post(settle, {"choice": "merged", "base_version": 1, "text": "Both\r\nwords."})
-    assert EditingTask.objects.get(pk=task.pk).draft == "Both\nwords."
-    assert "Two versions" not in page(client, task)
-    history = client.get(address("editing_history", task)).content.decode()
-    assert "Text kept aside (1)" in history
+    assert EditingSheet.objects.get(pk=sheet.pk).text == "Both\nwords."
+    assert "Two versions" not in page(client, sheet)
+    history = client.get(address("editing_history", sheet)).content.decode()
+    assert "Text kept aside" in history
     assert "Earlier draft, version 1" in history
 
 
-def test_choosing_from_an_old_view_asks_again(client, task):
-    send(client, task, "Stored words.", client="one")
-    send(client, task, "Arrived words.", client="two")
-    send(client, task, "Stored words, later.", 1, client="one", sequence=2)
-    settle = address("desk_settle", task, DraftConflict.objects.get().public_id)
+def test_choosing_from_an_old_view_asks_again(client, sheet):
+    send(client, sheet, "Stored words.", client="one")
+    send(client, sheet, "Arrived words.", client="two")
+    send(client, sheet, "Stored words, later.", 1, client="one", sequence=2)
+    settle = address("desk_settle", sheet, KeptText.objects.get().public_id)
     assert client.post(settle, {"choice": "mine", "base_version": 1}).status_code == 303
-    assert EditingTask.objects.get(pk=task.pk).draft == "Stored words, later."
-    html = page(client, task)
+    assert EditingSheet.objects.get(pk=sheet.pk).text == "Stored words, later."
+    html = page(client, sheet)
     assert "The stored text changed once more" in html
     assert "Two versions of this text" in html
 
@@ -290,38 +299,38 @@ def test_choosing_from_an_old_view_asks_again(client, task):
 # -- whose desk ----------------------------------------------------------------------------------
 
 
-def test_everybody_elses_tasks_do_not_exist(task, study):
-    conflict = DraftConflict.objects.create(task=task, base_version=0, met_version=0, text="x")
+def test_everybody_elses_tasks_do_not_exist(sheet, study):
+    conflict = KeptText.objects.create(sheet=sheet, base_version=0, content={"text": "x"})
     colleague = next(
-        row.editor for row in tasks_of(task.editing_round) if row.editor != task.editor
+        row.rater.user for row in sheets_of(sheet.round) if row.rater.user != sheet.rater.user
     )
-    names = ["desk", "desk_save", "desk_submit", "editing_history"]
-    addresses = [address(name, task) for name in names]
-    addresses.append(address("desk_settle", task, conflict.public_id))
+    names = ["desk_form", "desk_save", "desk_submit", "editing_history"]
+    addresses = [address(name, sheet) for name in names]
+    addresses.append(address("desk_settle", sheet, conflict.public_id))
     for here in addresses:
-        method = "get" if here.endswith(("/history/", f"{task.public_id}/")) else "post"
+        method = "get" if here.endswith(("/history/", f"{sheet.public_id}/")) else "post"
         assert getattr(sign_in(colleague), method)(here).status_code == 404
         assert getattr(sign_in(make_member(study, "annotator")), method)(here).status_code == 403
     researcher = sign_in(make_member(study, "researcher"))
-    assert researcher.get(address("editing_history", task)).status_code == 200
-    assert researcher.get(address("desk", task)).status_code == 403
+    assert researcher.get(address("editing_history", sheet)).status_code == 200
+    assert researcher.get(address("desk_form", sheet)).status_code == 403
 
 
-def test_who_left_the_study_has_no_desk(client, task):
-    task.editor.memberships.update(is_active=False)
-    assert client.get(address("desk", task)).status_code == 404
-    assert send(client, task, "Too late.").status_code == 404
+def test_who_left_the_study_has_no_desk(client, sheet):
+    sheet.rater.user.memberships.update(is_active=False)
+    assert client.get(address("desk_form", sheet)).status_code == 404
+    assert send(client, sheet, "Too late.").status_code == 404
 
 
 # -- history -------------------------------------------------------------------------------------
 
 
-def test_any_two_versions_are_compared_word_by_word(client, task):
-    first = task.answer.text.replace("calmer", "gentler")
+def test_any_two_versions_are_compared_word_by_word(client, sheet):
+    first = sheet.answer.text.replace("calmer", "gentler")
     second = first.replace("[2]", "[2, 3]")
-    submit(client, task, first)
-    submit(client, task, second, 2, client_key="k2", sequence=2, reasons=["citation"])
-    here = address("editing_history", task)
+    submit(client, sheet, first)
+    submit(client, sheet, second, 1, client_key="k2", sequence=2, reasons=["citation"])
+    here = address("editing_history", sheet)
     html = client.get(here).content.decode()
     assert "<del>calmer</del>" in html
     assert "<ins>gentler</ins>" in html
@@ -332,16 +341,16 @@ def test_any_two_versions_are_compared_word_by_word(client, task):
     assert client.get(here + "?from=1&to=9").status_code == 404
 
 
-def test_an_old_version_is_put_on_the_desk_again(client, task):
-    submit(client, task, "Revised.")
-    html = client.get(address("editing_history", task)).content.decode()
+def test_an_old_version_is_put_on_the_desk_again(client, sheet):
+    submit(client, sheet, "Revised.")
+    html = client.get(address("editing_history", sheet)).content.decode()
     assert html.count("Put on the desk") == 1
-    send(client, task, task.answer.text, 2, wants="text/html", client="", sequence=0)
-    assert page(client, task).count("Two versions") == 0
-    assert EditingTask.objects.get(pk=task.pk).draft == task.answer.text
+    send(client, sheet, sheet.answer.text, 1, wants="text/html", client="", sequence=0)
+    assert page(client, sheet).count("Two versions") == 0
+    assert EditingSheet.objects.get(pk=sheet.pk).text == sheet.answer.text
 
 
-def test_a_changed_revision_is_found(client, task):
-    submit(client, task, "Revised.")
-    Revision.objects.update(text="Forged.")
+def test_a_changed_revision_is_found(client, sheet):
+    submit(client, sheet, "Revised.")
+    Revision.objects.update(content={"text": "Forged.", "reasons": [], "comment": ""})
     assert any("revision" in finding for finding in find_violations())

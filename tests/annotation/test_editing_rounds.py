@@ -7,14 +7,19 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.actions import editing_rounds
-from annotation.models import EditingRound, EditingTask
+from annotation.models import EditingRound, EditingSheet
 from cqa_site.people.models import AuditEvent
-from tests.annotation.editing_cast import make_answers, make_round, tasks_of
+from cqa_site.rounds.integrity import find_violations
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.opening import close_round, open_round, reopen_round
+from tests.annotation.editing_cast import hand_in, make_answers, make_round, sheets_of
 from tests.cast import make_member, make_study, sign_in
 
 pytestmark = pytest.mark.django_db
+DONE = {"state": "submitted", "submitted_at": timezone.now()}
 
 
 @pytest.fixture
@@ -41,8 +46,8 @@ def fields(people, **changes):
 
 def held(editing_round):
     return {
-        (task.editor_id, task.answer_id, task.is_calibration, task.position)
-        for task in editing_round.tasks.all()
+        (sheet.rater.user_id, sheet.answer_id, sheet.is_calibration, sheet.place)
+        for sheet in editing_round.sheets.select_related("rater")
     }
 
 
@@ -59,7 +64,7 @@ def test_a_researcher_sees_the_split_and_opens_exactly_it(study, boss):
     assert made.status_code == 302
     assert made["Location"] == here
     before = held(row)
-    assert Counter(task[0] for task in before) == {user.pk: 4 for user in people}
+    assert Counter(sheet[0] for sheet in before) == {user.pk: 4 for user in people}
     text = client.get(here).content.decode()
     assert all(user.name in text for user in people)
     assert text.count('class="question"') == 2 + 12
@@ -163,12 +168,12 @@ def test_filters_choose_system_scenario_and_choice(study):
 def test_closing_reopening_and_closing_remembers_the_first_end(study, boss):
     make_answers(study)
     row = make_round(study)
-    editing_rounds.close_round(editing_round=row, actor=boss)
+    close_round(round_=row, actor=boss)
     row.refresh_from_db()
     first = row.first_closed_at
     assert first == row.closed_at
-    editing_rounds.reopen_round(editing_round=row, actor=boss)
-    editing_rounds.close_round(editing_round=row, actor=boss)
+    reopen_round(round_=row, actor=boss)
+    close_round(round_=row, actor=boss)
     row.refresh_from_db()
     assert row.first_closed_at == first < row.closed_at
 
@@ -176,19 +181,19 @@ def test_closing_reopening_and_closing_remembers_the_first_end(study, boss):
 def test_moves_that_do_not_fit_are_refused(study, boss):
     make_answers(study)
     draft = make_round(study, is_open=False)
-    for move in (editing_rounds.close_round, editing_rounds.reopen_round):
-        with pytest.raises(editing_rounds.RoundNotReady):
-            move(editing_round=draft, actor=boss)
+    for move in (close_round, reopen_round):
+        with pytest.raises(RoundNotReady):
+            move(round_=draft, actor=boss)
     running = make_round(study, calibration=1, individual=0)
-    for move in (editing_rounds.open_round, editing_rounds.reopen_round):
-        with pytest.raises(editing_rounds.RoundNotReady):
-            move(editing_round=running, actor=boss)
-    with pytest.raises(editing_rounds.RoundNotReady):
+    for move in (open_round, reopen_round):
+        with pytest.raises(RoundNotReady):
+            move(round_=running, actor=boss)
+    with pytest.raises(RoundNotReady):
         editing_rounds.plan_round(
             study=study,
             plan=editing_rounds.Plan("n", 1, (), 1, 0),
             actor=boss,
-            editing_round=running,
+            round_=running,
         )
     shown = sign_in(boss).get(
         reverse("editing_round_edit", args=[study.public_id, running.public_id])
@@ -199,7 +204,7 @@ def test_moves_that_do_not_fit_are_refused(study, boss):
 def test_a_round_does_not_open_with_somebody_who_left(study, boss):
     make_answers(study)
     row = make_round(study, is_open=False)
-    gone = row.tasks.first().editor
+    gone = row.sheets.first().rater.user
     gone.memberships.update(is_active=False)
     client = sign_in(boss)
     address = reverse("editing_round_open", args=[study.public_id, row.public_id])
@@ -215,32 +220,32 @@ def test_a_round_does_not_open_with_somebody_who_left(study, boss):
 def test_experts_see_their_answers_once_the_round_is_open(study, boss):
     make_answers(study, questions=8)
     row = make_round(study, experts=2, calibration=2, individual=2, is_open=False)
-    first, second = row.tasks.order_by("editor").values_list("editor", flat=True).distinct()
-    own = tasks_of(row, editor_id=first)
-    client = sign_in(own[0].editor)
+    first, second = row.places.order_by("rater").values_list("rater", flat=True)
+    own = sheets_of(row, rater_id=first)
+    client = sign_in(own[0].rater.user)
     here = reverse("editing", args=[study.public_id])
     assert "No answers on your desk" in client.get(here).content.decode()
     assert client.get(desk_of(own[0])).status_code == 404
-    editing_rounds.open_round(editing_round=row, actor=boss)
+    open_round(round_=row, actor=boss)
     text = client.get(here).content.decode()
     shown = set(re.findall(r"/editing/([0-9a-f-]{36})/\"", text))
-    assert shown == {str(task.public_id) for task in own}
-    others = tasks_of(row, editor_id=second)
+    assert shown == {str(sheet.public_id) for sheet in own}
+    others = sheets_of(row, rater_id=second)
     assert client.get(desk_of(others[0])).status_code == 404
 
 
-def desk_of(task):
-    return reverse("desk", args=[task.editing_round.study.public_id, task.public_id])
+def desk_of(sheet):
+    return reverse("desk_form", args=[sheet.round.study.public_id, sheet.public_id])
 
 
 @pytest.mark.parametrize("size", [1, 6])
 def test_pages_cost_as_many_queries_for_large_rounds_as_for_small_ones(study, boss, size):
     make_answers(study, questions=4 * size)
     row = make_round(study, experts=2, calibration=size, individual=size)
-    expert = row.tasks.first().editor
+    expert = row.sheets.first().rater.user
     costs = {
-        reverse("editing_round", args=[study.public_id, row.public_id]): (boss, 10),
-        reverse("editing", args=[study.public_id]): (boss, 5),
+        reverse("editing_round", args=[study.public_id, row.public_id]): (boss, 13),
+        reverse("editing_rounds", args=[study.public_id]): (boss, 5),
         reverse("editing", args=[study.public_id]) + "?": (expert, 4),
     }
     for address, (user, most) in costs.items():
@@ -253,8 +258,8 @@ def test_pages_cost_as_many_queries_for_large_rounds_as_for_small_ones(study, bo
 def test_the_table_of_a_round_is_filtered_by_expert_and_state(study, boss):
     make_answers(study, questions=8)
     row = make_round(study, experts=2, calibration=0, individual=3)
-    expert = row.tasks.first().editor
-    EditingTask.objects.filter(editor=expert, position=1).update(state="submitted")
+    expert = row.sheets.first().rater.user
+    EditingSheet.objects.filter(rater__user=expert, place=1).update(**DONE)
     client = sign_in(boss)
     here = reverse("editing_round", args=[study.public_id, row.public_id])
 
@@ -270,12 +275,12 @@ def test_the_table_of_a_round_is_filtered_by_expert_and_state(study, boss):
 def test_the_overview_of_an_expert_leads_to_the_desk(study, boss):
     make_answers(study, questions=4)
     row = make_round(study, experts=1, calibration=1, individual=2)
-    expert = row.tasks.first().editor
+    expert = row.sheets.first().rater.user
     here = reverse("study", args=[study.public_id])
     text = sign_in(expert).get(here).content.decode()
     assert "3 to do" in text
-    assert reverse("editing", args=[study.public_id]) in text
-    EditingTask.objects.update(state="submitted")
+    assert reverse("desk", args=[study.public_id, row.public_id]) in text
+    EditingSheet.objects.update(**DONE)
     text = sign_in(expert).get(here).content.decode()
     assert "to do" not in text
     assert "Nothing waits for you" in text
@@ -284,6 +289,54 @@ def test_the_overview_of_an_expert_leads_to_the_desk(study, boss):
 def test_closing_asks_for_the_agreement_of_experts(study, boss):
     make_answers(study)
     row = make_round(study, experts=1, calibration=1, individual=0)
-    editing_rounds.close_round(editing_round=row, actor=boss)
+    close_round(round_=row, actor=boss)
     [job] = study.jobs.filter(kind="faithfulness")
     assert job.is_active
+
+
+def test_work_leads_over_the_own_desk_and_to_nobody_elses(study, boss):
+    make_answers(study, questions=8)
+    row = make_round(study, experts=2, calibration=1, individual=1)
+    own = sheets_of(row, user=row.places.order_by("pk").first().rater.user)
+    client = sign_in(own[0].rater.user)
+    work = reverse("desk", args=[study.public_id, row.public_id])
+    for sheet in own:
+        assert client.get(work)["Location"] == desk_of(sheet)
+        hand_in(sheet, "Better.")
+    page = client.get(work)
+    assert (page.status_code, "That was everything" in page.text) == (200, True)
+    mine = client.get(reverse("desk_own", args=[study.public_id, row.public_id]), follow=True)
+    assert all(desk_of(sheet) in mine.text for sheet in own)
+    assert EditingSheet.objects.count() == 4
+    assert not list(find_violations())
+
+
+def test_only_those_with_a_desk_hear_of_the_round(study, boss):
+    make_answers(study, questions=4)
+    row = make_round(study, experts=1, calibration=1, individual=1)
+    others = [make_member(study, role) for role in ("expert", "annotator")]
+    here = reverse("study", args=[study.public_id])
+    for person in others:
+        assert row.name not in sign_in(person).get(here).text
+    assert row.name in sign_in(row.places.get().rater.user).get(here).text
+
+
+def test_every_submitted_sheet_holds_a_slot_of_its_own(study, boss):
+    make_answers(study, questions=4)
+    row = make_round(study, experts=3, calibration=1, individual=0)
+    assert row.slots.count() == 3
+    for sheet in sheets_of(row):
+        hand_in(sheet, "Better.")
+    assert row.slots.filter(state="done", sheet__state="submitted").count() == 3
+    assert not EditingSheet.objects.filter(is_extra=True).exists()
+    assert not list(find_violations())
+
+
+def test_a_draft_is_deleted_with_its_desks_and_an_open_round_is_not(study, boss):
+    make_answers(study, questions=8)
+    client = sign_in(boss)
+    for is_open, left in ((True, 4), (False, 4)):
+        row = make_round(study, experts=2, is_open=is_open, leave="nothing")
+        client.post(reverse("editing_round_delete", args=[study.public_id, row.public_id]))
+        assert EditingSheet.objects.count() == left
+    assert EditingRound.objects.get().state == "open"

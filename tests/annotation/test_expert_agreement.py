@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from annotation.actions import editing_rounds, faithfulness_making
+from annotation.actions import faithfulness_making
 from annotation.methods.segments import sound_segments
 from annotation.models import EditingRound, TextEmbedding
 from annotation.reports.expert_agreement import agreement_of, texts_of_rounds
 from cqa_site.people.models import Role
+from cqa_site.rounds.opening import reopen_round
 from tests.cast import make_member, make_study, sign_in
 
 from .made_faithfulness import (
@@ -39,11 +40,11 @@ class Lab:
         self.experts = [make_member(self.study, Role.EXPERT, name=f"Person {n}") for n in "AB"]
         make_faithful(self.study, 2)
         self.round = make_closed_round(self.study, self.experts, self.researcher, calibration=2)
-        tasks = self.round.tasks.order_by("editor", "answer")
-        self.tasks = {user: list(tasks.filter(editor=user)) for user in self.experts}
-        self.one = hand_in(self.tasks[self.experts[0]][0], FIRST, 60)
-        hand_in(self.tasks[self.experts[0]][1], FIRST, 180)
-        self.other = hand_in(self.tasks[self.experts[1]][0], SECOND, 600)
+        sheets = self.round.sheets.order_by("rater", "answer")
+        self.sheets = {user: list(sheets.filter(rater__user=user)) for user in self.experts}
+        self.one = hand_in(self.sheets[self.experts[0]][0], FIRST, 60)
+        hand_in(self.sheets[self.experts[0]][1], FIRST, 180)
+        self.other = hand_in(self.sheets[self.experts[1]][0], SECOND, 600)
 
 
 @pytest.fixture
@@ -78,7 +79,7 @@ def test_cells_are_mean_cosines_of_shared_answers(lab, mode, vector):
 
 def test_the_newest_version_counts(lab):
     before = agreement_of(lab.round, "paper", MODEL)["cells"][1][2]["value"]
-    hand_in(lab.other.task, FIRST)
+    hand_in(lab.other.sheet, FIRST)
     compute(lab.study, MODEL)
     after = agreement_of(lab.round, "paper", MODEL)["cells"][1][2]["value"]
     assert after == pytest.approx(1) != before
@@ -92,7 +93,7 @@ def test_texts_without_vectors_are_counted_and_left_out(lab):
 
 
 def test_only_calibration_answers_are_compared(lab):
-    lab.round.tasks.update(is_calibration=False)
+    lab.round.sheets.update(is_calibration=False)
     assert texts_of_rounds(lab.study) == []
     found = agreement_of(lab.round, "sound", MODEL)
     assert found["n_answers"] == 0
@@ -117,7 +118,7 @@ def page(user, lab, name="expert_agreement", *args, query=""):
 
 def test_experts_look_when_the_round_is_over(lab):
     assert page(lab.experts[0], lab).status_code == 200
-    editing_rounds.reopen_round(editing_round=lab.round, actor=lab.researcher)
+    reopen_round(round_=lab.round, actor=lab.researcher)
     for name, args in (
         ("expert_agreement", []),
         ("expert_agreement_chart", ["svg"]),

@@ -13,12 +13,14 @@ from openpyxl import load_workbook
 from pyarrow import parquet
 
 from annotation.actions import export_making, exports, importing, quality
-from annotation.actions.snapshots import freeze_snapshot, refresh_live_snapshot
+from annotation.actions.snapshots import CAMPAIGNS
 from annotation.methods.column_guess import guess_mapping
-from annotation.models import Argument, Assignment, ExportFile, Item, Rater
+from annotation.models import Argument, Assignment, ExportFile, Item, campaigns_of
 from annotation.models.questions import text_key
 from annotation.reports.export_columns import VOTE_TYPES
 from annotation.reports.snapshots import COLUMNS
+from cqa_site.people.models import Rater
+from cqa_site.results import keeping
 from cqa_site.runs import jobs
 from tests.cast import make_campaign, make_member, make_study, sign_in
 
@@ -274,7 +276,7 @@ def test_files_lie_alone_under_names_of_ours(campaign, researcher, settings):
 
 
 def test_a_live_snapshot_is_brought_up_to_date_first(campaign, researcher):
-    stale = refresh_live_snapshot(campaign=campaign)
+    stale = keeping.refresh(CAMPAIGNS, campaign)
     late = Item.objects.create(
         campaign=campaign, argument=campaign.study.arguments.first(), external_id="late"
     )
@@ -285,8 +287,8 @@ def test_a_live_snapshot_is_brought_up_to_date_first(campaign, researcher):
 
 
 def test_a_frozen_snapshot_keeps_giving_its_votes(campaign, researcher):
-    snapshot = refresh_live_snapshot(campaign=campaign)
-    freeze_snapshot(campaign=campaign, number=snapshot.number, note="", actor=researcher)
+    snapshot = keeping.refresh(CAMPAIGNS, campaign)
+    keeping.freeze(CAMPAIGNS, owner=campaign, number=snapshot.number, note="", actor=researcher)
     snapshot.refresh_from_db()
     assert export(campaign, researcher, ["final_labels"]).snapshot == snapshot
     before = export(campaign, researcher, format="jsonl", snapshot=snapshot).rows
@@ -343,7 +345,7 @@ def test_a_worker_that_lost_the_job_leaves_nothing(campaign, researcher, setting
 
 def figures_of(campaign):
     """The figures with raters named by what they did, because their ids are new on import."""
-    snapshot = refresh_live_snapshot(campaign=campaign)
+    snapshot = keeping.refresh(CAMPAIGNS, campaign)
     ids = {str(rater.public_id) for rater in campaign.study.raters.all()}
     figures = snapshot.figures
     for name in ("wanted", "filled", "complete"):  # only where votes are collected
@@ -380,7 +382,7 @@ def test_votes_imported_elsewhere_give_the_same_figures(campaign, researcher, fo
         actor=make_member(other, "admin"),
     )
     assert outcome.rejected == 0
-    copy = other.campaigns.get()
+    copy = campaigns_of(other).get()
     original = campaign.study.arguments.filter(items__campaign=campaign)
     assert sorted(copy.items.values_list("argument__text", flat=True)) == sorted(
         original.values_list("text", flat=True)

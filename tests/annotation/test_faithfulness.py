@@ -72,8 +72,8 @@ BETTER = TEXT.replace("[9]", "[1]")
 def edited(study, researcher, text=BETTER):
     """A revision of the only calibration answer by a new expert."""
     expert = make_member(study, Role.EXPERT)
-    task = make_closed_round(study, [expert], researcher).tasks.get()
-    return hand_in(task, text)
+    sheet = make_closed_round(study, [expert], researcher).sheets.get()
+    return hand_in(sheet, text)
 
 
 def test_every_text_gets_the_figures_of_both_modes(study, researcher):
@@ -241,7 +241,11 @@ def test_groups_are_means_of_their_texts(study, researcher):
     about = [(group["name"], group["scenario"], group["is_edited"]) for group in groups]
     assert about == [("Model A", 4, False), ("Model A", 4, True), ("Model B", 4, False)]
     first = groups[0]
-    pooled = pool(members_of(study, "sound")[Group(answers[0].system_id, 4, False)].figures)
+    pooled = pool(
+        members_of(study, "sound")[
+            Group(answers[0].system_id, answers[0].condition_id, False)
+        ].figures
+    )
     assert (first["n_answers"], first["n_questions"]) == (8, 4)
     for name, wanted in (
         ("precision", pooled.precision),
@@ -278,7 +282,7 @@ def test_intervals_resample_questions(study):
 def test_only_the_newest_revision_of_a_task_counts(study, researcher):
     make_faithful(study, 1)
     first = edited(study, researcher)
-    hand_in(first.task, "Tea beats coffee [1].")
+    hand_in(first.sheet, "Tea beats coffee [1].")
     compute(study)
     members = members_of(study, "sound")
     (group,) = [group for group in members if group.is_edited]

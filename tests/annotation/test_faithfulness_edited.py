@@ -33,8 +33,8 @@ class Lab:
         self.answers = make_faithful(self.study, 3, choices=2)
         self.expert = make_member(self.study, Role.EXPERT, name="Expert Example")
         self.round = make_closed_round(self.study, [self.expert], self.researcher)
-        self.task = self.round.tasks.select_related("answer").get()
-        self.revision = hand_in(self.task, BETTER, 300)
+        self.sheet = self.round.sheets.select_related("answer").get()
+        self.revision = hand_in(self.sheet, BETTER, 300)
 
     def gold(self, answer, text):
         human = make_system(self.study, "Gold", kind="human")
@@ -59,13 +59,13 @@ def lab():
 def test_a_revision_stands_beside_its_answer(lab):
     compute(lab.study)
     row = EditedText.objects.get()
-    assert (row.before, row.revision, row.gold) == (lab.task.answer, lab.revision, None)
+    assert (row.before, row.revision, row.gold) == (lab.sheet.answer, lab.revision, None)
     assert row.edit_distance == 7
     assert (row.words_before, row.words_after) == (len(TEXT.split()), len(BETTER.split()))
-    pair = lab.task.answer.question.comparison
+    pair = lab.sheet.answer.question.comparison
     texts = {
         entry.number: entry.argument.text
-        for entry in lab.task.answer.argument_list.entries.select_related("argument")
+        for entry in lab.sheet.answer.argument_list.entries.select_related("argument")
     }
     checks = check_answer(BETTER, texts, pair.object1, pair.object2)
     assert row.checks_after == {check.name: check.is_passed for check in checks}
@@ -74,7 +74,7 @@ def test_a_revision_stands_beside_its_answer(lab):
 
 
 def test_a_gold_text_stands_beside_the_nearest_machine_answer(lab):
-    first = next(answer for answer in lab.answers if answer.question != lab.task.answer.question)
+    first = next(answer for answer in lab.answers if answer.question != lab.sheet.answer.question)
     same = lab.study.answers.filter(question=first.question)
     near = same.get(choice=2)
     near.text = "Tea is what people want who sleep badly [1]."
@@ -102,7 +102,7 @@ def test_only_what_changed_is_compared_again(lab):
     compute(lab.study)
     before = EditedText.objects.get()
     assert freshness(lab.study).is_current
-    newer = hand_in(lab.task, TEXT)
+    newer = hand_in(lab.sheet, TEXT)
     assert freshness(lab.study).stale_pairs == 1
     compute(lab.study)
     row = EditedText.objects.get()

@@ -6,10 +6,11 @@ import io
 import pytest
 from django.urls import reverse
 
-from annotation.models import FaithfulnessSettings, FinalLabel
+from annotation.actions.preferred_labels import prefer_labels
+from annotation.models import ArgumentList, FaithfulnessSettings, FinalLabel, campaigns_of
 from cqa_site.people.models import Role
 from cqa_site.runs import jobs
-from tests.cast import make_member, make_study, sign_in
+from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.runs.made_runs import make_endpoint
 
 from .made_answers import make_answer, make_system
@@ -74,7 +75,7 @@ def test_figures_are_made_by_one_click(study, client):
     shown = text_of(page(client, "faithfulness", study.public_id))
     assert "The figures are up to date" in shown
     assert "Model A" in shown
-    assert "4: role, task, structure and arguments" in shown
+    assert "Scenario 4" in shown
     assert "3 cited numbers that no argument has" in shown
     assert "Segments without a citation: 3" in shown
 
@@ -103,6 +104,72 @@ def test_a_changed_label_is_told(study, client):
     shown = text_of(page(client, "faithfulness", study.public_id))
     assert "Some figures are not up to date" in shown
     assert "3 texts have no figures, or their arguments or labels have changed since" in shown
+
+
+def make_strict(study):
+    """A campaign that found only the second sentence of a list relevant, of the last list none."""
+    campaign = make_campaign(study, ordinary=0, controls=0, name="Strict")
+    for place, listed in enumerate(ArgumentList.objects.order_by("pk")):
+        for entry in listed.entries.all():
+            label = 2 if entry.number == 2 and place < 2 else 0
+            FinalLabel.objects.create(campaign=campaign, argument=entry.argument, label=label)
+    return campaign
+
+
+@pytest.mark.parametrize("mode", ["sound", "paper"])
+def test_any_label_set_gives_the_figures_that_it_would_give_as_the_study_s_choice(
+    study, client, researcher, mode
+):
+    make_faithful(study)
+    usual = campaigns_of(study).get()
+    strict = make_strict(study)
+    prefer_labels(study=study, campaign=usual, actor=researcher)
+    compute(study)
+    query = f"?mode={mode}"
+    asked = f"{query}&labels={strict.public_id}"
+    place = [study.public_id]
+    before = rows_in(page(client, "faithfulness_table", *place, "csv", query=query))
+    on_the_fly = rows_in(page(client, "faithfulness_table", *place, "csv", query=asked))
+    single = rows_in(page(client, "faithfulness_rows", *place, query=f"{asked}&format=csv"))
+    prefer_labels(study=study, campaign=strict, actor=researcher)
+    compute(study)
+    stored = rows_in(page(client, "faithfulness_table", *place, "csv", query=query))
+    assert on_the_fly[-2:] == stored[-2:] != before[-2:]
+    assert single == rows_in(
+        page(client, "faithfulness_rows", *place, query=f"{query}&format=csv")
+    )
+
+
+def test_single_texts_are_sorted_and_narrowed_by_the_labels_that_were_chosen(study, client):
+    make_faithful(study)
+    compute(study)
+    strict = make_strict(study)
+    query = f"?labels={strict.public_id}"
+    shown = text_of(page(client, "faithfulness", study.public_id, query=query))
+    assert "computed now with the labels chosen above" in shown
+    assert f'<option value="{strict.public_id}" selected>Strict</option>' in shown
+    assert f"&amp;labels={strict.public_id}" in shown
+    rows = page(client, "faithfulness_rows", study.public_id, query=f"{query}&sort=-f1")
+    scores = [row.f1 for row in rows.context["page"]]
+    assert scores[0] == scores[1] > 0
+    assert scores[2] is None
+    bare = page(client, "faithfulness_rows", study.public_id, query=f"{query}&problem=unscored")
+    assert [row.f1 for row in bare.context["page"]] == [None]
+    # Nothing of it was stored, and the study's own figures are as they were.
+    own = page(client, "faithfulness_rows", study.public_id, query="?sort=-f1")
+    assert None not in [row.f1 for row in own.context["page"]]
+    text = page(client, "faithfulness_answer", study.public_id, own_answer(rows), query=query)
+    assert "Labels: Strict." in text_of(text)
+    # Labels that change are seen at once, without a computation.
+    FinalLabel.objects.filter(campaign=strict).update(label=0)
+    table = rows_in(page(client, "faithfulness_table", study.public_id, "csv", query=query))
+    assert set(table[-1][5:7]) == {""}
+    unknown = page(client, "faithfulness", study.public_id, query="?labels=nobody")
+    assert "computed now" not in text_of(unknown)
+
+
+def own_answer(response):
+    return response.context["page"][0].about.public_id
 
 
 def test_both_modes_and_files_agree_with_the_page(study, client):
@@ -233,8 +300,8 @@ def test_a_text_without_figures_or_arguments_has_its_page(study, client):
 def test_a_revision_and_its_verdicts(study, researcher, client):
     make_faithful(study, 1)
     expert = make_member(study, Role.EXPERT, name="Expert Example")
-    task = make_closed_round(study, [expert], researcher).tasks.get()
-    revision = hand_in(task, TEXT.replace("[9]", "[3]"))
+    sheet = make_closed_round(study, [expert], researcher).sheets.get()
+    revision = hand_in(sheet, TEXT.replace("[9]", "[3]"))
     compute(study)
     run = make_coherence(
         study, make_endpoint(study, researcher), researcher, target={"texts": "both"}

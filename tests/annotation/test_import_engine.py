@@ -13,9 +13,10 @@ from annotation.models import (
     Comparison,
     Item,
     Participation,
-    Rater,
     VoteEvent,
+    campaigns_of,
 )
+from cqa_site.people.models import Rater
 from tests import cast
 from tests.annotation.import_files import crowd_file, crowd_row, numbers, table_file, take
 
@@ -50,7 +51,7 @@ def test_first_import_makes_everything_once(study, tmp_path):
     outcome = take(study, "toloka", path, campaign="Crowd")
     names = ("comparisons", "arguments", "campaigns", "items", "raters", "votes")
     assert [numbers(outcome, name)[0] for name in names] == [1, 1, 1, 1, 2, 2]
-    campaign = study.campaigns.get()
+    campaign = campaigns_of(study).get()
     assert (campaign.name, campaign.origin, campaign.state) == ("Crowd", "imported", "closed")
     assert sorted(Assignment.objects.values_list("label", "state")) == [
         (2, "answered"),
@@ -301,7 +302,7 @@ def test_votes_never_go_into_a_campaign_that_is_run_here(study, tmp_path):
 
 def test_the_file_name_names_the_campaign(study, tmp_path):
     take(study, "toloka", crowd_file(tmp_path, crowd_row(), name="pool-7.tsv"))
-    assert study.campaigns.get().name == "pool-7"
+    assert campaigns_of(study).get().name == "pool-7"
 
 
 def test_labels_follow_the_scale_of_the_guideline(study, tmp_path):

@@ -3,8 +3,9 @@
 import pytest
 
 from annotation.actions.importing import ImportRefused
-from annotation.models import Argument, Assignment, Campaign, Item, Rater, VoteEvent
+from annotation.models import Argument, Assignment, Campaign, Item, VoteEvent, campaigns_of
 from annotation.reports.votes import vote_table
+from cqa_site.people.models import Rater
 from tests import cast
 from tests.annotation.import_files import (
     BATCH,
@@ -87,7 +88,7 @@ def workbook(tmp_path):
 def test_each_rated_sheet_becomes_a_campaign(study, workbook):
     outcome = take(study, "expert_workbook", workbook, campaign="Experts")
     names = ["Experts: Batch 1", "Experts: Batch 3", "Experts: Control 1"]
-    assert sorted(study.campaigns.values_list("name", flat=True)) == names
+    assert sorted(campaigns_of(study).values_list("name", flat=True)) == names
     assert outcome.notes == ["Batch 2 holds no label in 1 rows; no campaign was made for it."]
     first = Campaign.objects.get(name=names[0])
     assert (first.items.count(), first.assignments.count()) == (2, 1)

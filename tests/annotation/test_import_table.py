@@ -7,10 +7,12 @@ import pytest
 from annotation.actions.consensus import recompute_final_labels
 from annotation.actions.importing import import_path
 from annotation.methods.column_guess import EXPORT_COLUMNS, guess_mapping, is_own_export
-from annotation.models import Argument, Assignment, FinalLabel, Item, Participation, Rater
+from annotation.models import Argument, Assignment, FinalLabel, Item, Participation, campaigns_of
 from annotation.reports import export_tables
 from annotation.reports.figures import compute_figures
-from annotation.reports.snapshots import build_votes_csv, pack, read_votes, recipe_of
+from annotation.reports.snapshots import build_votes_csv, read_votes, recipe_of
+from cqa_site.people.models import Rater
+from cqa_site.results.rows import pack
 from cqa_site.tabular import open_table, write_csv, write_jsonl, write_xlsx
 from tests import cast
 from tests.annotation.import_files import (
@@ -36,7 +38,7 @@ def test_arguments_alone_need_no_campaign(study, tmp_path):
     mapping = MAPPING | {"external_id": "no"}
     outcome = take(study, "table", table_file(tmp_path, *rows), mapping=mapping)
     assert (numbers(outcome, "arguments"), numbers(outcome, "votes")) == ((3, 0, 0, 0), (0,) * 4)
-    assert study.campaigns.count() == 0
+    assert campaigns_of(study).count() == 0
     assert sorted(Argument.objects.values_list("external_id", flat=True)) == ["0", "1", "2"]
 
 
@@ -107,7 +109,7 @@ def crowd(study, tmp_path):
         for n in range(2)
     ]
     take(study, "toloka", crowd_file(tmp_path, *rows), campaign="Crowd")
-    campaign = study.campaigns.get()
+    campaign = campaigns_of(study).get()
     place = Participation.objects.filter(campaign=campaign).first()
     place.excluded_at = campaign.created_at
     place.save()
@@ -130,7 +132,7 @@ def exported(campaign, folder, suffix: str, *, raw: bool = False):
     packed, _digest = pack(build_votes_csv(campaign))
 
     class Snapshot:
-        votes = packed
+        rows = packed
 
     table = export_tables.votes(export_tables.Source(Snapshot(), b"salt", with_comments=True))
     path = folder / f"votes.{suffix}"
@@ -161,7 +163,7 @@ def test_an_export_imported_elsewhere_gives_the_same_figures(crowd, tmp_path, su
     elsewhere = cast.make_study("Elsewhere")
     outcome = read_back(elsewhere, path, undo=suffix == "csv" and not raw)
     assert outcome.rejected == 0
-    copy = elsewhere.campaigns.get()
+    copy = campaigns_of(elsewhere).get()
     assert figures(copy) == figures(crowd)
     assert texts_of(copy) == texts_of(crowd)
     assert labels_of(copy) == labels_of(crowd)
@@ -182,7 +184,7 @@ def labels_of(campaign) -> list[tuple]:
 def test_void_votes_and_excluded_raters_survive_the_way_back(crowd, tmp_path):
     elsewhere = cast.make_study("Elsewhere")
     read_back(elsewhere, exported(crowd, tmp_path, "jsonl"))
-    copy = elsewhere.campaigns.get()
+    copy = campaigns_of(elsewhere).get()
     states = copy.assignments.order_by("state").values_list("state", flat=True)
     assert list(states) == ["answered"] * 25 + ["void"] * 2
     assert copy.participations.filter(excluded_at__isnull=False).count() == 1

@@ -4,8 +4,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.actions import answering, campaigns, serving
-from annotation.models import Assignment, Rater, Slot, VoteEvent
+from annotation.models import Assignment, Slot, VoteEvent
 from annotation.reports.integrity import find_violations
+from cqa_site.people.models import Rater
 from tests.cast import make_campaign, make_member, make_study
 
 pytestmark = pytest.mark.django_db

@@ -21,9 +21,10 @@ from sklearn.preprocessing import StandardScaler
 
 from annotation.actions import campaigns, serving
 from annotation.actions.answering import Answer, answer
-from annotation.models import Assignment, Campaign, Item, Participation, Rater, Slot, VoteEvent
+from annotation.models import Assignment, Campaign, Item, Participation, Slot, VoteEvent
 from annotation.views.label_payload import item_payload
-from cqa_site.people.models import Participant, ParticipantLink
+from cqa_site.people.models import Rater
+from cqa_site.rounds.models import Participant, ParticipantLink
 from tests.cast import make_arguments, make_campaign, make_member, make_study, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -399,7 +400,7 @@ def make_participant(study, campaign, required=7):
     user = make_member(study, "annotator")
     link = ParticipantLink.objects.create(
         study=study,
-        campaign_ref=campaign.public_id,
+        round=campaign,
         secret_hash=uuid.uuid4().hex,
         completed_code="CODE-DONE",
         screened_out_code="CODE-OUT",

@@ -9,8 +9,9 @@ from django.db import OperationalError, connection, connections, transaction
 from django.db.models import F
 
 from annotation.actions import campaigns, quality, serving
-from annotation.models import Assignment, Participation, Rater, Slot
+from annotation.models import Assignment, Participation, Slot
 from annotation.reports.integrity import find_violations
+from cqa_site.people.models import Rater
 from tests.cast import make_campaign, make_member, make_study, sign_in
 
 pytestmark = [
@@ -161,3 +162,26 @@ def test_a_control_item_is_served_while_its_new_label_waits_for_the_rater(campai
     change.join()
     assert errors == []
     assert not Participation.objects.get(pk=place.pk).is_stopped
+
+
+def test_who_waits_for_a_round_sees_the_state_it_was_given_meanwhile(campaign, study):
+    """The state stands in the table of all rounds, the lock of a kind's own row is not enough."""
+    draft = make_campaign(study, name="Round 2", ordinary=4, controls=2)
+    actor = make_member(study, "admin")
+    found = []
+
+    def change():
+        try:
+            campaigns.save_draft(campaign=draft, save=lambda: found.append("changed"))
+        except campaigns.CampaignNotReady:
+            found.append("refused")
+        finally:
+            connections.close_all()
+
+    with transaction.atomic():
+        campaigns.open_campaign(campaign=draft, actor=actor)
+        waiting = threading.Thread(target=change)
+        waiting.start()
+        wait_until_somebody_waits()
+    waiting.join()
+    assert found == ["refused"]

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotation.actions import campaigns, quality
+from annotation.actions.exclusion import exclude_below
 from annotation.models import Assignment, Campaign, FinalLabel, Item, Participation, Slot
 from annotation.reports.controls import controls
 from annotation.reports.integrity import find_violations
@@ -123,11 +124,12 @@ def test_everybody_surely_low_is_excluded_at_once_and_nobody_else(study, researc
     crowd = make_raters(study, 3)
     votes = [[0, 3, 0]] * 5 + [[0, 3, None]] * 3
     campaign = imported(study, crowd, votes=votes, controls=[(at, 3) for at in range(8)])
-    assert quality.exclude_surely_low(campaign=campaign, reason="low", actor=researcher) == 1
+    asked = {"campaign": campaign, "below": 0.5, "rule": "surely", "actor": researcher}
+    assert exclude_below(reason="low", **asked).participations.count() == 1
     assert list(
         campaign.participations.filter(excluded_at__isnull=False).values_list("rater", flat=True)
     ) == [crowd[0].pk]
-    assert quality.exclude_surely_low(campaign=campaign, reason="low", actor=researcher) == 0
+    assert exclude_below(reason="low", **asked) is None
 
 
 # -- exclusion ------------------------------------------------------------------------------

@@ -10,8 +10,9 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotation.actions import answering, campaigns, quality, serving
-from annotation.models import Assignment, Rater, Slot, VoteEvent
+from annotation.models import Assignment, Slot, VoteEvent
 from annotation.reports.integrity import find_violations
+from cqa_site.people.models import Rater
 from tests.cast import make_campaign, make_member, make_study
 
 pytestmark = pytest.mark.django_db

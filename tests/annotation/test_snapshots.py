@@ -11,24 +11,21 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.actions import snapshots as actions
-from annotation.models import (
-    Assignment,
-    Item,
-    Participation,
-    Rater,
-    Snapshot,
-    VoteEvent,
-)
+from annotation.actions.snapshots import CAMPAIGNS
+from annotation.models import Assignment, Item, Participation, Snapshot, VoteEvent
 from annotation.reports.snapshots import (
     COLUMNS,
     build_votes_csv,
     counted,
     marker,
-    pack,
     read_votes,
     snapshot_votes,
 )
-from cqa_site.people.models import AuditEvent
+from annotation.reports.units import units
+from cqa_site.people.models import AuditEvent, Rater
+from cqa_site.results import keeping
+from cqa_site.results.kind import Computed
+from cqa_site.results.rows import pack
 from cqa_site.runs.models import Job
 from tests.cast import make_campaign, make_member, make_study, sign_in
 
@@ -68,7 +65,7 @@ def vote(item, rater, label, **fields):
 
 
 def refresh(campaign):
-    return actions.refresh_live_snapshot(campaign=campaign)
+    return keeping.refresh(CAMPAIGNS, campaign)
 
 
 def test_the_table_holds_every_submitted_or_void_row_and_nothing_served(campaign):
@@ -148,6 +145,24 @@ def test_only_plain_answers_of_included_raters_are_counted(campaign):
     ]
 
 
+def test_a_machine_in_the_file_is_in_the_table_and_in_no_figure(campaign):
+    for place, person in enumerate(raters_of(campaign, 2)):
+        for number, item in enumerate(campaign.items.all()):
+            vote(item, person, (number + place) % 4)
+    before = refresh(campaign)
+    model = Rater.objects.create(study=campaign.study, kind="model", external_id="gpt")
+    for item in campaign.items.all():
+        vote(item, model, 0)
+    assert marker(campaign) != before.marker
+    after = refresh(campaign)
+    assert (snapshot_votes(after)["rater_kind"] == "model").sum() == 5
+    assert counted(snapshot_votes(after))["rater_kind"].unique().tolist() == ["person"]
+    assert before.figures["progress"].pop("machine_labels") == 0
+    assert after.figures["progress"].pop("machine_labels") == 5
+    assert after.figures == before.figures
+    assert len(units(snapshot_votes(after), "alpha")) == before.figures["progress"]["votes"]
+
+
 def test_the_marker_moves_with_whatever_moves_the_figures(campaign):
     first, second = raters_of(campaign, 2)
     items = list(campaign.items.all())
@@ -192,13 +207,13 @@ def test_a_live_snapshot_is_rewritten_and_keeps_its_number(campaign):
     again = refresh(campaign)
     assert again.pk == one.pk
     assert again.figures["progress"]["votes"] == 2
-    assert hashlib.sha256(gzip.decompress(again.votes)).hexdigest() == again.sha256
+    assert hashlib.sha256(gzip.decompress(again.rows)).hexdigest() == again.sha256
     assert len(snapshot_votes(again)) == 2
 
 
 def test_nothing_is_computed_while_nothing_changed(campaign, monkeypatch):
     refresh(campaign)
-    monkeypatch.setattr(actions, "compute", None)
+    monkeypatch.setattr(actions.CampaignResults, "compute", None)
     assert refresh(campaign).number == 1
 
 
@@ -208,7 +223,7 @@ def test_a_frozen_snapshot_never_changes_and_the_next_gets_the_next_number(campa
     actor = make_member(campaign.study, "researcher")
     vote(items[1], first, 2)
     refresh(campaign)
-    frozen = actions.freeze_snapshot(campaign=campaign, number=1, note="Table 2", actor=actor)
+    frozen = keeping.freeze(CAMPAIGNS, owner=campaign, number=1, note="Table 2", actor=actor)
     before = Snapshot.objects.values().get(pk=frozen.pk)
     vote(items[1], second, 0)
     live = refresh(campaign)
@@ -223,20 +238,20 @@ def test_a_frozen_snapshot_never_changes_and_the_next_gets_the_next_number(campa
 
 def test_freezing_twice_or_nothing_is_refused(campaign):
     actor = make_member(campaign.study, "researcher")
-    with pytest.raises(actions.SnapshotNotReady):
-        actions.freeze_snapshot(campaign=campaign, number=1, note="", actor=actor)
+    with pytest.raises(keeping.SnapshotNotReady):
+        keeping.freeze(CAMPAIGNS, owner=campaign, number=1, note="", actor=actor)
     refresh(campaign)
-    first = actions.freeze_snapshot(campaign=campaign, number=1, note="first", actor=actor)
-    with pytest.raises(actions.SnapshotNotReady):
-        actions.freeze_snapshot(campaign=campaign, number=1, note="second", actor=actor)
+    first = keeping.freeze(CAMPAIGNS, owner=campaign, number=1, note="first", actor=actor)
+    with pytest.raises(keeping.SnapshotNotReady):
+        keeping.freeze(CAMPAIGNS, owner=campaign, number=1, note="second", actor=actor)
     again = Snapshot.objects.get(pk=first.pk)
     assert (again.note, again.frozen_at) == ("first", first.frozen_at)
 
 
 def test_figures_that_are_no_json_are_not_stored(campaign):
-    computed = actions.Computed(b"", "0", "0", {}, {"alpha": float("nan")})
+    computed = Computed(b"", "0", "0", {}, {"alpha": float("nan")})
     with pytest.raises(ValueError, match="JSON"):
-        actions.store_live(campaign=campaign, computed=computed)
+        keeping.store_live(CAMPAIGNS, campaign, computed)
     assert not Snapshot.objects.exists()
 
 
@@ -286,7 +301,7 @@ def test_what_moved_between_two_snapshots(campaign, researcher):
     actor = make_member(campaign.study, "researcher")
     vote(items[1], first, 3)
     refresh(campaign)
-    actions.freeze_snapshot(campaign=campaign, number=1, note="", actor=actor)
+    keeping.freeze(CAMPAIGNS, owner=campaign, number=1, note="", actor=actor)
     vote(items[1], second, 3)
     vote(items[2], second, 1)
     refresh(campaign)
@@ -344,7 +359,7 @@ def test_snapshots_keep_json_that_every_reader_takes(campaign):
 
 def test_votes_on_a_retired_control_are_outside_every_count(db):
     from annotation.actions import answering, campaigns, quality, serving
-    from annotation.reports.snapshots import build_votes_csv, counted, marker, pack, read_votes
+    from annotation.reports.snapshots import build_votes_csv, counted, marker, read_votes
     from annotation.reports.votes import counted_votes
     from tests.cast import make_campaign, make_member, make_study
 

@@ -3,8 +3,8 @@
 import itertools
 
 from annotation.actions import answering, campaigns, serving
-from annotation.models import Assignment, Campaign, Participation, Rater
-from cqa_site.people.models import Study
+from annotation.models import Assignment, Campaign, Participation
+from cqa_site.people.models import Rater, Study
 from tests.cast import make_campaign, make_member
 
 KEYS = itertools.count()

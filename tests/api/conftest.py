@@ -15,38 +15,41 @@ from annotation.actions import (
     answering,
     campaigns,
     consensus,
-    editing_revisions,
-    editing_rounds,
     exports,
     faithfulness,
     serving,
     trained_judge,
 )
 from annotation.actions.editing_discussion import add_comment
-from annotation.actions.editing_drafts import Sent
 from annotation.actions.retrieval_cam import set_service
-from annotation.actions.snapshots import refresh_live_snapshot
+from annotation.actions.snapshots import CAMPAIGNS
 from annotation.models import (
+    Adoption,
     Campaign,
+    Exclusion,
+    ImportBatch,
     ImportFile,
+    ImportMatch,
     ImportProblem,
     Item,
     JudgeLabel,
-    Rater,
     TrainedJudge,
 )
-from benchmark.actions import scoring_rounds
-from benchmark.actions.board_freezing import freeze_board
-from benchmark.actions.boards import compute_board, refresh_live_board, store_live
+from argsum.actions.key_point_boards import KEY_POINTS
+from argsum.reports.summary_choice import board_choice
+from benchmark.actions.boards import BOARDS
 from benchmark.actions.rubrics import default_rubric
-from benchmark.actions.scoring_serving import next_sheet
 from cqa_site.people.actions.invitations import create_invitation
-from cqa_site.people.actions.participants import PlatformIds, create_link, take_part
-from cqa_site.people.models import Role, User
+from cqa_site.people.models import AuditEvent, Rater, Role, User
 from cqa_site.people.tokens import create_token
+from cqa_site.results import keeping
+from cqa_site.rounds.crowd.participants import PlatformIds, create_link, note_fault, take_part
+from cqa_site.rounds.opening import close_round
+from cqa_site.rounds.serving import next_sheet
 from cqa_site.runs import jobs
 from cqa_site.web.throttle import CourtesyThrottle
-from tests.annotation.editing_cast import make_round, tasks_of
+from tests.annotation.editing_cast import hand_in as hand_in_edit
+from tests.annotation.editing_cast import make_round, sheets_of
 from tests.annotation.made_answers import make_answer, make_list, make_question
 from tests.annotation.made_faithfulness import (
     compute,
@@ -54,7 +57,7 @@ from tests.annotation.made_faithfulness import (
     make_closed_round,
     make_coherence,
 )
-from tests.annotation.made_generations import make_generation
+from tests.annotation.made_generations import make_generation, make_launch
 from tests.annotation.made_retrieval import make_cam_request, make_corpus
 from tests.annotation.voting import vote
 from tests.argsum.made_cells import (
@@ -67,9 +70,14 @@ from tests.argsum.made_cells import (
 from tests.argsum.made_counting_runs import make_counting_run
 from tests.benchmark.made_judges import make_scoring_run
 from tests.benchmark.made_rounds import make_round as make_scoring_round
+from tests.benchmark.made_scores import make_scored_answers
+from tests.benchmark.preferences.made_judges import make_preferring_run
+from tests.benchmark.preferences.made_preferences import make_pairs_round
 from tests.cast import make_campaign, make_member, make_study
 from tests.runs.judging import answer_by_text
 from tests.runs.made_runs import make_endpoint, make_prompt, make_run
+
+from .routes import COMPARED, EVERY
 
 UNDER_WAY = ("checked", "running", "paused")
 
@@ -89,9 +97,9 @@ def _own_files(settings, folder):
     settings.MEDIA_ROOT = folder
 
 
-def client_of(user, scope="write"):
+def client_of(user, scope="write", **settings):
     token, secret = create_token(user=user, name="test", scope=scope)
-    client = APIClient()
+    client = APIClient(**settings)
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
     client.token, client.secret = token, secret
     return client
@@ -127,9 +135,7 @@ def label_as_expert(campaign, rater, label=1):
 def let_in(campaign, admin):
     """A crowd link by which one person came in."""
     link, _secret = create_link(
-        study=campaign.study,
-        campaign_ref=campaign.public_id,
-        campaign_name=campaign.name,
+        round_=campaign,
         actor=admin,
         completed_code="DONE",
         screened_out_code="OUT",
@@ -137,7 +143,8 @@ def let_in(campaign, admin):
         fault_code="FAULT",
         expires_at=timezone.now() + timedelta(days=1),
     )
-    take_part(link=link, ids=PlatformIds("PLATFORM-ID"))
+    person = take_part(link=link, ids=PlatformIds("PLATFORM-ID"), browser="browser")
+    note_fault(participant=person, comment="The keys do nothing")
     return link
 
 
@@ -167,7 +174,9 @@ def reopen_runs(world):
     """Some runs are under way again; making another run would carry them to their end."""
     for state in UNDER_WAY:
         rows = world.study.runs.filter(pk=getattr(world, f"{state}_run").pk)
-        rows.update(state=state, ended_at=None)
+        # Whatever is paused here can be corrected, too.
+        refused = "parameter: temperature: refused" if state == "paused" else ""
+        rows.update(state=state, ended_at=None, pause_reason=refused)
 
 
 def train(campaign):
@@ -215,19 +224,15 @@ def edit_something(study, people):
         "closed_round": make_round(study, **wanted),
         "draft_round": make_round(study, is_open=False, **wanted),
     }
-    editing_rounds.close_round(editing_round=rounds["closed_round"], actor=people.admin)
-    (task,) = tasks_of(rounds["editing_round"])
-    revision = editing_revisions.submit(
-        task=task,
-        sent=Sent("Tea is warm [2].", 0),
-        key="first",
-        reasons=editing_revisions.Reasons(("citation",), "Another one says it."),
-        editor=people.expert,
+    close_round(round_=rounds["closed_round"], actor=people.admin)
+    (sheet,) = sheets_of(rounds["editing_round"])
+    revision = hand_in_edit(
+        sheet, "Tea is warm [2].", reasons=("citation",), comment="Another one says it."
     )
     comment = add_comment(
-        editing_round=task.editing_round, answer=task.answer, author=people.expert, text="Odd."
+        editing_round=sheet.round, answer=sheet.answer, author=people.expert, text="Odd."
     )
-    return rounds | {"editing_task": task, "revision": revision, "round_comment": comment}
+    return rounds | {"editing_task": sheet, "revision": revision, "round_comment": comment}
 
 
 def generate(world):
@@ -237,6 +242,7 @@ def generate(world):
             world.study, world.endpoint, world.people.researcher, number=number, replicates=2
         )
         setattr(world, name, run)
+    world.launch = make_launch(world.study, [world.endpoint], world.people.researcher)
 
 
 def fill(study):
@@ -258,7 +264,7 @@ def fill(study):
     invitation, _secret = create_invitation(
         study=study, role="expert", note="a colleague", days=3, actor=people.admin
     )
-    snapshot = refresh_live_snapshot(campaign=campaign)
+    snapshot = keeping.refresh(CAMPAIGNS, campaign)
     (export,) = exports.request_exports(
         campaign=campaign,
         snapshot=snapshot,
@@ -267,8 +273,10 @@ def fill(study):
         options=exports.Options(),
         actor=people.researcher,
     )
+    import_batch = ImportBatch.objects.create(study=study, kind="table")
     imported = ImportFile.objects.create(
         study=study,
+        batch=import_batch,
         kind="table",
         name="t.csv",
         sha256="0" * 64,
@@ -277,6 +285,11 @@ def fill(study):
         state=ImportFile.State.CHECKED,
     )
     ImportProblem.objects.create(import_file=imported, row=2, column="label", reason="no label")
+    answered = answer_something(study)
+    ImportMatch.objects.create(
+        import_file=imported, row=3, about="Tea or coffee", given="Te", found="Tea",
+        answer=answered["answer"], likeness=0.95,
+    )  # fmt: skip
     draft = make_campaign(study, name="Draft", ordinary=3, controls=1)
     jobs.drain()
     export.refresh_from_db()
@@ -289,19 +302,24 @@ def fill(study):
         control=campaign.items.filter(control_label=3).first().argument,
         experts=experts,
         expert_rater=rater,
+        # Of a campaign without labels, so that it decides nothing.
+        exclusion=Exclusion.objects.create(campaign=campaign, below=0, rule="accuracy"),
+        adoption=Adoption.objects.create(campaign=campaign, source=draft, rater=rater),
         invitation=invitation,
-        crowd_link=let_in(campaign, people.admin),
+        crowd_link=(link := let_in(campaign, people.admin)),
+        participant=link.participants.get().user,
         member=people.annotator,
         rater=campaign.assignments.filter(state="answered").first().rater,
         vote=campaign.assignments.filter(state="answered").first(),
         snapshot=snapshot,
         export=export,
         imported=imported,
+        import_batch=import_batch,
         job=study.jobs.first(),
         **judge(campaign, people.researcher),
         trained_judge=train(campaign),
         training=draft,
-        **answer_something(study),
+        **answered,
         **retrieve(argument.comparison, people.researcher),
         **edit_something(study, people),
     )
@@ -311,8 +329,8 @@ def keep_faith(world):
     """An expert's version of the answer, figures of both texts, verdicts on their citations."""
     expert, boss = make_member(world.study, Role.EXPERT), world.people.researcher
     world.faithful_round = make_closed_round(world.study, [expert], boss)
-    task = world.faithful_round.tasks.select_related("answer").get()
-    world.faithful_revision = hand_in(task, f"{task.answer.text} It is cheap, too [2].")
+    sheet = world.faithful_round.sheets.select_related("answer").get()
+    world.faithful_revision = hand_in(sheet, f"{sheet.answer.text} It is cheap, too [2].")
     compute(world.study)
     world.judging_run = make_coherence(world.study, world.endpoint, boss, target={"texts": "both"})
 
@@ -360,19 +378,47 @@ def score_by_people(world):
     world.open_scoring = make_scoring_round(world.study, boss)
     world.draft_scoring = make_scoring_round(world.study, boss, opens=False, name="Draft")
     world.closed_scoring = make_scoring_round(world.study, boss, name="Closed")
-    scoring_rounds.close_round(scoring_round=world.closed_scoring, actor=boss)
+    close_round(round_=world.closed_scoring, actor=boss)
     membership = world.study.memberships.get(user=world.people.annotator)
     world.scoring_rater = serving.rater_for(membership=membership)
-    next_sheet(scoring_round=world.open_scoring, rater=world.scoring_rater)
+    next_sheet(round_=world.open_scoring, rater=world.scoring_rater)
+
+
+def prefer(world):
+    """Preference rounds in every state; in the open one the annotator began, a judge is over."""
+    boss = world.people.researcher
+    make_scored_answers(world.study, systems=COMPARED, questions=4)
+    systems = tuple(world.study.systems.filter(name__in=COMPARED))
+    usual = {"systems": systems, "size": 2, "leave_out_used": False}
+    world.open_preferring = make_pairs_round(world.study, boss, name="Open", **usual)
+    world.draft_preferring = make_pairs_round(
+        world.study, boss, opens=False, name="Draft", **usual
+    )
+    world.closed_preferring = make_pairs_round(world.study, boss, name="Closed", **usual)
+    close_round(round_=world.closed_preferring, actor=boss)
+    next_sheet(round_=world.open_preferring, rater=world.scoring_rater)
+    world.preferring_run = make_preferring_run(world.study, world.endpoint, boss)
+    world.preference_sheet = world.preferring_run.preference_sheets.first()
 
 
 def freeze_a_board(world):
     """A frozen board, and the live one after it."""
-    refresh_live_board(rubric=world.rubric)
-    world.frozen_board = freeze_board(
-        study=world.study, number=1, note="", actor=world.people.researcher
+    keeping.refresh(BOARDS, world.rubric)
+    world.frozen_board = keeping.freeze(
+        BOARDS, owner=world.study, number=1, note="", actor=world.people.researcher
     )
-    world.live_board = store_live(rubric=world.rubric, computed=compute_board(world.rubric))
+    world.live_board = keeping.store_live(BOARDS, world.rubric, BOARDS.compute(world.rubric))
+
+
+def freeze_key_points(world):
+    """Frozen key points, and the live ones after them."""
+    choice = board_choice(world.study, {})
+    keeping.refresh(KEY_POINTS, choice)
+    world.frozen_key_points = keeping.freeze(
+        KEY_POINTS, owner=world.study, number=1, note="", actor=world.people.researcher
+    )
+    computed = KEY_POINTS.compute(choice)
+    world.live_key_points = keeping.store_live(KEY_POINTS, choice, computed)
 
 
 @pytest.fixture(scope="package")
@@ -388,7 +434,9 @@ def both(django_db_setup, django_db_blocker, folder):
             score(world)
             score_by_people(world)
             summarize(world)
+            prefer(world)
             freeze_a_board(world)
+            freeze_key_points(world)
         for world in worlds:
             reopen_runs(world)
             ask_for_training(world)
@@ -415,18 +463,57 @@ def researcher(world):
 
 @pytest.fixture
 def site_admin(world):
+    return client_of(site_administrator(world))
+
+
+@pytest.fixture
+def callers(world):
+    return callers_of(world)
+
+
+def site_administrator(world):
     """Somebody who may open studies and is an admin of this one."""
     user = make_member(world.study, Role.ADMIN)
     user.is_staff = True
     user.save()
-    return client_of(user)
+    return user
 
 
-@pytest.fixture
-def callers(world, researcher, site_admin):
+def callers_of(world, **settings):
     """Who may use an address, by the name its route gives."""
-    admin = client_of(world.people.admin)
-    return {"researcher": researcher, "admin": admin, "site_admin": site_admin}
+    people = {
+        "researcher": world.people.researcher,
+        "admin": world.people.admin,
+        "site_admin": site_administrator(world),
+    }
+    return {name: client_of(user, **settings) for name, user in people.items()}
+
+
+@pytest.fixture(scope="package")
+def answers(both, folder):
+    """What whoever may gets at every address, asked once for all tests that look at it.
+
+    A response has its `body` and the `events` that the request wrote into the log; a view that
+    raised is answered with a 500 that has `exc_info`.
+    """
+    with pytest.MonkeyPatch.context() as patch, override_settings(MEDIA_ROOT=folder):
+        patch.setattr(CourtesyThrottle, "rate", None)
+        with transaction.atomic():
+            callers = callers_of(both[0], raise_request_exception=False)
+            found = {route: answer_of(route, both[0], callers) for route in EVERY}
+            transaction.set_rollback(True)
+    return found
+
+
+def answer_of(route, world, callers):
+    """The answer to one request, which is undone."""
+    with transaction.atomic():
+        known = set(AuditEvent.objects.values_list("pk", flat=True))
+        response = route.send(callers[route.caller], world)
+        response.body = b"".join(response) if response.streaming else response.content
+        response.events = list(AuditEvent.objects.exclude(pk__in=known).values())
+        transaction.set_rollback(True)
+    return response
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from django.urls import reverse
 from annotation.api_urls import urlpatterns as annotation_addresses
 from argsum.api_urls import urlpatterns as argsum_addresses
 from benchmark.api_urls import urlpatterns as benchmark_addresses
+from tests.annotation.made_generations import scenario
 
 NAMED = (
     "dataset",
@@ -25,23 +26,33 @@ NAMED = (
     "draft_counting",
     "closed_counting",
     "imported_count",
+    "open_preferring",
+    "draft_preferring",
+    "closed_preferring",
+    "preference_sheet",
     "open_scoring",
     "draft_scoring",
     "closed_scoring",
     "rubric",
     "live_board",
+    "live_key_points",
+    "frozen_key_points",
     "frozen_board",
     "judged_sheet",
     "rater",
+    "adoption",
+    "exclusion",
     "vote",
     "snapshot",
     "export",
     "imported",
+    "import_batch",
     "job",
     "argument",
     "control",
     "invitation",
     "crowd_link",
+    "participant",
     "member",
     "endpoint",
     "spare_endpoint",
@@ -66,10 +77,11 @@ NAMED = (
     "revision",
     "round_comment",
 )
+COMPARED = ("Alpha", "Beta", "Gamma")
 LEVELS = [{"value": 0, "name": "No"}, {"value": 1, "name": "Yes"}]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Route:
     """One address and method.
 
@@ -100,11 +112,13 @@ class Route:
         source = {
             "study": ("study_id", world.study),
             "campaign": ("campaign_id", getattr(world, self.campaign)),
+            "any_round": ("any_round_id", getattr(world, self.campaign)),
             "import_of": ("import_id", world.imported),
             "run_of": ("run_id", world.run),
             "round_of": ("round_id", world.editing_round),
             "other_run": ("other_id", world.other_run),
             "other_writing_run": ("other_id", world.other_writing_run),
+            "launch": ("public_id", world.launch),
             "judging_run_of": ("run_id", world.judging_run),
             "scoring_run_of": ("run_id", world.scoring_run),
             "scoring_of": ("round_id", world.open_scoring),
@@ -112,6 +126,8 @@ class Route:
             "scoring_draft_of": ("round_id", world.draft_scoring),
             "scoring_rater": ("rater_id", world.scoring_rater),
             "counting_of": ("counting_id", world.counting_round),
+            "preferring_of": ("preference_id", world.open_preferring),
+            "preferrer": ("rater_id", world.scoring_rater),
             "dataset_of": ("dataset_id", world.dataset),
             "cell_of": ("cell_id", world.cell),
             "counter": ("rater_id", world.counter),
@@ -132,7 +148,7 @@ class Route:
         if not self.is_write:
             return client.get(url)
         given = self.body(world) if callable(self.body) else (self.body or {})
-        is_upload = isinstance(given, dict) and "file" in given
+        is_upload = isinstance(given, dict) and not {"file", "files"}.isdisjoint(given)
         return getattr(client, self.method)(
             url, given, format="multipart" if is_upload else "json"
         )
@@ -145,6 +161,13 @@ def upload(world) -> dict:
         "kind": "table",
         "mapping": '{"object1": "object1", "object2": "object2", "text": "text"}',
     }
+
+
+def upload_many(world) -> dict:
+    content = b"object1,object2,text\ntea,coffee,Tea is green.\n"
+    names = ("one.csv", "two.csv")
+    files = [SimpleUploadedFile(name, content, "text/csv") for name in names]
+    return {"files": files, "kind": "table"}
 
 
 def scoring_key(world) -> dict:
@@ -163,6 +186,16 @@ def what_to_run(world) -> dict:
         "split": "test",
         "system": "mcargsum",
         "grid": {"threshold": "0.4-0.6 step 0.1"},
+    }
+
+
+def what_to_compare(world) -> dict:
+    systems = world.study.systems.filter(name__in=COMPARED)
+    return {
+        "name": "Compared again",
+        "size": 4,
+        "leave_out_used": False,
+        "systems": [str(each.public_id) for each in systems],
     }
 
 
@@ -216,6 +249,14 @@ def question_asked(world) -> dict:
     return {"comparison": str(comparison.public_id), "aspect": "price"}
 
 
+def launch_plan(world) -> dict:
+    """One model under two scenarios."""
+    return {
+        "endpoints": [str(world.endpoint.public_id)],
+        "prompts": [str(scenario(world.study, number).public_id) for number in (2, 3)],
+    }
+
+
 def round_plan(world) -> dict:
     return {
         "name": "Gold",
@@ -249,6 +290,7 @@ CODES = {
     "fault_code": "D",
 }
 S, C, RUN = ("study",), ("study", "campaign"), ("study", "run_of")
+ANY = ("study", "any_round")
 ROUND = ("study", "round_of")
 ROUTES = [
     Route("study", "get", 200),
@@ -284,12 +326,20 @@ ROUTES = [
     Route("guideline", "get", 200, (*S, "guideline")),
     Route("jobs", "get", 200, is_list=True),
     Route("job", "get", 200, (*S, "job")),
+    Route("import_batches", "get", 200, is_list=True),
+    Route("import_batches", "post", 202, body=upload_many),
+    Route("import_batch", "get", 200, (*S, "import_batch")),
+    Route("import_batch", "delete", 204, (*S, "import_batch")),
+    Route("import_batch_check", "post", 202, (*S, "import_batch")),
+    Route("import_batch_apply", "post", 202, (*S, "import_batch")),
     Route("imports", "get", 200, is_list=True),
     Route("imports", "post", 202, body=upload),
     Route("import", "get", 200, (*S, "imported")),
     Route("import", "delete", 204, (*S, "imported")),
     Route("import_check", "post", 202, (*S, "imported")),
     Route("import_apply", "post", 202, (*S, "imported")),
+    Route("import_matches", "get", 200, (*S, "import_of"), is_list=True),
+    Route("import_matches", "post", 202, (*S, "import_of"), {"decision": "same"}),
     Route("import_problems", "get", 200, (*S, "import_of"), is_list=True),
     Route("campaigns", "get", 200, is_list=True),
     Route("campaigns", "post", 201, body={"name": "Made by a program"}),
@@ -315,10 +365,13 @@ ROUTES = [
         lambda world: {"item_id": world.draft.items.last().external_id, "label": 1},
         campaign="draft",
     ),
-    Route("crowd_links", "get", 200, C, is_list=True),
-    Route("crowd_links", "post", 201, C, CODES),
-    Route("crowd_link", "get", 200, (*C, "crowd_link")),
-    Route("crowd_link_close", "post", 200, (*C, "crowd_link")),
+    Route("crowd_links", "get", 200, ANY, is_list=True, queries=6),
+    Route("crowd_links", "post", 201, ANY, CODES),
+    Route("crowd_link", "get", 200, (*ANY, "crowd_link")),
+    Route("crowd_link_close", "post", 200, (*ANY, "crowd_link")),
+    Route("participants", "get", 200, ANY, is_list=True),
+    Route("participant_release", "post", 200, (*ANY, "participant")),
+    Route("participant_fault", "post", 200, (*ANY, "participant")),
     Route("votes", "get", 200, C, is_list=True),
     Route("vote", "get", 200, (*C, "vote")),
     Route("raters", "get", 200, C, is_list=True),
@@ -327,6 +380,10 @@ ROUTES = [
     Route("rater_reinstate", "post", 200, (*C, "rater"), {"reason": "A mistake."}),
     Route("annotators", "get", 200, C, is_list=True, queries=6),
     Route("annotator", "get", 200, (*C, "rater")),
+    Route("annotators_exclude_low", "get", 200, C),
+    Route("exclusions", "get", 200, C, is_list=True),
+    Route("exclusion", "get", 200, (*C, "exclusion")),
+    Route("exclusion_undo", "post", 200, (*C, "exclusion")),
     Route("annotators_exclude_low", "post", 200, C, {"reason": "Below the mark."}),
     Route("controls", "get", 200, C, is_list=True, queries=6),
     Route("control", "get", 200, (*C, "control")),
@@ -334,6 +391,9 @@ ROUTES = [
     Route("consensus", "get", 200, C),
     Route("consensus", "patch", 200, C, {"aggregator": "mace"}),
     Route("final_labels", "get", 200, C, is_list=True),
+    Route("preferred_labels", "get", 200),
+    Route("preferred_labels", "patch", 200, ("study",), {"campaign": None}),
+    Route("final_labels_compare", "get", 200, C),
     Route("final_labels_recompute", "post", 202, C),
     Route("adjudications", "get", 200, C, is_list=True),
     Route(
@@ -343,7 +403,11 @@ ROUTES = [
         C,
         lambda world: {"argument": str(world.argument.public_id), "label": 3},
     ),
-    Route("adjudications_adopt", "post", 200, C, adoption),
+    Route("adoptions", "get", 200, C, is_list=True),
+    Route("adoptions", "post", 201, C, adoption),
+    Route("adoptions_preview", "post", 200, C, adoption),
+    Route("adoption", "get", 200, (*C, "adoption")),
+    Route("adoption_withdraw", "post", 200, (*C, "adoption")),
     Route("snapshots", "get", 200, C, is_list=True),
     Route("snapshots_refresh", "post", 202, C),
     Route("snapshot", "get", 200, (*C, "snapshot")),
@@ -373,6 +437,7 @@ ROUTES = [
     Route("run_go_on", "post", 200, (*S, "checked_run")),
     Route("run_pause", "post", 200, (*S, "running_run")),
     Route("run_resume", "post", 200, (*S, "paused_run")),
+    Route("run_correct", "post", 200, (*S, "paused_run")),
     Route("run_cancel", "post", 200, (*S, "running_run")),
     Route("run_retry", "post", 200, (*S, "run")),
     Route("run_again", "post", 201, (*S, "run")),
@@ -395,6 +460,13 @@ ROUTES = [
     Route("scoring_examples", "post", 204, (*S, "scoring_draft_of"), scoring_key),
     Route("scorers", "get", 200, (*S, "scoring_of"), is_list=True),
     Route("key_points", "get", 200, queries=16),
+    Route("key_point_boards", "get", 200, is_list=True),
+    Route("key_point_boards_ask", "post", 202),
+    Route("key_point_board", "get", 200, (*S, "frozen_key_points")),
+    Route("key_point_board_rows", "get", 200, (*S, "frozen_key_points")),
+    Route("key_point_board_freeze", "post", 200, (*S, "live_key_points"), {"note": "A table."}),
+    Route("key_point_board_publish", "post", 200, (*S, "frozen_key_points")),
+    Route("key_point_board_withdraw", "post", 200, (*S, "frozen_key_points")),
     Route("summary_metrics", "get", 200),
     Route("summary_metric_points", "get", 200, query="?metric=rouge_1:recall"),
     Route("summary_people", "get", 200),
@@ -403,6 +475,7 @@ ROUTES = [
     Route("run_counts", "get", 200, (*S, "counting_run_of"), is_list=True),
     Route("summary_sets", "get", 200, is_list=True),
     Route("summary_set", "get", 200, (*S, "summary_set")),
+    Route("summarization_systems", "get", 200),
     Route("system_runs", "get", 200, is_list=True),
     Route("system_runs", "post", 201, body=what_to_run),
     Route("system_run", "get", 200, (*S, "system_run")),
@@ -445,6 +518,26 @@ ROUTES = [
     Route(
         "scorer_decide", "post", 200, (*S, "scoring_of", "scoring_rater"), {"decision": "exclude"}
     ),
+    Route("preference_rounds", "get", 200, is_list=True),
+    Route("preference_rounds", "post", 201, body=what_to_compare),
+    Route("preference_round", "get", 200, (*S, "open_preferring")),
+    Route("preference_round", "patch", 200, (*S, "draft_preferring"), {"seed": 3}),
+    Route("preference_round", "delete", 204, (*S, "draft_preferring")),
+    Route("preference_round_open", "post", 200, (*S, "draft_preferring")),
+    Route("preference_round_close", "post", 200, (*S, "open_preferring")),
+    Route("preference_round_reopen", "post", 200, (*S, "closed_preferring")),
+    Route("preference_items", "get", 200, (*S, "preferring_of"), is_list=True),
+    Route("preferrers", "get", 200, (*S, "preferring_of"), is_list=True),
+    Route(
+        "preferrer_decide",
+        "post",
+        200,
+        (*S, "preferring_of", "preferrer"),
+        {"decision": "exclude", "reason": "Too fast."},
+    ),
+    Route("preference_sheets", "get", 200, is_list=True),
+    Route("preference_sheet", "get", 200, (*S, "preference_sheet")),
+    Route("preferences", "get", 200, queries=16),
     Route("distillation", "get", 200),
     Route("rubrics", "get", 200, is_list=True),
     Route("rubrics", "post", 201, body=rubric_text),
@@ -459,6 +552,7 @@ ROUTES = [
     Route("boards_refresh", "post", 202),
     Route("board", "get", 200, (*S, "frozen_board")),
     Route("board_rows", "get", 200, (*S, "frozen_board")),
+    Route("board_part", "post", 202, (*S, "frozen_board"), {"column": "C9", "scenario": "1"}),
     Route("board_freeze", "post", 200, (*S, "live_board"), {"note": "For the paper."}),
     Route("board_publish", "post", 200, (*S, "frozen_board")),
     Route("board_withdraw", "post", 200, (*S, "frozen_board")),
@@ -478,16 +572,25 @@ ROUTES = [
     Route("questions", "post", 201, body=question_asked),
     Route("questions_missing", "post", 200),
     Route("question", "get", 200, (*S, "question")),
+    Route("generation_launches", "get", 200, is_list=True),
+    Route("generation_launches", "post", 201, body=launch_plan),
+    Route("generation_launch_estimate", "post", 200, body=launch_plan),
+    Route("generation_launch", "get", 200, (*S, "launch")),
+    Route("generation_launch", "patch", 200, (*S, "launch"), {"cap_micro": 2_000_000}),
+    Route("conditions", "get", 200, is_list=True),
     Route("systems", "get", 200, is_list=True),
     Route("system", "get", 200, (*S, "system")),
     Route("system", "patch", 200, (*S, "system"), {"name": "Model B"}),
+    Route("system_learned", "post", 200, (*S, "system"), {"questions": []}),
     Route("editing_rounds", "get", 200, is_list=True),
     Route("editing_rounds", "post", 201, body=round_plan),
     Route("editing_round", "get", 200, (*S, "editing_round")),
     Route("editing_round", "patch", 200, (*S, "draft_round"), {"seed": 3}),
+    Route("editing_round", "delete", 204, (*S, "draft_round")),
     Route("editing_round_open", "post", 200, (*S, "draft_round")),
     Route("editing_round_close", "post", 200, (*S, "editing_round")),
     Route("editing_round_reopen", "post", 200, (*S, "closed_round")),
+    Route("editing_round_answers", "post", 200, (*S, "editing_round")),
     Route("editing_tasks", "get", 200, ROUND, is_list=True, queries=6),
     Route("editing_task", "get", 200, (*ROUND, "editing_task")),
     Route("revisions", "get", 200, ROUND, is_list=True, queries=6),

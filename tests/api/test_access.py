@@ -2,7 +2,6 @@
 
 import pytest
 
-from cqa_site.people.models import AuditEvent
 from cqa_site.runs import keys
 from tests.runs.made_runs import SENTINEL
 
@@ -26,25 +25,29 @@ def test_every_address_and_method_is_in_the_table():
     assert {(route.name, route.method) for route in EVERY} == declared()
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=str)
-def test_everybody_but_researchers_is_refused(route, world, clients):
-    for name, status in STATUS.items():
-        response = route.send(clients[name], world)
-        assert response.status_code == status, name
-        assert response["Content-Type"] == "application/problem+json"
-        assert set(response.json()) == {"type", "title", "status", "detail"}
+def test_everybody_but_researchers_is_refused(world, clients, alone):
+    for route in ROUTES:
+        with alone(route):
+            for name, status in STATUS.items():
+                response = route.send(clients[name], world)
+                assert response.status_code == status, name
+                assert response["Content-Type"] == "application/problem+json"
+                assert set(response.json()) == {"type", "title", "status", "detail"}
 
 
-@pytest.mark.parametrize("route", EVERY, ids=str)
-def test_whoever_may_gets_it(route, world, callers):
-    response = route.send(callers[route.caller], world)
-    assert response.status_code == route.status, getattr(response, "data", response)
+def test_whoever_may_gets_it(answers, subtests):
+    for route in EVERY:
+        with subtests.test(str(route)):
+            response = answers[route]
+            assert response.exc_info is None
+            assert response.status_code == route.status, getattr(response, "data", response)
 
 
-@pytest.mark.parametrize("route", [each for each in EVERY if each.caller == "admin"], ids=str)
-def test_researchers_do_not_change_what_admins_decide(route, world, researcher):
-    response = route.send(researcher, world)
-    assert (response.status_code, response.json()["status"]) == (403, 403)
+def test_researchers_do_not_change_what_admins_decide(world, researcher, alone):
+    for route in [each for each in EVERY if each.caller == "admin"]:
+        with alone(route):
+            response = route.send(researcher, world)
+            assert (response.status_code, response.json()["status"]) == (403, 403)
 
 
 def test_only_site_administrators_open_studies(world, clients):
@@ -55,27 +58,30 @@ def test_only_site_administrators_open_studies(world, clients):
     assert route.send(clients["outside_site_admin"], world).status_code == 201
 
 
-@pytest.mark.parametrize("route", [each for each in ROUTES if not each.is_write], ids=str)
-def test_admins_and_read_tokens_may_read(route, world, clients):
-    for name in ("admin", "read_token"):
-        assert route.send(clients[name], world).status_code == route.status
+def test_admins_and_read_tokens_may_read(world, clients, alone):
+    for route in [each for each in ROUTES if not each.is_write]:
+        with alone(route):
+            for name in ("admin", "read_token"):
+                assert route.send(clients[name], world).status_code == route.status, name
 
 
-@pytest.mark.parametrize("route", WRITES, ids=str)
-def test_a_read_token_changes_nothing(route, world, clients):
-    response = route.send(clients["read_token"], world)
-    assert response.status_code == 403
-    assert response.json()["detail"] == "This token may only read."
+def test_a_read_token_changes_nothing(world, clients, alone):
+    for route in WRITES:
+        with alone(route):
+            response = route.send(clients["read_token"], world)
+            assert response.status_code == 403
+            assert response.json()["detail"] == "This token may only read."
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=str)
-def test_ids_of_another_study_look_like_ids_of_nothing(route, world, foreign, callers):
-    caller = callers[route.caller]
-    for key, theirs in route.kwargs(foreign).items():
-        to_theirs = route.send(caller, world, **{key: theirs})
-        to_nothing = route.send(caller, world, **{key: NOWHERE})
-        assert to_theirs.status_code == to_nothing.status_code == 404
-        assert to_theirs.content == to_nothing.content
+def test_ids_of_another_study_look_like_ids_of_nothing(world, foreign, callers, alone):
+    for route in ROUTES:
+        caller = callers[route.caller]
+        for key, theirs in route.kwargs(foreign).items():
+            with alone(f"{route}, {key}"):
+                to_theirs = route.send(caller, world, **{key: theirs})
+                to_nothing = route.send(caller, world, **{key: NOWHERE})
+                assert to_theirs.status_code == to_nothing.status_code == 404
+                assert to_theirs.content == to_nothing.content
 
 
 def test_annotators_and_experts_learn_only_who_they_are_and_where(world, clients):
@@ -92,21 +98,20 @@ def test_the_list_of_studies_holds_only_own_ones(foreign, researcher):
     assert names == ["Study A"]
 
 
-@pytest.mark.parametrize("route", [each for each in ROUTES if each.is_list], ids=str)
-def test_lists_show_nothing_of_another_study(route, world, foreign, researcher):
-    text = route.send(researcher, world).content.decode()
+def test_lists_show_nothing_of_another_study(answers, foreign, subtests):
     rows = [getattr(foreign, name) for name in ("campaign", "draft", "experts", *NAMED)]
-    assert not [row for row in rows if str(row.public_id) in text]
+    for route in [each for each in ROUTES if each.is_list]:
+        with subtests.test(str(route)):
+            text = answers[route].content.decode()
+            assert not [row for row in rows if str(row.public_id) in text]
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=str)
-def test_no_address_ever_tells_a_key(route, world, callers):
+def test_no_address_ever_tells_a_key(world, answers, subtests):
     assert keys.open_key(world.endpoint) == SENTINEL
-    for client in callers.values():
-        answer = route.send(client, world)
-        content = b"".join(answer.streaming_content) if answer.streaming else answer.content
-        assert SENTINEL.encode() not in content
-    assert "sk-" not in str(list(AuditEvent.objects.values()))
+    for route in EVERY:
+        with subtests.test(str(route)):
+            assert SENTINEL.encode() not in answers[route].body
+            assert "sk-" not in str(answers[route].events)
 
 
 def test_unknown_addresses_answer_as_the_api(researcher):
@@ -119,6 +124,12 @@ def test_methods_that_do_not_exist_are_405(world, researcher):
     for method in ("put", "delete", "options"):
         response = getattr(researcher, method)(f"/api/v1/studies/{world.study.public_id}/")
         assert response.status_code == 405
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "TRACE"])
+def test_methods_that_do_not_exist_are_405_with_a_query_too(world, researcher, method):
+    path = f"/api/v1/studies/{world.study.public_id}/systems/?page=1&kind=human"
+    assert researcher.generic(method, path).status_code == 405
 
 
 def test_the_session_cookie_is_worth_nothing_here(world, client):

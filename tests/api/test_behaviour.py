@@ -33,8 +33,7 @@ def post(client, url, status, **body):
     return response.json()
 
 
-@pytest.mark.parametrize("route", LISTS, ids=str)
-def test_lists_cost_few_queries_however_long_the_page(route, world, researcher):
+def test_lists_cost_few_queries_however_long_the_page(world, researcher, alone):
     make_arguments(world.study, 60, pair=("chess", "draughts"))
     argument = world.argument
     items = Item.objects.bulk_create(
@@ -47,14 +46,18 @@ def test_lists_cost_few_queries_however_long_the_page(route, world, researcher):
         )
         for item in items
     )
-    route.send(researcher, world)  # the first request of a minute also notes the token's use
-    costs = []
-    for size in (1, 2, 200):
-        with CaptureQueriesContext(connection) as queries:
-            assert route.send(researcher, world, query=f"?page_size={size}").status_code == 200
-        costs.append(len(queries))
-    assert len(set(costs)) == 1, costs
-    assert costs[0] <= route.queries
+    for route in LISTS:
+        with alone(route):
+            # The first request notes the token's use, and some lists begin with what is made once.
+            route.send(researcher, world)
+            costs = []
+            for size in (1, 2, 200):
+                with CaptureQueriesContext(connection) as queries:
+                    response = route.send(researcher, world, query=f"?page_size={size}")
+                assert response.status_code == 200
+                costs.append(len(queries))
+            assert len(set(costs)) == 1, costs
+            assert costs[0] <= route.queries
 
 
 def test_the_database_holds_no_token(world, researcher):

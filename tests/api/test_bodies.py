@@ -12,11 +12,15 @@ from annotation.forms.editing import RoundForm as EditingRoundForm
 from annotation.forms.generation import GenerationForm
 from annotation.forms.judging import PromptForm, RunForm
 from annotation.forms.quality import ControlChangeForm
+from annotation.models import campaigns_of
 from argsum.api.system_runs import SystemRunInput
 from argsum.forms.counting import RoundForm as CountingRoundForm
 from argsum.forms.scorers import ScorerForm, TrainForm, TryForm
 from benchmark.forms.scoring import RoundForm as ScoringRoundForm
-from cqa_site.people.forms import InvitationForm, ParticipantLinkForm, StudyForm
+from benchmark.preferences.api import PreferenceRoundInput
+from benchmark.preferences.forms import RoundForm as PreferenceRoundForm
+from cqa_site.people.forms import InvitationForm, StudyForm
+from cqa_site.rounds.crowd.forms import ParticipantLinkForm
 from cqa_site.runs.forms import EndpointForm, LimitsForm
 
 from .routes import LISTS, NOWHERE, WRITES
@@ -48,7 +52,7 @@ SEEDS = {
     "nothing but white space": b"  ",
     "cut short": b'{"name": "a',
 }
-UPLOADS = ("imports", "corpora")
+UPLOADS = ("imports", "import_batches", "corpora")
 JSON_WRITES = [each for each in WRITES if each.method != "delete" and each.name not in UPLOADS]
 
 
@@ -57,18 +61,21 @@ def raw(client, route, world, body, content_type="application/json"):
     return send(route.url(world), body, content_type=content_type)
 
 
-@pytest.mark.parametrize("route", JSON_WRITES, ids=str)
-def test_hostile_bodies_are_400_and_the_lists_still_answer(route, world, callers):
-    # Nothing may raise out of the view either: the test client would pass that on.
-    for name, body in SEEDS.items():
-        if name == "30 MB" and route.name != "campaigns":
-            continue
-        response = raw(callers[route.caller], route, world, body)
-        assert response.status_code == 400, name
-        assert response.json()["status"] == 400
-        assert b"Traceback" not in response.content
+def test_hostile_bodies_are_400_and_the_lists_still_answer(world, callers, subtests):
+    # Nothing is undone between them, and nothing may raise out of a view: the test client would
+    # pass that on.
+    for route in JSON_WRITES:
+        with subtests.test(str(route)):
+            for name, body in SEEDS.items():
+                if name == "30 MB" and route.name != "campaigns":
+                    continue
+                response = raw(callers[route.caller], route, world, body)
+                assert response.status_code == 400, name
+                assert response.json()["status"] == 400
+                assert b"Traceback" not in response.content
     for each in LISTS:
-        assert each.send(callers["researcher"], world).status_code == 200
+        with subtests.test(f"{each} afterwards"):
+            assert each.send(callers["researcher"], world).status_code == 200
 
 
 def test_hostile_uploads_are_400(world, researcher):
@@ -103,22 +110,20 @@ def every_field() -> set[str]:
     return {field.name for model in models for field in model._meta.get_fields()} | {"pk", "id"}
 
 
-@pytest.mark.parametrize("route", WRITES, ids=str)
-def test_fields_that_are_not_declared_are_refused(route, world, callers):
-    if route.method == "delete":
-        return
-    good = route.body(world) if callable(route.body) else (route.body or {})
-    extra = every_field() - set(good) - DECLARED.get(route.name, set())
-    body = good | dict.fromkeys(extra, "1")
-    is_upload = "file" in good
-    response = getattr(callers[route.caller], route.method)(
-        route.url(world), body, format="multipart" if is_upload else "json"
-    )
-    assert response.status_code == 400
-    unknown = {
-        name for name, words in response.json()["errors"].items() if "Unknown field." in words
-    }
-    assert unknown == extra
+def test_fields_that_are_not_declared_are_refused(world, callers, alone):
+    names = every_field()
+    for route in [each for each in WRITES if each.method != "delete"]:
+        with alone(route):
+            good = route.body(world) if callable(route.body) else (route.body or {})
+            extra = names - set(good) - DECLARED.get(route.name, set())
+            response = getattr(callers[route.caller], route.method)(
+                route.url(world),
+                good | dict.fromkeys(extra, "1"),
+                format="multipart" if route.name in UPLOADS else "json",
+            )
+            assert response.status_code == 400
+            errors = response.json()["errors"]
+            assert {name for name in errors if "Unknown field." in errors[name]} == extra
 
 
 DECLARED = {
@@ -131,11 +136,37 @@ DECLARED = {
     "adjudications": {"comment"},
     "exports": {"snapshot"},
     "system_runs": set(SystemRunInput().fields),
-    "imports": {"campaign", "system", "scenario", "rater", "rubric", "sheet", "dataset"},
-    "import_check": {"campaign", "system", "scenario", "rater", "rubric", "sheet", "dataset"},
+    "imports": {"campaign", "system", "scenario", "rater", "rubric", "sheet", "dataset", "order"},
+    "import_check": {
+        "campaign",
+        "system",
+        "scenario",
+        "rater",
+        "rubric",
+        "sheet",
+        "dataset",
+        "order",
+    },
+    "import_matches": {"rows"},
+    "annotators_exclude_low": {"rule", "below"},
+    "run_correct": set(inputs.CorrectionInput().fields),
+    "import_batches": {"campaign", "system", "scenario", "rater", "rubric"},
+    "import_batch_check": {"campaign", "system", "scenario", "rater", "rubric"},
+    "import_batch_apply": {"files"},
     "boards_refresh": {"rubric"},
+    "key_point_boards_ask": {
+        "dataset",
+        "split",
+        "coverage",
+        "redundancy",
+        "weight",
+        "selection",
+        "share",
+    },
+    "board_part": {"column", "aspect", "scenario", "dataset", "condition"},
     "questions": {"wording"},
     "system": {"kind"},
+    "system_learned": {"source"},
     "trained_judges": {"source"},
     "run_retry": {"reasons"},
     "scorer_decide": {"reason"},
@@ -146,6 +177,9 @@ DECLARED = {
     "metric_scores_compute": {"dataset", "split", "scorer", "threshold", "model"},
     "counting_rounds": set(CountingRoundForm.base_fields),
     "counting_round": set(CountingRoundForm.base_fields),
+    "preferrer_decide": {"reason"},
+    "preference_rounds": set(PreferenceRoundForm.base_fields),
+    "preference_round": set(PreferenceRoundForm.base_fields),
     "scoring_rounds": set(ScoringRoundForm.base_fields),
     "scoring_round": set(ScoringRoundForm.base_fields),
     "editing_rounds": set(EditingRoundForm.base_fields),
@@ -163,6 +197,7 @@ DECLARED |= {
         inputs.PreviewInput: ("prompt_preview",),
         inputs.RunInput: ("runs", "run_estimate"),
         inputs.LimitsInput: ("run",),
+        inputs.LaunchInput: ("generation_launches", "generation_launch_estimate"),
     }.items()
     for name in names
 }
@@ -179,6 +214,7 @@ def test_the_api_takes_what_the_pages_forms_take():
         inputs.InvitationInput: InvitationForm,
         inputs.LimitsInput: LimitsForm,
         inputs.PromptTextInput: PromptForm,
+        PreferenceRoundInput: PreferenceRoundForm,
         inputs.RunInput: RunForm,
         inputs.AnswersRunInput: GenerationForm,
         inputs.StudyInput: StudyForm,
@@ -195,7 +231,7 @@ def test_the_actor_is_the_token_and_the_study_is_the_address(world, foreign, res
     made = researcher.post(
         f"/api/v1/studies/{world.study.public_id}/campaigns/", {"name": "Mine"}, format="json"
     ).json()
-    campaign = world.study.campaigns.get(public_id=made["id"])
+    campaign = campaigns_of(world.study).get(public_id=made["id"])
     assert campaign.created_by == world.people.researcher
     assert (campaign.state, campaign.origin) == ("draft", "live")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.models import FaithfulnessFigures, Revision
+from annotation.models import FaithfulnessFigures, FinalLabel, Revision
 from cqa_site.runs import jobs
 from cqa_site.runs.models import Job
 
@@ -15,7 +15,7 @@ def at(world, rest=""):
 
 def test_figures_are_asked_for_and_shown(world, researcher):
     before = researcher.get(at(world, "faithfulness/")).json()
-    revisions = Revision.objects.filter(task__answer__study=world.study)
+    revisions = Revision.objects.filter(sheet__answer__study=world.study)
     assert before["texts"] == world.study.answers.count() + revisions.count()
     FaithfulnessFigures.objects.all().delete()
     assert researcher.get(at(world, "faithfulness/")).json()["stale"] == before["texts"]
@@ -35,7 +35,9 @@ def test_figures_are_asked_for_and_shown(world, researcher):
     assert researcher.get(at(world, "faithfulness/?mode=paper")).json()["mode"] == "paper"
 
 
-@pytest.mark.parametrize("query", ["mode=loud", "color=red", "mode=sound&mode=paper"])
+@pytest.mark.parametrize(
+    "query", ["mode=loud", "color=red", "mode=sound&mode=paper", "labels=nobody"]
+)
 def test_unknown_parameters_are_refused(world, researcher, query):
     assert researcher.get(at(world, f"faithfulness/?{query}")).status_code == 400
 
@@ -45,6 +47,23 @@ def test_only_models_on_offer_can_be_asked_for(world, researcher):
     for embedding in ("../../etc", "some/model", 3, None):
         given = {"embedding": embedding}
         assert researcher.post(address, given, format="json").status_code == 400
+
+
+def test_scores_by_another_campaign_s_labels(world, researcher):
+    usual = researcher.get(at(world, "faithfulness/")).json()
+    assert usual["labels"] == "newest"
+    key = str(FinalLabel.objects.filter(campaign__study=world.study).first().campaign.public_id)
+    FinalLabel.objects.filter(campaign__public_id=key).update(label=0)
+    by_one = researcher.get(at(world, f"faithfulness/?labels={key}")).json()
+    assert by_one["labels"] == key
+    assert all(each["measures"]["f1"]["value"] is None for each in by_one["groups"])
+    assert [each["answers"] for each in by_one["groups"]] == [
+        each["answers"] for each in usual["groups"]
+    ]
+    texts = researcher.get(at(world, f"faithfulness/texts/?labels={key}&sort=-f1")).json()
+    assert texts["count"] == researcher.get(at(world, "faithfulness/texts/")).json()["count"]
+    assert {row["f1"] for row in texts["results"]} == {None}
+    assert researcher.get(at(world, "faithfulness/texts/?labels=nobody")).status_code == 400
 
 
 def test_texts_are_listed_by_what_is_asked(world, researcher):
@@ -98,7 +117,7 @@ def test_texts_before_and_after(world, researcher):
     rows = researcher.get(at(world, "faithfulness/edited/")).json()["results"]
     known = {row["revision"]: row for row in rows}
     row = known[str(world.faithful_revision.public_id)]
-    assert row["before"] == str(world.faithful_revision.task.answer.public_id)
+    assert row["before"] == str(world.faithful_revision.sheet.answer.public_id)
     assert row["gold"] is None
     assert row["edit_distance"] > 0
 

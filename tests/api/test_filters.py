@@ -49,51 +49,82 @@ def paths_of(route):
     return [path for some in by_depth for path in some[:: max(1, len(some) // 30)]]
 
 
-@pytest.mark.parametrize("route", LISTS, ids=str)
-def test_undeclared_parameters_are_400_whatever_they_lead_to(route, world, researcher):
-    filterset = getattr(view_of(route), "filterset_class", None)
-    declared = set(filterset.base_filters) if filterset else set()
-    paths = paths_of(route)
-    assert len(paths) > 15
-    wanted = [f"{path}{LOOKUPS[n % len(LOOKUPS)]}" for n, path in enumerate(paths)]
-    every_lookup = [path + lookup for path in paths[:6] for lookup in LOOKUPS]
+def test_undeclared_parameters_are_400_whatever_they_lead_to(world, researcher, alone):
     answers = set()
-    for name in {*wanted, *every_lookup, *SECRETS} - declared:
-        response = route.send(researcher, world, query=f"?{name}=3")
-        assert response.status_code == 400, name
-        assert response.json()["errors"] == {name: ["Unknown parameter."]}
-        answers.add(response.json()["detail"])
+    for route in LISTS:
+        filterset = getattr(view_of(route), "filterset_class", None)
+        declared = set(filterset.base_filters) if filterset else set()
+        paths = paths_of(route)
+        assert len(paths) > 15
+        wanted = [f"{path}{LOOKUPS[n % len(LOOKUPS)]}" for n, path in enumerate(paths)]
+        every_lookup = [path + lookup for path in paths[:6] for lookup in LOOKUPS]
+        for names in batched({*wanted, *every_lookup, *SECRETS} - declared):
+            with alone(route):
+                response = route.send(researcher, world, query=f"?{'=3&'.join(names)}=3")
+                assert response.status_code == 400
+                # Each of them is named, so none was looked up.
+                errors = response.json()["errors"]
+                assert errors == {name: ["Unknown parameter."] for name in names}
+                answers.add(response.json()["detail"])
     assert len(answers) == 1
 
 
-@pytest.mark.parametrize("route", LISTS, ids=str)
-def test_paging_is_bounded(route, world, researcher):
-    for query in ("page=0", "page=-1", "page=x", "page=1e3", "page_size=0", "page_size=201"):
-        assert route.send(researcher, world, query=f"?{query}").status_code == 400
-    for query in ("page=", "page_size=", "page=1&page=2", "page=%00", "page=" + "9" * 400):
-        assert route.send(researcher, world, query=f"?{query}").status_code == 400
-    assert route.send(researcher, world, query="?page=9999").status_code == 404
-    first = route.send(researcher, world, query="?page=1&page_size=1").json()
-    assert first["count"] >= len(first["results"]) == 1
+def batched(names, size=50):
+    """Some at a time, one of them alone: a name must not hide behind others."""
+    first, *others = sorted(names)
+    return [[first], *(others[at : at + size] for at in range(0, len(others), size))]
+
+
+BAD_PAGES = (
+    "page=0",
+    "page=-1",
+    "page=x",
+    "page=1e3",
+    "page=",
+    "page=1&page=2",
+    "page=%00",
+    f"page={'9' * 400}",
+    "page_size=0",
+    "page_size=201",
+    "page_size=",
+)
+
+
+def test_paging_is_bounded(world, researcher, alone):
+    for route in LISTS:
+        with alone(route):
+            for query in BAD_PAGES:
+                response = route.send(researcher, world, query=f"?{query}")
+                assert response.status_code == 400, query
+            assert route.send(researcher, world, query="?page=9999").status_code == 404
+            first = route.send(researcher, world, query="?page=1&page_size=1").json()
+            assert first["count"] >= len(first["results"]) == 1
 
 
 GARBAGE = ("[]", "NaN", "1.5", "-1")
 
 
-@pytest.mark.parametrize("route", LISTS, ids=str)
-def test_declared_filters_refuse_garbage(route, world, researcher):
-    filterset = getattr(view_of(route), "filterset_class", None)
-    for name, field in (filterset.base_filters if filterset else {}).items():
-        is_text = type(field).__name__ == "CharFilter"
-        choices = field.extra.get("choices", ())
-        known = {str(value) for value, _label in (choices() if callable(choices) else choices)}
-        wrong = [] if is_text else [each for each in GARBAGE if each not in known]
-        for value in ("%00", "x" * 2_000, *wrong):
-            response = route.send(researcher, world, query=f"?{name}={value}")
-            assert response.status_code == 400, (name, value)
-        for value in ("'; --", "%F0%9F%8D%B5", "%ED%A0%80"):
-            response = route.send(researcher, world, query=f"?{name}={value}")
-            assert response.status_code == (200 if is_text else 400), (name, value)
+def test_declared_filters_refuse_garbage(world, researcher, alone):
+    for route in LISTS:
+        filterset = getattr(view_of(route), "filterset_class", None)
+        for name, field in (filterset.base_filters if filterset else {}).items():
+            with alone(f"{route}, {name}"):
+                refuse_garbage(route, world, researcher, name, field)
+
+
+def refuse_garbage(route, world, researcher, name, field):
+    is_text = type(field).__name__ == "CharFilter"
+    choices = field.extra.get("choices", ())
+    known = {str(value) for value, _label in (choices() if callable(choices) else choices)}
+    wrong = [] if is_text else [each for each in GARBAGE if each not in known]
+    for value in ("%00", "x" * 2_000, *wrong):
+        response = route.send(researcher, world, query=f"?{name}={value}")
+        assert response.status_code == 400, value
+    for value in ("'; --", "%F0%9F%8D%B5", "%ED%A0%80"):
+        response = route.send(researcher, world, query=f"?{name}={value}")
+        # A text may be one of those that are known, which its own method then looks up.
+        told = {200} if is_text and not field.method else {200, 400} if is_text else {400}
+        assert response.status_code in told, value
 
 
 def ids_of(researcher, world, name, query):

@@ -5,11 +5,12 @@ from django.test import Client
 from django.urls import reverse
 
 from cqa_site.people.access import record
-from cqa_site.people.models import Invitation, Membership, ParticipantLink, Study
+from cqa_site.people.models import Invitation, Membership, Study
+from cqa_site.rounds.models import ParticipantLink
 
 from .conftest import client_of
 from .routes import CODES
-from .test_behaviour import base, of_campaign, post
+from .test_behaviour import base, post
 
 pytestmark = pytest.mark.django_db
 
@@ -27,6 +28,10 @@ def patch(client, url, status, **body):
 
 def verbs(world):
     return list(world.study.audit_events.order_by("pk").values_list("verb", flat=True))
+
+
+def of_round(world, round_=None):
+    return f"{base(world)}rounds/{(round_ or world.campaign).public_id}/"
 
 
 def test_opening_a_study_makes_its_first_admin(site_admin):
@@ -97,8 +102,8 @@ def test_an_invitation_from_its_address_to_a_member(world, admin):
 
 def test_secrets_are_told_once_and_kept_as_a_hash(world, admin):
     invitation = post(admin, f"{base(world)}invitations/", 201, note="x", role="annotator")
-    link = post(admin, f"{of_campaign(world)}crowd-links/", 201, **CODES)
-    addresses = (f"{base(world)}invitations/", f"{of_campaign(world)}crowd-links/")
+    link = post(admin, f"{of_round(world)}crowd-links/", 201, **CODES)
+    addresses = (f"{base(world)}invitations/", f"{of_round(world)}crowd-links/")
     for made, address in zip((invitation, link), addresses, strict=True):
         secret = made.pop("address").split("?")[0].rstrip("/").rsplit("/", 1)[1]
         assert len(secret) > 40
@@ -125,7 +130,7 @@ def test_a_revoked_invitation_lets_nobody_in(world, admin):
 
 
 def test_a_crowd_link_lets_people_in_until_it_is_closed(world, researcher):
-    url = f"{of_campaign(world)}crowd-links/"
+    url = f"{of_round(world)}crowd-links/"
     made = post(researcher, url, 201, **CODES, platform="Prolific", required_items=4)
     assert made["address"].endswith(
         "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
@@ -140,6 +145,48 @@ def test_a_crowd_link_lets_people_in_until_it_is_closed(world, researcher):
     assert not {"completed_code", "secret_hash"} & set(closed)
 
 
+@pytest.mark.parametrize("name", ["campaign", "open_scoring", "counting_round"])
+def test_rounds_of_every_kind_take_crowd_links(world, researcher, name):
+    url = f"{of_round(world, getattr(world, name))}crowd-links/"
+    made = post(researcher, url, 201, **CODES, platform="Another", required_items=1)
+    enter(made["address"], "P1")
+    assert researcher.get(f"{url}{made['id']}/").json()["joined"] == 1
+    people = researcher.get(url.replace("crowd-links", "participants")).json()["results"]
+    assert made["id"] in [each["link"] for each in people]
+
+
+def test_drafts_and_rounds_of_experts_take_none(world, researcher):
+    refused = post(researcher, f"{of_round(world, world.draft_scoring)}crowd-links/", 400, **CODES)
+    assert list(refused["errors"]) == ["required_items"]
+    url = f"{of_round(world, world.editing_round)}crowd-links/"
+    assert researcher.get(url).status_code == 404
+    assert post(researcher, url, 404, **CODES)
+
+
+def test_a_crowd_link_asks_for_no_more_than_the_round_has(world, researcher):
+    url = f"{of_round(world)}crowd-links/"
+    made = post(researcher, url, 201, **CODES)
+    most = made["most_items"]
+    assert made["required_items"] == most < 50
+    refused = post(researcher, url, 400, **CODES, required_items=most + 1)
+    assert list(refused["errors"]) == ["required_items"]
+
+
+def test_a_place_is_released_and_a_fault_confirmed(world, researcher):
+    url = f"{of_round(world)}participants/"
+    person = researcher.get(url).json()["results"][0]
+    assert (person["outcome"], person["is_released"]) == ("running", False)
+    assert person["fault_report"] == "The keys do nothing"
+    assert researcher.get(f"{url}?outcome=fault").json()["count"] == 0
+    assert post(researcher, f"{url}{person['id']}/release/", 200)["is_released"]
+    assert post(researcher, f"{url}{person['id']}/fault/", 200)["outcome"] == "fault"
+    post(researcher, f"{url}{person['id']}/fault/", 409)
+    assert {"participant_place_released", "participant_ended"} < set(verbs(world))
+    elsewhere = f"{of_round(world, world.draft)}participants/"
+    assert researcher.get(elsewhere).json()["count"] == 0
+    post(researcher, f"{elsewhere}{person['id']}/release/", 404)
+
+
 def enter(address, person):
     """Come by a crowd link as the platform sends people."""
     browser = Client()
@@ -149,7 +196,7 @@ def enter(address, person):
 
 
 def test_crowd_links_are_judged_like_on_the_page(world, researcher):
-    url = f"{of_campaign(world)}crowd-links/"
+    url = f"{of_round(world)}crowd-links/"
     same = post(researcher, url, 400, **CODES | {"fault_code": "A"})
     assert same["errors"] == {"completed_code": ["Each outcome needs a code of its own."]}
     post(researcher, url, 400, **CODES, participant_param="ID", study_param="ID")
@@ -160,7 +207,7 @@ def test_crowd_links_are_judged_like_on_the_page(world, researcher):
 
 
 def test_links_of_another_campaign_are_elsewhere(world, researcher):
-    url = f"{of_campaign(world, world.draft)}crowd-links/"
+    url = f"{of_round(world, world.draft)}crowd-links/"
     assert researcher.get(url).json()["count"] == 0
     assert researcher.get(f"{url}{world.crowd_link.public_id}/").status_code == 404
     post(researcher, f"{url}{world.crowd_link.public_id}/close/", 404)
@@ -171,7 +218,8 @@ def test_platform_ids_and_completion_codes_stay_off_the_api(world, researcher):
     text = "".join(
         researcher.get(f"{url}?page_size=200").content.decode()
         for url in (
-            f"{of_campaign(world)}crowd-links/",
+            f"{of_round(world)}crowd-links/",
+            f"{of_round(world)}participants/",
             f"{base(world)}members/",
             f"{base(world)}log/",
         )

@@ -56,8 +56,11 @@ def test_one_annotator_beside_everybody(crowd, researcher, world):
 def test_excluding_those_surely_below_the_mark(crowd, researcher, world):
     url = f"{of_campaign(world, crowd)}annotators/"
     post(researcher, f"{url}exclude-low/", 400)
-    assert post(researcher, f"{url}exclude-low/", 200, reason="Below the mark.") == {"excluded": 1}
-    assert post(researcher, f"{url}exclude-low/", 200, reason="Again.") == {"excluded": 0}
+    assert post(researcher, f"{url}exclude-low/", 200, reason="Below the mark.")["excluded"] == 1
+    assert post(researcher, f"{url}exclude-low/", 200, reason="Again.") == {
+        "excluded": 0,
+        "id": None,
+    }
     reasons = [row["exclusion_reason"] for row in rows(researcher, url)]
     assert reasons == ["", "", "Below the mark."]
 
@@ -138,18 +141,27 @@ def test_a_campaign_is_not_overruled_by_itself_or_by_strangers(world, foreign, r
 
 
 def test_adopting_an_experts_labels(world, researcher):
-    url = f"{of_campaign(world)}adjudications/"
+    url = f"{of_campaign(world)}adoptions/"
     source = {
         "campaign": str(world.experts.public_id),
         "rater": str(world.expert_rater.public_id),
     }
     everything = source | {"only_tied": False}
     sentences = world.campaign.items.values("argument").distinct().count()
-    assert post(researcher, f"{url}adopt/", 200, **everything) == {"adopted": sentences}
-    assert post(researcher, f"{url}adopt/", 200, **everything) == {"adopted": 0}
-    adopted = rows(researcher, f"{url}?source=adopted&in_force=true")
-    assert {(row["rater"], row["label"]) for row in adopted} == {(source["rater"], 1)}
-    assert len(adopted) == sentences
+    seen = post(researcher, f"{url}preview/", 200, **everything)
+    assert (seen["labelled"], seen["decided"]) == (sentences, sentences - 1)
+    made = post(researcher, url, 201, **everything)
+    assert post(researcher, url, 201, **everything) == made
+    assert made["rater_name"] == world.expert_rater.described
+    jobs.drain()
+    labels = FinalLabel.objects.filter(campaign=world.campaign)
+    # The expert's own decision in the queue is stronger than what they said elsewhere.
+    assert set(labels.values_list("label", "provenance")) == {(1, "adopted"), (2, "adjudicated")}
+    in_force = [row["id"] for row in rows(researcher, f"{url}?in_force=true")]
+    assert in_force == [str(world.adoption.public_id), made["id"]]
+    away = f"{url}{made['id']}/withdraw/"
+    assert post(researcher, away, 200)["withdrawn_at"]
+    post(researcher, away, 409)
 
 
 def test_only_tied_sentences_are_adopted_unless_asked(crowd, researcher, world):
@@ -159,15 +171,14 @@ def test_only_tied_sentences_are_adopted_unless_asked(crowd, researcher, world):
     batch = imported(world.study, raters, votes=[(0,)], name="Batch")
     batch.items.update(argument=item.argument)
     body = {"campaign": str(batch.public_id), "rater": str(raters[0].public_id)}
-    assert post(researcher, f"{of_campaign(world, crowd)}adjudications/adopt/", 200, **body) == {
-        "adopted": 1
-    }
-    decision = crowd.adjudications.get()
-    assert (decision.argument, decision.label, decision.rater) == (item.argument, 0, raters[0])
+    assert post(researcher, f"{of_campaign(world, crowd)}adoptions/", 201, **body)["only_tied"]
+    jobs.drain()
+    (row,) = crowd.final_labels.filter(provenance="adopted")
+    assert (row.argument, row.label) == (item.argument, 0)
 
 
 def test_labels_of_the_crowd_or_of_strangers_are_not_adopted(world, foreign, researcher):
-    url = f"{of_campaign(world)}adjudications/adopt/"
+    url = f"{of_campaign(world)}adoptions/"
     experts, expert = str(world.experts.public_id), str(world.expert_rater.public_id)
     refused = (
         {"campaign": experts, "rater": str(world.rater.public_id)},
@@ -178,4 +189,11 @@ def test_labels_of_the_crowd_or_of_strangers_are_not_adopted(world, foreign, res
     answers = [post(researcher, url, 400, **body) for body in refused]
     assert all(answer == answers[0] for answer in answers)
     assert list(answers[0]["errors"]) == ["rater"]
-    assert not world.campaign.adjudications.filter(source="adopted").exists()
+    assert not world.campaign.adoptions.exclude(pk=world.adoption.pk).exists()
+
+
+@pytest.mark.filterwarnings("error:Pagination may yield")
+def test_exclusions_are_listed_newest_first(crowd, researcher, world):
+    made = [crowd.exclusions.create(below=below, reason="Rule") for below in (0.3, 0.5, 0.7)]
+    listed = rows(researcher, f"{of_campaign(world, crowd)}annotators/exclusions/")
+    assert [each["id"] for each in listed] == [str(each.public_id) for each in reversed(made)]

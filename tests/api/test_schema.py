@@ -38,13 +38,50 @@ def test_it_describes_every_address_once(schema):
 def test_every_operation_names_its_errors_and_its_token(schema):
     for path, method, operation in operations(schema):
         codes = set(operation["responses"])
-        assert {"400", "401", "403", "404", "429"} <= codes, path
+        assert {"400", "401", "403", "404", "429", "503"} <= codes, path
         assert ("409" in codes) == (method != "get" or path.endswith(("/file/", "/manifest/")))
         assert operation["security"] == [{"token": []}]
         problem = operation["responses"]["401"]["content"]["application/problem+json"]
         assert problem["schema"] == {"$ref": "#/components/schemas/Problem"}
     assert schema["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
     assert "Problem" in schema["components"]["schemas"]
+
+
+def bodies(schema):
+    """The name and component of every object that a request may carry."""
+    parts = schema["components"]["schemas"]
+    for path, _method, operation in operations(schema):
+        for content in operation.get("requestBody", {}).get("content", {}).values():
+            name = content["schema"].get("$ref", "").rpartition("/")[2]
+            choices = parts.get(name, {}).get("oneOf", [{"$ref": name}])
+            for choice in choices:
+                yield path, parts[choice["$ref"].rpartition("/")[2]]
+
+
+def test_bodies_say_that_unknown_fields_are_refused(schema):
+    found = list(bodies(schema))
+    assert len(found) > 80
+    for path, part in found:
+        assert part["additionalProperties"] is False, path
+
+
+def test_texts_that_may_not_be_blank_say_so(schema):
+    parts = schema["components"]["schemas"]
+    assert parts["ReasonInput"]["properties"]["reason"]["minLength"] == 1
+    assert "minLength" not in parts["QuestionInput"]["properties"]["aspect"]
+
+
+def test_pages_say_their_bounds_and_changes_list_no_filters(schema):
+    for path, method, operation in operations(schema):
+        query = {
+            each["name"]: each["schema"]
+            for each in operation.get("parameters", [])
+            if each["in"] == "query"
+        }
+        assert method == "get" or not query, path
+        if "page_size" in query:
+            assert query["page"]["minimum"] == query["page_size"]["minimum"] == 1
+            assert query["page_size"]["maximum"] == 200
 
 
 @pytest.mark.django_db

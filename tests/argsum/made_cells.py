@@ -2,13 +2,11 @@
 
 from types import SimpleNamespace
 
-from annotation.models import Rater
 from annotation.models.questions import text_key
 from argsum.models import (
     Cell,
     CellArgument,
     CountingItem,
-    CountingPlace,
     CountingRound,
     CountingSlot,
     CountSheet,
@@ -22,7 +20,8 @@ from argsum.models import (
     SystemRun,
     SystemSummary,
 )
-from cqa_site.people.models import Study
+from cqa_site.people.models import Rater, Study
+from cqa_site.rounds.models import Place
 
 TOPIC = "Every town should keep a public night bus"
 # (stance, {key point: arguments that match it})
@@ -119,7 +118,7 @@ def make_system_run(dataset: Dataset, *, number: int = 1, **fields) -> SystemRun
     """A run that is over, with one set per cell; written directly, nothing is computed."""
     usual = {
         "label": f"MCArgSum {number}",
-        "system": SystemRun.System.MCARGSUM,
+        "system": "mcargsum",
         "split": "test",
         "grid": {"threshold": [0.5]},
         "state": SystemRun.State.DONE,
@@ -187,7 +186,7 @@ def make_count(
         "coverage": covered / references,
         "redundancy": 1 - unique / summaries,
     }
-    if "counting_round" not in fields:
+    if "round" not in fields:
         usual |= {"source": "counts.csv", "position": summary_set.pk}
     return CountSheet.objects.create(
         study=summary_set.study, summary_set=summary_set, rater=rater, **usual | fields
@@ -197,13 +196,13 @@ def make_count(
 def make_counting_round(
     study: Study, sets, *, name: str = "Counting", state: str = "open", raters: int = 2
 ) -> CountingRound:
-    """A round over some sets, with its slots; written directly."""
+    """A round over some sets, with its slots unless it is a draft; written directly."""
     made = CountingRound.objects.create(study=study, name=name, state=state, raters=raters)
     for place, each in enumerate(sets, start=1):
-        item = CountingItem.objects.create(counting_round=made, summary_set=each, position=place)
+        item = CountingItem.objects.create(round=made, summary_set=each, position=place)
+        numbers = range(1, 1 if state == "draft" else raters + 1)
         CountingSlot.objects.bulk_create(
-            CountingSlot(counting_round=made, item=item, number=number)
-            for number in range(1, raters + 1)
+            CountingSlot(round=made, item=item, number=number) for number in numbers
         )
     return made
 
@@ -217,13 +216,13 @@ def make_argsum(study: Study, rater: Rater, *, other: Rater | None = None) -> Si
     for each in sets:
         MetricScore.objects.create(summary_set=each, metric="rouge_1:recall", value=0.5)
     round_ = make_counting_round(study, sets)
-    CountingPlace.objects.create(counting_round=round_, rater=rater, served=1)
+    Place.objects.create(round=round_, rater=rater, served=1)
     slot = round_.slots.first()
     begun = CountSheet.objects.create(
         study=study,
         summary_set=sets[0],
         rater=rater,
-        counting_round=round_,
+        round=round_,
         references=2,
         summaries=3,
         slot=slot,

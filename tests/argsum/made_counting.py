@@ -3,6 +3,7 @@
 from argsum.actions import counting_rounds
 from argsum.models import CountingRound
 from cqa_site.people.models import Study, User
+from cqa_site.rounds.opening import open_round
 
 
 def open_counting(study: Study, actor: User, *, opens: bool = True, **fields) -> CountingRound:
@@ -11,7 +12,7 @@ def open_counting(study: Study, actor: User, *, opens: bool = True, **fields) ->
     plan = counting_rounds.Plan(**chosen)
     made = counting_rounds.plan_round(study=study, plan=plan, actor=actor)
     if opens:
-        counting_rounds.open_round(counting_round=made, actor=actor)
+        open_round(round_=made, actor=actor)
     made.refresh_from_db()
     return made
 

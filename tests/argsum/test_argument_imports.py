@@ -146,6 +146,41 @@ def test_a_label_that_differs_is_shown_and_kept_unless_asked(bring, bring_pairs)
     assert left_out(Dataset.objects.get())["a1"] == "key_points"
 
 
+MATCHES = ("topic", "argument", "summary", "stance", "ibm_pro_deb_qs")
+
+
+def test_pairs_without_a_label_column_come_in_as_matches(bring):
+    rows = [
+        (TOPIC, "Silence is restful.", "Silence is restful", 1, 0.75),
+        (TOPIC, "Music wakes babies.", "Silence is restful", 1, 0.5),
+        (TOPIC, "Music wakes babies.", "Music costs money", 1, 0.5),
+        (TOPIC, "Silence is restful.", "Silence is restful", 1, 0.75),
+    ]
+    content = pairs(*rows, columns=MATCHES)
+    asked = {"kind": "argument_pairs", "name": "debate.csv"}
+    looked = bring(content, write=False, **asked)
+    assert looked.notes[0].startswith("The file has no label column: every row is taken")
+    assert looked.notes[1] == (
+        "Arguments: 4 read → 2 unique → 1 with exactly one key point → 1 of one sentence"
+    )
+    assert not Dataset.objects.exists()
+    assert new(bring(content, **asked)) == {
+        "arguments": 2,
+        "cells": 1,
+        "key_points": 2,
+        "matches": 3,
+    }
+    assert set(KeyPointMatch.objects.values_list("is_match", flat=True)) == {True}
+    assert bring(content, **asked).added == 0
+
+
+def test_a_column_that_may_be_the_label_is_pointed_out(bring):
+    columns = ("topic", "argument", "key_point", "stance", "relevant")
+    content = pairs((TOPIC, "One.", "First", 1, 0), columns=columns)
+    looked = bring(content, kind="argument_pairs", name="pairs.csv", write=False)
+    assert "Not read: relevant. If one of these is the label, call it label." in looked.notes
+
+
 def test_a_topic_cannot_move_to_another_split(bring, bring_pairs):
     bring(zip_of(triple()))
     row = (TOPIC, "New.", "Silence is restful", 1, 1, "train", "")

@@ -7,8 +7,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotation.models import ImportFile, Rater
+from annotation.models import ImportFile
 from argsum.models import Cell, CountSheet, Dataset, ReferenceKeyPoint, SummarySet
+from cqa_site.people.models import Rater
 from tests.argsum.made_cells import SIDES, TOPIC, make_dataset, make_system_run
 from tests.cast import make_member, make_study, sign_in
 

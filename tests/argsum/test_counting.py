@@ -8,16 +8,12 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from argsum.actions import counting_rounds
-from argsum.actions.counting_sheets import (
-    Content,
-    RoundNotOpen,
-    Sent,
-    content_of,
-    save_draft,
-)
-from argsum.models import CountEvent, CountingPlace, CountingSlot, CountSheet, KeptCount
+from argsum.actions.counting_kind import CountContent
+from argsum.models import CountEvent, CountingSlot, CountSheet, KeptCount
 from argsum.reports.count_sheets import counted_sheets
+from cqa_site.rounds.models import Place
+from cqa_site.rounds.opening import close_round, reopen_round
+from cqa_site.rounds.saving import RoundNotOpen, Sent, content_of, save_draft
 from tests.argsum.made_cells import TOPIC, make_dataset, make_set
 from tests.argsum.made_counting import marked_form, open_counting
 from tests.cast import make_member, make_study, sign_in
@@ -306,19 +302,20 @@ def test_a_changed_mind_counts_when_submitted_again(study, counting, annotator):
     assert submit(annotator, study, sheet, **again).status_code == 200
     sheet.refresh_from_db()
     assert (sheet.covered, sheet.marks["references"]["1"]["by"]) == (1, [])
-    assert [event.covered for event in sheet.events.all()] == [1.5, 1]
+    levels = [each.content["marks"]["references"]["1"]["level"] for each in sheet.events.all()]
+    assert levels == ["part", "none"]
     call_command("check_integrity")
 
 
 def test_nothing_is_lost_when_the_round_closes(study, counting, annotator, researcher):
     sheet = begin(annotator, study, counting)
-    counting_rounds.close_round(counting_round=counting, actor=researcher)
+    close_round(round_=counting, actor=researcher)
     reply = submit(annotator, study, sheet)
     assert (reply.status_code, reply.json()["error"]) == (409, "closed")
     assert KeptCount.objects.get().content["marks"]["groups"] == [[0], [1], [2]]
     with pytest.raises(RoundNotOpen):
-        save_draft(sheet=sheet, sent=Sent(Content(comment="late"), 0))
-    counting_rounds.reopen_round(counting_round=counting, actor=researcher)
+        save_draft(sheet=sheet, sent=Sent(CountContent(comment="late"), 0))
+    reopen_round(round_=counting, actor=researcher)
     assert submit(annotator, study, sheet).status_code == 200
 
 
@@ -347,7 +344,7 @@ def test_an_excluded_person_frees_the_slots_and_can_come_back(
 ):
     sheet = begin(annotator, study, counting)
     submit(annotator, study, sheet)
-    place = CountingPlace.objects.get()
+    place = Place.objects.get()
     boss = sign_in(researcher)
     decide = address("counting_rater", study, counting.public_id, place.rater.public_id)
     boss.post(decide, {"decision": "exclude", "reason": "Guessed."})
@@ -355,7 +352,7 @@ def test_an_excluded_person_frees_the_slots_and_can_come_back(
     assert (sheet.is_extra, sheet.slot) == (True, None)
     assert CountingSlot.objects.filter(state="open").count() == 2
     page = annotator.get(address("count", study, counting.public_id)).content.decode()
-    assert "no more sets for you" in page
+    assert "no more work for you" in page
     boss.post(decide, {"decision": "reinstate"})
     sheet.refresh_from_db()
     assert (sheet.is_extra, sheet.slot.state) == (False, "done")
@@ -380,7 +377,7 @@ def test_own_sets_come_a_second_time_and_earlier_sheets_are_closed(study, resear
     assert repeats.values("summary_set").distinct().count() == 3
     form = address("count_form", study, sheets[0].public_id)
     assert client.get(form).status_code == 404
-    counting_rounds.close_round(counting_round=counting_round, actor=researcher)
+    close_round(round_=counting_round, actor=researcher)
     assert client.get(form).status_code == 200
     call_command("check_integrity")
 
@@ -395,7 +392,7 @@ def test_the_order_is_the_raters_own_and_stays(study, researcher):
         client = sign_in(make_member(study, "annotator"))
         while client.get(address("count", study, counting_round.public_id)).status_code == 302:
             submit(client, study, begin(client, study, counting_round))
-        rater = CountingPlace.objects.order_by("pk").last().rater
+        rater = Place.objects.order_by("pk").last().rater
         rows = CountSheet.objects.filter(rater=rater).order_by("place")
         orders.append(tuple(rows.values_list("summary_set", flat=True)))
     assert {len(each) for each in orders} == {6}
@@ -410,7 +407,7 @@ def test_integrity_finds_counts_that_are_not_of_their_marks(study, counting, ann
         call_command("check_integrity")
     said = "".join(capsys.readouterr())
     assert "its marks give 1.5" in said
-    assert "other counts than its last submission" in said
+    assert "other covered, coverage than its last submission" in said
 
 
 def test_the_first_page_of_an_annotator_leads_to_the_round(study, counting, annotator):

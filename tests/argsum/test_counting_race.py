@@ -7,10 +7,11 @@ from collections import Counter
 import pytest
 from django.db import connection, connections
 
-from annotation.models import Rater
-from argsum.actions.counting_serving import next_sheet
-from argsum.actions.counting_sheets import Content, Sent, save_draft, submit_sheet
+from argsum.actions.counting_kind import CountContent
 from argsum.models import CountingRound, CountingSlot, CountSheet
+from cqa_site.people.models import Rater
+from cqa_site.rounds.saving import Sent, save_draft, submit_sheet
+from cqa_site.rounds.serving import next_sheet
 from tests.argsum.made_cells import make_dataset, make_set
 from tests.argsum.made_counting import open_counting
 from tests.cast import make_member, make_study
@@ -23,7 +24,7 @@ pytestmark = [
     ),
 ]
 PEOPLE, SYSTEMS = 5, 6
-FULL = Content(covered=1, unique=2)
+FULL = CountContent(covered=1, unique=2)
 
 
 def judge_until_done(round_id, rater, errors):
@@ -31,12 +32,12 @@ def judge_until_done(round_id, rater, errors):
     try:
         for turn in range(20 * SYSTEMS):
             counting_round = CountingRound.objects.select_related("study").get(pk=round_id)
-            work = next_sheet(counting_round=counting_round, rater=rater)
+            work = next_sheet(round_=counting_round, rater=rater)
             if work.reason == "finished":
                 break
             if work.sheet is None:
                 continue
-            first = Sent(Content(comment="Hm."), work.sheet.version)
+            first = Sent(CountContent(comment="Hm."), work.sheet.version)
             sheet = save_draft(sheet=work.sheet, sent=first)
             if turn % 3 == 0:
                 # As if the person had been away: anybody may take the set now.

@@ -7,10 +7,10 @@ import json
 import pytest
 from django.urls import reverse
 
-from annotation.models import Rater
 from argsum.actions import counting_rounds
 from argsum.actions.counting_guide import GUIDE
 from argsum.models import CountingRound, SummarySet
+from cqa_site.people.models import Rater
 from tests.argsum.made_cells import make_count, make_dataset, make_set, make_system_run
 from tests.argsum.made_counting import open_counting
 from tests.cast import make_member, make_study, sign_in
@@ -151,6 +151,7 @@ def test_a_round_from_draft_to_closed_in_pages(study, boss):
     page = boss.get(address("counting_round", study, *place)).content.decode()
     assert "0 of 6 sheets submitted" in page
     assert "<strong>twice</strong>" in page
+    assert f"{address('counting_sheets', study)}?round={made.public_id}" in page
     for move in ("close", "reopen", "close"):
         boss.post(address(f"counting_round_{move}", study, *place))
     boss.post(address("counting_round_delete", study, *place))

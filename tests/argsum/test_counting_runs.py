@@ -3,12 +3,12 @@
 import pytest
 from django.urls import reverse
 
-from annotation.models import Rater
 from argsum.actions.counting_judge import CountingKind, clipped_and_unparsable
 from argsum.actions.counting_prompts import COVERAGE, UNIQUENESS
 from argsum.models import CountingRun, CountReply, MetricScore
 from argsum.reports.summary_board import summary_board
 from argsum.reports.summary_choice import board_choice
+from cqa_site.people.models import Rater
 from cqa_site.runs.draining import drain_inline
 from cqa_site.runs.integrity import find_violations
 from tests.argsum.made_cells import make_count, make_dataset, make_set, make_system_run

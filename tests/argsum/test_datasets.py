@@ -132,7 +132,6 @@ def test_an_unused_dataset_can_be_deleted(client, dataset):
         ({"key_point": "1"}, ["a1", "a2"]),
         ({"key_point": "2", "show": "sentences"}, ["a4"]),
         ({"key_point": "99"}, ["a1", "a2", "a3", "a4"]),
-        ({"q": "\x00"}, ["a1", "a2", "a3", "a4"]),
     ],
 )
 def test_a_cell_shows_the_arguments_asked_for(client, dataset, query, names):

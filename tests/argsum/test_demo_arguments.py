@@ -2,12 +2,11 @@
 
 import pytest
 
-from annotation.models import Rater
 from argsum.actions.demo_arguments import add_arguments
 from argsum.models import CountingRound, CountSheet, Dataset, SummarySet
-from argsum.reports.counting_integrity import find_violations
 from argsum.reports.datasets import cell_rows, dataset_rows
-from cqa_site.people.models import Role
+from cqa_site.people.models import Rater, Role
+from cqa_site.rounds.integrity import find_violations
 from tests import cast
 
 pytestmark = pytest.mark.django_db

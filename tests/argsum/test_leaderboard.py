@@ -3,12 +3,12 @@
 import pytest
 from django.urls import reverse
 
-from annotation.models import Rater
 from argsum.models import CountingRun, KeyPointMatch, MetricScore, SummarySet
 from argsum.reports.set_scores import cluster_values
 from argsum.reports.summary_board import summary_board
 from argsum.reports.summary_charts import tradeoff_rows, weighted_rows
 from argsum.reports.summary_choice import board_choice
+from cqa_site.people.models import Rater
 from cqa_site.runs.models import Run
 from tests.argsum.made_cells import make_count, make_dataset, make_set, make_system_run
 from tests.argsum.made_counting_runs import make_counting_run
@@ -215,6 +215,33 @@ def test_files_and_pictures(study, researcher, raters):
     nothing = reverse("key_points_chart", args=[study.public_id, "nothing", "svg"])
     assert researcher.get(nothing).status_code == 404
     assert researcher.get(url.replace("systems", "people")).status_code == 404
+
+
+def test_files_for_print_hold_what_has_values_and_fit_a_page(study, researcher, raters):
+    for each in make_system_run(make_dataset(study)).sets.all():
+        make_count(each, raters[0])
+    address = {
+        figure: {
+            form: reverse("key_points_table", args=[study.public_id, figure, form])
+            for form in ("csv", "tex", "md")
+        }
+        for figure in ("systems", "cells")
+    }
+    everything = researcher.get(address["systems"]["csv"]).content.decode("utf-8-sig")
+    assert everything.splitlines()[0].count(",") > 28
+    for figure in address:
+        latex = researcher.get(address[figure]["tex"]).content.decode()
+        heading = next(line for line in latex.splitlines() if "Weighted" in line)
+        assert heading.count("&") <= 9
+        assert "MCArgSum 1" in latex
+        # Two cells have long names, so that their figures stand in two panels.
+        assert latex.count(r"\begin{tabular}") == (1 if figure == "systems" else 2)
+        assert r"\toprule" in latex
+        table = researcher.get(address[figure]["md"]).content.decode()
+        assert "Weighted" in table
+        assert "cell" in table
+    heads = next(line for line in table.splitlines() if "Weighted" in line)
+    assert "other setting" not in heads
 
 
 def test_a_change_of_the_form_brings_the_board_alone(study, researcher):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.models import Rater
+from cqa_site.people.models import Rater
 from tests.argsum.made_cells import make_argsum
 from tests.cast import make_study
 

@@ -3,7 +3,6 @@
 import pytest
 from django.urls import reverse
 
-from annotation.models import Rater
 from argsum.actions import metric_similarities
 from argsum.actions.metric_making import Choice, request_metrics
 from argsum.actions.metric_similarities import MetricPlan, MetricsRefused
@@ -11,6 +10,7 @@ from argsum.models import MetricScore
 from argsum.reports.metric_agreement import metric_points, metric_rows, sets_left_out
 from argsum.reports.people_agreement import people_agreement
 from argsum.reports.set_scores import Source
+from cqa_site.people.models import Rater
 from cqa_site.runs.jobs import drain
 from tests.api.conftest import client_of
 from tests.argsum.made_cells import (

@@ -61,7 +61,7 @@ def test_a_run_is_started_from_the_form(lab):
         "dataset": lab.dataset.pk,
         "split": "test",
         "settings": "typed",
-        "mcargsum_threshold": "0.1, 0.5",
+        "mcargsum-threshold": "0.1, 0.5",
     }
     given = initial | chosen
     estimate = lab.post("system_run_estimate", given).content.decode()
@@ -98,10 +98,10 @@ def test_the_setting_that_dev_chose_is_one_choice(lab):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"mcargsum_threshold": "0.5-0.1 step 0.1"}, "A range goes upwards"),
+        ({"mcargsum-threshold": "0.5-0.1 step 0.1"}, "A range goes upwards"),
         ({"variant": "candidates"}, "This system has only"),
         ({"variant": "seq2seq"}, "Name a model"),
-        ({"system": "uskpm", "variant": "plain", "uskpm_neighbours": "1"}, "between 2 and 100"),
+        ({"system": "uskpm", "variant": "plain", "uskpm-neighbours": "1"}, "between 2 and 100"),
         ({"dataset": 0}, "Select a valid choice"),
     ],
 )

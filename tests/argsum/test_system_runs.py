@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from django.utils import timezone
 
-from argsum.actions import system_inputs, system_runs, system_solving, system_work
+from argsum.actions import system_inputs, system_runs, system_work
 from argsum.actions.system_inputs import Shares
 from argsum.actions.system_runs import (
     SystemRunRefused,
@@ -14,8 +14,10 @@ from argsum.actions.system_runs import (
     resume_system,
     start_system,
 )
-from argsum.actions.system_solving import FEW_CLUSTERS, NO_CANDIDATES, NO_MATCHES
+from argsum.actions.system_solving import FEW_CLUSTERS
 from argsum.models import CellArgument, Scorer, SummarySet, SystemRun
+from argsum.systems import mcargsum, smatchtopr
+from argsum.systems.candidates import NO_CANDIDATES, NO_MATCHES
 from cqa_site.people.models import Role
 from cqa_site.runs.models import Job
 from tests.argsum.made_cells import make_dataset, make_set
@@ -113,20 +115,20 @@ def test_the_clusters_of_mcargsum_are_the_key_points(lab):
     assert [each.prevalence for each in made.summaries.all()] == [3, 3]
 
 
-def noting(monkeypatch, name, asked):
-    usual = getattr(system_solving, name)
+def noting(monkeypatch, module, name, asked):
+    usual = getattr(module, name)
 
     def noted(*given, **named):
         asked.append((name, named.get("weight")))
         return usual(*given, **named)
 
-    monkeypatch.setattr(system_solving, name, noted)
+    monkeypatch.setattr(module, name, noted)
 
 
 def test_mcargsum_beyond_average_linkage(lab, monkeypatch):
     asked = []
     for name in ("profile_scores", "merge_clusters", "refine_clusters"):
-        noting(monkeypatch, name, asked)
+        noting(monkeypatch, mcargsum, name, asked)
     grid = {"threshold": [0.3, 0.5], "min_size": [3], "profile": [0, 1], "refines": [False, True]}
     run = lab.run(grid=grid)
     assert set(run.sets.values_list("state", flat=True)) == {"done"}
@@ -141,7 +143,7 @@ def test_mcargsum_beyond_average_linkage(lab, monkeypatch):
 
 def test_settings_of_smatchtopr_share_one_ranking(lab, monkeypatch):
     asked = []
-    noting(monkeypatch, "rank_candidates", asked)
+    noting(monkeypatch, smatchtopr, "rank_candidates", asked)
     redundancies = [0.1, 0.5, 0.95, 1.0]
     grid = GRIDS["smatchtopr"] | {"redundancy": redundancies, "fill_up": [0.5, 1.0]}
     run = lab.run(system="smatchtopr", grid=grid)

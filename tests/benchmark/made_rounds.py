@@ -5,6 +5,7 @@ from benchmark.actions import scoring_rounds
 from benchmark.actions.rubrics import default_rubric
 from benchmark.models import ScoringRound
 from cqa_site.people.models import Study, User
+from cqa_site.rounds.opening import open_round
 
 
 def make_round(
@@ -17,9 +18,9 @@ def make_round(
     made = scoring_rounds.plan_round(study=study, plan=plan, actor=actor)
     full = {each.key: each.maximum for each in rubric.rubric.criteria}
     for answer in examples:
-        scoring_rounds.set_example(scoring_round=made, answer=answer, points=full)
+        scoring_rounds.set_example(round_=made, answer=answer, points=full)
     if opens:
-        scoring_rounds.open_round(scoring_round=made, actor=actor)
+        open_round(round_=made, actor=actor)
     made.refresh_from_db()
     return made
 

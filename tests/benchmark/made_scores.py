@@ -2,11 +2,12 @@
 
 import random
 
-from annotation.models import Answer, Comparison, Question, Rater, System
+from annotation.actions.conditions import condition
+from annotation.models import Answer, Comparison, Question, System
 from annotation.models.questions import text_key
 from benchmark.actions.rubrics import default_rubric
-from benchmark.models import RubricVersion, ScoreSheet
-from cqa_site.people.models import Study
+from benchmark.models import BoardSnapshot, RubricVersion, ScoreSheet
+from cqa_site.people.models import Rater, Study
 
 TEXT = "A kayak is faster than a canoe [1]. A canoe carries more. Final Choice: kayak (answer {})."
 
@@ -39,6 +40,7 @@ def make_scored_answers(
                         question=question,
                         system=system,
                         scenario=scenario,
+                        condition=condition(study, scenario=scenario),
                         text=text,
                         text_sha256=text_key(text),
                         source=f"{name}.json",
@@ -93,3 +95,23 @@ def make_sheets(
                     )
                 )
     return ScoreSheet.objects.bulk_create(made)
+
+
+def as_first_version(snapshot: BoardSnapshot) -> BoardSnapshot:
+    """The snapshot as version 1 of the leaderboard left it, stored."""
+    from benchmark.reports.board_figures import board_figures
+    from benchmark.reports.board_rows import pack_rows, read_rows
+    from cqa_site.results.rows import json_sha256
+
+    snapshot = BoardSnapshot.objects.get(pk=snapshot.pk)
+    rows = read_rows(bytes(snapshot.rows))
+    rows = rows.drop(columns=["off_scale_points", "condition_id", "condition", "is_plain"])
+    snapshot.rows, snapshot.sha256 = pack_rows(rows)
+    newer = ("least_questions", "conditions")
+    recipe = {key: each for key, each in snapshot.recipe.items() if key not in newer}
+    recipe["version"] = 1
+    snapshot.figures |= {"board": board_figures(rows, recipe)}
+    recipe["figures_sha256"] = json_sha256(snapshot.figures)
+    snapshot.recipe = recipe
+    snapshot.save()
+    return snapshot

@@ -2,17 +2,25 @@
 
 import hashlib
 import json
+import uuid
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Rater
-from benchmark.actions.board_freezing import freeze_board, publish_board, withdraw_board
-from benchmark.actions.boards import refresh_live_board
+from annotation.actions.conditions import condition
+from annotation.models import Answer, System
+from benchmark.actions.boards import BOARDS
 from benchmark.actions.rubrics import default_rubric
 from benchmark.models import BoardSnapshot, ScoreSheet
-from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
+from cqa_site.people.models import Rater
+from cqa_site.results import keeping
+from tests.benchmark.made_scores import (
+    as_first_version,
+    make_rater,
+    make_scored_answers,
+    make_sheets,
+)
 from tests.cast import make_member, make_study, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +50,7 @@ def rubric(study):
 
 @pytest.fixture
 def live(rubric):
-    return refresh_live_board(rubric=rubric)
+    return keeping.refresh(BOARDS, rubric)
 
 
 @pytest.fixture
@@ -95,7 +103,7 @@ def test_the_page_shows_everybody_in_few_queries(
 def test_new_sheets_make_the_page_stale_and_the_board_follows(
     study, live, client, rubric, django_capture_on_commit_callbacks
 ):
-    seen = f"?seen={live.recipe['figures_sha256']['board'][:12]}-board-live-fresh"
+    seen = f"?seen={live.recipe['figures_sha256'][:12]}-board-live-fresh"
     assert client.get(address("scores_fragment", study, query=seen)).status_code == 204
     ScoreSheet.objects.filter(pk=ScoreSheet.objects.first().pk).update(state="void")
     with django_capture_on_commit_callbacks(execute=True):
@@ -124,7 +132,7 @@ def test_a_part_follows_when_the_sheets_move_on(
     with django_capture_on_commit_callbacks(execute=True):
         page(client, "scores", study, query=query)
     ScoreSheet.objects.filter(pk=ScoreSheet.objects.first().pk).update(state="void")
-    refresh_live_board(rubric=rubric)
+    keeping.refresh(BOARDS, rubric)
     with django_capture_on_commit_callbacks(execute=True):
         assert "updating" in page(client, "scores", study, query=query)
     assert "up to date" in page(client, "scores", study, query=query)
@@ -141,7 +149,7 @@ def test_browsers_keep_no_picture_of_older_sheets(
     pair = address("board_chart", study, 1, "pair", "svg", query=f"?{ids}")
     before = client.get(pair)["ETag"]
     ScoreSheet.objects.filter(pk=ScoreSheet.objects.first().pk).update(state="void")
-    newest = refresh_live_board(rubric=rubric).recipe["figures_sha256"]["board"][:12]
+    newest = keeping.refresh(BOARDS, rubric).recipe["figures_sha256"][:12]
     groups = address("board_chart", study, 1, "groups", "svg", query=f"{query}&v={newest}")
     with django_capture_on_commit_callbacks(execute=True):
         assert "immutable" not in client.get(groups)["Cache-Control"]
@@ -150,7 +158,7 @@ def test_browsers_keep_no_picture_of_older_sheets(
 
 
 def test_what_nobody_knows_narrows_nothing(study, live, client):
-    said = page(client, "scores", study, query="?column=C99&scenario=x&dataset=%00&judge=nobody")
+    said = page(client, "scores", study, query="?column=C99&scenario=x&dataset=none&judge=no")
     assert "up to date" in said
     assert client.get(address("scores", study, query="?rubric=x")).status_code == 404
 
@@ -173,6 +181,45 @@ def test_two_systems_side_by_side(study, live, client, django_assert_max_num_que
     assert chart["Content-Type"] == "image/svg+xml"
     table = client.get(address("board_table", study, 1, "pair", "csv", query=query))
     assert len(table.content.splitlines()) == 9
+
+
+@pytest.mark.parametrize(("questions", "is_said"), [(5, True), (6, False)])
+def test_questions_too_few_to_tell_anything_apart_promise_no_difference(
+    study, client, questions, is_said
+):
+    answers = make_scored_answers(study, systems=("Alpha", "Beta"), questions=questions)
+    make_sheets(study, answers, [make_rater(study, "Ada Annotator")])
+    live = keeping.refresh(BOARDS, default_rubric(study))
+    query = "?" + "&".join(f"system={each['id']}" for each in live.figures["board"]["systems"])
+    for said in (page(client, "scores", study), page(client, "board_pair", study, 1, query=query)):
+        assert ("can tell no two systems apart" in said) is is_said
+    assert ("The smallest difference these" in page(client, "scores", study)) is not is_said
+
+
+def test_a_system_without_scenarios_is_said_to_stand_by_its_own_answers(study, client):
+    machine = make_scored_answers(study, systems=("Alpha",), questions=6, scenarios=(1, 2))
+    people = [
+        Answer(
+            study=study,
+            question=each.question,
+            system=System.objects.get_or_create(study=study, name="People who write")[0],
+            scenario=0,
+            condition=condition(study, scenario=0),
+            text=each.text,
+            text_sha256=each.text_sha256,
+            source="people.json",
+            position=each.position,
+        )
+        for each in machine
+        if each.scenario == 1
+    ]
+    rater = make_rater(study, "Ada Annotator")
+    make_sheets(study, [*machine, *Answer.objects.bulk_create(people)], [rater])
+    keeping.refresh(BOARDS, default_rubric(study))
+    said = page(client, "scores", study)
+    assert "in scenarios 1, 2 where a system has any" in said
+    assert "stands by its own answers" in said
+    assert "the same questions and scenarios for all of them" not in said
 
 
 @pytest.mark.parametrize("query", ["", "?system=x", "?system=x&system=y"])
@@ -246,8 +293,8 @@ def test_freezing_publishing_and_withdrawing(study, live, client):
 
 @pytest.fixture
 def public(study, live, boss):
-    freeze_board(study=study, number=1, note="For reviewers", actor=boss)
-    return publish_board(study=study, number=1, actor=boss)
+    keeping.freeze(BOARDS, owner=study, number=1, note="For reviewers", actor=boss)
+    return keeping.publish(BOARDS, owner=study, number=1, actor=boss)
 
 
 def test_anybody_reads_a_public_board_and_nothing_else(study, public, boss):
@@ -274,16 +321,126 @@ def test_public_charts_and_tables(public):
 
 def test_a_withdrawn_board_is_gone_at_once(study, public, boss):
     names = [("public_board", ()), ("public_board_chart", ("groups", "svg"))]
-    withdraw_board(study=study, number=1, actor=boss)
+    keeping.withdraw(BOARDS, owner=study, number=1, actor=boss)
     for name, rest in names:
         address = reverse(name, args=[public.public_token, *rest])
         assert Client().get(address).status_code == 404
 
 
+def test_the_papers_recipe_is_a_switch_on_board_and_pair(study, live, client, boss):
+    systems = live.figures["board"]["systems"]
+    said = page(client, "scores", study, query="?recipe=paper")
+    assert "for comparison with it, without intervals and ranks" in said
+    assert 'value="paper" selected' in said
+    assert 'name="recipe" value="paper"' in said
+    assert "group 1" not in said
+    query = f"?recipe=paper&judge=1&system={systems[0]['id']}&system={systems[1]['id']}"
+    pair = page(client, "board_pair", study, 1, query=query)
+    assert "as the CompQA paper counts" in pair
+    rows = client.get(address("board_table", study, 1, "pair", "csv", query=query))
+    assert len(rows.content.splitlines()) == 4
+    chart = address("board_chart", study, 1, "pair", "svg", query=query)
+    assert client.get(chart).status_code == 404
+    table = client.get(address("board_table", study, 1, "paper-cells", "csv", query="?judge=1"))
+    paper = live.figures["board"]["paper"]["cells"]
+    assert len(table.content.splitlines()) == 1 + sum(
+        each["judge"] == paper[-1]["judge"] for each in paper
+    )
+
+
+def test_the_pair_page_says_the_difference_of_the_boards_means(study, live, client):
+    board = live.figures["board"]
+    ids = "&".join(f"system={each['id']}" for each in board["systems"][:2])
+    judge = board["judges"][0]["key"]
+    one, other = [each["mean"] for each in board["rows"] if each["judge"] == judge][:2]
+    said = page(client, "board_pair", study, 1, query=f"?judge={judge}&{ids}")
+    high, low = max(one, other), min(one, other)
+    assert f"The means of the leaderboard: {high:.2f} − {low:.2f}." in said
+    assert f"<strong>+{high - low:.2f}</strong>" in said
+
+
+def test_freezing_and_publishing_say_what_is_thin(study, rubric, client):
+    answers = make_scored_answers(study, systems=NAMES[:1], questions=1, scenarios=(4,))
+    make_sheets(study, answers, list(study.raters.filter(kind="person")))
+    keeping.refresh(BOARDS, rubric)
+    said = page(client, "board", study, 1)
+    assert "Before you freeze" in said
+    assert "1 thin cell is in no mean (Alpha &lt;b&gt; 4)" in said
+    assert "too few" in said
+    assert "Thin cells, in no mean" in said
+    client.post(address("board_freeze", study, 1), {"note": ""})
+    assert "Before you publish" in page(client, "board", study, 1)
+    client.post(address("board_publish", study, 1))
+    token = BoardSnapshot.objects.get(number=1).public_token
+    public = Client().get(reverse("public_board", args=[token])).content.decode()
+    assert "1 thin cell is in no mean" in public
+    file = client.get(address("board_file", study, 1, "board.html")).content.decode()
+    assert "1 thin cell is in no mean" in file
+
+
+def test_a_public_board_has_the_papers_recipe_too(public):
+    address = reverse("public_board", args=[public.public_token])
+    assert "As the CompQA paper" in Client().get(address).content.decode()
+    said = Client().get(f"{address}?recipe=paper").content.decode()
+    assert "for comparison with it, without intervals and ranks" in said
+    assert "&amp;recipe=paper" in said
+    table = reverse("public_board_table", args=[public.public_token, "paper", "csv"])
+    assert b"Beta" in Client().get(table).content
+
+
+def test_a_board_of_the_first_version_is_shown_and_says_what_it_is(study, live, boss, client):
+    as_first_version(live)
+    keeping.freeze(BOARDS, owner=study, number=1, note="", actor=boss)
+    token = keeping.publish(BOARDS, owner=study, number=1, actor=boss).public_token
+    ids = "&".join(f"system={each['id']}" for each in live.figures["board"]["systems"][:2])
+    for query in ("", "?recipe=paper"):
+        said = page(client, "board", study, 1, query=query)
+        assert "frozen by version 1 of the leaderboard" in said
+        assert 'id="recipe"' not in said
+        assert "group 1" in said
+        assert "Common questions" in page(
+            client, "board_pair", study, 1, query=f"{query or '?'}&{ids}"
+        )
+    for figure in ("board", "cells", "groups", "criteria", "scenarios", "thin", "paper"):
+        assert client.get(address("board_table", study, 1, figure, "csv")).status_code == 200
+    public = Client().get(reverse("public_board", args=[token])).content.decode()
+    assert "frozen by version 1 of the leaderboard" in public
+    assert client.get(address("board_file", study, 1, "board.html")).status_code == 200
+
+
+def test_cells_name_their_condition_and_another_can_be_chosen(
+    study, rubric, client, django_capture_on_commit_callbacks
+):
+    plain = condition(study, scenario=1)
+    warm = condition(study, scenario=1, filters={"relevance": "2-3"})
+    answers = list(study.answers.filter(system__name="Beta", scenario=1).order_by("pk")[:6])
+    for answer in answers:
+        answer.pk, answer.public_id, answer.condition = None, uuid.uuid4(), warm
+        answer.choice, answer.source = 2, "warm.json"
+        answer.save()
+    make_sheets(study, answers, list(study.raters.filter(kind="person")), seed=5)
+    live = keeping.refresh(BOARDS, rubric)
+    said = page(client, "scores", study, query="?judge=people")
+    assert "In 1 cell answers were written under several conditions" in said
+    assert "1 other condition" in said
+    assert str(warm) in said
+    listed = live.figures["board"]["conditions"]
+    names = {(each["name"], each["is_shown"]) for each in listed if each["scenario"] == 1}
+    assert names == {(str(plain), True), (str(warm), False)}
+    query = f"?condition={warm.public_id}&judge=people"
+    with django_capture_on_commit_callbacks(execute=True):
+        page(client, "scores", study, query=query)
+    said = page(client, "scores", study, query=query)
+    assert "Alpha" not in said.split("board-main")[1]
+    part = live.slices.get(key=f"condition={warm.public_id}").figures
+    assert [each["name"] for each in part["systems"]] == ["Beta"]
+    assert part["counts"]["answers"] == 6
+
+
 def test_a_frozen_page_says_what_moved(study, public, boss, client, rubric):
     ScoreSheet.objects.filter(rater__kind="person").update(state="void")
-    refresh_live_board(rubric=rubric)
-    freeze_board(study=study, number=2, note="", actor=boss)
+    keeping.refresh(BOARDS, rubric)
+    keeping.freeze(BOARDS, owner=study, number=2, note="", actor=boss)
     said = page(client, "board", study, 2)
     assert "What moved since snapshot #1" in said
     assert "48 gone" in said

@@ -8,30 +8,24 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
-from annotation.models import Rater
-from benchmark.actions.board_freezing import (
-    BoardNotReady,
-    freeze_board,
-    publish_board,
-    withdraw_board,
-)
-from benchmark.actions.boards import (
-    compute_board,
-    refresh_live_board,
-    request_board,
-    request_slice,
-    store_live,
-)
+from benchmark.actions.boards import BOARDS, request_board, request_slice
 from benchmark.actions.rubrics import default_rubric
 from benchmark.models import BoardSnapshot, ScoreSheet
-from benchmark.reports.board_files import archive_of, check_snapshot
 from benchmark.reports.board_filters import Filters
 from benchmark.reports.board_markers import board_marker
 from benchmark.reports.board_rows import board_table, pack_rows, read_rows
-from cqa_site.people.models import AuditEvent
+from cqa_site.people.models import AuditEvent, Rater
+from cqa_site.results import keeping
+from cqa_site.results.checking import archive_of, check_snapshot
+from cqa_site.rounds.models import Place
 from cqa_site.runs.models import Attempt
 from tests.benchmark.made_judges import make_scoring_run as make_judging
-from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
+from tests.benchmark.made_scores import (
+    as_first_version,
+    make_rater,
+    make_scored_answers,
+    make_sheets,
+)
 from tests.cast import make_member, make_study
 from tests.runs.made_runs import make_endpoint
 
@@ -80,25 +74,25 @@ def test_the_table_takes_few_queries(rubric, django_assert_max_num_queries):
 
 
 def test_a_board_is_computed_once_for_the_same_sheets(study, rubric):
-    first = refresh_live_board(rubric=rubric)
-    assert refresh_live_board(rubric=rubric).computed_at == first.computed_at
+    first = keeping.refresh(BOARDS, rubric)
+    assert keeping.refresh(BOARDS, rubric).computed_at == first.computed_at
     assert first.figures["board"]["counts"]["sheets"] == 72
     assert [each["name"] for each in first.figures["board"]["judges"]] == ["", "Judge"]
 
 
 @pytest.mark.parametrize("change", ["state", "trust", "excluded", "new"])
 def test_the_marker_sees_what_changes_the_figures(study, rubric, sheets, change):
-    from benchmark.models import Qualification, ScoringRound
+    from benchmark.models import ScoringRound
 
     scoring_round = ScoringRound.objects.create(study=study, name="R", rubric=rubric)
-    place = Qualification.objects.create(scoring_round=scoring_round, rater=sheets[0].rater)
+    place = Place.objects.create(round=scoring_round, rater=sheets[0].rater)
     before = board_marker(rubric)
     if change == "state":
         ScoreSheet.objects.filter(pk=sheets[0].pk).update(state="void")
     elif change == "trust":
         made_scoring_run(study, rubric, sheets)
     elif change == "excluded":
-        Qualification.objects.filter(pk=place.pk).update(excluded_at="2026-01-01T00:00Z")
+        Place.objects.filter(pk=place.pk).update(excluded_at="2026-01-01T00:00Z")
     else:
         make_sheets(study, [sheets[0].answer], [make_rater(study, "Cy")])
     assert board_marker(rubric) != before
@@ -128,7 +122,7 @@ def test_asking_for_a_board_makes_it(study, rubric, django_capture_on_commit_cal
 
 
 def test_a_large_board_rests(study, rubric):
-    live = refresh_live_board(rubric=rubric)
+    live = keeping.refresh(BOARDS, rubric)
     BoardSnapshot.objects.filter(pk=live.pk).update(recipe=live.recipe | {"sheets": 100_000})
     assert request_board(study=study, rubric=rubric) is None
     assert request_board(study=study, rubric=rubric, is_urgent=True) is not None
@@ -136,30 +130,30 @@ def test_a_large_board_rests(study, rubric):
 
 def test_a_frozen_board_never_changes_and_the_next_gets_the_next_number(study, rubric, sheets):
     boss = make_member(study, "researcher")
-    live = refresh_live_board(rubric=rubric)
-    frozen = freeze_board(study=study, number=live.number, note="Table 2", actor=boss)
+    live = keeping.refresh(BOARDS, rubric)
+    frozen = keeping.freeze(BOARDS, owner=study, number=live.number, note="Table 2", actor=boss)
     ScoreSheet.objects.filter(pk=sheets[0].pk).update(state="void")
-    after = refresh_live_board(rubric=rubric)
+    after = keeping.refresh(BOARDS, rubric)
     assert (frozen.number, after.number) == (1, 2)
     frozen.refresh_from_db()
     assert frozen.figures["board"]["counts"]["sheets"] == 72
     assert after.figures["board"]["counts"]["sheets"] == 71
-    with pytest.raises(BoardNotReady):
-        freeze_board(study=study, number=1, note="", actor=boss)
+    with pytest.raises(keeping.SnapshotNotReady):
+        keeping.freeze(BOARDS, owner=study, number=1, note="", actor=boss)
     assert AuditEvent.objects.filter(verb="board_frozen").count() == 1
 
 
 def test_freezing_says_what_moved_and_why(study, rubric, sheets):
     boss = make_member(study, "researcher")
-    refresh_live_board(rubric=rubric)
-    freeze_board(study=study, number=1, note="", actor=boss)
+    keeping.refresh(BOARDS, rubric)
+    keeping.freeze(BOARDS, owner=study, number=1, note="", actor=boss)
     ScoreSheet.objects.filter(pk=sheets[2].pk).update(state="void")
     changed = sheets[5]
     ScoreSheet.objects.filter(pk=changed.pk).update(
         points=dict.fromkeys(changed.points, 0), total=0
     )
-    store_live(rubric=rubric, computed=compute_board(rubric))
-    changes = freeze_board(study=study, number=2, note="", actor=boss).changes
+    keeping.store_live(BOARDS, rubric, BOARDS.compute(rubric))
+    changes = keeping.freeze(BOARDS, owner=study, number=2, note="", actor=boss).changes
     assert changes["against"] == 1
     assert changes["sheets"] == {"added": 0, "gone": 1, "changed": 1}
     assert changes["why_gone"] == {"void": 1}
@@ -168,22 +162,22 @@ def test_freezing_says_what_moved_and_why(study, rubric, sheets):
 
 def test_only_a_frozen_board_becomes_public_and_its_address_is_given_once(study, rubric):
     boss = make_member(study, "researcher")
-    live = refresh_live_board(rubric=rubric)
-    with pytest.raises(BoardNotReady):
-        publish_board(study=study, number=1, actor=boss)
+    live = keeping.refresh(BOARDS, rubric)
+    with pytest.raises(keeping.SnapshotNotReady):
+        keeping.publish(BOARDS, owner=study, number=1, actor=boss)
     with pytest.raises(IntegrityError), transaction.atomic():
         BoardSnapshot.objects.filter(pk=live.pk).update(public_token=live.public_id)
-    freeze_board(study=study, number=1, note="", actor=boss)
-    token = publish_board(study=study, number=1, actor=boss).public_token
-    assert publish_board(study=study, number=1, actor=boss).public_token == token
-    assert withdraw_board(study=study, number=1, actor=boss).public_token is None
-    assert publish_board(study=study, number=1, actor=boss).public_token != token
+    keeping.freeze(BOARDS, owner=study, number=1, note="", actor=boss)
+    token = keeping.publish(BOARDS, owner=study, number=1, actor=boss).public_token
+    assert keeping.publish(BOARDS, owner=study, number=1, actor=boss).public_token == token
+    assert keeping.withdraw(BOARDS, owner=study, number=1, actor=boss).public_token is None
+    assert keeping.publish(BOARDS, owner=study, number=1, actor=boss).public_token != token
 
 
 def test_a_slice_is_computed_from_the_snapshots_own_rows(
     study, rubric, django_capture_on_commit_callbacks
 ):
-    live = refresh_live_board(rubric=rubric)
+    live = keeping.refresh(BOARDS, rubric)
     ScoreSheet.objects.all().update(state="void", total=None)
     filters = Filters(column="C9", scenario="2", aspect="with")
     with django_capture_on_commit_callbacks(execute=True):
@@ -199,19 +193,35 @@ def test_a_slice_is_computed_from_the_snapshots_own_rows(
     assert Filters.from_key(found.key) == filters
 
 
+def test_the_recipe_says_how_much_a_mean_needs(rubric):
+    live = keeping.refresh(BOARDS, rubric)
+    assert (live.recipe["version"], live.recipe["least_questions"]) == (2, 5)
+    assert live.figures["board"]["options"]["least_questions"] == 5
+
+
 def test_verify_says_match_by_id_and_by_file(rubric, tmp_path, capsys):
-    live = refresh_live_board(rubric=rubric)
+    live = keeping.refresh(BOARDS, rubric)
     call_command("verify_snapshot", str(live.public_id))
     path = tmp_path / "board.zip"
-    path.write_bytes(archive_of(live))
+    path.write_bytes(archive_of(BOARDS, live))
     call_command("verify_snapshot", str(path))
     assert capsys.readouterr().out.count("matches") == 2
-    assert archive_of(live) == path.read_bytes()
+    assert archive_of(BOARDS, live) == path.read_bytes()
+
+
+def test_a_board_frozen_by_the_first_version_still_matches(rubric):
+    live = as_first_version(keeping.refresh(BOARDS, rubric))
+    assert check_snapshot(BOARDS, live) == []
+    board = live.figures["board"]
+    assert board["version"] == 1
+    assert "paper" not in board
+    board["rows"][0]["mean"] += 0.1
+    assert any("board.rows[0].mean" in each for each in check_snapshot(BOARDS, live))
 
 
 @pytest.mark.parametrize("broken", ["figure", "row", "slight"])
 def test_verify_finds_what_was_tampered_with(rubric, broken):
-    live = BoardSnapshot.objects.get(pk=refresh_live_board(rubric=rubric).pk)
+    live = BoardSnapshot.objects.get(pk=keeping.refresh(BOARDS, rubric).pk)
     row = live.figures["board"]["rows"][1]
     if broken == "figure":
         row["mean"] += 0.1
@@ -221,7 +231,7 @@ def test_verify_finds_what_was_tampered_with(rubric, broken):
         plain = gzip.decompress(live.rows).replace(b"submitted", b"submltted", 1)
         live.rows = gzip.compress(plain)
     live.save()
-    found = check_snapshot(live)
+    found = check_snapshot(BOARDS, live)
     assert found
     assert ("rows are not" in found[0]) == (broken == "row")
     assert any("board.rows[1].mean" in each for each in found) == (broken == "figure")

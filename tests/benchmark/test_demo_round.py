@@ -3,11 +3,10 @@
 import pytest
 
 from annotation.actions.demo import build_demo
-from annotation.models import Rater
-from benchmark.actions.scoring_serving import next_sheet
 from benchmark.methods.sentence_count import length_points, sentence_places
 from benchmark.models import ScoringRound
-from cqa_site.people.models import User
+from cqa_site.people.models import Rater, User
+from cqa_site.rounds.serving import next_sheet
 
 pytestmark = pytest.mark.django_db
 
@@ -21,4 +20,4 @@ def test_people_of_the_demo_can_practise_and_score():
     assert scoring_round.items.count() > 5
     user = User.objects.get(email="annotator@counterpoint.example")
     rater = Rater.objects.get(user=user)
-    assert next_sheet(scoring_round=scoring_round, rater=rater).sheet.is_example
+    assert next_sheet(round_=scoring_round, rater=rater).sheet.is_example

@@ -5,11 +5,12 @@ from collections import Counter
 import pytest
 
 from annotation.actions.demo import PARTS, add_part
-from annotation.models import Answer, Rater
+from annotation.models import Answer
 from benchmark.actions.demo_score_texts import PAIRS, SYSTEMS
 from benchmark.actions.demo_scores import add_scores
 from benchmark.actions.rubrics import default_rubric
 from benchmark.reports.sheet_rows import counted_sheets, sheet_table
+from cqa_site.people.models import Rater
 from tests import cast
 
 from .made_scores import make_scored_answers

@@ -6,8 +6,17 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotation.models import Answer, System
-from benchmark.actions.lora import TrainingRefused, read_pairs
+from annotation.actions.answer_lists import argument_list
+from annotation.models import Answer, Argument, System
+from benchmark.actions.lora import (
+    Recipe,
+    TrainingRefused,
+    differences,
+    rate_at,
+    read_pairs,
+    train,
+)
+from benchmark.reports.distillation_prompts import bare_requests
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
 from tests.cast import make_member, make_study, sign_in
 
@@ -55,13 +64,19 @@ def tiny(tmp_path_factory):
     return folder
 
 
-def write_pairs(path, answers=("tea is better because it is warm", "coffee is cheap")):
+QUESTION = ({"role": "user", "content": "which is better tea or coffee ?"},)
+
+
+def write_pairs(
+    path,
+    answers=("tea is better because it is warm", "coffee is cheap"),
+    asked=QUESTION,
+    question=None,
+):
     records = [
         {
-            "messages": [
-                {"role": "user", "content": "which is better tea or coffee ?"},
-                {"role": "assistant", "content": answer},
-            ]
+            "messages": [*map(dict, asked), {"role": "assistant", "content": answer}],
+            "about": {"question": str(question.public_id)} if question else {},
         }
         for answer in answers
     ]
@@ -72,9 +87,12 @@ def write_pairs(path, answers=("tea is better because it is warm", "coffee is ch
 @pytest.mark.django_db
 def test_an_adapter_is_trained_and_becomes_a_system_that_answers(tiny, tmp_path, capsys):
     study = make_study()
-    make_scored_answers(study, questions=2, systems=("Alpha",))
+    make_scored_answers(study, questions=3, systems=("Alpha",))
     study.questions.update(wording="which is better tea or coffee ?")
-    pairs = write_pairs(tmp_path / "train.jsonl", ["tea is better because it is warm"] * 4)
+    first = study.questions.first()
+    (asked,) = bare_requests(study, [first])
+    said = ["tea is better because it is warm"] * 4
+    pairs = write_pairs(tmp_path / "train.jsonl", said, asked, first)
     out = tmp_path / "adapter"
     call_command(
         "finetune",
@@ -82,12 +100,12 @@ def test_an_adapter_is_trained_and_becomes_a_system_that_answers(tiny, tmp_path,
         model=str(tiny),
         out=out,
         validation=pairs,
-        epochs=40,
-        learning_rate=0.01,
+        epochs=60,
+        learning_rate=0.02,
         rank=8,
         study=str(study.public_id),
         system="Tuned",
-        answers=2,
+        answers=3,
         most_tokens=8,
     )
     manifest = json.loads((out / "training.json").read_text())
@@ -95,14 +113,51 @@ def test_an_adapter_is_trained_and_becomes_a_system_that_answers(tiny, tmp_path,
     assert losses[-1] < losses[0] / 2
     assert manifest["validation_losses"][-1] < manifest["validation_losses"][0]
     assert (manifest["pairs"], manifest["pairs_cut"]) == (4, 0)
+    assert "epochs: 60; the paper: 3" in manifest["differs_from_the_paper"]
     assert (out / "adapter_model.safetensors").stat().st_size > 0
     system = System.objects.get(study=study, name="Tuned")
     assert system.kind == System.Kind.MODEL
     answers = Answer.objects.filter(study=study, system=system)
-    assert answers.count() == 2
+    # Of three questions it was trained on one, which it is not asked.
+    assert set(answers.values_list("question", flat=True)) == set(
+        study.questions.exclude(pk=first.pk).values_list("pk", flat=True)
+    )
+    said = capsys.readouterr().out
+    assert "1 questions are not asked" in said
     # What it says now is what it was taught.
     assert {answer.text for answer in answers} == {"tea is better because it is warm"}
-    assert "System Tuned: made." in capsys.readouterr().out
+    assert "System Tuned: made." in said
+    assert "Unlike the paper: learning_rate: 0.02; the paper: 1e-06." in said
+
+
+def test_the_defaults_are_those_of_the_paper():
+    recipe = Recipe()
+    assert (recipe.epochs, recipe.batch, recipe.learning_rate) == (3, 32, 1e-6)
+    assert (recipe.warmup, recipe.weight_decay) == (0.03, 0.01)
+    # What the paper does not name, or what we do otherwise, is said in any case.
+    assert len(differences(recipe)) == 4
+
+
+def test_the_rate_rises_in_the_warm_up_and_falls_as_a_cosine():
+    rates = [rate_at(step, 100, 0.03) for step in range(101)]
+    assert rates[:3] == pytest.approx([1 / 3, 2 / 3, 1])
+    assert rates[3:] == sorted(rates[3:], reverse=True)
+    assert rates[100] == pytest.approx(0)
+    assert rate_at(3 + 97 // 2, 100, 0.03) == pytest.approx(0.5, abs=0.02)
+
+
+def test_gradients_of_parts_add_up_to_those_of_the_batch(tiny, tmp_path):
+    """Four pairs at once or one by one: the same steps."""
+    answers = ["tea is warm", "coffee is cheap because it is", "tea", "coffee is better"]
+    pairs = read_pairs(write_pairs(tmp_path / "train.jsonl", answers))
+    losses = []
+    for at_once in (4, 1):
+        recipe = Recipe(epochs=4, batch=4, at_once=at_once, learning_rate=0.01, dropout=0)
+        out = tmp_path / f"out-{at_once}"
+        out.mkdir()
+        losses.append(train(pairs, model=str(tiny), out=out, recipe=recipe, say=len).losses)
+    assert losses[0] == pytest.approx(losses[1], rel=1e-3)
+    assert losses[0][-1] < losses[0][0]
 
 
 def test_only_the_answer_is_learned(tiny):
@@ -153,6 +208,17 @@ def test_what_cannot_be_trained_is_refused(tiny, tmp_path):
             call_command("finetune", str(pairs), **({"model": str(tiny)} | wrong))
 
 
+def give_arguments(study):
+    """The list that every answer cites from."""
+    for answer in study.answers.select_related("question__comparison"):
+        pair = answer.question.comparison
+        argument = Argument.objects.filter(comparison=pair).first() or Argument.objects.create(
+            study=study, comparison=pair, text=f"{pair.object1}: it floats well."
+        )
+        listed = argument_list(answer.question, [(1, argument)], {})
+        study.answers.filter(pk=answer.pk).update(argument_list=listed)
+
+
 @pytest.mark.django_db
 def test_the_page_of_training_data(django_assert_max_num_queries):
     study = make_study()
@@ -172,16 +238,30 @@ def test_the_page_of_training_data(django_assert_max_num_queries):
         "validation": 0.5,
         "seed": 1,
     }
-    with django_assert_max_num_queries(14):
+    # Every answer cites [1]; without the argument nothing could be asked that leads to it.
+    page = client.get(url, wanted)
+    assert page.context["training"].counts == {"train": 0, "validation": 0}
+    left_out = page.context["training"].chosen.left_out
+    assert left_out == {"it cites an argument that is not stored": len(answers)}
+    give_arguments(study)
+    with django_assert_max_num_queries(21):
         page = client.get(url, wanted)
     assert page.context["training"].counts == {"train": 3, "validation": 3}
     lines = b"".join(client.get(url, wanted | {"file": "train"}).streaming_content).splitlines()
     assert len(lines) == 3
     record = json.loads(lines[0])
-    assert [each["role"] for each in record["messages"]] == ["user", "assistant"]
+    assert [each["role"] for each in record["messages"]][-2:] == ["user", "assistant"]
+    asked = record["messages"][-2]["content"]
+    assert "[1]" in record["messages"][-1]["content"]
+    assert '"id": 1' in asked.replace('"id":1', '"id": 1')
+    assert "it floats well" in asked
     assert record["about"]["part"] == "train"
     sheet = b"".join(client.get(url, wanted | {"file": "datasheet"}).streaming_content).decode()
     assert "3 for training, 3 for validation" in sheet
     assert client.get(url, wanted | {"least_total": "many"}).status_code == 422
+    only = client.get(url, wanted | {"judges": str(judge.public_id)})
+    assert only.context["training"].judges == ["Judge"]
+    unlimited = client.get(url, {name: wanted[name] for name in wanted if name != "each"})
+    assert unlimited.context["training"].chosen.pairs.shape[0] == len(answers)
     nothing = client.get(url, wanted | {"least_total": 19.5}).content.decode()
     assert "0 pairs" in nothing

@@ -1,12 +1,15 @@
 """Judged answers: answers are found or made, unusable judgements are kept as unscored."""
 
+import io
 import json
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from annotation.actions.importing import ImportRefused
-from annotation.models import Answer, Rater
-from benchmark.models import RubricVersion, ScoreSheet, SheetEvent
+from annotation.models import Answer
+from benchmark.models import RubricVersion, ScoreEvent, ScoreSheet
+from cqa_site.people.models import Rater, Study
 from tests.annotation.import_files import json_file, numbers
 from tests.cast import make_study
 
@@ -114,7 +117,8 @@ def test_other_points_at_the_same_place_stay_unless_asked(study, tmp_path):
     sheet = ScoreSheet.objects.get()
     assert (sheet.total, sheet.points["C9"]) == (16, 2)
     # What was there before is not forgotten.
-    assert list(SheetEvent.objects.values_list("total", flat=True)) == [15, 16]
+    said = [each.content["points"]["C9"] for each in ScoreEvent.objects.all()]
+    assert said == [1, 2]
 
 
 def test_other_points_from_another_file_are_rejected(study, tmp_path):
@@ -162,3 +166,35 @@ def test_queries_do_not_grow_with_the_rows(study, tmp_path, django_assert_max_nu
     with django_assert_max_num_queries(60):
         take(study, "judged", judged_file(tmp_path, *records), rater="gpt4")
     assert ScoreSheet.objects.count() == 300
+
+
+def test_a_folder_is_taken_file_by_file(study, tmp_path, settings):
+    settings.MEDIA_ROOT = tmp_path / "media"
+    folder = tmp_path / "judged_gpt4"
+    folder.mkdir()
+    for name in ("alpha_scenario_3.json", "beta.json"):
+        judged_file(folder, judged_record(f"By {name}.", ALL_ONES), name=name)
+    (folder / "notes.txt").write_text("nothing to import")
+    asked = ("import_judged", str(folder), "--study", study.name)
+    for more, sheets in ((["--dry-run"], 0), ([], 2)):
+        out = io.StringIO()
+        with pytest.raises(CommandError, match="Not taken: notes"):
+            call_command(*asked, *more, stdout=out)
+        assert ScoreSheet.objects.count() == sheets
+    lines = [line.split() for line in out.getvalue().splitlines()]
+    assert ["alpha", "3", "1", "1", "0", "0", "0", "alpha_scenario_3.json"] in lines
+    assert ["beta", "0", "1", "1", "0", "0", "0", "beta.json"] in lines
+    assert "not taken: notes.txt:" in out.getvalue()
+    assert set(ScoreSheet.objects.values_list("rater__name", flat=True)) == {"gpt4"}
+    (folder / "notes.txt").unlink()
+    call_command(*asked, stdout=io.StringIO())
+    assert ScoreSheet.objects.count() == 2
+
+
+def test_a_folder_without_anything_to_take_leaves_no_study(tmp_path):
+    folder = tmp_path / "judged_gpt4"
+    folder.mkdir()
+    (folder / "notes.json").write_text("[]")
+    with pytest.raises(CommandError, match="None of the files"):
+        call_command("import_judged", str(folder), "--study", "New", "--create-study")
+    assert not Study.objects.exists()

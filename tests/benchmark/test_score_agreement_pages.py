@@ -9,9 +9,10 @@ from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
-from benchmark.actions.boards import refresh_live_board
+from benchmark.actions.boards import BOARDS
 from benchmark.actions.rubrics import default_rubric
 from benchmark.models import BoardSnapshot, ScoreSheet
+from cqa_site.results import keeping
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
 from tests.cast import make_member, make_study, sign_in
 
@@ -32,7 +33,7 @@ def scored(django_db_setup, django_db_blocker):
         }
         make_sheets(study, answers, [made["Ada"], made["Bo"], made["qwen"]])
         make_sheets(study, answers, [made["gpt-4o"]], replicates=2, seed=1)
-        refresh_live_board(rubric=default_rubric(study))
+        keeping.refresh(BOARDS, default_rubric(study))
         yield study, made
         transaction.set_rollback(True)
 
@@ -96,7 +97,7 @@ def test_unknown_choices_fall_back_and_unknown_snapshots_are_missing(client, stu
     assert page(client, study, "score_agreement", odd).status_code == 200
     assert page(client, study, "score_agreement", "?snapshot=x").status_code == 404
     foreign = default_rubric(make_study("Foreign"))
-    other = refresh_live_board(rubric=foreign)
+    other = keeping.refresh(BOARDS, foreign)
     query = f"?snapshot={other.public_id}"
     assert page(client, study, "score_agreement", query).status_code == 404
     own = BoardSnapshot.objects.get(study=study)
@@ -223,12 +224,12 @@ def test_a_page_is_told_when_newer_figures_are_there(django_assert_max_num_queri
     make_sheets(study, answers, [make_rater(study, "Ada"), make_rater(study, "Bo")])
     client = sign_in(make_member(study, "researcher"))
     url = reverse("score_watch", args=[study.public_id])
-    snapshot = refresh_live_board(rubric=default_rubric(study))
-    seen = {"seen": snapshot.recipe["figures_sha256"]["board"][:12]}
+    snapshot = keeping.refresh(BOARDS, default_rubric(study))
+    seen = {"seen": snapshot.recipe["figures_sha256"][:12]}
     with django_assert_max_num_queries(12):
         assert client.get(url, seen).status_code == 204
     make_sheets(study, answers, [make_rater(study, "Cy")], seed=2)
     assert client.get(url, seen).status_code == 204
-    refresh_live_board(rubric=default_rubric(study))
+    keeping.refresh(BOARDS, default_rubric(study))
     told = client.get(url, seen)
     assert (told.status_code, told["HX-Refresh"]) == (200, "true")

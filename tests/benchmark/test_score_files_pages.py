@@ -9,12 +9,12 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation.actions.importing import import_path
-from annotation.models import Answer, ImportFile, Rater
+from annotation.models import Answer, ImportFile
 from benchmark.actions.rubrics import default_rubric, save_rubric
 from benchmark.methods.compqa_rubric import COMPQA
 from benchmark.methods.score_columns import guess_columns
 from benchmark.models import ScoreSheet
-from cqa_site.people.models import AuditEvent
+from cqa_site.people.models import AuditEvent, Rater
 from cqa_site.tabular import preview
 from tests import cast
 
@@ -125,7 +125,7 @@ def test_the_criteria_are_those_of_the_chosen_rubric(client, study):
     url = address("import_scores", study, file)
     page = client.get(url, {"rubric": small.public_id}).content.decode()
     assert "C2 · Truth" in page
-    assert "C4" not in page
+    assert "C4 ·" not in page
     assert client.get(url, {"rubric": "nonsense"}).status_code == 422
     assert client.get(url, {"encoding": "nonsense"}).status_code == 422
 

@@ -3,7 +3,7 @@
 import pytest
 from django.core.management import CommandError, call_command
 
-from benchmark.models import RubricVersion, ScoreSheet, ScoringSlot, SheetEvent
+from benchmark.models import RubricVersion, ScoreEvent, ScoreSheet, ScoringSlot
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.test_scoring import begin, submit
@@ -40,7 +40,7 @@ BREAKS = {
     "another maximum": lambda sheet: ScoreSheet.objects.filter(pk=sheet.pk).update(maximum=20),
     "holds no slot": lambda sheet: ScoreSheet.objects.filter(pk=sheet.pk).update(slot=None),
     "says otherwise": lambda sheet: ScoringSlot.objects.filter(state="done").update(state="open"),
-    "last submission": lambda sheet: SheetEvent.objects.update(total=1),
+    "last submission": lambda sheet: ScoreEvent.objects.update(content={}),
     "matches its hash": break_rubric,
 }
 

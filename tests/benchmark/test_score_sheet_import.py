@@ -4,13 +4,15 @@ import json
 
 import pytest
 
+from annotation.actions.conditions import condition
 from annotation.actions.importing import ImportRefused
-from annotation.models import Answer, Question, Rater, System
+from annotation.models import Answer, Question, System
 from benchmark.actions.rubrics import default_rubric, save_rubric
 from benchmark.methods.compqa_rubric import COMPQA
 from benchmark.methods.score_cells import read_field
 from benchmark.methods.score_columns import guess_columns
 from benchmark.models import ScoreSheet
+from cqa_site.people.models import Rater
 from tests.annotation.import_files import numbers, table_file
 from tests.cast import make_study
 
@@ -121,6 +123,7 @@ def test_several_fitting_answers_are_not_guessed(study, answers, tmp_path):
     first = answers[0]
     Answer.objects.create(
         study=study, question=first.question, system=first.system, scenario=2,
+        condition=condition(study, scenario=2),
         text="Other.", source="x.json", position=1,
     )  # fmt: skip
     about = {"object1": "kayak 0", "object2": "canoe 0", "system": "Alpha", "rater": "a"}

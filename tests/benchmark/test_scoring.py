@@ -1,5 +1,6 @@
 """Scoring by people: what is served, drafts that stay, totals by the server, blindness."""
 
+import re
 from datetime import timedelta
 from urllib.parse import urlencode
 
@@ -9,9 +10,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmark.actions import scoring_rounds
-from benchmark.actions.scoring_sheets import Content, RoundNotOpen, Sent, save_draft
-from benchmark.models import KeptDraft, Qualification, ScoreSheet, ScoringSlot
+from benchmark.actions.scoring_kind import ScoreContent
+from benchmark.models import KeptScore, ScoreSheet, ScoringRound, ScoringSlot
 from benchmark.reports.sheet_rows import counted_sheets
+from cqa_site.rounds.models import Place
+from cqa_site.rounds.opening import close_round, reopen_round
+from cqa_site.rounds.saving import RoundNotOpen, Sent, save_draft
 from tests.benchmark.made_rounds import full_form, make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.cast import make_member, make_study, sign_in
@@ -157,7 +161,7 @@ def test_two_tabs_keep_both_versions(study, researcher):
     reply = client.post(save, two, **JSON)
     assert (reply.status_code, reply.json()["error"]) == (409, "conflict")
     assert client.post(save, two, **JSON).status_code == 409
-    kept = KeptDraft.objects.get()
+    kept = KeptScore.objects.get()
     page = client.get(address("score_form", study, sheet.public_id)).content.decode()
     assert "Two versions of this sheet" in page
     settle = address("score_settle", study, sheet.public_id, kept.public_id)
@@ -165,13 +169,13 @@ def test_two_tabs_keep_both_versions(study, researcher):
     sheet.refresh_from_db()
     assert sheet.draft["points"] == {"C1": 0}
     # The version that lost is kept in turn.
-    assert KeptDraft.objects.get().content["points"] == {"C1": 1}
-    settle = address("score_settle", study, sheet.public_id, KeptDraft.objects.get().public_id)
+    assert KeptScore.objects.get().content["points"] == {"C1": 1}
+    settle = address("score_settle", study, sheet.public_id, KeptScore.objects.get().public_id)
     for unclear in ({}, {"choice": "other"}):
         assert client.post(settle, unclear).status_code == 303
-        assert KeptDraft.objects.count() == 1
+        assert KeptScore.objects.count() == 1
     client.post(settle, {"choice": "stored"})
-    assert not KeptDraft.objects.exists()
+    assert not KeptScore.objects.exists()
 
 
 def test_a_page_follows_its_own_save_whose_answer_it_never_got(study, researcher):
@@ -188,7 +192,7 @@ def test_a_page_follows_its_own_save_whose_answer_it_never_got(study, researcher
     assert client.post(save, late, **JSON).json()["version"] == 3
     sheet.refresh_from_db()
     assert sheet.draft["points"] == {"C1": 1}
-    assert not KeptDraft.objects.exists()
+    assert not KeptScore.objects.exists()
 
 
 def test_a_sheet_needs_points_or_a_reason_for_every_criterion(study, researcher):
@@ -239,7 +243,7 @@ def test_a_page_that_came_back_with_its_old_key_loses_nothing(study, researcher)
     submit(client, study, sheet)
     late = submit(client, study, sheet, **{"points-C1": "0", "note-C1": "Changed my mind."})
     assert (late.status_code, late.json()["error"]) == (409, "conflict")
-    assert KeptDraft.objects.get().content["notes"] == {"C1": "Changed my mind."}
+    assert KeptScore.objects.get().content["notes"] == {"C1": "Changed my mind."}
     sheet.refresh_from_db()
     fresh = {"base_version": str(sheet.version), "points-C1": "0"}
     assert submit(client, study, sheet, **fresh).status_code == 200
@@ -274,7 +278,35 @@ def test_a_changed_mind_counts_when_submitted_again(study, researcher):
     submit(client, study, sheet, client_key="again", **{"points-C1": "0"})
     sheet.refresh_from_db()
     assert (sheet.total, sheet.draft, sheet.events.count()) == (14.0, None, 2)
-    assert [event.total for event in sheet.events.all()] == [15.0, 14.0]
+    assert [event.content["points"]["C1"] for event in sheet.events.all()] == [1, 0]
+
+
+def test_a_draft_is_not_submitted_after_the_end(study, researcher):
+    make_scored_answers(study, questions=1, systems=("Alpha",))
+    scoring_round = make_round(study, researcher)
+    client = sign_in(make_member(study, "annotator"))
+    sheet = begin(client, study, scoring_round)
+    client.post(address("score_save", study, sheet.public_id), full_form(), **JSON)
+    close_round(round_=scoring_round, actor=researcher)
+    sheet.refresh_from_db()
+    reply = submit(client, study, sheet)
+    assert (reply.status_code, reply.json()["error"]) == (409, "closed")
+    sheet.refresh_from_db()
+    assert (sheet.state, sheet.kept.count()) == ("open", 0)
+
+
+def test_a_plain_form_goes_on_after_a_gap(study, researcher):
+    make_scored_answers(study, questions=1, systems=("Alpha",))
+    client = sign_in(make_member(study, "annotator"))
+    sheet = begin(client, study, make_round(study, researcher))
+    here = address("score_submit", study, sheet.public_id)
+    gap = full_form() | {"points-C3": ""}
+    page = client.post(here, gap)
+    assert page.status_code == 422
+    base = re.search(r'name="base_version" value="(\d+)"', page.text)[1]
+    assert client.post(here, full_form(base_version=base)).status_code == 303
+    sheet.refresh_from_db()
+    assert (sheet.state, sheet.kept.count()) == ("submitted", 0)
 
 
 def test_nothing_typed_is_lost_when_the_round_closes(study, researcher):
@@ -282,13 +314,13 @@ def test_nothing_typed_is_lost_when_the_round_closes(study, researcher):
     scoring_round = make_round(study, researcher)
     client = sign_in(make_member(study, "annotator"))
     sheet = begin(client, study, scoring_round)
-    scoring_rounds.close_round(scoring_round=scoring_round, actor=researcher)
+    close_round(round_=scoring_round, actor=researcher)
     reply = submit(client, study, sheet)
     assert (reply.status_code, reply.json()["error"]) == (409, "closed")
-    assert len(KeptDraft.objects.get().content["points"]) == 15
+    assert len(KeptScore.objects.get().content["points"]) == 15
     with pytest.raises(RoundNotOpen):
-        save_draft(sheet=sheet, sent=Sent(Content({"C1": 1}), 0))
-    scoring_rounds.reopen_round(scoring_round=scoring_round, actor=researcher)
+        save_draft(sheet=sheet, sent=Sent(ScoreContent({"C1": 1}), 0))
+    reopen_round(round_=scoring_round, actor=researcher)
     assert submit(client, study, sheet).status_code == 200
 
 
@@ -328,7 +360,7 @@ def test_examples_come_first_show_their_key_and_decide(study, researcher):
         assert (
             submit(client, study, sheet, client_key="z", **{"points-C9": "2"}).status_code == 409
         )
-    place = Qualification.objects.get()
+    place = Place.objects.get()
     # C9 to C12 give up to 2 points, and 1 was given.
     assert (round(place.score, 4), place.is_passed) == (round(11 / 15, 4), True)
     assert not begin(client, study, scoring_round).is_example
@@ -342,7 +374,7 @@ def test_who_does_not_pass_waits_for_a_researcher(study, researcher):
     submit(client, study, begin(client, study, scoring_round))
     page = client.get(address("score", study, scoring_round.public_id)).content.decode()
     assert "did not agree with the key" in page
-    rater = Qualification.objects.get().rater
+    rater = Place.objects.get().rater
     decide = address("scoring_rater", study, scoring_round.public_id, rater.public_id)
     office = sign_in(researcher)
     assert office.post(decide, {"decision": "pass", "reason": "talked"}).status_code == 302
@@ -427,7 +459,7 @@ def test_a_round_is_drawn_with_probabilities_and_drawn_again(study, researcher):
     assert set(drawn.items.values_list("probability", flat=True)) == {0.4}
     assert drawn.recipe["found"] == 20
     plan = scoring_rounds.Plan(name="First round", rubric=drawn.rubric, seed=2, size=4)
-    scoring_rounds.plan_round(study=study, plan=plan, actor=researcher, scoring_round=drawn)
+    scoring_rounds.plan_round(study=study, plan=plan, actor=researcher, round_=drawn)
     assert drawn.items.count() == 4
 
 
@@ -451,7 +483,7 @@ def test_the_pages_of_rounds(study, researcher, django_assert_max_num_queries):
     }
     made = office.post(address("scoring_round_new", study), fields)
     assert made.status_code == 302, made.context["form"].errors
-    row = study.scoring_rounds.get()
+    row = ScoringRound.objects.get(study=study)
     key = address("scoring_example", study, row.public_id, answers[0].public_id)
     full = {f"points-{each.key}": each.maximum for each in row.rubric.rubric.criteria}
     assert office.post(key, full | {"note-C1": "Because"}).status_code == 302
@@ -461,7 +493,7 @@ def test_the_pages_of_rounds(study, researcher, django_assert_max_num_queries):
     begin(client, study, row)
     with django_assert_max_num_queries(14):
         page = office.get(address("scoring_round", study, row.public_id)).content.decode()
-    assert "People are scoring" in page
+    assert "People are at work" in page
     assert "0 of 11 sheets submitted" in page
     with django_assert_max_num_queries(8):
         assert "By form" in office.get(address("scoring_rounds", study)).content.decode()
@@ -477,12 +509,12 @@ def test_an_excluded_person_leaves_their_places_to_others(study, researcher):
     office = sign_in(researcher)
     for _turn in range(3):
         submit(careless, study, begin(careless, study, scoring_round))
-    rater = Qualification.objects.get().rater
+    rater = Place.objects.get().rater
     decide = address("scoring_rater", study, scoring_round.public_id, rater.public_id)
     office.post(decide, {"decision": "exclude", "reason": "careless"})
     call_command("check_integrity")
     assert (
-        "no more answers for you"
+        "no more work for you"
         in careless.get(address("score", study, scoring_round.public_id)).content.decode()
     )
     submit(careful, study, begin(careful, study, scoring_round))

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from benchmark.actions import judge_storing
 from benchmark.actions.judge_examples import Contaminated, candidates, draw_examples
 from benchmark.actions.judge_prompts import Shots, Writer, default_prompts
 from benchmark.actions.judge_targets import target_of
@@ -382,9 +383,8 @@ def test_a_group_sheet_that_is_not_its_parts_is_found(lab):
 
 
 def test_the_board_is_asked_for_once_at_the_end(lab, monkeypatch):
-    boards = pytest.importorskip("benchmark.actions.boards")
     asked = []
-    monkeypatch.setattr(boards, "request_board", lambda **given: asked.append(given))
+    monkeypatch.setattr(judge_storing, "request_board", lambda **given: asked.append(given))
     run = lab.run()
     assert run.state == Run.State.DONE
     assert asked
@@ -398,7 +398,7 @@ def test_values_are_totals_and_nothing_else(lab):
     assert sum(values.values()) == 8
     groups = ScoringKind().values(lab.run(by_group=True))
     assert sum(groups.values()) == 24
-    assert all(name.split()[0] in ("structure", "relevance", "quality") for name in groups)
+    assert all(name.split(":")[0] in ("structure", "relevance", "quality") for name in groups)
 
 
 def test_a_draft_that_is_planned_twice_has_its_calls_once(lab):

@@ -10,10 +10,13 @@ from collections import Counter
 import pytest
 from django.db import connection, connections
 
-from annotation.models import Rater
-from benchmark.actions.scoring_serving import next_sheet
-from benchmark.actions.scoring_sheets import Content, Sent, save_draft, submit_sheet
+from benchmark.actions.scoring_kind import ScoreContent
 from benchmark.models import ScoreSheet, ScoringRound, ScoringSlot
+from cqa_site.people.models import Rater
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.opening import open_round
+from cqa_site.rounds.saving import Sent, save_draft, submit_sheet
+from cqa_site.rounds.serving import next_sheet
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.cast import make_member, make_study
@@ -26,7 +29,7 @@ pytestmark = [
     ),
 ]
 PEOPLE, QUESTIONS = 5, 12
-FULL = Content({f"C{number}": 1 for number in range(1, 16)})
+FULL = ScoreContent({f"C{number}": 1 for number in range(1, 16)})
 
 
 def score_until_done(round_id, rater, errors):
@@ -34,12 +37,14 @@ def score_until_done(round_id, rater, errors):
     try:
         for turn in range(20 * QUESTIONS):
             scoring_round = ScoringRound.objects.select_related("rubric", "study").get(pk=round_id)
-            work = next_sheet(scoring_round=scoring_round, rater=rater)
+            work = next_sheet(round_=scoring_round, rater=rater)
             if work.reason == "finished":
                 break
             if work.sheet is None:
                 continue
-            sheet = save_draft(sheet=work.sheet, sent=Sent(Content({"C1": 1}), work.sheet.version))
+            sheet = save_draft(
+                sheet=work.sheet, sent=Sent(ScoreContent({"C1": 1}), work.sheet.version)
+            )
             if turn % 3 == 0:
                 # As if the person had been away: anybody may take the answer now.
                 mine = ScoringSlot.objects.filter(pk=sheet.slot_id, state="leased")
@@ -81,3 +86,31 @@ def test_every_answer_gets_its_sheets(overlap):
     extras = ScoreSheet.objects.filter(is_extra=True)
     assert not extras.filter(slot__isnull=False).exists()
     assert not counted.filter(slot__isnull=True).exists()
+
+
+def test_a_round_that_two_open_at_once_is_opened_once():
+    study = make_study()
+    boss = make_member(study, "researcher")
+    make_scored_answers(study, questions=2)
+    draft = make_round(study, boss, opens=False)
+    barrier, said = threading.Barrier(2), []
+
+    def open_it():
+        try:
+            barrier.wait()
+            open_round(round_=draft, actor=boss)
+            said.append("opened")
+        except RoundNotReady:
+            said.append("refused")
+        except Exception as error:  # noqa: BLE001 the test looks at it
+            said.append(error)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=open_it) for _each in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(said) == ["opened", "refused"]
+    assert ScoringSlot.objects.filter(round=draft).count() == 4

@@ -10,12 +10,15 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.apps import apps
 from django.core.management import call_command
 from django.db import connections
+from django.test import override_settings
 from django.urls import reverse
 from pytest_django.live_server_helper import LiveServer
 
 from tests.cast import sign_in
+from tests.conftest import make_by_hand
 from tests.find_chromium import ADVICE, find
 
 # Playwright's own event loop makes Django think that the ORM is called from async code.
@@ -63,10 +66,15 @@ class OwnFile:
 
 
 @pytest.fixture(scope="session")
-def empty_file(tmp_path_factory, django_db_setup, django_db_blocker):
+def empty_file(tmp_path_factory, django_db_blocker):
+    """Tables straight from the models: no test here asks for the suite's usual database."""
     path = tmp_path_factory.mktemp("browser") / "empty.sqlite3"
-    with django_db_blocker.unblock(), OwnFile(path):
+    models_only = override_settings(
+        MIGRATION_MODULES=dict.fromkeys(app.label for app in apps.get_app_configs())
+    )
+    with django_db_blocker.unblock(), models_only, OwnFile(path):
         call_command("migrate", run_syncdb=True, verbosity=0)
+        make_by_hand()
     return path
 
 

@@ -9,11 +9,11 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from annotation.actions import editing_rounds
 from annotation.methods.citations import find_citations
-from annotation.models import DraftConflict, EarlierDraft, EditingTask, Revision
+from annotation.models import EarlierDraft, EditingSheet, KeptText, Revision
 from benchmarks.campaign_server import PASSWORD, CampaignServer
-from tests.annotation.editing_cast import make_answers, make_round, tasks_of
+from cqa_site.rounds.opening import close_round
+from tests.annotation.editing_cast import make_answers, make_round, sheets_of
 from tests.cast import make_member, make_study
 
 from .conftest import Visitor
@@ -28,6 +28,30 @@ READ = """(text) => findCitations(text).map(
     ({ start, end, numbers, isGenerated }) => [text.slice(start, end), numbers, isGenerated]
 )"""
 SAVED = re.compile(r"^Saved \d+ s ago")
+PLACED = """([before, after]) => {
+    const { at, inserted } = placeCitation(before + after, before.length, 8);
+    const text = before + after;
+    return text.slice(0, at) + inserted + text.slice(at);
+}"""
+# Before the caret, behind it, and the text with argument 8 cited there.
+CARETS = [
+    ("Fast", " starts.", "Fast [8] starts."),
+    ("Fast ", "starts.", "Fast [8] starts."),
+    ("Fast and ch", "eap.", "Fast and cheap [8]."),
+    ("Fast and cheap", ".", "Fast and cheap [8]."),
+    ("Fast and cheap.", " Then", "Fast and cheap. [8] Then"),
+    ("Fast (and cheap", ")", "Fast (and cheap [8])"),
+    ("Fast (", "and cheap)", "Fast ([8] and cheap)"),
+    ("well-kn", "own, it’s", "well-known [8], it’s"),
+    ("it", "’s 3.5", "it’s [8] 3.5"),
+    ("at 3.", "5-inch", "at 3.5-inch [8]"),
+    ("", "Fast", "[8] Fast"),
+    ("Fast", "", "Fast [8]"),
+    ("", "", "[8]"),
+    ("line\n", "Fast", "line\n[8] Fast"),
+    ("Fast ", "[1]", "Fast [8] [1]"),
+    ("schö", "n, Ökonom", "schön [8], Ökonom"),
+]
 FORMS = [
     "Fast [3] and cheap [1, 2], small [2-5], odd [1-3, 5-6], said [Argument 3].",
     "Old [generated] or [3, generated], not [Paris], not [], not [12345], not [4-2], not [1-200].",
@@ -45,19 +69,19 @@ def editing_round(server):
 
 
 @pytest.fixture
-def task(editing_round):
-    return tasks_of(editing_round)[0]
+def sheet(editing_round):
+    return sheets_of(editing_round)[0]
 
 
 @pytest.fixture
-def desk(visit, task):
-    visitor = visit(task.editor)
-    open_desk(visitor, task)
+def desk(visit, sheet):
+    visitor = visit(sheet.rater.user)
+    open_desk(visitor, sheet)
     return visitor
 
 
-def open_desk(visitor, task):
-    return visitor.go("desk", task.editing_round.study.public_id, task.public_id)
+def open_desk(visitor, sheet):
+    return visitor.go("desk_form", sheet.round.study.public_id, sheet.public_id)
 
 
 def editor(page):
@@ -82,8 +106,8 @@ def expect_saved(page, **options):
     expect(page.locator("#saved [data-text]")).to_have_text(SAVED)
 
 
-def stored(task):
-    return EditingTask.objects.select_related("answer").get(pk=task.pk).text
+def stored(sheet):
+    return EditingSheet.objects.select_related("answer").get(pk=sheet.pk).text
 
 
 def write(page, text):
@@ -94,19 +118,19 @@ def write(page, text):
 # -- the usual way -------------------------------------------------------------------------------
 
 
-def test_what_is_typed_is_saved_by_itself(desk, task):
+def test_what_is_typed_is_saved_by_itself(desk, sheet):
     page = desk.page
     expect(page.locator("#saved")).to_contain_text("Nothing changed yet")
     put_caret(page, "Tea is calmer")
     page.keyboard.type(" and kinder")
     expect(page.locator("#saved")).to_contain_text("Not saved yet")
     expect_saved(page)
-    assert stored(task) == task.machine_text.replace("Tea is calmer", "Tea is calmer and kinder")
+    assert stored(sheet) == sheet.machine_text.replace("Tea is calmer", "Tea is calmer and kinder")
     page.reload()
-    assert editor(page).input_value() == stored(task)
+    assert editor(page).input_value() == stored(sheet)
 
 
-def test_somebody_who_never_pauses_is_saved_every_five_seconds(desk, task):
+def test_somebody_who_never_pauses_is_saved_every_five_seconds(desk, sheet):
     page = desk.page
     page.clock.install()
     page.reload()
@@ -119,33 +143,51 @@ def test_somebody_who_never_pauses_is_saved_every_five_seconds(desk, task):
     page.keyboard.type("!")
     page.clock.run_for(1600)
     expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
-    assert "calmer...........!" in stored(task)
+    assert "calmer...........!" in stored(sheet)
 
 
-def test_ctrl_s_saves_at_once(desk, task):
+def test_ctrl_s_saves_at_once(desk, sheet):
     put_caret(desk.page, "Best Option:\nTea")
     desk.page.keyboard.type("pot")
     desk.page.keyboard.press("Control+s")
     expect_saved(desk.page, timeout=1_000)
-    assert stored(task).endswith("Teapot")
+    assert stored(sheet).endswith("Teapot")
 
 
-def test_an_argument_is_cited_where_the_caret_is_and_undo_takes_it_back(desk, task):
+def test_an_argument_is_cited_where_the_caret_is_and_undo_takes_it_back(desk, sheet):
     page = desk.page
-    before = task.machine_text
+    before = sheet.machine_text
     expect(page.locator("#argument-3")).not_to_have_class(re.compile("cited"))
     put_caret(page, "Caffeine: Tea has little of it")
     page.get_by_role("button", name="Cite argument 3").click()
     expect_saved(page)
-    assert "little of it [3] [1]." in stored(task)
+    assert "little of it [3] [1]." in stored(sheet)
     expect(page.locator("#argument-3")).to_have_class(re.compile("cited"))
     page.keyboard.press("Control+z")
     expect(editor(page)).to_have_value(before)
     expect_saved(page)
-    assert stored(task) == before
+    assert stored(sheet) == before
 
 
-def test_a_number_goes_into_the_citation_that_the_caret_touches(desk, task):
+def test_a_citation_has_its_spaces_wherever_the_caret_is(desk, sheet):
+    page = desk.page
+    for before, after, wanted in CARETS:
+        assert page.evaluate(PLACED, [before, after]) == wanted, (before, after)
+    put_caret(page, "Caffeine: Tea has lit")
+    page.get_by_role("button", name="Cite argument 3").click()
+    expect_saved(page)
+    assert "Tea has little [3] of it" in stored(sheet)
+
+
+def test_desk_and_history_count_the_same_words(desk, sheet):
+    page = desk.page
+    on_desk = page.locator('[data-name="length"] p').first.inner_text()
+    history = [sheet.round.study.public_id, sheet.public_id]
+    desk.go("editing_history", *history)
+    assert on_desk in page.locator(".history").inner_text()
+
+
+def test_a_number_goes_into_the_citation_that_the_caret_touches(desk, sheet):
     page = desk.page
     put_caret(page, "the hour [1]")
     page.locator("#argument-2").click()
@@ -155,16 +197,16 @@ def test_a_number_goes_into_the_citation_that_the_caret_touches(desk, task):
     put_caret(page, "the hour [1")
     page.locator("#argument-2").click()  # it is there already
     expect_saved(page)
-    assert "the hour [1, 2]!." in stored(task)
+    assert "the hour [1, 2]!." in stored(sheet)
 
 
-def test_without_a_caret_an_argument_asks_for_one(desk, task):
+def test_without_a_caret_an_argument_asks_for_one(desk, sheet):
     desk.page.locator("#argument-1").click()
     expect(desk.page.locator("#toasts")).to_contain_text("Put the caret")
-    assert stored(task) == task.machine_text
+    assert stored(sheet) == sheet.machine_text
 
 
-def test_a_citation_shows_its_argument_to_pointer_and_caret(desk, task):
+def test_a_citation_shows_its_argument_to_pointer_and_caret(desk, sheet):
     page = desk.page
     card = page.locator("#citation-card")
     sentence = page.locator("#argument-2 [data-sentence]").inner_text()
@@ -245,28 +287,28 @@ def released_answers():
 # -- submitting ----------------------------------------------------------------------------------
 
 
-def test_submitting_by_keyboard_with_a_reason(desk, task):
+def test_submitting_by_keyboard_with_a_reason(desk, sheet):
     page = desk.page
     put_caret(page, "Best Option:\nTea")
     page.keyboard.type("!")
     page.keyboard.press("Control+Enter")
     expect(page.locator("#submit-message")).to_contain_text("Choose at least one reason")
     expect_saved(page)
-    assert stored(task).endswith("Tea!")
+    assert stored(sheet).endswith("Tea!")
     assert not Revision.objects.exists()
     page.get_by_label("Final choice changed or made clear").check()
     page.locator("#comment").fill("Louder.")
     page.keyboard.press("Control+Enter")
     expect(page.locator("#toasts")).to_contain_text("Submitted as revision 1.")
     revision = Revision.objects.get()
-    assert (revision.text, revision.reasons) == (stored(task), ["choice"])
+    assert (revision.text, revision.reasons) == (stored(sheet), ["choice"])
     assert revision.comment == "Louder."
     page.get_by_role("link", name="Go on with the next one").click()
     expect(page.locator(".topbar")).to_contain_text("2 of 3")
     desk.console.clear()  # the browser logs the 422
 
 
-def test_a_submission_whose_reply_was_lost_is_made_once(desk, task):
+def test_a_submission_whose_reply_was_lost_is_made_once(desk, sheet):
     lost = []
 
     def lose_first(route):
@@ -287,29 +329,29 @@ def test_a_submission_whose_reply_was_lost_is_made_once(desk, task):
     expect(page.locator("#toasts .toast").last).to_contain_text("Submitted as revision 1.")
     assert lost == [200]
     assert Revision.objects.count() == 1
-    assert not DraftConflict.objects.exists()
+    assert not KeptText.objects.exists()
     desk.console.clear()
 
 
 # -- connections, tabs, sessions -----------------------------------------------------------------
 
 
-def test_text_written_offline_arrives(desk, task):
+def test_text_written_offline_arrives(desk, sheet):
     page = desk.page
     desk.context.set_offline(True)
     put_caret(page, "Tea is calmer")
     page.keyboard.type(" offline")
     expect(page.locator("#saved")).to_contain_text("No connection. The text is kept")
-    assert stored(task) == task.machine_text
+    assert stored(sheet) == sheet.machine_text
     page.keyboard.type(" and still")
     desk.context.set_offline(False)
     expect_saved(page)
-    assert "calmer offline and still and" in stored(task)
-    assert not DraftConflict.objects.exists()
+    assert "calmer offline and still and" in stored(sheet)
+    assert not KeptText.objects.exists()
     desk.console.clear()  # the browser itself logs each failed request
 
 
-def test_a_lost_reply_is_no_conflict(desk, task):
+def test_a_lost_reply_is_no_conflict(desk, sheet):
     page = desk.page
     lost = []
 
@@ -327,12 +369,12 @@ def test_a_lost_reply_is_no_conflict(desk, task):
     page.keyboard.type(" more")
     expect_saved(page)
     assert lost == [200]
-    assert "calmer once more" in stored(task)
-    assert not DraftConflict.objects.exists()
+    assert "calmer once more" in stored(sheet)
+    assert not KeptText.objects.exists()
     desk.console.clear()
 
 
-def test_two_tabs_meet_side_by_side_and_nothing_is_overwritten(desk, task):
+def test_two_tabs_meet_side_by_side_and_nothing_is_overwritten(desk, sheet):
     one = desk.page
     two = desk.context.new_page()
     two.goto(one.url)
@@ -346,25 +388,25 @@ def test_two_tabs_meet_side_by_side_and_nothing_is_overwritten(desk, task):
     expect(conflict).to_contain_text("Two versions of this text")
     expect(conflict.locator(".two > div").first).to_contain_text("in the second tab")
     expect(conflict.locator(".two > div").last).to_contain_text("in the first tab")
-    assert "in the first tab" in stored(task)
-    assert "in the second tab" in DraftConflict.objects.get().text
+    assert "in the first tab" in stored(sheet)
+    assert "in the second tab" in KeptText.objects.get().content["text"]
     faults = desk.axe()
     assert faults == []
     conflict.get_by_text("Merge them by hand").click()
-    merged = stored(task).replace("at once", "at once in the second tab")
+    merged = stored(sheet).replace("at once", "at once in the second tab")
     conflict.locator("textarea").fill(merged)
     conflict.get_by_role("button", name="Go on with the merged text").click()
     expect(two.locator(".conflict")).to_have_count(0)
-    assert stored(task) == merged
+    assert stored(sheet) == merged
     put_caret(one, "Tea is calmer")
     one.keyboard.type(" again")
     one.locator(".conflict").get_by_role("button", name="Keep the stored draft").click()
     expect(one.locator(".conflict")).to_have_count(0)
     assert editor(one).input_value() == merged
-    kept = [*DraftConflict.objects.values_list("text", flat=True)]
+    kept = [each.content["text"] for each in KeptText.objects.all()]
     kept += [*EarlierDraft.objects.values_list("text", flat=True)]
     for words in ("calmer in the first tab", "once in the second tab", "calmer again"):
-        assert any(words in text for text in [*kept, stored(task)])
+        assert any(words in text for text in [*kept, stored(sheet)])
     desk.console.clear()  # the browser logs the 409
 
 
@@ -379,34 +421,34 @@ def leave_offline(visitor, words):
     visitor.page = visitor.context.new_page()
 
 
-def test_a_page_that_was_closed_before_it_could_save(desk, task):
+def test_a_page_that_was_closed_before_it_could_save(desk, sheet):
     leave_offline(desk, " unsent")
-    assert stored(task) == task.machine_text
-    page = open_desk(desk, task)
+    assert stored(sheet) == sheet.machine_text
+    page = open_desk(desk, sheet)
     expect(page.locator("#toasts")).to_contain_text("Text of an earlier visit")
     expect(editor(page)).to_have_value(re.compile("calmer unsent"))
-    assert "calmer unsent" in stored(task)
+    assert "calmer unsent" in stored(sheet)
     assert page.evaluate("Object.keys(localStorage)") == []
     desk.console.clear()
 
 
-def test_unsent_text_of_an_earlier_visit_meets_what_was_saved_since(desk, task, visit):
+def test_unsent_text_of_an_earlier_visit_meets_what_was_saved_since(desk, sheet, visit):
     leave_offline(desk, " on the train")
-    other = visit(task.editor)
-    open_desk(other, task)
+    other = visit(sheet.rater.user)
+    open_desk(other, sheet)
     put_caret(other.page, "Coffee works at once")
     other.page.keyboard.type(" at home")
     expect_saved(other.page)
-    page = open_desk(desk, task)
+    page = open_desk(desk, sheet)
     expect(page.locator(".conflict")).to_contain_text("on the train")
-    assert "at home" in stored(task)
+    assert "at home" in stored(sheet)
     page.get_by_role("button", name="Go on with the text that arrived").click()
     expect(editor(page)).to_have_value(re.compile("on the train"))
     assert "at home" in EarlierDraft.objects.get().text
     desk.console.clear()
 
 
-def test_leaving_with_unsent_text_asks_first(desk, task):
+def test_leaving_with_unsent_text_asks_first(desk, sheet):
     page = desk.page
     desk.context.route(re.compile("/save/"), lambda route: route.abort())
     put_caret(page, "Tea is calmer")
@@ -414,12 +456,12 @@ def test_leaving_with_unsent_text_asks_first(desk, task):
     expect(page.locator("#saved")).to_contain_text("No connection")
     asked = []
     page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
-    desk.go("editing", task.editing_round.study.public_id)
+    desk.go("editing", sheet.round.study.public_id)
     assert asked == ["beforeunload"]
     desk.console.clear()
 
 
-def test_signed_out_in_the_middle_and_back_again(desk, task):
+def test_signed_out_in_the_middle_and_back_again(desk, sheet):
     page = desk.page
     cookies = desk.context.cookies()
     desk.context.clear_cookies(name="sessionid")
@@ -427,15 +469,15 @@ def test_signed_out_in_the_middle_and_back_again(desk, task):
     page.keyboard.type(" signed out")
     expect(page.locator("#saved")).to_contain_text("You are signed out")
     expect(page.locator("#trouble-link")).to_have_attribute("href", re.compile("login.*next="))
-    assert stored(task) == task.machine_text
+    assert stored(sheet) == sheet.machine_text
     desk.context.add_cookies(cookies)
     page.goto(page.url)
     expect(editor(page)).to_have_value(re.compile("calmer signed out"))
-    assert "calmer signed out" in stored(task)
+    assert "calmer signed out" in stored(sheet)
     desk.console.clear()
 
 
-def test_a_token_gone_stale_says_so_and_keeps_the_text(desk, task):
+def test_a_token_gone_stale_says_so_and_keeps_the_text(desk, sheet):
     page = desk.page
     desk.context.clear_cookies(name="csrftoken")
     put_caret(page, "Tea is calmer")
@@ -444,18 +486,18 @@ def test_a_token_gone_stale_says_so_and_keeps_the_text(desk, task):
     page.locator("#trouble-link").click()
     expect(editor(page)).to_have_value(re.compile("calmer stale"))
     expect(page.locator("#toasts")).to_contain_text("Text of an earlier visit")
-    assert "calmer stale" in stored(task)
+    assert "calmer stale" in stored(sheet)
     desk.console.clear()
 
 
-def test_a_round_that_ends_meanwhile_keeps_the_text(desk, task, editing_round):
+def test_a_round_that_ends_meanwhile_keeps_the_text(desk, sheet, editing_round):
     page = desk.page
     actor = make_member(editing_round.study, "researcher")
-    editing_rounds.close_round(editing_round=editing_round, actor=actor)
+    close_round(round_=editing_round, actor=actor)
     put_caret(page, "Tea is calmer")
     page.keyboard.type(" too late")
     expect(page.locator("#saved")).to_contain_text("The round was closed meanwhile")
-    assert "calmer too late" in DraftConflict.objects.get().text
+    assert "calmer too late" in KeptText.objects.get().content["text"]
     page.reload()
     expect(page.locator("main")).to_contain_text("This round is closed")
     expect(editor(page)).not_to_be_editable()
@@ -478,15 +520,15 @@ study = Study.objects.create(name="Killed")
 expert = User.objects.create_user("expert@killed.example", sys.argv[1])
 Membership.objects.create(study=study, user=expert, role="expert")
 make_answers(study, questions=1)
-task = make_round(study, people=[expert], individual=0).tasks.get()
-print(json.dumps([str(study.public_id), str(task.public_id)]))
+sheet = make_round(study, people=[expert], individual=0).sheets.get()
+print(json.dumps([str(study.public_id), str(sheet.public_id)]))
 """
 SHOW = """
 import django
 django.setup()
-from annotation.models import EditingTask
-task = EditingTask.objects.get()
-print(task.draft_version, repr(task.text), task.conflicts.count())
+from annotation.models import EditingSheet
+sheet = EditingSheet.objects.get()
+print(sheet.version, repr(sheet.text), sheet.kept.count())
 """
 
 
@@ -495,7 +537,7 @@ class EditingServer(CampaignServer):
 
     def prepare(self):
         made = self.python("-c", PREPARE, PASSWORD)
-        self.study, self.task = json.loads(made.splitlines()[-1])
+        self.study, self.sheet = json.loads(made.splitlines()[-1])
         self.python("manage.py", "collectstatic", "--noinput", "-v0")
 
 
@@ -514,7 +556,7 @@ def test_the_server_is_killed_in_the_middle_of_a_draft(browser, killable):
     address = f"http://127.0.0.1:{killable.port}"
     visitor = Visitor(browser, address, None)
     page = visitor.page
-    page.goto(f"{address}/accounts/login/?next=/s/{killable.study}/editing/{killable.task}/")
+    page.goto(f"{address}/accounts/login/?next=/s/{killable.study}/editing/{killable.sheet}/")
     page.get_by_label("Email").fill("expert@killed.example")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("main").get_by_role("button").first.click()
@@ -529,7 +571,7 @@ def test_the_server_is_killed_in_the_middle_of_a_draft(browser, killable):
     page.close(run_before_unload=False)  # the lid is closed
     killable.start()
     page = visitor.context.new_page()
-    page.goto(f"{address}/s/{killable.study}/editing/{killable.task}/")
+    page.goto(f"{address}/s/{killable.study}/editing/{killable.sheet}/")
     words = "calmer before the crash, during and after it"
     expect(editor(page)).to_have_value(re.compile(words))
     expect(page.locator("#toasts")).to_contain_text("Text of an earlier visit")
@@ -538,11 +580,11 @@ def test_the_server_is_killed_in_the_middle_of_a_draft(browser, killable):
     visitor.context.close()
 
 
-def test_what_is_written_before_the_scripts_are_there_is_kept(visit, task):
-    visitor = visit(task.editor)
+def test_what_is_written_before_the_scripts_are_there_is_kept(visit, sheet):
+    visitor = visit(sheet.rater.user)
     page, held = visitor.page, []
     page.route("**/js/editing.js", lambda route: held.append(route))
-    address = reverse("desk", args=[task.editing_round.study.public_id, task.public_id])
+    address = reverse("desk_form", args=[sheet.round.study.public_id, sheet.public_id])
     page.goto(visitor.server + address, wait_until="commit")
     editor(page).wait_for()
     put_caret(page, "Tea is calmer")
@@ -551,20 +593,20 @@ def test_what_is_written_before_the_scripts_are_there_is_kept(visit, task):
     [held_back] = held
     held_back.continue_()
     expect_saved(page)
-    assert "Tea is calmer and kinder" in stored(task)
+    assert "Tea is calmer and kinder" in stored(sheet)
     assert "Tea is calmer and kinder" in editor(page).input_value()
 
 
 # -- without script, small screens ---------------------------------------------------------------
 
 
-def test_everything_works_without_script(visit, task):
-    visitor = visit(task.editor, java_script_enabled=False)
-    page = open_desk(visitor, task)
+def test_everything_works_without_script(visit, sheet):
+    visitor = visit(sheet.rater.user, java_script_enabled=False)
+    page = open_desk(visitor, sheet)
     write(page, "First line\nsecond line [2]")
     page.get_by_role("button", name="Save").click()
     assert editor(page).input_value() == "First line\nsecond line [2]"
-    assert stored(task) == "First line\nsecond line [2]"
+    assert stored(sheet) == "First line\nsecond line [2]"
     page.locator("#submit").click()
     expect(page.get_by_role("alert")).to_contain_text("Choose at least one reason")
     page.get_by_label("Structure or order of the parts").check()
@@ -575,11 +617,11 @@ def test_everything_works_without_script(visit, task):
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (360, "light")])
-def test_the_desk_in_use_is_accessible(visit, task, width, scheme):
+def test_the_desk_in_use_is_accessible(visit, sheet, width, scheme):
     size = {"width": width, "height": 800}
-    visitor = visit(task.editor, color_scheme=scheme, viewport=size)
-    page = open_desk(visitor, task)
-    write(page, task.machine_text.replace("[2]", "[2, 9] [generated]"))
+    visitor = visit(sheet.rater.user, color_scheme=scheme, viewport=size)
+    page = open_desk(visitor, sheet)
+    write(page, sheet.machine_text.replace("[2]", "[2, 9] [generated]"))
     expect_saved(page)
     page.locator("[data-check=citations_exist]").click()
     put_caret(page, "Tea has little of it [")

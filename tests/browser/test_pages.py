@@ -16,11 +16,13 @@ from django.utils.http import int_to_base36
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.actions import importing
-from benchmark.actions.board_freezing import freeze_board, publish_board
+from benchmark.actions.boards import BOARDS
 from cqa_site import home, urls
 from cqa_site.people.actions.invitations import create_invitation
-from cqa_site.people.actions.participants import PlatformIds, create_link, take_part
-from cqa_site.people.models import Participant, User
+from cqa_site.people.models import User
+from cqa_site.results import keeping
+from cqa_site.rounds.crowd.participants import PlatformIds, create_link, take_part
+from cqa_site.rounds.models import Participant
 from tests.annotation.made_generations import make_generation
 from tests.annotation.made_retrieval import make_corpus
 from tests.cast import make_campaign
@@ -47,6 +49,7 @@ PIECES = {
     "edited_texts_table",
     "expert_agreement_chart",
     "expert_agreement_table",
+    "exclusion_curve",
     "export_download",
     "export_list",
     "export_manifest",
@@ -57,6 +60,7 @@ PIECES = {
     "score_watch",
     "scorer_curve",
     "generation_figures",
+    "generation_launch_progress",
     "import_problems",
     "job_progress",
     "key_points_chart",
@@ -75,7 +79,10 @@ PIECES = {
     "judges_chart",
     "judges_fragment",
     "judges_table",
+    # Without a rater there is nothing to compare with.
+    "label_compare_table",
     "label_next",
+    "preferences_table",
     "rubric_json",
     "run_progress",
     "score_agreement_chart",
@@ -111,9 +118,7 @@ class FullSite(World):
         self.rewriting = make_generation(self.study, self.endpoint, boss, number=3, replicates=2)
         self.people["site"] = User.objects.create_superuser("root@site.example", "a long password")
         self.link, self.link_secret = create_link(
-            study=self.study,
-            campaign_ref=self.open.public_id,
-            campaign_name=self.open.name,
+            round_=self.open,
             actor=boss,
             completed_code="DONE",
             expires_at=timezone.now() + timedelta(days=1),
@@ -123,14 +128,18 @@ class FullSite(World):
         Participant.objects.filter(pk=ended.pk).update(outcome="completed")
         self.people["ended"] = ended.user
         self.people["nobody"] = None
-        freeze_board(study=self.study, number=self.board.number, note="For readers", actor=boss)
-        self.public = publish_board(study=self.study, number=self.board.number, actor=boss)
+        keeping.freeze(
+            BOARDS, owner=self.study, number=self.board.number, note="For readers", actor=boss
+        )
+        self.public = keeping.publish(
+            BOARDS, owner=self.study, number=self.board.number, actor=boss
+        )
         _invitation, self.invitation_secret = create_invitation(
             study=self.study, role="expert", note="x", days=1, actor=boss
         )
 
     def take_part(self, name):
-        return take_part(link=self.link, ids=PlatformIds(name, "S", "T"))
+        return take_part(link=self.link, ids=PlatformIds(name, "S", "T"), browser="browser")
 
     def pages(self, who):
         """Name and address of every page of a person."""
@@ -170,7 +179,10 @@ class FullSite(World):
         }
 
     def pages_of_site(self):
-        nowhere = {"no such page": "/nowhere/"}
+        nowhere = {
+            "no such page": "/nowhere/",
+            "a page about papers": reverse("paper_notes", args=["deviations"]),
+        }
         return site_pages("home", "study_new", "design", "account_change_password") | nowhere
 
     def pages_of_crowd(self):

@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from benchmark.actions.scoring_rounds import close_round
-from benchmark.models import KeptDraft, ScoreSheet
+from benchmark.models import KeptScore, ScoreSheet
+from cqa_site.rounds.opening import close_round
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.cast import make_member, make_study
@@ -192,12 +192,12 @@ def test_what_never_arrived_is_kept_when_the_round_closed_meanwhile(form, scorin
     press(page, "11")
     expect(page.locator("#saved")).to_have_attribute("data-state", "again")
     page.close()
-    close_round(scoring_round=scoring_round, actor=scoring_round.created_by)
+    close_round(round_=scoring_round, actor=scoring_round.created_by)
     form.context.set_offline(False)
     page = form.context.new_page()
     page.goto(address)
     expect(page.locator("#kept h2")).to_have_text("Two versions of this sheet")
-    assert KeptDraft.objects.get().content["points"] == {"C1": 1, "C2": 1}
+    assert KeptScore.objects.get().content["points"] == {"C1": 1, "C2": 1}
     form.console.clear()
 
 
@@ -210,7 +210,7 @@ def test_a_second_tab_cannot_overwrite_the_first(form, scoring_round):
     expect_saved(page)
     press(other, "0")
     expect(other.locator("#kept h2")).to_have_text("Two versions of this sheet")
-    assert KeptDraft.objects.get().content["points"] == {"C1": 0}
+    assert KeptScore.objects.get().content["points"] == {"C1": 0}
     other.get_by_role("button", name="Take this version").click()
     expect(other.locator("#C1 input[value='0']")).to_be_checked()
     assert sheet().draft["points"] == {"C1": 0}

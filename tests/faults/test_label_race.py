@@ -97,17 +97,19 @@ def check(server: CampaignServer, people: list[Annotator], ends: list[str]) -> N
 
 @pytest.mark.slow
 @pytest.mark.postgres
-def test_fifty_annotators_on_postgresql_with_three_kills():
+@pytest.mark.parametrize("items", [120, pytest.param(400, marks=pytest.mark.again)])
+def test_fifty_annotators_on_postgresql_with_three_kills(items):
     if not postgres_answers():
         pytest.skip("PostgreSQL does not answer on 127.0.0.1:5432")
     with postgres_database() as url:
-        server = CampaignServer(database_url=url, people=50, items=400, controls=40)
+        server = CampaignServer(database_url=url, people=50, items=items, controls=items // 10)
         race(server, 50)
 
 
 @pytest.mark.slow
-def test_eight_annotators_on_sqlite_with_three_kills():
-    race(CampaignServer(people=8, items=120, controls=60, workers=1), 8)
+@pytest.mark.parametrize("items", [60, pytest.param(120, marks=pytest.mark.again)])
+def test_eight_annotators_on_sqlite_with_three_kills(items):
+    race(CampaignServer(people=8, items=items, controls=items // 2, workers=1), 8)
 
 
 def race(server: CampaignServer, count: int) -> None:

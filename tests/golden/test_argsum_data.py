@@ -80,3 +80,25 @@ def test_the_splits_have_the_published_size(cells):
     assert sizes == {"train": (48, 207, 20635), "dev": (8, 36, 3458), "test": (6, 33, 3426)}
     texts = [argument.text for cell in cells for argument in cell.arguments]
     assert sum("\n" in text for text in texts) == 1
+
+
+# -- Debate -----------------------------------------------------------------------------------
+
+DEBATE = FOLDER.parent / "debate"
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "arguments", "key_points"),
+    [
+        ("dataset_scores", 3228, 3180, 48),
+        ("dataset_scores_processed", 2321, 2321, 48),
+        ("dataset_scores_processed_test", 1165, 1165, 48),
+    ],
+)
+def test_debate_has_pairs_without_labels(name, rows, arguments, key_points):
+    found = read_argument_pairs(DEBATE / f"{name}.csv", name=name)
+    assert (found.problems, found.has_label, found.unread) == ([], False, ())
+    texts = sum(len(cell.arguments) for cell in found.cells)
+    assert (texts, texts + sum(cell.repeats for cell in found.cells)) == (arguments, rows)
+    assert (len(found.cells), sum(len(cell.key_points) for cell in found.cells)) == (8, key_points)
+    assert all(is_match for cell in found.cells for is_match in cell.matches.values())

@@ -10,20 +10,14 @@ from django.core.management import call_command
 
 from annotation.actions.importing import import_path
 from annotation.management.throwaway import throwaway_database
-from annotation.models import Rater
 from benchmark.methods import score_recipes as recipes
 from benchmark.methods.compqa_rubric import COMPQA
 from benchmark.models import ScoreSheet
-from benchmark.reports.compqa_paper import agreement_values, scenario_values
-from benchmark.reports.compqa_release import (
-    JUDGE,
-    PEOPLE,
-    paired_sheets,
-    read_release,
-    release_sheets,
-)
+from benchmark.reports.compqa_release import PEOPLE, our_sheets, paper_sheets, read_release
+from benchmark.reports.compqa_study import study_reproduction
+from benchmark.reports.compqa_values import agreement_values, scenario_values, sheet_values
 from benchmark.reports.sheet_rows import counted_sheets, sheet_table
-from cqa_site.people.models import Study
+from cqa_site.people.models import Rater, Study
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))
@@ -33,7 +27,18 @@ pytestmark = [
     pytest.mark.reference,
     pytest.mark.skipif(not HUMAN.exists(), reason="released data absent: compqa"),
 ]
-KEYS = list(COMPQA.keys)
+JUDGE = "gpt4"
+PARTS = ("raw_summaries", f"judged_{JUDGE}", f"human/{HUMAN.name}")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The part of the release that has one judge and one table of people."""
+    made = tmp_path_factory.mktemp("release") / "compqa"
+    (made / "human").mkdir(parents=True)
+    for part in PARTS:
+        (made / part).symlink_to(FOLDER.resolve() / part)
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -46,16 +51,16 @@ def database(django_db_setup, django_db_blocker, tmp_path_factory):
     settings.MEDIA_ROOT = media
 
 
-def run(*options) -> str:
+def run(folder, *options) -> str:
     out = io.StringIO()
-    call_command("import_compqa", str(FOLDER), "--study", "CompQA", *options, stdout=out)
+    call_command("import_compqa", str(folder), "--study", "CompQA", *options, stdout=out)
     return out.getvalue()
 
 
 @pytest.fixture(scope="module")
-def imported(database):
+def imported(database, folder):
     """The study after one import, and what the command said."""
-    said = run("--create-study")
+    said = run(folder, "--create-study")
     return Study.objects.get(name="CompQA"), said
 
 
@@ -67,14 +72,14 @@ def stored(imported):
     table = sheet_table(counted_sheets(rubric), rubric.rubric)
     raters = table["rater_kind"].map({"model": JUDGE, "reference": PEOPLE})
     # The paper counts the two human rows about one answer like rows about two.
-    return table.assign(rater=raters, choice=table["sheet"], key=table["answer"])
+    return table.assign(rater=raters, choice=table["sheet"], position=table["answer"])
 
 
 @pytest.fixture(scope="module")
-def released():
+def released(folder):
     """The same from the files, without the one judgement that is unscored here."""
-    release = read_release(DATA)
-    sheets = release_sheets(release)
+    release = read_release(folder)
+    sheets = paper_sheets(release)
     unscored = {
         (file.system, file.scenario, each.answer.position)
         for file in release.files
@@ -83,7 +88,7 @@ def released():
     }
     places = zip(sheets["system"], sheets["scenario"], sheets["choice"], strict=True)
     is_kept = [place not in unscored for place in places]
-    return release, sheets, sheets[is_kept]
+    return sheets[is_kept]
 
 
 def count_of(said: str, kind: str, name: str) -> list[str]:
@@ -135,10 +140,10 @@ def test_points_off_the_scale_stay_and_are_named(imported):
     assert all(each.total == sum(each.points.values()) for each in sheets)
 
 
-def test_importing_it_again_changes_nothing(imported):
+def test_importing_it_again_changes_nothing(imported, folder):
     study, _said = imported
     before = list(study.score_sheets.order_by("pk").values_list("pk", "points", "total"))
-    said = run()
+    said = run(folder)
     for kind, names in (
         ("Answers of one system", ("answers", "systems", "questions")),
         ("Judged answers", ("answers", "raters", "sheets")),
@@ -150,13 +155,30 @@ def test_importing_it_again_changes_nothing(imported):
     assert list(study.score_sheets.order_by("pk").values_list("pk", "points", "total")) == before
 
 
-def test_a_dry_run_is_taken_back(imported):
+def test_a_dry_run_is_taken_back(imported, folder):
     before = Study.objects.count(), ScoreSheet.objects.count()
     out = io.StringIO()
     asked = ("--study", "Another", "--create-study", "--dry-run")
-    call_command("import_compqa", str(FOLDER), *asked, stdout=out)
+    call_command("import_compqa", str(folder), *asked, stdout=out)
     assert count_of(out.getvalue(), "Consolidated scores", "sheets")[0] == "367"
     assert (Study.objects.count(), ScoreSheet.objects.count()) == before
+
+
+@pytest.mark.skipif(
+    not (FOLDER / "judged_gpt3-5").exists(), reason="released data absent: compqa/judged_gpt3-5"
+)
+def test_the_whole_folder_comes_in_with_both_judges_and_the_own_sheets_of_people(database):
+    out = io.StringIO()
+    asked = ("--study", "Whole", "--create-study")
+    call_command("import_compqa", str(FOLDER), *asked, stdout=out)
+    said = out.getvalue()
+    assert count_of(said, "Judged answers", "sheets") == ["4,316", "0", "0", "0"]
+    assert count_of(said, "Any table", "sheets") == ["364", "0", "0", "13"]
+    assert count_of(said, "Consolidated scores", "sheets") == ["367", "0", "0", "0"]
+    study = Study.objects.get(name="Whole")
+    assert study.answers.count() == 2_158
+    people = study.score_sheets.filter(rater__kind=Rater.Kind.PERSON)
+    assert people.values("rater").distinct().count() == 2
 
 
 def test_people_without_the_answers_find_nothing(database):
@@ -175,7 +197,7 @@ def test_people_without_the_answers_find_nothing(database):
 
 def test_every_cell_of_the_leaderboards_equals_the_files(stored, released):
     ours = recipes.cell_scores(recipes.with_totals(stored, COMPQA)).sort_index()
-    theirs = recipes.cell_scores(released[2]).sort_index()
+    theirs = recipes.cell_scores(released).sort_index()
     assert len(theirs) == 2 * 27
     assert list(ours.index) == list(theirs.index)
     both = ours.join(theirs, rsuffix="_file")
@@ -197,26 +219,34 @@ def test_the_human_leaderboard_is_the_published_one(stored):
 
 def test_scenarios_and_groups_equal_the_files(stored, released):
     ours = scenario_values(recipes.with_totals(stored, COMPQA))
-    theirs = scenario_values(released[2])
+    theirs = scenario_values(released)
     assert set(ours) == set(theirs)
     for at, each in theirs.items():
         assert ours[at].numbers == pytest.approx(each.numbers, abs=1e-12), at
 
 
 def test_agreement_of_judge_and_people_equals_the_files(stored, released):
-    release, sheets, _scored = released
-    judge, people = paired_sheets(release, sheets)
-    is_scored = judge["total"] <= 19
-    is_scored &= (judge[KEYS] <= [each.maximum for each in COMPQA.criteria]).all(axis=1)
-    theirs = agreement_values(judge[is_scored], people[is_scored])
-
-    by_answer = stored[stored["rater"] == JUDGE].set_index("key")
-    human = stored[stored["rater"] == PEOPLE]
-    human = human[human["key"].map(by_answer["total"]).notna()]
-    ours = agreement_values(by_answer.loc[human["key"]], human)
+    theirs = agreement_values(released)
+    ours = agreement_values(recipes.with_totals(stored, COMPQA))
     exact = [at for at in theirs if "shuffled" not in at[1]]
+    assert len(exact) == 7
     for at in exact:
         assert ours[at].numbers == pytest.approx(theirs[at].numbers, abs=1e-9), at
-    assert ours["agreement", "totals: alpha, interval"].numbers[0] == pytest.approx(
-        0.394, abs=0.003
-    )
+    alpha = ours["table 2", "GPT-4o, final score: alpha"]
+    assert (alpha.numbers[0], alpha.n) == (pytest.approx(0.394, abs=0.003), 367)
+
+
+def test_the_papers_tables_of_the_study_are_ours_from_the_files(imported, folder):
+    theirs = sheet_values(our_sheets(read_release(folder)))
+    found = study_reproduction(imported[0])
+    ours = {each.key: each.found.ours for each in found.figures}
+    assert {table for table, _cell in theirs} == {
+        "table 2", "table 3", "table 4", "table 5", "figure 6", "figure 7",
+    }  # fmt: skip
+    for at, each in theirs.items():
+        if "shuffled" not in at[1]:
+            assert ours[at].numbers == pytest.approx(each.numbers, abs=1e-9, nan_ok=True), at
+            assert ours[at].n == each.n, at
+    (cells,) = [each for each in found.layouts if each.name == "compqa-5"]
+    assert cells.headings == ("System", "Scenario", "GPT-4o", "Human")
+    assert len(cells.lines) == 27

@@ -11,8 +11,9 @@ import pytest
 from annotation.methods.faithfulness import measure, pool
 from annotation.methods.faithfulness_relevance import cited_in_paper_segments, score_sets
 from annotation.methods.final_labels import read_final_labels
+from annotation.methods.gold import read_gold
 from annotation.methods.silver import read_silver
-from tests.annotation.methods.released import FINAL, FOLDER, SILVER_50, SILVER_112
+from tests.annotation.methods.released import FINAL, FOLDER, GOLD, SILVER_50, SILVER_112, needs
 
 FILES = {"silver_112x3": SILVER_112, "silver_50x3": SILVER_50}
 HUMAN = FOLDER.parent / "compqa" / "raw_summaries" / "human.json"
@@ -114,6 +115,13 @@ def test_the_edited_answers_have_the_figures_of_the_papers_table(released):
     assert found.n_answers == 80
     assert (round(found.jaccard_text, 2), round(found.jaccard_sentence, 2)) == (0.14, 0.18)
     assert found.levenshtein == pytest.approx(20.54, abs=0.01)
+
+
+@needs(GOLD)
+def test_the_released_gold_answers_have_lost_their_line_breaks():
+    texts = [text for each in read_gold(GOLD) for text in each.texts]
+    assert len(texts) == 80
+    assert not any("\n" in text for text in texts)
 
 
 def test_sound_segments_are_either_measured_or_said_to_be_left_out(released):

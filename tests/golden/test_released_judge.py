@@ -4,7 +4,7 @@ import pytest
 
 from annotation.actions.consensus import recompute_final_labels
 from annotation.management.reproduction import find_files, import_all
-from annotation.models import ImportFile
+from annotation.models import ImportFile, campaigns_of
 from annotation.reports.judge_figures import compute_figures
 from annotation.reports.judge_versions import Choice
 from cqa_site.people.models import Study
@@ -19,7 +19,7 @@ def test_gpt_4_agrees_as_far_as_was_found_in_the_release(settings, tmp_path):
     study = Study.objects.create(name="Released")
     kind = ImportFile.Kind.FINAL_LABELS
     import_all(study, [each for each in find_files(FOLDER) if each[0] == kind])
-    campaign = study.campaigns.select_related("guideline").get()
+    campaign = campaigns_of(study).select_related("guideline").get()
     # Its labels stand among the votes of the file and must not settle a final label.
     recompute_final_labels(campaign)
     (judge,) = compute_figures(campaign, Choice())["judges"]

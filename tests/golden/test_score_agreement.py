@@ -120,4 +120,4 @@ def test_what_the_release_can_tell_about_replacing_people(found):
     # One consolidated sheet an answer: no second person to compare with, no replicates.
     assert results["alternative"] == results["agreement"] == "not_shown"
     assert results["consistency"] == "not_shown"
-    assert total["rules"]["alternative"]["missing"]["people"] == 1
+    assert total["rules"]["alternative"]["missing"]["people"] == 2

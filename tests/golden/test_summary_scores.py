@@ -1,11 +1,12 @@
 """Stored scores through the import: the published correlations, weighted scores and indexes."""
 
+import json
 import os
 from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import transaction
 
 from argsum.models import MetricScore, SummarySet
@@ -154,3 +155,75 @@ def test_a_second_import_changes_nothing(study):
     _call("import_summary_scores", *EVALUATIONS, *CLUSTERINGS, dataset="ArgKP")
     assert (MetricScore.objects.count(), SummarySet.objects.count()) == before
     assert "7,560" in said
+
+
+# -- Debate -----------------------------------------------------------------------------------
+
+DEBATE_FILES = sorted((FOLDER / "clusterings").glob("Debate_*.json"))
+
+
+@pytest.fixture(scope="module")
+def debate(study):
+    """The released half of Debate, whose pairs have no labels."""
+    half = FOLDER / "debate" / "dataset_scores_processed_test.csv"
+    said = _call("import_arguments", half, dataset="Debate")
+    assert "every row is taken as a match" in said
+    return study.argument_datasets.get(name="Debate")
+
+
+def test_clusterings_of_debate_are_refused_in_the_order_of_argkp(study, debate):
+    for file in DEBATE_FILES:
+        with pytest.raises(CommandError, match="choose “rows”"):
+            _call("import_summary_scores", file, dataset="Debate", leave_out_rejected=True)
+    assert not SummarySet.objects.filter(cell__dataset=debate).exists()
+
+
+def test_clusterings_of_debate_give_the_printed_indexes_in_the_order_of_its_rows(study, debate):
+    _call("import_summary_scores", *DEBATE_FILES, dataset="Debate", order="rows")
+    query = {"dataset": str(debate.public_id), "selection": "oracle"}
+    rows = {row.system: row.figures for row in summary_board(board_choice(study, query)).rows}
+    including = {name: round(row["including"].value, 3) for name, row in rows.items()}
+    assert including == {
+        MCARGSUM: 0.315,
+        "MCArgSum_RoBERTa": 0.311,
+        "USKPM": 0.232,
+        "USKPM (iterative)": 0.262,
+    }
+    with pytest.raises(CommandError, match="choose “rows”"):
+        _call("import_summary_scores", DEBATE_FILES[0], dataset="Debate", order="key_points")
+
+
+def test_the_tables_of_the_paper_from_the_study(study, debate):
+    _call("import_summary_scores", *DEBATE_FILES, dataset="Debate", order="rows")
+    out = StringIO()
+    call_command("reproduce", "argsum", study="Released", json=True, stdout=out)
+    found = {
+        (row["table"], row["cell"]): row["ours"]["numbers"] for row in json.loads(out.getvalue())
+    }
+    rounded = {key: tuple(round(each, 3) for each in numbers) for key, numbers in found.items()}
+    # Imports order sets as they come, so that all of this is computed from rows of the study.
+    argkp, debated = "clusters of ArgKP, oracle", "clusters of Debate, oracle"
+    expected = {
+        ("people", "coverage, mean Pearson of two annotators"): (0.697,),
+        ("language-model counts", "redundancy, temperature 1.0"): (0.852, 0.824, 0.055),
+        ("soft score", "MENLI, sR"): (0.265, 0.372, 0.26),
+        (argkp, f"{MCARGSUM}, Excl. noise (≥ 75%): ARI"): (0.594, 0.299),
+        (argkp, f"{MCARGSUM}, Incl. noise: ARI"): (0.547, 0.255),
+        (argkp, "USKPM (iterative), Incl. noise: Runtime"): (4.377, 4.378),
+        (debated, f"{MCARGSUM}, Excl. noise (≥ 70%): ARI"): (0.369, 0.135),
+        (debated, "MCArgSum_RoBERTa, Incl. noise: ARI"): (0.311, 0.099),
+        ("weighted, oracle", "ArgKP, BarH: weighted score"): (0.78,),
+        ("data", "Debate: Unique arguments"): (1165,),
+    }
+    assert {key: rounded.get(key) for key in expected} == expected
+
+
+def test_the_tables_of_the_study_are_for_print(study):
+    for form, sign in (("latex", r"\toprule"), ("markdown", "---:"), ("text", "-----")):
+        out = StringIO()
+        call_command("reproduce", "argsum", study="Released", tables=form, stdout=out)
+        text = out.getvalue()
+        assert sign in text
+        assert text.count("MENLI") == 1
+    with pytest.raises(CommandError, match="no study 'Nowhere'"):
+        call_command("reproduce", "argsum", study="Nowhere")

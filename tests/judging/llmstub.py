@@ -28,6 +28,7 @@ from . import stub_answers
 from .stub_batches import Batches
 from .stub_http import Connection, Request, Wire, head
 
+LIMITS = ("max_tokens", "max_completion_tokens")
 FAULTS = (
     "throttled", "quota", "broken", "hung", "reset", "dripped", "garbage", "cut", "refused",
     "empty", "gzipped", "redirected", "huge", "endless", "headers", "misshaped",
@@ -66,6 +67,8 @@ class Conduct:
     faults_once: bool = False  # a body that comes again is answered well
     key: str = ""  # required as bearer token; refusals repeat part of what was sent
     model: str = "stub-1"  # name the stub answers with
+    refuses: str = ""  # a parameter that gets a 400 which names it; several with commas
+    honours_limit: bool = True
     honours_schema: bool = True
     honours_seed: bool = True
     has_logprobs: bool = True
@@ -213,6 +216,12 @@ class Stub:
 
     async def _complete(self, request: Request, wire: Wire, name: str, fault: str) -> None:
         document = json.loads(request.body)
+        for parameter in filter(None, self.conduct.refuses.split(",")):
+            if parameter in document:
+                said = f"Unsupported parameter: '{parameter}' is not supported with this model."
+                error = {"message": said, "type": "invalid_request_error", "param": parameter}
+                wire.send_json({"error": error | {"code": "unsupported_parameter"}}, 400)
+                return
         body = json.dumps(self.completion(document, name, fault)).encode()
         # Paid for from here on, whether or not anybody is left to read it.
         self._pay(name, document, is_delivered=not wire.is_gone)
@@ -268,10 +277,15 @@ class Stub:
 
     def _choice(self, document: dict[str, Any], place: int, fault: str) -> dict[str, Any]:
         text = self._text(document, place)
+        limits = [document[name] for name in LIMITS if name in document]
+        if self.conduct.honours_limit and limits and len(text) > 4 * limits[0]:
+            text, fault = text[: 4 * limits[0]], fault or "limited"
         message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
         reason = "stop"
         if fault == "cut":
             message["content"], reason = text[: len(text) * 2 // 3], "length"
+        elif fault == "limited":
+            reason = "length"
         elif fault == "refused":
             message |= {"content": None, "refusal": "I can't help with that."}
         logprobs = None

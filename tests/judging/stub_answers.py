@@ -19,6 +19,8 @@ def answer(request: dict[str, Any], salt: str = "") -> str:
     if asked.get("type") == "json_schema":
         return json.dumps(instance(asked["json_schema"]["schema"], messages))
     last = str((request.get("messages") or [{}])[-1].get("content", ""))
+    if "two hundred" in last:
+        return "one, two, three, " * 200
     if "JSON" not in messages:
         return f"Word {number_of(messages) % 100_000}."
     ids = [int(found) for found in re.findall(r'^\{"id": ?(\d+)', last, re.MULTILINE)]

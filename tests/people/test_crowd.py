@@ -1,5 +1,6 @@
 """Crowd links: making them, coming in by them, and the code at the end."""
 
+import re
 import threading
 from datetime import timedelta
 
@@ -11,10 +12,19 @@ from django.utils import timezone
 
 from annotation.actions.answering import Answer, answer
 from annotation.actions.campaigns import open_campaign
+from annotation.actions.participation import most_items
 from annotation.actions.serving import member_participation, next_work
-from annotation.models import Assignment, Participation
-from cqa_site.people.actions.participants import LinkFull, PlatformIds, create_link, take_part
-from cqa_site.people.models import AuditEvent, Membership, Participant, ParticipantLink, User
+from annotation.models import Assignment, Campaign, Participation
+from annotation.views import label as label_views
+from cqa_site.people.models import AuditEvent, Membership, User
+from cqa_site.rounds.crowd.participants import (
+    LinkFull,
+    PlaceTaken,
+    PlatformIds,
+    create_link,
+    take_part,
+)
+from cqa_site.rounds.models import Participant, ParticipantLink
 from tests import cast
 
 CODES = {
@@ -42,9 +52,7 @@ def make_link(campaign, people, **fields):
         "expires_at": timezone.now() + timedelta(days=1),
     }
     return create_link(
-        study=campaign.study,
-        campaign_ref=campaign.public_id,
-        campaign_name=campaign.name,
+        round_=campaign,
         actor=people["researcher"],
         **(CODES | defaults | fields),
     )
@@ -59,9 +67,9 @@ def open_link(client, secret, ids=IDS):
     return client.get(reverse("join", kwargs={"secret": secret}), ids)
 
 
-def come_in(secret, ids=IDS):
+def come_in(secret, ids=IDS, client=None):
     """A browser that opened the link and pressed the button."""
-    client = Client()
+    client = client or Client()
     assert open_link(client, secret, ids).url == "/join/start/"
     return client, client.post("/join/start/")
 
@@ -69,7 +77,7 @@ def come_in(secret, ids=IDS):
 def label_items(participant, count):
     """Answer as many items as wanted, the way the labelling page does it."""
     membership = Membership.objects.get(user=participant.user)
-    campaign = participant.study.campaigns.get(public_id=participant.link.campaign_ref)
+    campaign = Campaign.objects.get(pk=participant.link.round_id)
     place = member_participation(campaign=campaign, membership=membership)
     for number in range(count):
         row = next_work(campaign=campaign, participation=place).assignments[0]
@@ -104,7 +112,7 @@ def test_researcher_makes_a_link_that_is_shown_once(researcher, campaign, people
     secret = address.split("/join/")[1].split("/")[0]
     assert text.count(secret) == 1
     link = ParticipantLink.objects.get()
-    assert link.campaign_ref == campaign.public_id
+    assert link.round_id == campaign.pk
     assert secret not in (link.secret_hash, str(link.public_id))
     path = reverse("crowd_links", args=[campaign.study.public_id, campaign.public_id])
     page = researcher.get(path).content.decode()
@@ -128,6 +136,53 @@ def test_researcher_makes_a_link_that_is_shown_once(researcher, campaign, people
 def test_bad_form_makes_no_link(researcher, campaign, fields):
     assert post_link(researcher, campaign, **fields).status_code == 422
     assert not ParticipantLink.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "most"),
+    [
+        # 8 ordinary items in blocks of 5 with 1 control item each: 2 blocks.
+        ({}, 10),
+        ({"share_cap": 0.5}, 5),
+        ({"controls_per_block": 0}, 8),
+        ({"block_size": 3, "controls_per_block": 2}, 10),  # 2 controls, not 2 a block
+        ({"block_size": 50}, 9),
+    ],
+)
+def test_a_link_asks_for_what_the_round_has_for_one_person(
+    researcher, campaign, people, changes, most
+):
+    type(campaign).objects.filter(pk=campaign.pk).update(**changes)
+    campaign.refresh_from_db()
+    assert most_items(campaign) == most
+    refused = post_link(researcher, campaign, required_items=str(most + 1))
+    assert refused.status_code == 422
+    assert f"The round has {most} items for one person" in refused.content.decode()
+    assert post_link(researcher, campaign, required_items=str(most)).status_code == 200
+    take_part_as = {"ids": PlatformIds("P"), "browser": "browser"}
+    person = take_part(link=ParticipantLink.objects.get(), **take_part_as)
+    label_items(person, most)
+    with pytest.raises(IndexError):
+        label_items(person, 1)
+
+
+def test_a_round_without_items_gets_no_link(researcher, study):
+    empty = cast.make_campaign(study, name="Empty", ordinary=0, controls=0)
+    text = post_link(researcher, empty, required_items="1").content.decode()
+    assert "nothing to work on yet" in text
+    assert not ParticipantLink.objects.exists()
+
+
+def test_the_form_proposes_what_is_possible_and_old_links_are_marked(researcher, campaign, people):
+    path = reverse("crowd_links", args=[campaign.study.public_id, campaign.public_id])
+    text = researcher.get(path).content.decode()
+    assert re.search(r'name="required_items" value="10"', text)
+    make_link(campaign, people, required_items=10)
+    assert "nobody who" not in researcher.get(path).content.decode()
+    make_link(campaign, people, required_items=50)
+    text = researcher.get(path).content.decode()
+    assert "An open link asks for more items than the round has" in text
+    assert text.count("the round has 10") == 1
 
 
 def test_link_form_sets_declared_fields_only(researcher, campaign, other_study, people):
@@ -187,9 +242,17 @@ def test_addresses_after_the_link_carry_no_ids(secret):
         assert word not in client.get("/join/start/", follow=True).content.decode()
 
 
+def sessionless(client):
+    """The same browser a day later: its session ran out, its other cookies are there."""
+    later = Client()
+    later.cookies = client.cookies.copy()
+    del later.cookies["sessionid"]
+    return later
+
+
 def test_coming_back_is_the_same_person(secret):
-    come_in(secret)
-    client, response = come_in(secret)
+    first, _ = come_in(secret)
+    client, response = come_in(secret, client=sessionless(first))
     assert "/label/" in response.url
     assert Participant.objects.count() == 1
     assert User.objects.filter(email=None).count() == 1
@@ -197,8 +260,8 @@ def test_coming_back_is_the_same_person(secret):
 
 
 def test_another_session_of_the_same_id_is_noted(secret):
-    come_in(secret)
-    come_in(secret, IDS | {"SESSION_ID": "SESSION-2"})
+    client, _ = come_in(secret)
+    come_in(secret, IDS | {"SESSION_ID": "SESSION-2"}, client=sessionless(client))
     assert Participant.objects.get().session_id == "SESSION-1"
     assert AuditEvent.objects.filter(verb="participant_came_with_another_session").count() == 1
 
@@ -211,12 +274,11 @@ BAD_IDS = [
     IDS | {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}"},
     IDS | {"PROLIFIC_PID": "<script>"},
     IDS | {"PROLIFIC_PID": "a b"},
-    IDS | {"PROLIFIC_PID": "a\x00b"},
     IDS | {"PROLIFIC_PID": "a\n"},
     IDS | {"PROLIFIC_PID": "é"},
     IDS | {"PROLIFIC_PID": ["one", "two"]},
     IDS | {"STUDY_ID": "../.."},
-    IDS | {"SESSION_ID": "a" * 5_000},
+    IDS | {"SESSION_ID": "a" * 1_000},
 ]
 
 
@@ -262,24 +324,165 @@ def test_one_participant_does_not_become_another(secret):
     assert Participant.objects.count() == 1
 
 
-def refusal(secret, ids=IDS):
-    client = Client()
+def refusal(secret, ids=IDS, client=None):
+    client = client or Client()
     open_link(client, secret, ids)
     page = client.get("/join/start/")
     assert page.status_code == client.post("/join/start/").status_code
     return page
 
 
+# -- a place belongs to the browser that opened it -----------------------------------------------
+
+
+ALL_CODES = [value.encode() for value in CODES.values()]
+
+
+def test_another_browser_gets_neither_place_nor_answers_nor_code(secret, campaign, study):
+    client, _ = come_in(secret)
+    person = Participant.objects.get()
+    label_items(person, 4)
+    finish(client)
+    thief = Client()
+    assert open_link(thief, secret).url == "/join/start/"
+    response = thief.post("/join/start/")
+    assert response.status_code == 409
+    assert b"belongs to another browser" in response.content
+    assert not [code for code in ALL_CODES if code in response.content]
+    answers = reverse("label_answers", args=[study.public_id, campaign.public_id])
+    for page in (answers, DONE):
+        assert "/accounts/login/" in thief.get(page).url
+    assert "_auth_user_id" not in thief.session
+    assert Participant.objects.count() == 1
+
+
+def test_before_the_button_every_id_is_told_the_same(secret):
+    come_in(secret)
+    pages = []
+    for name in ("PID-5f1", "PID-nobody"):
+        client = Client()
+        open_link(client, secret, IDS | {"PROLIFIC_PID": name})
+        page = client.get("/join/start/")
+        text = page.content.decode()
+        token = text.split('csrfmiddlewaretoken" value="')[1].split('"')[0]
+        pages.append((page.status_code, text.split("<main")[1].replace(token, "")))
+    assert pages[0] == pages[1]
+
+
+@pytest.mark.parametrize("end", [{"closed_at": timezone.now()}, {"max_participants": 1}])
+def test_a_link_that_takes_nobody_tells_every_id_the_same(secret, end):
+    come_in(secret)
+    ParticipantLink.objects.update(**end)
+    texts = []
+    for name in ("PID-5f1", "PID-nobody"):
+        page = refusal(secret, IDS | {"PROLIFIC_PID": name})
+        assert page.status_code == 410
+        texts.append(page.content.split(b"<main")[1])
+    assert texts[0] == texts[1]
+
+
+def test_the_cookie_is_signed_and_only_its_hash_is_stored(secret):
+    _client, response = come_in(secret)
+    cookie = response.cookies["place"]
+    assert cookie["httponly"]
+    assert cookie["samesite"] == "Lax"
+    kept = Participant.objects.get().browser_hash
+    known = cookie.value.split(":")[0]
+    assert len(kept) == 64
+    assert kept not in cookie.value
+    assert known not in str(list(Participant.objects.values()))
+    for value in ("", known, f"{known}:forged", cookie.value[:-1]):
+        other = Client()
+        other.cookies["place"] = value
+        open_link(other, secret)
+        assert other.post("/join/start/").status_code == 409
+
+
+def test_the_hash_differs_between_links_of_one_browser(secret, campaign, people):
+    client, _ = come_in(secret)
+    _link, second = make_link(campaign, people, platform="Other")
+    come_in(second, client=sessionless(client))
+    first, other = Participant.objects.values_list("browser_hash", flat=True)
+    assert first != other
+
+
+def test_a_signed_in_person_whose_cookie_is_gone_keeps_the_place(secret):
+    client, _ = come_in(secret)
+    del client.cookies["place"]
+    assert "/label/" in open_link(client, secret).url
+    _again, response = come_in(secret, client=sessionless(client))
+    assert "/label/" in response.url
+
+
+def release_path(campaign, name="participant_release"):
+    person = Participant.objects.get().user.public_id
+    return reverse(name, args=[campaign.study.public_id, campaign.public_id, person])
+
+
+def test_a_released_place_goes_to_the_next_browser_and_is_logged(
+    secret, campaign, researcher, people
+):
+    old, _ = come_in(secret)
+    label_items(Participant.objects.get(), 1)
+    assert researcher.post(release_path(campaign)).status_code == 302
+    event = AuditEvent.objects.get(verb="participant_place_released")
+    assert event.actor == people["researcher"]
+    assert "/accounts/login/" in old.get(DONE).url  # signed out
+    ParticipantLink.objects.update(closed_at=timezone.now())  # they may finish all the same
+    new, response = come_in(secret)
+    assert "/label/" in response.url
+    assert "3 items to go" in new.get(DONE).content.decode()
+    assert Participant.objects.count() == 1
+    page = refusal(secret)
+    assert page.status_code == 410
+
+
+def test_a_place_of_another_study_is_not_released(secret, campaign, stranger, other_study):
+    come_in(secret)
+    person = Participant.objects.get()
+    ids = [other_study.public_id, campaign.public_id, person.user.public_id]
+    for name in ("participant_release", "participant_fault"):
+        assert stranger.post(reverse(name, args=ids)).status_code == 404
+    other = cast.make_campaign(campaign.study, name="Round 2")
+    ids = [campaign.study.public_id, other.public_id, person.user.public_id]
+    path = reverse("participant_release", args=ids)
+    assert cast.sign_in(person.link.created_by).post(path).status_code == 404
+    assert Participant.objects.get().browser_hash == person.browser_hash
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_ten_browsers_at_once_one_gets_the_place(campaign, people):
+    link, _secret = make_link(campaign, people, max_participants=20)
+    start = threading.Barrier(10)
+    outcomes = []
+
+    def enter(number):
+        start.wait()
+        outcomes.append(_try_until_served(link.pk, 0, browser=f"browser-{number}"))
+        connection.close()
+
+    threads = [threading.Thread(target=enter, args=[number]) for number in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["in"] + ["taken"] * 9
+    assert Participant.objects.count() == 1
+
+
+# -- refusals ------------------------------------------------------------------------------------
+
+
 def test_closed_link_lets_back_in_but_nobody_new(researcher, campaign, people):
     link, secret = make_link(campaign, people)
-    come_in(secret)
+    client, _ = come_in(secret)
     researcher.post(
         reverse(
             "crowd_link_close",
             args=[campaign.study.public_id, campaign.public_id, link.public_id],
         )
     )
-    come_in(secret)
+    assert "/label/" in come_in(secret, client=sessionless(client))[1].url
     page = refusal(secret, IDS | {"PROLIFIC_PID": "PID-2"})
     assert page.status_code == 410
     assert b"no longer takes new participants" in page.content
@@ -293,17 +496,21 @@ def test_link_that_ran_out_lets_nobody_new_in(secret):
 
 def test_full_link_lets_nobody_new_in(campaign, people):
     _link, secret = make_link(campaign, people, max_participants=1)
-    come_in(secret)
-    come_in(secret)
+    client, _ = come_in(secret)
+    assert "/label/" in come_in(secret, client=sessionless(client))[1].url
     page = refusal(secret, IDS | {"PROLIFIC_PID": "PID-2"})
     assert page.status_code == 410
     assert b"All places" in page.content
 
 
 def test_same_id_by_a_second_link_of_the_campaign_is_refused(campaign, people, secret):
-    come_in(secret)
+    client, _ = come_in(secret)
     _link, second = make_link(campaign, people)
-    assert b"took part in this study before" in refusal(second).content
+    own = refusal(second, client=sessionless(client))
+    assert b"took part in this study before" in own.content
+    _other, response = come_in(second)
+    assert response.status_code == 409
+    assert b"belongs to another browser" in response.content
     assert Participant.objects.count() == 1
 
 
@@ -312,7 +519,8 @@ def test_removed_participant_stays_out(secret):
     Membership.objects.filter(user__email=None).update(is_active=False)
     assert client.get(response.url).status_code == 404
     assert client.get(DONE).status_code == 404
-    assert refusal(secret).status_code == 410
+    assert refusal(secret, client=sessionless(client)).status_code == 410
+    assert come_in(secret)[1].status_code == 409
 
 
 @pytest.mark.django_db(transaction=True)
@@ -336,13 +544,15 @@ def test_of_twenty_people_at_once_no_more_come_in_than_there_are_places(campaign
     assert User.objects.filter(email=None).count() == 3
 
 
-def _try_until_served(link_pk, number):
+def _try_until_served(link_pk, number, browser="browser"):
     while True:
         try:
             link = ParticipantLink.objects.select_related("study").get(pk=link_pk)
-            take_part(link=link, ids=PlatformIds(f"PID-{number}", "S", "T"))
+            take_part(link=link, ids=PlatformIds(f"PID-{number}", "S", "T"), browser=browser)
         except LinkFull:
             return "full"
+        except PlaceTaken:
+            return "taken"
         except OperationalError:  # the in-memory database of the suite does not wait
             continue
         return "in"
@@ -385,7 +595,7 @@ def test_participants_page_costs_the_same_for_many(
 ):
     link, _secret = make_link(campaign, people, max_participants=100)
     for number in range(60):
-        take_part(link=link, ids=PlatformIds(f"PID-{number}", "S", "T"))
+        take_part(link=link, ids=PlatformIds(f"PID-{number}", "S", "T"), browser="browser")
     path = reverse("crowd_links", args=[campaign.study.public_id, campaign.public_id])
     with django_assert_max_num_queries(8):
         assert "1–50 of 60" in researcher.get(path).content.decode()
@@ -482,6 +692,43 @@ def test_nothing_left_gives_the_no_work_code(campaign, people):
     assert codes_in(finish(client)) == ["CODE-NOWORK"]
 
 
+def test_somebody_whose_round_ran_out_is_not_told_to_go_on(campaign, people):
+    _link, secret = make_link(campaign, people, required_items=50)
+    client, _ = come_in(secret)
+    label_items(Participant.objects.get(), 9)
+    assert "41 items to go" in client.get(DONE).content.decode()
+    label_items(Participant.objects.get(), 1)
+    text = client.get(DONE).content.decode()
+    assert "You did 10 of the 50" in text
+    assert "to go" not in text
+    assert "Continue labelling" not in text
+    assert "Others finished the rest" not in finish(client)
+
+
+def test_first_page_leads_to_the_code_once_nothing_more_is_asked(secret, study):
+    client, _ = come_in(secret)
+    home = reverse("study", args=[study.public_id])
+    label_items(Participant.objects.get(), 3)
+    assert "Continue labelling" in client.get(home).content.decode()
+    label_items(Participant.objects.get(), 1)
+    for _state in ("all done", "code shown"):
+        text = client.get(home).content.decode()
+        assert "To your completion code" in text
+        assert DONE in text
+        assert "Continue labelling" not in text
+        assert "report a fault" not in text
+        finish(client)
+
+
+def test_a_participant_who_signs_out_learns_the_way_back(secret, people):
+    client, _ = come_in(secret)
+    text = client.post("/accounts/logout/", follow=True).content.decode()
+    assert "open the link of the platform again" in text
+    member = cast.sign_in(people["annotator"]).post("/accounts/logout/", follow=True)
+    assert "You are signed out." in member.content.decode()
+    assert "platform" not in member.content.decode()
+
+
 @pytest.mark.parametrize("state", ["paused", "closed"])
 def test_campaign_that_stopped_gives_the_no_work_code(secret, campaign, state):
     client, _ = come_in(secret)
@@ -489,14 +736,80 @@ def test_campaign_that_stopped_gives_the_no_work_code(secret, campaign, state):
     assert codes_in(finish(client)) == ["CODE-NOWORK"]
 
 
-def test_fault_needs_words_and_gives_the_fault_code(secret):
+def report(client, comment="The keys do nothing"):
+    return client.post("/join/fault/", {"comment": comment}, follow=True).content.decode()
+
+
+@pytest.mark.parametrize("labels", [0, 1])
+def test_words_alone_are_no_fault_and_are_kept_for_the_researchers(
+    secret, campaign, researcher, people, labels
+):
     client, _ = come_in(secret)
     assert client.post("/join/fault/", {"comment": " "}).status_code == 422
-    assert not codes_in(client.get(DONE).content.decode())
-    text = client.post("/join/fault/", {"comment": "The keys do nothing"}, follow=True)
-    assert codes_in(text.content.decode()) == ["CODE-FAULT"]
+    label_items(Participant.objects.get(), labels)
+    text = report(client)
+    assert not codes_in(text)
+    assert "Your report is with the researchers" in text
+    person = Participant.objects.get()
+    assert (person.outcome, person.fault_report) == ("running", "The keys do nothing")
+    links = reverse("crowd_links", args=[campaign.study.public_id, campaign.public_id])
+    assert "The keys do nothing" in researcher.get(links).content.decode()
+    researcher.post(release_path(campaign, "participant_fault"))
+    assert codes_in(client.get(DONE).content.decode()) == ["CODE-FAULT"]
     event = AuditEvent.objects.get(verb="participant_ended")
-    assert event.reason == "The keys do nothing"
+    assert (event.reason, event.actor) == ("The keys do nothing", people["researcher"])
+
+
+def test_only_a_reported_fault_of_running_work_is_confirmed(secret, campaign, researcher):
+    client, _ = come_in(secret)
+    researcher.post(release_path(campaign, "participant_fault"))
+    assert Participant.objects.get().outcome == "running"
+    report(client)
+    label_items(Participant.objects.get(), 4)
+    finish(client)
+    researcher.post(release_path(campaign, "participant_fault"))
+    assert Participant.objects.get().outcome == "completed"
+
+
+def lose_an_answer(client, campaign, monkeypatch):
+    """Send an answer that the server fails to store."""
+    path = reverse("label_answer", args=[campaign.study.public_id, campaign.public_id])
+    with monkeypatch.context() as patched:
+        patched.setattr(label_views, "store", broken)
+        client.raise_request_exception = False
+        row = Assignment.objects.filter(state="served").first()
+        answer = {"item": row.public_id, "client_key": "k" * 32, "label": "1"}
+        assert client.post(path, answer).status_code == 500
+        client.raise_request_exception = True
+
+
+def broken(**_fields):
+    raise RuntimeError("the disk is full")
+
+
+def test_an_answer_the_server_lost_is_a_fault(secret, campaign, study, monkeypatch):
+    client, response = come_in(secret)
+    client.get(response.url)
+    lose_an_answer(client, campaign, monkeypatch)
+    assert codes_in(report(client)) == ["CODE-FAULT"]
+    assert Participant.objects.get().outcome == "fault"
+
+
+def test_the_note_of_a_lost_answer_is_of_one_browser(secret, campaign, monkeypatch):
+    client, response = come_in(secret)
+    client.get(response.url)
+    lose_an_answer(client, campaign, monkeypatch)
+    other, _ = come_in(secret, IDS | {"PROLIFIC_PID": "PID-2"})
+    other.cookies["lost-answer"] = client.cookies["lost-answer"].value
+    assert not codes_in(report(other))
+
+
+@pytest.mark.parametrize("state", ["paused", "closed"])
+def test_a_round_that_stops_amid_the_work_is_a_fault(secret, campaign, state):
+    client, _ = come_in(secret)
+    label_items(Participant.objects.get(), 1)
+    type(campaign).objects.filter(pk=campaign.pk).update(state=state)
+    assert codes_in(finish(client)) == ["CODE-FAULT"]
 
 
 def test_outcome_is_fixed_once(secret):
@@ -519,7 +832,7 @@ def test_link_leads_back_to_the_code_after_the_end(secret):
     label_items(Participant.objects.get(), 4)
     finish(client)
     assert open_link(client, secret).url == DONE
-    _again, response = come_in(secret)
+    _again, response = come_in(secret, client=sessionless(client))
     assert response.url == DONE
 
 

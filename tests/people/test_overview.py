@@ -7,8 +7,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.actions.campaigns import open_campaign
-from annotation.models import Assignment, Campaign, FinalLabel, ImportFile, Rater
-from cqa_site.people.models import Role
+from annotation.models import Assignment, Campaign, FinalLabel, ImportFile
+from cqa_site.people.models import Rater, Role
 from tests import cast
 
 

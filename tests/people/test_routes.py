@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from annotation.actions.campaigns import open_campaign
 from cqa_site.people.actions.invitations import create_invitation
-from cqa_site.people.actions.participants import PlatformIds, create_link, take_part
 from cqa_site.people.models import Role
 from cqa_site.people.tokens import create_token
+from cqa_site.rounds.crowd.participants import PlatformIds, create_link, take_part
 from tests import cast
 
 ACTORS = ("anonymous", *Role.values, "participant", "stranger", "former", "site_admin")
@@ -46,6 +46,8 @@ POSTS = {
     "study_settings": ADMINS,
     "crowd_links": RESEARCHERS,
     "crowd_link_close": RESEARCHERS,
+    "participant_release": RESEARCHERS,
+    "participant_fault": RESEARCHERS,
 }
 
 
@@ -57,9 +59,7 @@ class World:
         self.campaign = cast.make_campaign(study)
         open_campaign(campaign=self.campaign, actor=people["admin"])
         self.link, self.link_secret = create_link(
-            study=study,
-            campaign_ref=self.campaign.public_id,
-            campaign_name="Round 1",
+            round_=self.campaign,
             actor=people["admin"],
             completed_code="A",
             screened_out_code="B",
@@ -67,7 +67,9 @@ class World:
             fault_code="D",
             expires_at=timezone.now() + timedelta(days=1),
         )
-        self.participant = take_part(link=self.link, ids=PlatformIds("PID", "S", "T")).user
+        self.participant = take_part(
+            link=self.link, ids=PlatformIds("PID", "S", "T"), browser="browser"
+        ).user
         self.invitation, self.invitation_secret = create_invitation(
             study=study, role="expert", note="x", days=1, actor=people["admin"]
         )
@@ -88,8 +90,9 @@ class World:
         kwargs = {
             "study_id": study_id or self.study.public_id,
             "user_id": self.people["annotator"].public_id,
+            "person_id": self.participant.public_id,
             "invitation_id": self.invitation.public_id,
-            "campaign_id": self.campaign.public_id,
+            "any_round_id": self.campaign.public_id,
             "link_id": self.link.public_id,
         }
         wanted = {
@@ -97,14 +100,16 @@ class World:
             "members": ["study_id"],
             "audit": ["study_id"],
             "study_settings": ["study_id"],
-            "crowd_links": ["study_id", "campaign_id"],
-            "crowd_link_close": ["study_id", "campaign_id", "link_id"],
+            "crowd_links": ["study_id", "any_round_id"],
+            "crowd_link_close": ["study_id", "any_round_id", "link_id"],
+            "participant_release": ["study_id", "any_round_id", "person_id"],
+            "participant_fault": ["study_id", "any_round_id", "person_id"],
             "invitation_new": ["study_id"],
             "invitation_revoke": ["study_id", "invitation_id"],
             "member_role": ["study_id", "user_id"],
             "member_active": ["study_id", "user_id"],
         }
-        return reverse(name, kwargs={key: kwargs[key] for key in wanted[name]})
+        return reverse(name, args=[kwargs[key] for key in wanted[name]])
 
 
 @pytest.fixture
@@ -155,6 +160,8 @@ def test_rows_of_another_study_are_not_found_from_ones_own(world, other_study):
         "member_active",
         "crowd_link_close",
         "crowd_links",
+        "participant_release",
+        "participant_fault",
     )
     for name in names:
         path = world.path(name, study_id=other_study.public_id)

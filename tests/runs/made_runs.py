@@ -1,8 +1,9 @@
 """Runs that really ran, with a scripted endpoint, for tests of pages."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from unittest import mock
 
 from annotation.actions.relevance_judge import SINGLE, default_prompts, target_of
@@ -92,8 +93,9 @@ def make_run(
     return carry_run(campaign.study, actor, answer, RunPlan(**plan | chosen))
 
 
-def carry_run(study: Study, actor: User, answer: Callable, plan: RunPlan) -> Run:
-    """Start a run of any kind and carry it as far as it goes by itself."""
+@contextmanager
+def scripted(answer: Callable) -> Iterator[None]:
+    """Every endpoint answers by the script, whatever drains and whichever loop runs."""
     client = ScriptedClient(answer)
 
     async def stay_open() -> None:
@@ -102,6 +104,12 @@ def carry_run(study: Study, actor: User, answer: Callable, plan: RunPlan) -> Run
     client.close = stay_open
     makers = {Endpoint.Kind.REMOTE: lambda endpoint: client}
     with mock.patch.dict(clients.MAKERS, makers), mock.patch("asyncio.run", _run_elsewhere):
+        yield
+
+
+def carry_run(study: Study, actor: User, answer: Callable, plan: RunPlan) -> Run:
+    """Start a run of any kind and carry it as far as it goes by itself."""
+    with scripted(answer):
         run = start_run(study=study, actor=actor, plan=plan)
         # Where the test is one transaction, nothing was rung for.
         write_calls(run)

@@ -303,7 +303,14 @@ def test_the_real_server_wants_its_key(real, path, headers):
 def test_the_probe_of_the_real_model_finds_what_a_run_needs(real):
     found = asyncio.run(EmbeddedClient(box()).probe(DEMO_MODEL)).as_dict()
     works = {name: finding["works"] for name, finding in found.items()}
-    assert works == {"json_schema": True, "seed": True, "logprobs": True, "n": False}
+    assert works == {
+        "token_limit": True,
+        "temperature": True,
+        "json_schema": True,
+        "seed": True,
+        "logprobs": True,
+        "n": False,
+    }
 
 
 @needs_model

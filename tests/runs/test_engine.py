@@ -1,5 +1,6 @@
 """The engine from plan to result, inline, with a scripted endpoint."""
 
+import itertools
 import json
 
 import pytest
@@ -152,6 +153,17 @@ def test_the_canary_asks_before_the_rest_is_sent(
     run.refresh_from_db()
     assert run.state == Run.State.DONE
     assert len(client.requests) == 30
+
+
+def test_a_label_that_dominates_the_canary_waits_for_a_decision(
+    lab, monkeypatch, django_capture_on_commit_callbacks
+):
+    labels = itertools.chain([3], itertools.repeat(1))
+    script(monkeypatch, lambda request: good(next(labels)))
+    run = run_to_end(lab, django_capture_on_commit_callbacks, preflight="auto")
+    assert (run.state, run.preflight["problems"]) == (Run.State.CHECKED, ["dominant"])
+    assert run.preflight["dominant"] == {"label": "1", "count": 19, "of": 20}
+    assert run.preflight["valid"] == 20
 
 
 def test_a_good_canary_goes_on_by_itself_if_told_so(

@@ -166,7 +166,8 @@ def test_a_probe_is_a_job_whose_findings_the_endpoint_shows(program, monkeypatch
     assert (found["state"], found["error"]) == ("failed", "certificate: Self-signed.")
     Endpoint.objects.update(capabilities={"seed": {"works": True, "evidence": "twice the same"}})
     shown = program.get(here)["capabilities"]
-    assert shown == {"seed": {"works": True, "evidence": "twice the same"}}
+    found = {"works": True, "evidence": "twice the same", "refused": False, "parameter": ""}
+    assert shown == {"seed": found}
 
 
 # -- prompts ----------------------------------------------------------------------------------

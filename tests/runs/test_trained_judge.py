@@ -13,17 +13,9 @@ from django.urls import reverse
 from annotation.actions import campaigns, judge_training, serving, trained_judge
 from annotation.actions.kept_vectors import KeptVectors
 from annotation.methods.relevance_storage import ModelFileError, load_model
-from annotation.models import (
-    Campaign,
-    FinalLabel,
-    Item,
-    JudgeLabel,
-    Rater,
-    TextEmbedding,
-    TrainedJudge,
-)
+from annotation.models import Campaign, FinalLabel, Item, JudgeLabel, TextEmbedding, TrainedJudge
 from annotation.views.label_payload import item_payload
-from cqa_site.people.models import AuditEvent, Role
+from cqa_site.people.models import AuditEvent, Rater, Role
 from cqa_site.runs import jobs
 from cqa_site.runs.models import Job
 from tests.cast import (

@@ -192,3 +192,32 @@ def test_an_unknown_recipe_is_refused():
 def test_scores_of_different_items_are_refused():
     with pytest.raises(ValueError, match="each item"):
         calibrated_mean([1.0, 2.0], [1.0], 0.5)
+
+
+def test_clusters_of_one_item_change_nothing():
+    human = np.array(HUMAN, dtype=float)
+    for recipe in ("student", "published"):
+        alone = calibrated_mean(JUDGE, human, 0.5, recipe=recipe).estimate
+        found = calibrated_mean(JUDGE, human, 0.5, clusters=range(20), recipe=recipe)
+        assert found.estimate.value == alone.value
+        assert (found.estimate.low, found.estimate.high) == pytest.approx((alone.low, alone.high))
+        assert found.labels_to_halve is None
+
+
+def test_a_cluster_counts_once_however_many_items_it_has():
+    """Every item twice: as many items more, and nothing known more."""
+    twice, human = [*JUDGE, *JUDGE], np.array([*HUMAN, *HUMAN], dtype=float)
+    alone = calibrated_mean(JUDGE, np.array(HUMAN, dtype=float), 0.5, recipe="published")
+    found = calibrated_mean(twice, human, 0.5, clusters=[*range(20)] * 2, recipe="published")
+    # The tuning has one variance with n - 1, so it moves in its second digit.
+    assert found.estimate.value == pytest.approx(alone.estimate.value, abs=0.05)
+    width = alone.estimate.high - alone.estimate.low
+    assert found.estimate.high - found.estimate.low == pytest.approx(width, rel=0.03)
+
+
+def test_clusters_need_labels_in_enough_of_them():
+    human = np.array(HUMAN, dtype=float)
+    found = calibrated_mean(JUDGE, human, 0.5, clusters=[each // 2 for each in range(20)])
+    assert found.estimate.reason == TOO_FEW_LABELLED
+    with pytest.raises(ValueError, match="one entry for each item"):
+        calibrated_mean(JUDGE, human, 0.5, clusters=[1])

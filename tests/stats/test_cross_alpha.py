@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from cqa_site.stats.agreement import krippendorff_alpha
-from cqa_site.stats.cross_alpha import cross_alpha
+from cqa_site.stats.cross_alpha import alpha_difference, cross_alpha
 from cqa_site.stats.ratings import Ratings
 
 
@@ -76,3 +76,71 @@ def test_missing_labels_do_not_count():
     found = cross_alpha(group, pd.Series({"a": 0, "b": np.nan, "c": 2}), "interval")
     assert found.n_pairable_items == 2
     assert found.value == pytest.approx(1)
+
+
+def like_the_others(seed: int, n: int) -> tuple[Ratings, pd.Series]:
+    """Three raters and a fourth who errs as they do, labels 0-3."""
+    generator = np.random.default_rng(seed)
+    truth = generator.integers(0, 4, n)
+    said = [
+        np.clip(np.round(truth + generator.normal(0, 0.9, n)), 0, 3).astype(int)
+        for _rater in range(4)
+    ]
+    rows = [
+        (f"i{at}", f"r{rater}", value)
+        for rater, values in enumerate(said[:3])
+        for at, value in enumerate(values)
+    ]
+    return ratings(rows), pd.Series(said[3], index=[f"i{at}" for at in range(n)])
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+def test_the_difference_is_that_of_the_two_alphas_on_shared_items(level):
+    group, other = like_the_others(5, 40)
+    alone = ratings([("x1", "r0", 0), ("x1", "r1", 3), ("x2", "r0", 3), ("x2", "r1", 0)])
+    both = Ratings.from_frame(pd.concat([group.to_frame(), alone.to_frame()]))
+    found = alpha_difference(both, other, level)
+    expected = cross_alpha(group, other, level).value - krippendorff_alpha(group, level).value
+    assert found.value == pytest.approx(expected)
+    assert found.n_pairable_items == 40
+    assert found.low < found.value < found.high
+
+
+def test_the_interval_leaves_out_an_item_from_both_at_once():
+    group, other = like_the_others(8, 20)
+    found = alpha_difference(group, other, "ordinal")
+    rows = group.to_frame()
+    left_out = []
+    for item in other.index:
+        rest = Ratings.from_frame(rows[rows["item"] != item])
+        across = cross_alpha(rest, other.drop(item), "ordinal").value
+        left_out.append(across - krippendorff_alpha(rest, "ordinal").value)
+    pseudo = 20 * found.value - 19 * np.array(left_out)
+    reach = 2.0930241 * pseudo.std(ddof=1) / 20**0.5
+    assert found.low == pytest.approx(pseudo.mean() - reach, abs=1e-6)
+
+
+def test_the_interval_holds_nothing_as_often_as_it_says():
+    """A rater like the others differs from them by nothing: .95 of 200 within simulation error."""
+    held = 0
+    for seed in range(200):
+        found = alpha_difference(*like_the_others(seed, 40), "ordinal")
+        held += found.low <= 0 <= found.high
+    assert 0.91 <= held / 200 <= 0.985
+
+
+def test_overlapping_intervals_are_no_answer():
+    """Items on which people differ widely: both intervals are wide, the difference is certain."""
+    group, other = like_the_others(2, 150)
+    worse = other.where(np.arange(150) % 4 > 0, 3 - other)
+    people, judge = krippendorff_alpha(group, "ordinal"), cross_alpha(group, worse, "ordinal")
+    found = alpha_difference(group, worse, "ordinal")
+    assert found.high < 0
+    assert found.high - found.low < (people.high - people.low) + (judge.high - judge.low)
+
+
+def test_without_a_second_person_there_is_no_difference():
+    group = ratings([("a", "x", 0), ("b", "y", 1), ("c", "x", 2)])
+    found = alpha_difference(group, pd.Series({"a": 0, "b": 1, "c": 1}), "ordinal")
+    assert found.value is None
+    assert "two of the group" in str(found.reason)

@@ -11,7 +11,7 @@ from cqa_site.stats.calibrated_mean import calibrated_mean
 from cqa_site.stats.correlation import correlation
 from cqa_site.stats.ranking import rank_systems
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.again
 REPLICATES = 1000
 
 
@@ -66,6 +66,24 @@ def test_calibrated_means(n_items, share, weighted):
         found.append((estimate.low, estimate.high))
     design = f"calibrated mean, {share:.0%} of {n_items}, {'weighted' if weighted else 'uniform'}"
     assert 0.93 <= share_held(found, truth, design) <= 0.97
+
+
+@pytest.mark.parametrize(("n_questions", "share"), [(40, 0.25), (150, 0.2)])
+def test_calibrated_means_of_clustered_answers(n_questions, share):
+    generator = np.random.default_rng(14)
+    question = np.repeat(np.arange(n_questions), 3)
+    found = []
+    for _ in range(REPLICATES):
+        error = 1.5 * generator.normal(size=n_questions)[question]
+        error += 1.5 * generator.normal(size=len(question))
+        judge = 11 + 0.6 * error + 0.7 * generator.normal(size=n_questions)[question]
+        judge += 0.7 * generator.normal(size=len(question))
+        human = np.full(len(question), np.nan)
+        drawn = generator.permutation(len(question))[: int(share * len(question))]
+        human[drawn] = 10 + error[drawn]
+        estimate = calibrated_mean(judge, human, share, clusters=question).estimate
+        found.append((estimate.low, estimate.high))
+    assert 0.915 <= share_held(found, 10.0, f"calibrated mean, {n_questions} questions") <= 0.97
 
 
 @pytest.mark.parametrize("kind", ["pearson", "spearman"])

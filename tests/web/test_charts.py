@@ -198,7 +198,14 @@ def test_a_ragged_table_is_refused():
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, "n/a"), (-0.5, "−0.500"), (1234, "1,234"), ("x", "x"), (1234.5, "1,234.500")],
+    [
+        (None, "n/a"),
+        (-0.5, "−0.500"),
+        (-0.0004, "0.000"),
+        (1234, "1,234"),
+        ("x", "x"),
+        (1234.5, "1,234.500"),
+    ],
 )
 def test_numbers_as_people_read_them(value, text):
     assert text_of(value) == text

@@ -7,6 +7,18 @@ record of an uploaded file from the first look to the import.
 
 from annotation.actions.uploads import TooLarge
 
+from .batches import (
+    BATCH_JOB,
+    apply_batch,
+    batch_kinds,
+    check_batch,
+    discard_batch,
+    files_of,
+    run_batch,
+    same_names,
+    store_batch,
+)
+from .decisions import NoSuchMatch, decide_matches
 from .files import (
     APPLY_JOB,
     CHECK_JOB,
@@ -27,20 +39,28 @@ from .running import apply_import, check_import, run_apply, run_check
 
 __all__ = [
     "APPLY_JOB",
+    "BATCH_JOB",
     "CHECK_JOB",
     "FORMATS",
     "OBJECTS",
     "RESULTS",
     "Format",
     "ImportRefused",
+    "NoSuchMatch",
     "NotInThisState",
     "Origin",
     "Outcome",
     "TooLarge",
+    "apply_batch",
     "apply_import",
+    "batch_kinds",
+    "check_batch",
     "check_import",
     "choose_mapping",
+    "decide_matches",
+    "discard_batch",
     "discard_import",
+    "files_of",
     "format_of",
     "import_path",
     "is_stranded",
@@ -50,7 +70,10 @@ __all__ = [
     "request_apply",
     "request_check",
     "run_apply",
+    "run_batch",
     "run_check",
+    "same_names",
+    "store_batch",
     "store_upload",
     "stored_path",
 ]

@@ -7,7 +7,8 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.models import Answer
+from annotation.actions.conditions import condition
+from annotation.models import Answer, LearnedComparison
 from annotation.models.questions import text_key
 
 from .rows import AnswerEntry, Flag
@@ -34,6 +35,9 @@ class AnswerBook:
         self.known: dict[Place, int | None] = {}
         self._without_list = 0
         self._twins: Counter[str] = Counter()
+        self._conditions: dict[int, int] = {}
+        # System and comparison of everything learned; asked for with the first new answer.
+        self._learned: set[tuple[int, int]] | None = None
 
     def reject(self, entry: AnswerEntry, column: str, reason: str) -> None:
         """Leave an answer out."""
@@ -53,10 +57,23 @@ class AnswerBook:
             elif (twin := twins.get(self._content(entry))) is not None:
                 self._compare(entry, twin)
                 self._twins[twin.source] += 1
+            elif self._is_learned(entry):
+                self.reject(entry, entry.column, _("its system was trained on this question"))
             else:
                 self.work.result("answers", "new")
                 new.append(entry)
         self._add(new)
+
+    def _is_learned(self, entry: AnswerEntry) -> bool:
+        """Whether the answer would test a system on what its model was trained on."""
+        if self._learned is None:
+            rows = LearnedComparison.objects.filter(system__study=self.work.study)
+            self._learned = set(rows.values_list("system", "comparison"))
+        about = self._about(entry)
+        if not self._learned or None in (about["system_id"], about["question_id"]):
+            return False
+        question = self.work.questions.of(entry)
+        return (about["system_id"], question.comparison_id) in self._learned
 
     def _add(self, new: list[AnswerEntry]) -> None:
         self.known |= dict.fromkeys(map(_place, new))
@@ -103,6 +120,7 @@ class AnswerBook:
         shown = ", ".join(_shown(found, name) for name in differing)
         self.work.outcome.flag(Flag(entry.row, entry.column, self.work.changed(shown)))
         if self.work.write and self.work.update_changed:
+            wanted["condition_id"] = self._condition(entry.scenario)
             Answer.objects.filter(pk=found.pk).update(**wanted)
 
     def _about(self, entry: AnswerEntry) -> dict[str, Any]:
@@ -127,8 +145,15 @@ class AnswerBook:
             source=entry.source,
             position=entry.position,
             choice=entry.choice,
+            condition_id=self._condition(entry.scenario),
             **self._about(entry),
         )
+
+    def _condition(self, scenario: int) -> int:
+        """A file says the scenario and nothing else; asked for only when something is written."""
+        if scenario not in self._conditions:
+            self._conditions[scenario] = condition(self.work.study, scenario=scenario).pk
+        return self._conditions[scenario]
 
 
 def _place(entry: AnswerEntry) -> Place:

@@ -7,12 +7,13 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Argument, Comparison
 
-from .rows import AnswerEntry, Entry, Flag, Unit, unit_of
+from .rows import AnswerEntry, Entry, Flag, QuestionEntry, Unit, unit_of
 
 if TYPE_CHECKING:
     from .reconcile import Reconciliation
 
 Pair = tuple[str, str]
+Paired = Entry | AnswerEntry | QuestionEntry
 
 
 class ComparisonBook:
@@ -23,9 +24,9 @@ class ComparisonBook:
         self.known: dict[Pair, int | None] = {}
         self._first_rows: dict[Pair, int | None] = {}
 
-    def take(self, entries: Iterable[Entry | AnswerEntry]) -> None:
+    def take(self, entries: Iterable[Paired]) -> None:
         """Find the comparisons of a piece, or make them."""
-        wanted: dict[Pair, Entry | AnswerEntry] = {}
+        wanted: dict[Pair, Paired] = {}
         for entry in entries:
             wanted.setdefault((entry.object1, entry.object2), entry)
         fresh = {pair: entry for pair, entry in wanted.items() if pair not in self.known}

@@ -62,4 +62,5 @@ class CampaignBook:
             guideline=default_guideline(self.work.study, actor=self.actor),
             created_by=self.actor,
             closed_at=now,
+            **Campaign.USUAL,
         )

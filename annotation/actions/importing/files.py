@@ -6,7 +6,7 @@ from pathlib import Path
 from django.db import transaction
 
 from annotation.actions.uploads import path_of, write_upload
-from annotation.models import ImportFile
+from annotation.models import ImportBatch, ImportFile
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import enqueue
@@ -16,6 +16,10 @@ State = ImportFile.State
 FOLDER = "imports"
 CHECK_JOB = "check_import"
 APPLY_JOB = "apply_import"
+# In the options of a file, what people said about near matches (see `decisions`): row → id of the
+# answer, or that it is another one; and one word for all rows without their own.
+BY_ROW, FOR_ALL = "decisions", "near"
+DECISIONS = (BY_ROW, FOR_ALL)
 
 
 class NotInThisState(Exception):
@@ -35,6 +39,7 @@ def store_upload(
     chunks: Iterable[bytes],
     actor: User | None,
     options: dict | None = None,
+    batch: ImportBatch | None = None,
 ) -> ImportFile:
     """Stream an upload to disk under a random name; raises TooLarge above the limit."""
     stored = write_upload(FOLDER, chunks)
@@ -47,6 +52,7 @@ def store_upload(
             size=stored.size,
             stored_as=stored.stored_as,
             options=options or {},
+            batch=batch,
             created_by=actor,
         )
     except BaseException:
@@ -56,10 +62,11 @@ def store_upload(
 
 @transaction.atomic
 def choose_mapping(*, import_file: ImportFile, options: dict, actor: User | None) -> None:
-    """Keep which column is what, and ask for the dry run."""
+    """Keep which column is what, and ask for the dry run; what was decided about rows stays."""
     waiting = [State.UPLOADED, State.CHECKED, State.REFUSED]
     _move(import_file, State.UPLOADED, from_states=waiting)
-    import_file.options = options
+    kept = {name: import_file.options[name] for name in DECISIONS if name in import_file.options}
+    import_file.options = kept | options
     import_file.save(update_fields=["options"])
     request_check(import_file=import_file, actor=actor)
 

@@ -1,5 +1,6 @@
 """Questions and systems named by files with answers: found, or made."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
@@ -7,12 +8,13 @@ from django.utils.translation import gettext as _
 from annotation.models import Question, System
 
 from .arguments import Pair
-from .rows import AnswerEntry, Flag
+from .rows import AnswerEntry, Flag, QuestionEntry
 
 if TYPE_CHECKING:
     from .reconcile import Reconciliation
 
 Asked = tuple[str, str, str, str]
+Asking = AnswerEntry | QuestionEntry
 
 
 class SystemBook:
@@ -47,7 +49,7 @@ class QuestionBook:
 
     A file without a wording means the first question about the pair and
     aspect. A file with one means the question so worded, else the one that
-    has no wording yet, else a new one.
+    has no wording yet, else a new one. A list of questions means exactly what it says.
     """
 
     def __init__(self, work: "Reconciliation") -> None:
@@ -56,7 +58,7 @@ class QuestionBook:
         self._about: dict[tuple[Pair, str], list[Question]] = {}
         self._loaded: set[Pair] = set()
 
-    def take(self, entries: list[AnswerEntry]) -> None:
+    def take(self, entries: Sequence[Asking]) -> None:
         """Find the questions of a piece, or make them; their comparisons are known by now."""
         self._load({(entry.object1, entry.object2) for entry in entries} - self._loaded)
         new = []
@@ -65,7 +67,8 @@ class QuestionBook:
             if asked in self._known:
                 continue
             about = self._about.setdefault((asked[:2], entry.aspect), [])
-            question = _meant(about, entry.wording)
+            is_listed = isinstance(entry, QuestionEntry)
+            question = _meant(about, entry.wording, exactly=is_listed)
             if question is None:
                 question = self._made(entry)
                 about.append(question)
@@ -90,7 +93,7 @@ class QuestionBook:
             self._about.setdefault((pair, question.aspect), []).append(question)
         self._loaded |= pairs
 
-    def _made(self, entry: AnswerEntry) -> Question:
+    def _made(self, entry: Asking) -> Question:
         return Question(
             study=self.work.study,
             comparison_id=self.work.comparisons.known[entry.object1, entry.object2],
@@ -98,7 +101,7 @@ class QuestionBook:
             wording=entry.wording,
         )
 
-    def _compare(self, entry: AnswerEntry, question: Question) -> None:
+    def _compare(self, entry: Asking, question: Question) -> None:
         is_changed = bool(entry.wording) and question.wording != entry.wording
         self.work.result("questions", "changed" if is_changed else "same")
         if not is_changed:
@@ -111,12 +114,14 @@ class QuestionBook:
                 question.save(update_fields=["wording"])
 
 
-def _asked(entry: AnswerEntry) -> Asked:
+def _asked(entry: Asking) -> Asked:
     return entry.object1, entry.object2, entry.aspect, entry.wording
 
 
-def _meant(about: list[Question], wording: str) -> Question | None:
+def _meant(about: list[Question], wording: str, *, exactly: bool) -> Question | None:
     exact = [question for question in about if question.wording == wording]
+    if exactly:
+        return exact[0] if exact else None
     unworded = [question for question in about if not question.wording]
     if exact or not about:
         return exact[0] if exact else None

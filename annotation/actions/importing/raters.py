@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.models import Participation, Rater
+from annotation.models import Participation
+from cqa_site.people.models import Rater
 
 from .rows import Entry, RaterKey, rater_of
 

@@ -23,7 +23,18 @@ from .numbered_lists import ListBook
 from .questions import QuestionBook, SystemBook
 from .raters import RaterBook
 from .registry import Book, new_book
-from .rows import AnswerEntry, Entry, Extra, Flag, Line, Note, Outcome, rater_of
+from .rows import (
+    AnswerEntry,
+    Entry,
+    Extra,
+    Flag,
+    Line,
+    Near,
+    Note,
+    Outcome,
+    QuestionEntry,
+    rater_of,
+)
 from .votes import VoteBook
 
 CHUNK = 2_000
@@ -95,6 +106,8 @@ class Reconciliation:
             labelled = self.items.take(labelled)
             self.raters.take(labelled)
             self.votes.take(labelled)
+        if asked := [entry for entry in kept if isinstance(entry, QuestionEntry)]:
+            self.questions.take(asked)
         answers = [entry for entry in kept if isinstance(entry, AnswerEntry)]
         if answers:
             self.systems.take(answers)
@@ -124,7 +137,7 @@ class Reconciliation:
 
     def remark(self, entry: Entry, column: str, reason: str) -> None:
         """Flag a row that is kept."""
-        self.outcome.flag(Flag(entry.row, _place(entry, column), reason))
+        self.outcome.flag(Flag(entry.row, _place(entry, column), reason, place=entry.place))
 
     def remark_blank(self, entry: Entry) -> None:
         """Released data holds tasks without a sentence: kept, and said."""
@@ -134,14 +147,18 @@ class Reconciliation:
     def reject(self, entry: Entry, column: str, reason: str) -> None:
         """Leave a row out."""
         what = "votes" if entry.votes else "items" if entry.campaign else "arguments"
-        self.outcome.flag(
-            Flag(entry.row, _place(entry, column), reason, is_rejection=True, object=what)
-        )
+        column = _place(entry, column)
+        flag = Flag(entry.row, column, reason, is_rejection=True, object=what, place=entry.place)
+        self.outcome.flag(flag)
 
     # -- rows ---------------------------------------------------------------------------------
 
-    def _sort_out(self, line: Line) -> Entry | AnswerEntry | Extra | None:
+    def _sort_out(self, line: Line) -> Entry | AnswerEntry | QuestionEntry | Extra | None:
         """Keep flags and notes; give an entry back if every cell can be stored."""
+        self.outcome.saw(line)
+        if isinstance(line, Near):
+            self.outcome.near.append(line)
+            return None
         if isinstance(line, Note):
             self.outcome.notes.append(line.text)
             return None
@@ -154,6 +171,12 @@ class Reconciliation:
         if isinstance(line, AnswerEntry):
             for column, reason in _unstorable_answer(line):
                 self.answers.reject(line, column, reason)
+                return None
+            return line
+        if isinstance(line, QuestionEntry):
+            for column, reason in _unstorable_question(line):
+                flag = Flag(line.row, column, reason, is_rejection=True, object="questions")
+                self.outcome.flag(flag)
                 return None
             return line
         for column, reason in _unstorable(line):
@@ -175,6 +198,16 @@ def _unstorable_answer(entry: AnswerEntry) -> Iterator[tuple[str, str]]:
             yield column, _("longer than %s characters") % most
     if not entry.text.strip():
         yield entry.column, _("the answer is empty")
+
+
+def _unstorable_question(entry: QuestionEntry) -> Iterator[tuple[str, str]]:
+    """As `_unstorable`; a workbook can hold characters that no database keeps."""
+    for column in ("object1", "object2", "aspect", "wording"):
+        text = getattr(entry, column)
+        if len(text) > _ANSWER_LIMITS[column]:
+            yield column, _("longer than %s characters") % _ANSWER_LIMITS[column]
+        if _UNSTORABLE.search(text):
+            yield column, _("holds a NUL character or half of a surrogate pair")
 
 
 def _place(entry: Entry, column: str) -> str:

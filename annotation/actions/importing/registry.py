@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from django.utils.module_loading import import_string
 
 from annotation.models import ImportFile
+from cqa_site.tabular import Preview
 
 from .rows import Line
 from .source import Source
@@ -39,22 +40,35 @@ class Format:
     """How one kind of file is read.
 
     ``asks`` names the page that has questions before the first look (which
-    column is what); ``has_answers`` says that system and scenario belong to it.
+    column is what); ``has_answers`` says that system and scenario belong to it; ``is_many``
+    that several files may come at once, because nothing has to be said of each. ``guess`` then
+    finds out from a file what its page would have asked: a function of the file and a preview
+    of its rows that returns options.
     """
 
     reader: str
     asks: str = ""
     has_answers: bool = False
+    is_many: bool = False
+    guess: str = ""
 
 
 FORMATS: dict[str, Format] = {
-    Kind.TOLOKA: Format(f"{_SOURCES}.read_crowd"),
+    Kind.TOLOKA: Format(f"{_SOURCES}.read_crowd", is_many=True),
     Kind.EXPERT_WORKBOOK: Format(f"{_SOURCES}.read_experts"),
     Kind.FINAL_LABELS: Format(f"{_SOURCES}.read_released"),
-    Kind.SILVER: Format(f"{_ANSWERS}.read_silver_answers", has_answers=True),
-    Kind.GOLD: Format(f"{_ANSWERS}.read_gold_answers", has_answers=True),
-    Kind.ANSWERS: Format(f"{_ANSWERS}.read_system_answers", has_answers=True),
-    Kind.TABLE: Format(f"{_SOURCES}.read_mapped", asks="import_mapping"),
+    Kind.SILVER: Format(f"{_ANSWERS}.read_silver_answers", has_answers=True, is_many=True),
+    Kind.GOLD: Format(f"{_ANSWERS}.read_gold_answers", has_answers=True, is_many=True),
+    Kind.ANSWERS: Format(f"{_ANSWERS}.read_system_answers", has_answers=True, is_many=True),
+    Kind.QUESTIONS: Format(
+        "annotation.actions.importing.question_sources.read_questions", is_many=True
+    ),
+    Kind.TABLE: Format(
+        f"{_SOURCES}.read_mapped",
+        asks="import_mapping",
+        is_many=True,
+        guess="annotation.actions.importing.guessing.table_options",
+    ),
 }
 BOOKS: dict[str, str] = {}
 
@@ -69,6 +83,11 @@ def register_book(name: str, path: str) -> None:
     BOOKS[name] = path
 
 
+def known_kinds() -> list[tuple[str, Any]]:
+    """Kinds of files that some app reads, with their names."""
+    return [(kind, name) for kind, name in Kind.choices if kind in FORMATS]
+
+
 def format_of(kind: str) -> Format:
     """How a kind of file is read; KeyError if no app has registered it."""
     return FORMATS[kind]
@@ -78,6 +97,12 @@ def reader_of(kind: str) -> Reader:
     """The function that turns a file of that kind into lines."""
     reader: Reader = import_string(FORMATS[kind].reader)
     return reader
+
+
+def guesser_of(kind: str) -> Callable[[ImportFile, Preview], dict[str, Any]] | None:
+    """The function that finds out how such a file is to be read; None if nothing is asked."""
+    path = FORMATS[kind].guess
+    return import_string(path) if path else None
 
 
 def new_book(name: str, work: "Reconciliation") -> Book:

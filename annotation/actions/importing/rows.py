@@ -106,14 +106,29 @@ class AnswerEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionEntry:
+    """One question of a list: it is the one with this pair, aspect and wording, or a new one."""
+
+    row: int | None
+    object1: str
+    object2: str
+    aspect: str = ""
+    wording: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Flag:
-    """A row that was rejected, or kept with a remark."""
+    """A row that was rejected, or kept with a remark.
+
+    ``place`` is the sheet of a workbook or the member of an archive that the row stands in.
+    """
 
     row: int | None
     column: str
     reason: str
     is_rejection: bool = False
     object: str = "votes"
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,15 +139,36 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Near:
+    """A text of a row that is nearly one of the study's; a person says whether it is the same.
+
+    ``about`` says in words what both are about; ``decision`` is empty while nobody has decided.
+    """
+
+    row: int
+    about: str
+    given: str
+    found: str
+    answer: int
+    likeness: float
+    decision: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Extra:
-    """Something that another app takes from a file; ``book`` names who (see `registry`)."""
+    """Something that another app takes from a file; ``book`` names who (see `registry`).
+
+    ``is_row`` is false for what stands for many rows of the file at once.
+    """
 
     book: ClassVar[str] = ""
+    is_row: ClassVar[bool] = False
 
     row: int | None
 
 
-Line = Entry | AnswerEntry | Extra | Flag | Note
+Line = Entry | AnswerEntry | QuestionEntry | Extra | Flag | Note | Near
+Row = tuple[str, int]
 
 
 def empty_counts() -> dict[str, dict[str, int]]:
@@ -148,11 +184,26 @@ class Outcome:
     flags: list[Flag] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     campaign_ids: list[int] = field(default_factory=list)
+    near: list[Near] = field(default_factory=list)
+    _rows: set[Row] = field(default_factory=set)
+    _rejected: dict[str, set[Row]] = field(default_factory=dict)
+    _rejected_as_a_whole: int = 0
+    _has_other_than_rows: bool = False
 
     @property
     def rejected(self) -> int:
-        """Rows that cannot be imported."""
-        return sum(counts["rejected"] for counts in self.counts.values())
+        """Rows that cannot be imported, each once however much is wrong with it."""
+        return len(set().union(*self._rejected.values())) + self._rejected_as_a_whole
+
+    @property
+    def rows(self) -> dict[str, int | None]:
+        """Rows of the file: read, rejected, and the problems of those, perhaps several of each.
+
+        ``read`` is None where the reader takes many rows at once.
+        """
+        read = None if self._has_other_than_rows else len(self._rows)
+        problems = sum(flag.is_rejection for flag in self.flags)
+        return {"read": read, "rejected": self.rejected, "problems": problems}
 
     @property
     def added(self) -> int:
@@ -164,11 +215,26 @@ class Outcome:
         """Objects that are there with another content."""
         return sum(counts["changed"] for counts in self.counts.values())
 
+    def saw(self, line: "Line") -> None:
+        """Count the row that a line comes from."""
+        if isinstance(line, Extra) and not line.is_row:
+            self._has_other_than_rows = True
+        elif not isinstance(line, Note) and line.row is not None:
+            self._rows.add((getattr(line, "place", ""), line.row))
+
     def flag(self, flag: Flag) -> None:
-        """Keep a remark; a rejection is counted under its object."""
+        """Keep a remark; a rejected row is counted once under its object."""
         self.flags.append(flag)
-        if flag.is_rejection:
-            self.counts[flag.object]["rejected"] += 1
+        if not flag.is_rejection:
+            return
+        rejected = self._rejected.setdefault(flag.object, set())
+        if flag.row is None:
+            self._rejected_as_a_whole += 1
+        elif (flag.place, flag.row) in rejected:
+            return
+        else:
+            rejected.add((flag.place, flag.row))
+        self.counts[flag.object]["rejected"] += 1
 
 
 def unit_of(entry: Entry) -> Unit:

@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.actions.consensus import request_everywhere
-from annotation.models import Campaign, ImportFile, ImportProblem
+from annotation.models import Campaign, ImportFile, ImportMatch, ImportProblem
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 from cqa_site.runs.jobs import Work
@@ -59,7 +59,7 @@ def check_import(
     try:
         outcome = _run(import_file, write=False, progress=timed(progress) if progress else None)
     except ImportRefused as refusal:
-        _refuse(import_file, State.REFUSED, str(refusal), finish)
+        refuse(import_file, State.REFUSED, str(refusal), finish)
         return None
     with transaction.atomic():
         _keep(import_file, outcome)
@@ -90,7 +90,7 @@ def apply_import(
             _finish(finish)
     except ImportRefused as refusal:
         import_file.refresh_from_db()
-        _refuse(import_file, State.CHECKED, str(refusal), finish)
+        refuse(import_file, State.CHECKED, str(refusal), finish)
         return None
     return outcome
 
@@ -123,7 +123,23 @@ def _keep(import_file: ImportFile, outcome: Outcome) -> None:
         )
         for flag in outcome.flags
     )
-    _save(import_file, counts=outcome.counts, notes=_notes(import_file, outcome))
+    import_file.matches.all().delete()
+    ImportMatch.objects.bulk_create(
+        ImportMatch(
+            import_file=import_file,
+            row=near.row,
+            about=near.about,
+            given=near.given,
+            found=near.found,
+            answer_id=near.answer,
+            likeness=near.likeness,
+            decision=near.decision,
+        )
+        for near in outcome.near
+    )
+    _save(
+        import_file, counts=outcome.counts, rows=outcome.rows, notes=_notes(import_file, outcome)
+    )
 
 
 def _notes(import_file: ImportFile, outcome: Outcome) -> list[str]:
@@ -161,9 +177,10 @@ def _close(
 
 
 @transaction.atomic
-def _refuse(
+def refuse(
     import_file: ImportFile, state: str, reason: str, finish: Callable[[], None] | None
 ) -> None:
+    """Keep why nothing of the file was taken."""
     _save(import_file, state=state, refusal=reason)
     _finish(finish)
 

@@ -29,4 +29,4 @@ class Source:
 def rejected(problem: Problem, place: str = "", of: str = "votes") -> Flag:
     """A record its reader could not use, counted among the objects it would have made."""
     column = " · ".join(part for part in (place, problem.column or "") if part)
-    return Flag(problem.row, column, problem.reason, is_rejection=True, object=of)
+    return Flag(problem.row, column, problem.reason, is_rejection=True, object=of, place=place)

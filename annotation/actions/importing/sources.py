@@ -15,7 +15,8 @@ from annotation.methods.expert_workbook import (
 from annotation.methods.final_labels import FinalLabel, read_final_labels
 from annotation.methods.generic_table import GenericRecord, read_generic_table
 from annotation.methods.toloka import APPROVED, CrowdVote, read_toloka
-from annotation.models import ImportFile, Rater
+from annotation.models import ImportFile
+from cqa_site.people.models import Rater
 from cqa_site.tabular import Problem, Table, open_table, spreadsheet_unsafe
 
 from .rows import Entry, Flag, Line, Note, Vote

@@ -1,7 +1,8 @@
 """What the API accepts, by topic: one serializer per request, unknown fields are an error."""
 
-from .answers import QuestionInput, SystemInput
-from .base import Input, NothingInput, ReasonInput, require_valid
+from cqa_site.api.inputs import Input, NothingInput, ReasonInput, require_valid
+
+from .answers import LearnedInput, QuestionInput, SystemInput
 from .campaigns import (
     AddedSerializer,
     CampaignInput,
@@ -13,11 +14,23 @@ from .campaigns import (
 )
 from .editing import EditingRoundInput, RoundCommentInput
 from .faithfulness import FiguresInput
-from .files import ApplyInput, CheckInput, ExportInput, ImportInput, NoteInput
+from .files import (
+    ApplyInput,
+    BatchApplyInput,
+    BatchCheckInput,
+    BatchInput,
+    CheckInput,
+    ExportInput,
+    ImportInput,
+    MatchInput,
+)
 from .judging import (
     AnswersRunInput,
     CoherenceRunInput,
+    CorrectionInput,
     EndpointInput,
+    LaunchChangeInput,
+    LaunchInput,
     LimitsInput,
     PreviewInput,
     PromptInput,
@@ -27,10 +40,11 @@ from .judging import (
 )
 from .labels import (
     AdjudicationInput,
-    AdoptedSerializer,
     AdoptInput,
+    BelowInput,
     ConsensusInput,
-    ExcludedSerializer,
+    ExcludeLowInput,
+    PreferredLabelsInput,
 )
 from .people import InvitationInput, MemberInput, StudyInput
 from .retrieval import (
@@ -48,9 +62,12 @@ __all__ = [
     "AddedSerializer",
     "AdjudicationInput",
     "AdoptInput",
-    "AdoptedSerializer",
     "AnswersRunInput",
     "ApplyInput",
+    "BatchApplyInput",
+    "BatchCheckInput",
+    "BatchInput",
+    "BelowInput",
     "CamInput",
     "CampaignInput",
     "CheckInput",
@@ -61,10 +78,11 @@ __all__ = [
     "ControlChangeInput",
     "ControlInput",
     "CorpusInput",
+    "CorrectionInput",
     "CrowdLinkInput",
     "EditingRoundInput",
     "EndpointInput",
-    "ExcludedSerializer",
+    "ExcludeLowInput",
     "ExportInput",
     "FiguresInput",
     "GuidelineInput",
@@ -72,11 +90,15 @@ __all__ = [
     "Input",
     "InvitationInput",
     "ItemsInput",
+    "LaunchChangeInput",
+    "LaunchInput",
+    "LearnedInput",
     "LimitsInput",
+    "MatchInput",
     "MemberInput",
-    "NoteInput",
     "NothingInput",
     "PlacesInput",
+    "PreferredLabelsInput",
     "PreviewInput",
     "PromptInput",
     "PromptTextInput",

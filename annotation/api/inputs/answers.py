@@ -3,8 +3,9 @@
 from rest_framework import serializers
 
 from annotation.models import System
+from cqa_site.api.inputs import Input
 
-from .base import Input
+MOST_QUESTIONS = 10_000
 
 
 class QuestionInput(Input):
@@ -20,3 +21,10 @@ class SystemInput(Input):
 
     name = serializers.CharField(max_length=120)
     kind = serializers.ChoiceField(System.Kind.choices)
+
+
+class LearnedInput(Input):
+    """Questions that a system's model was trained on, by id; ``source`` says from where."""
+
+    questions = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_QUESTIONS)
+    source = serializers.CharField(max_length=200, allow_blank=True, default="")

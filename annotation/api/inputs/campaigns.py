@@ -3,9 +3,9 @@
 from rest_framework import serializers
 
 from annotation.api.serializers import LevelSerializer
+from annotation.forms.campaigns import LONGEST_LEASE
 from annotation.models import Campaign
-
-from .base import Input
+from cqa_site.api.inputs import Input
 
 MAX_ARGUMENTS = 10_000
 
@@ -30,7 +30,7 @@ class CampaignInput(Input):
     low_accuracy = serializers.ChoiceField(Campaign.LowAccuracy.choices, required=False)
     share_cap = serializers.FloatField(min_value=0.001, max_value=1, required=False)
     expected_seconds = serializers.IntegerField(min_value=0, max_value=32_767, required=False)
-    lease_minutes = serializers.IntegerField(min_value=1, max_value=240, required=False)
+    lease_minutes = serializers.IntegerField(min_value=1, max_value=LONGEST_LEASE, required=False)
     seed = serializers.IntegerField(min_value=0, max_value=2**63 - 1, required=False)
     orders_by_uncertainty = serializers.BooleanField(required=False)
 

@@ -3,15 +3,11 @@
 from rest_framework import serializers
 
 from annotation.actions.editing_rounds import LEAVE
-from annotation.forms.editing import (
-    LARGEST,
-    LONGEST_COMMENT,
-    LONGEST_INSTRUCTIONS,
-    MOST_ANSWERS,
-)
+from annotation.forms.editing import LONGEST_COMMENT, MOST_ANSWERS
 from annotation.models import Answer
-
-from .base import Input
+from cqa_site.api.inputs import Input
+from cqa_site.rounds.plan_form import LONGEST_INSTRUCTIONS
+from cqa_site.rounds.save_form import LARGEST
 
 
 class EditingRoundInput(Input):
@@ -23,9 +19,16 @@ class EditingRoundInput(Input):
     individual = serializers.IntegerField(min_value=0, max_value=MOST_ANSWERS, required=False)
     system = serializers.UUIDField(required=False, allow_null=True)
     scenario = serializers.ChoiceField(Answer.Scenario.choices, required=False, allow_null=True)
+    condition = serializers.CharField(
+        max_length=36,
+        required=False,
+        allow_blank=True,
+        help_text="The id of a condition, or all; empty for the plain ones.",
+    )
     choice = serializers.IntegerField(
         min_value=1, max_value=32_767, required=False, allow_null=True
     )
+    makes_answers = serializers.BooleanField(required=False)
     leave = serializers.ChoiceField(LEAVE, required=False)
     seed = serializers.IntegerField(min_value=0, max_value=LARGEST, required=False)
     instructions = serializers.CharField(

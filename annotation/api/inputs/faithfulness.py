@@ -3,7 +3,7 @@
 from django.conf import settings
 from rest_framework import serializers
 
-from .base import Input
+from cqa_site.api.inputs import Input
 
 
 class FiguresInput(Input):

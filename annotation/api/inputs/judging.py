@@ -5,15 +5,17 @@ from rest_framework import serializers
 from annotation.actions import answer_targets
 from annotation.actions.argument_drawing import FAVOURED, MOST_ARGUMENTS, RELEVANCE
 from annotation.actions.coherence_texts import TEXTS as COHERENCE_TEXTS
+from annotation.actions.generation_launches import MOST_RUNS, MOVES
 from annotation.actions.relevance_judge import CHOICES
+from annotation.forms.matrix import WORDINGS
 from annotation.models import Answer
+from cqa_site.api.inputs import ConditionIds, Input
+from cqa_site.judging.parameters import TOKEN_LIMITS
 from cqa_site.judging.prompts import LONGEST_PART
 from cqa_site.runs.actions.runs import MOST_REPLICATES, PREFLIGHTS
 from cqa_site.runs.forms import MILLION, MOST_MONEY
 from cqa_site.runs.kind_parts import prompt_kinds
 from cqa_site.runs.models import Run
-
-from .base import Input
 
 LARGEST_INTEGER = 2**31 - 1
 LARGEST_CAP = MOST_MONEY * MILLION
@@ -119,6 +121,13 @@ class AnswersRunInput(PlanInput):
     uses_wording = serializers.BooleanField(required=False)
     relevance = serializers.ChoiceField(list(RELEVANCE), required=False)
     favoured = serializers.ChoiceField(list(FAVOURED), required=False)
+    labels = serializers.CharField(
+        max_length=36,
+        allow_blank=True,
+        required=False,
+        help_text="Whose final labels relevance means: a campaign's id, or newest (of each "
+        "sentence); by default the study's choice.",
+    )
     most_arguments = serializers.IntegerField(
         min_value=1, max_value=MOST_ARGUMENTS, required=False
     )
@@ -127,8 +136,37 @@ class AnswersRunInput(PlanInput):
     )
 
 
+class LaunchInput(AnswersRunInput):
+    """Every combination of what is listed becomes a run; the cap is of all of them together."""
+
+    kind = endpoint = prompt = uses_aspect = uses_wording = None
+    endpoints = serializers.ListField(
+        child=serializers.UUIDField(), min_length=1, max_length=MOST_RUNS
+    )
+    prompts = serializers.ListField(
+        child=serializers.UUIDField(), min_length=1, max_length=MOST_RUNS
+    )
+    relevance = serializers.ListField(
+        child=serializers.ChoiceField(list(RELEVANCE)), required=False
+    )
+    favoured = serializers.ListField(child=serializers.ChoiceField(list(FAVOURED)), required=False)
+    wordings = serializers.ListField(child=serializers.ChoiceField(list(WORDINGS)), required=False)
+
+
+class LaunchChangeInput(Input):
+    """What all runs may spend together, and what is done with all of them; both optional."""
+
+    cap_micro = serializers.IntegerField(
+        min_value=0, max_value=LARGEST_CAP, allow_null=True, required=False
+    )
+    move = serializers.ChoiceField(list(MOVES), required=False)
+
+
 class CoherenceRunInput(PlanInput):
-    """A judge over the citations of answers; without systems or scenarios, of all of them."""
+    """A judge over the citations of answers; without systems or scenarios, of all of them.
+
+    Without conditions, of answers under the plain ones.
+    """
 
     kind = serializers.ChoiceField(["coherence"])
     texts = serializers.ChoiceField(COHERENCE_TEXTS, required=False)
@@ -140,6 +178,7 @@ class CoherenceRunInput(PlanInput):
         max_length=len(Answer.Scenario),
         required=False,
     )
+    conditions = ConditionIds(required=False)
 
 
 class LimitsInput(Input):
@@ -147,6 +186,20 @@ class LimitsInput(Input):
 
     cap_micro = serializers.IntegerField(min_value=0, max_value=LARGEST_CAP, allow_null=True)
     ceiling = serializers.IntegerField(min_value=1, max_value=512, allow_null=True)
+
+
+class CorrectionInput(Input):
+    """What a run sends otherwise, whose endpoint refuses a parameter.
+
+    ``leave_out`` names parameters (``response_format`` for the JSON schema), ``values`` gives
+    others another value; a token limit can only shrink. An empty body takes what is suggested.
+    """
+
+    leave_out = serializers.ListField(
+        child=serializers.CharField(max_length=100), max_length=MOST_REASONS, required=False
+    )
+    token_parameter = serializers.ChoiceField(TOKEN_LIMITS, required=False)
+    values = serializers.DictField(required=False)
 
 
 class RetryInput(Input):

@@ -2,9 +2,8 @@
 
 from rest_framework import serializers
 
-from annotation.models import Campaign
-
-from .base import Input
+from annotation.models import Campaign, Exclusion
+from cqa_site.api.inputs import Input
 
 MAX_SOURCES = 100
 
@@ -18,17 +17,11 @@ class AdjudicationInput(Input):
 
 
 class AdoptInput(Input):
-    """Whose labels of another campaign become decisions here."""
+    """Whose labels of another campaign decide here."""
 
     campaign = serializers.UUIDField()
     rater = serializers.UUIDField()
     only_tied = serializers.BooleanField(default=True)
-
-
-class AdoptedSerializer(serializers.Serializer):
-    """How many decisions are new or changed."""
-
-    adopted = serializers.IntegerField()
 
 
 class ConsensusInput(Input):
@@ -38,7 +31,20 @@ class ConsensusInput(Input):
     overridden_by = serializers.ListField(child=serializers.UUIDField(), max_length=MAX_SOURCES)
 
 
-class ExcludedSerializer(serializers.Serializer):
-    """How many annotators were excluded."""
+class BelowInput(Input):
+    """Below which control accuracy annotators are left out; the campaign's mark by default."""
 
-    excluded = serializers.IntegerField()
+    below = serializers.FloatField(min_value=0, max_value=1, required=False)
+    rule = serializers.ChoiceField(Exclusion.Rule.choices, default=Exclusion.Rule.SURELY)
+
+
+class ExcludeLowInput(BelowInput):
+    """The same, and why."""
+
+    reason = serializers.CharField(max_length=300)
+
+
+class PreferredLabelsInput(Input):
+    """The campaign whose final labels the study uses; null for each sentence's newest."""
+
+    campaign = serializers.UUIDField(allow_null=True)

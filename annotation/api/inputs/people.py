@@ -2,9 +2,8 @@
 
 from rest_framework import serializers
 
+from cqa_site.api.inputs import Input
 from cqa_site.people.models import INVITATION_LIFETIME, Role
-
-from .base import Input
 
 
 class StudyInput(Input):

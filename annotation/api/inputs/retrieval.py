@@ -3,8 +3,7 @@
 from rest_framework import serializers
 
 from annotation.actions.retrieval_search import MOST
-
-from .base import Input
+from cqa_site.api.inputs import Input
 
 
 class CorpusInput(Input):

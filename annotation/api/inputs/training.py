@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from .base import Input
+from cqa_site.api.inputs import Input
 
 
 class TrainingInput(Input):

@@ -4,6 +4,7 @@ from .answers import (
     AddedQuestionsSerializer,
     AnswerDetailSerializer,
     AnswerSerializer,
+    ConditionSerializer,
     QuestionSerializer,
     SystemSerializer,
 )
@@ -19,11 +20,13 @@ from .campaigns import (
     CrowdLinkSerializer,
     ItemSerializer,
     NewCrowdLinkSerializer,
+    ParticipantSerializer,
 )
 from .editing import (
     EditingRoundSerializer,
     EditingTaskDetailSerializer,
     EditingTaskSerializer,
+    MadeAnswersSerializer,
     RevisionSerializer,
     RoundCommentSerializer,
 )
@@ -42,13 +45,24 @@ from .faithfulness import (
 )
 from .files import (
     ExportSerializer,
+    ImportBatchSerializer,
+    ImportMatchSerializer,
     ImportProblemSerializer,
     ImportSerializer,
     SnapshotDetailSerializer,
     SnapshotSerializer,
 )
 from .judges import JudgeSerializer, ModelCardSerializer, TrainedJudgeSerializer
-from .labels import AdjudicationSerializer, FinalLabelSerializer, RaterSerializer, VoteSerializer
+from .labels import (
+    AdjudicationSerializer,
+    AdoptionPreviewSerializer,
+    AdoptionSerializer,
+    FinalLabelSerializer,
+    LabelComparisonSerializer,
+    PreferredLabelsSerializer,
+    RaterSerializer,
+    VoteSerializer,
+)
 from .people import (
     AuditEventSerializer,
     InvitationSerializer,
@@ -60,6 +74,9 @@ from .quality import (
     AnnotatorSerializer,
     ControlDetailSerializer,
     ControlSerializer,
+    ExcludedSerializer,
+    ExclusionPreviewSerializer,
+    ExclusionSerializer,
 )
 from .retrieval import (
     CamRequestDetailSerializer,
@@ -72,6 +89,8 @@ from .retrieval import (
 from .runs import (
     AnswersComparisonSerializer,
     EstimateSerializer,
+    LaunchEstimateSerializer,
+    LaunchSerializer,
     RunComparisonSerializer,
     RunDetailSerializer,
     RunSerializer,
@@ -91,6 +110,8 @@ from .studies import (
 __all__ = [
     "AddedQuestionsSerializer",
     "AdjudicationSerializer",
+    "AdoptionPreviewSerializer",
+    "AdoptionSerializer",
     "AgreementSerializer",
     "AnnotatorDetailSerializer",
     "AnnotatorSerializer",
@@ -107,6 +128,7 @@ __all__ = [
     "CamServiceSerializer",
     "CampaignSerializer",
     "ComparisonSerializer",
+    "ConditionSerializer",
     "ConsensusSerializer",
     "ControlDetailSerializer",
     "ControlSerializer",
@@ -119,11 +141,16 @@ __all__ = [
     "EditingTaskSerializer",
     "EndpointSerializer",
     "EstimateSerializer",
+    "ExcludedSerializer",
+    "ExclusionPreviewSerializer",
+    "ExclusionSerializer",
     "ExportSerializer",
     "FaithfulnessSerializer",
     "FiguresSerializer",
     "FinalLabelSerializer",
     "GuidelineSerializer",
+    "ImportBatchSerializer",
+    "ImportMatchSerializer",
     "ImportProblemSerializer",
     "ImportSerializer",
     "InvitationSerializer",
@@ -131,12 +158,18 @@ __all__ = [
     "JobSerializer",
     "JudgeLabelSerializer",
     "JudgeSerializer",
+    "LabelComparisonSerializer",
+    "LaunchEstimateSerializer",
+    "LaunchSerializer",
     "LevelSerializer",
+    "MadeAnswersSerializer",
     "MeSerializer",
     "MemberSerializer",
     "ModelCardSerializer",
     "NewCrowdLinkSerializer",
     "NewInvitationSerializer",
+    "ParticipantSerializer",
+    "PreferredLabelsSerializer",
     "PreviewSerializer",
     "PromptDetailSerializer",
     "PromptSerializer",

@@ -3,9 +3,10 @@
 from rest_framework import serializers
 
 from annotation.models import JudgeLabel
+from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.runs.models import Attempt, Call, Reply
 
-from .base import ReadSerializer, SentenceSerializer, public_id
+from .base import SentenceSerializer
 from .endpoints import MessageSerializer
 
 
@@ -66,7 +67,10 @@ class WholeReplySerializer(ReplySerializer):
 
 
 class AttemptSerializer(serializers.ModelSerializer):
-    """One time a request left; ``unusable`` says why its reply gave no value."""
+    """One time a request left; ``unusable`` says why its reply gave no value.
+
+    ``amendment`` is the number of corrections of the run's parameters before it.
+    """
 
     number = serializers.IntegerField(source="fence", read_only=True)
     reply = WholeReplySerializer(read_only=True, allow_null=True)
@@ -75,6 +79,7 @@ class AttemptSerializer(serializers.ModelSerializer):
         model = Attempt
         fields = [
             "number",
+            "amendment",
             "outcome",
             "failure",
             "unusable",
@@ -99,7 +104,16 @@ class CallReplySerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Attempt
-        fields = ["call", "replicate", "number", "outcome", "unusable", "cost_micro", "reply"]
+        fields = [
+            "call",
+            "replicate",
+            "number",
+            "amendment",
+            "outcome",
+            "unusable",
+            "cost_micro",
+            "reply",
+        ]
         read_only_fields = fields
 
 

@@ -4,9 +4,10 @@ from rest_framework import serializers
 
 from annotation.forms.campaigns import CampaignForm
 from annotation.models import Campaign, Item
-from cqa_site.people.models import ParticipantLink
+from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.rounds.models import Participant, ParticipantLink
 
-from .base import ReadSerializer, SentenceSerializer, public_id
+from .base import SentenceSerializer
 
 
 class CampaignSerializer(ReadSerializer):
@@ -59,6 +60,9 @@ class ItemSerializer(SentenceSerializer):
 class CrowdLinkSerializer(ReadSerializer):
     """A link for a crowd platform, without its secret and its completion codes."""
 
+    most_items = serializers.IntegerField(
+        read_only=True, help_text="How many items the round has for one person."
+    )
     joined = serializers.IntegerField(read_only=True)
     is_open = serializers.BooleanField(read_only=True)
 
@@ -68,6 +72,7 @@ class CrowdLinkSerializer(ReadSerializer):
             "id",
             "platform",
             "required_items",
+            "most_items",
             "max_participants",
             "joined",
             "participant_param",
@@ -88,3 +93,21 @@ class NewCrowdLinkSerializer(CrowdLinkSerializer):
     class Meta:
         model = ParticipantLink
         fields = [*CrowdLinkSerializer.Meta.fields, "address"]
+
+
+class ParticipantSerializer(ReadSerializer):
+    """Somebody who came by a crowd link, without the platform's ids and without a code."""
+
+    id = public_id("user")
+    link = public_id("link")
+    is_released = serializers.SerializerMethodField(
+        help_text="Whether the next browser that comes with the id gets the place."
+    )
+
+    class Meta:
+        model = Participant
+        fields = ["id", "link", "outcome", "is_released", "fault_report", "created_at", "ended_at"]
+
+    def get_is_released(self, row: Participant) -> bool:
+        """A place without a browser waits for one."""
+        return not row.browser_hash

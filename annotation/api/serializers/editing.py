@@ -3,9 +3,8 @@
 from rest_framework import serializers
 
 from annotation.actions.editing_rounds import LEAVE
-from annotation.models import Answer, EditingRound, EditingTask, Revision, RoundComment
-
-from .base import ReadSerializer, public_id
+from annotation.models import Answer, EditingRound, EditingSheet, Revision, RoundComment
+from cqa_site.api.serializers import ReadSerializer, public_id
 
 
 class EditingRoundSerializer(ReadSerializer):
@@ -20,9 +19,13 @@ class EditingRoundSerializer(ReadSerializer):
     scenario = serializers.ChoiceField(
         Answer.Scenario.choices, source="recipe.scenario", read_only=True, allow_null=True
     )
+    condition = serializers.CharField(source="recipe.condition", default="", read_only=True)
     choice = serializers.IntegerField(source="recipe.choice", read_only=True, allow_null=True)
     leave = serializers.ChoiceField(LEAVE, source="recipe.leave", read_only=True)
     found = serializers.IntegerField(source="recipe.found", read_only=True)
+    other_conditions = serializers.IntegerField(
+        source="recipe.other_conditions", default=0, read_only=True
+    )
 
     class Meta:
         model = EditingRound
@@ -35,10 +38,13 @@ class EditingRoundSerializer(ReadSerializer):
             "individual",
             "system",
             "scenario",
+            "condition",
             "choice",
             "leave",
+            "makes_answers",
             "seed",
             "found",
+            "other_conditions",
             "instructions",
             "created_at",
             "opened_at",
@@ -47,15 +53,28 @@ class EditingRoundSerializer(ReadSerializer):
         ]
 
 
+class MadeAnswersSerializer(serializers.Serializer):
+    """How many answers of the experts were made now, of how many submitted texts."""
+
+    added = serializers.IntegerField()
+    submitted = serializers.IntegerField()
+
+
 class EditingTaskSerializer(ReadSerializer):
     """One answer on one expert's desk."""
 
-    editor = public_id("editor")
+    editor = public_id("rater.user")
     answer = public_id("answer")
+    position = serializers.IntegerField(source="place", read_only=True)
+    state = serializers.ChoiceField(
+        EditingSheet.Progress.choices, source="progress", read_only=True
+    )
+    draft_version = serializers.IntegerField(source="version", read_only=True)
+    draft_saved_at = serializers.DateTimeField(source="saved_at", read_only=True, allow_null=True)
     revisions = serializers.IntegerField(source="revision_count", read_only=True)
 
     class Meta:
-        model = EditingTask
+        model = EditingSheet
         fields = [
             "id",
             "editor",
@@ -77,7 +96,7 @@ class EditingTaskDetailSerializer(EditingTaskSerializer):
     text = serializers.CharField(read_only=True)
 
     class Meta:
-        model = EditingTask
+        model = EditingSheet
         fields = [*EditingTaskSerializer.Meta.fields, "text"]
 
 
@@ -89,10 +108,13 @@ class RevisionSerializer(ReadSerializer):
     closed, when experts could have seen each other's versions.
     """
 
-    task = public_id("task")
-    editor = public_id("task.editor")
-    answer = public_id("task.answer")
-    is_calibration = serializers.BooleanField(source="task.is_calibration", read_only=True)
+    task = public_id("sheet")
+    editor = public_id("sheet.rater.user")
+    answer = public_id("sheet.answer")
+    is_calibration = serializers.BooleanField(source="sheet.is_calibration", read_only=True)
+    text = serializers.CharField(read_only=True)
+    comment = serializers.CharField(read_only=True)
+    created_at = serializers.DateTimeField(source="at", read_only=True)
     reasons = serializers.ListField(
         child=serializers.ChoiceField(Revision.Reason.choices), read_only=True
     )

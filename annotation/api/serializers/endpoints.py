@@ -2,10 +2,9 @@
 
 from rest_framework import serializers
 
+from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.runs.actions.endpoints import FIELDS
 from cqa_site.runs.models import Endpoint, PromptVersion
-
-from .base import ReadSerializer, public_id
 
 
 class CapabilitySerializer(serializers.Serializer):
@@ -13,6 +12,12 @@ class CapabilitySerializer(serializers.Serializer):
 
     works = serializers.BooleanField()
     evidence = serializers.CharField(default="")
+    refused = serializers.BooleanField(
+        default=False, help_text="Asking for it was refused, not just ignored."
+    )
+    parameter = serializers.CharField(
+        default="", help_text="Of the token limit: the name under which it is sent."
+    )
 
 
 class EndpointSerializer(ReadSerializer):

@@ -1,10 +1,9 @@
-"""Faithfulness: figures by system and scenario, of single texts, before and after editing."""
+"""Faithfulness: figures by system and condition, of single texts, before and after editing."""
 
 from rest_framework import serializers
 
 from annotation.models import CoherenceVerdict, EditedText, FaithfulnessFigures
-
-from .base import public_id
+from cqa_site.api.serializers import public_id
 
 
 class MeanSerializer(serializers.Serializer):
@@ -26,11 +25,14 @@ class VerdictCountsSerializer(serializers.Serializer):
 
 
 class FaithfulnessGroupSerializer(serializers.Serializer):
-    """The texts of one system and scenario, as written or as experts edited them."""
+    """The texts of one system and condition, as written or as experts edited them."""
 
     system = serializers.UUIDField()
     system_name = serializers.CharField(source="name")
     scenario = serializers.IntegerField()
+    condition = serializers.UUIDField()
+    condition_name = serializers.CharField()
+    is_plain = serializers.BooleanField()
     is_edited = serializers.BooleanField()
     answers = serializers.IntegerField(source="n_answers")
     questions = serializers.IntegerField(source="n_questions")
@@ -47,6 +49,9 @@ class FaithfulnessSerializer(serializers.Serializer):
     """All figures of a study in one mode, and how many texts wait for theirs."""
 
     mode = serializers.ChoiceField(FaithfulnessFigures.Mode.choices)
+    labels = serializers.CharField(
+        help_text="Whose labels precision, recall and F1 are by: a campaign's id, or newest."
+    )
     embedding = serializers.CharField(allow_blank=True)
     run = serializers.UUIDField(allow_null=True, help_text="Whose verdicts these are.")
     texts = serializers.IntegerField()
@@ -63,6 +68,7 @@ class FiguresSerializer(serializers.ModelSerializer):
     revision = public_id("revision", allow_null=True, default=None)
     system = serializers.UUIDField(source="about.system.public_id", read_only=True)
     scenario = serializers.IntegerField(source="about.scenario", read_only=True)
+    condition = serializers.UUIDField(source="about.condition.public_id", read_only=True)
     coherence = serializers.FloatField(read_only=True, allow_null=True)
     out_of_range = serializers.ListField(
         source="values.out_of_range", child=serializers.IntegerField(), read_only=True
@@ -85,6 +91,7 @@ class FiguresSerializer(serializers.ModelSerializer):
             "revision",
             "system",
             "scenario",
+            "condition",
             "mode",
             "segments",
             "jaccard_text",
@@ -135,6 +142,7 @@ class VerdictSerializer(serializers.ModelSerializer):
     """A judge's word on one citation; ``start`` and ``end`` say where the segment stands."""
 
     answer = public_id("answer")
+    condition = serializers.UUIDField(source="answer.condition.public_id", read_only=True)
     revision = public_id("revision", allow_null=True, default=None)
     call = public_id("call")
     judged_at = serializers.DateTimeField(source="at", read_only=True)
@@ -143,6 +151,7 @@ class VerdictSerializer(serializers.ModelSerializer):
         model = CoherenceVerdict
         fields = [
             "answer",
+            "condition",
             "revision",
             "start",
             "end",

@@ -4,8 +4,7 @@ from rest_framework import serializers
 
 from annotation.models import TrainedJudge
 from annotation.reports.model_cards import model_card
-
-from .base import ReadSerializer
+from cqa_site.api.serializers import ReadSerializer
 
 
 class JudgeEstimateSerializer(serializers.Serializer):
@@ -59,6 +58,10 @@ class JudgeSerializer(serializers.Serializer):
     ordinal_alpha = JudgeEstimateSerializer(source="ordinal")
     interval_alpha = JudgeEstimateSerializer(source="interval")
     ordinal_alpha_with_votes = JudgeEstimateSerializer(source="with_votes")
+    ordinal_alpha_difference = JudgeEstimateSerializer(
+        source="difference",
+        help_text="With votes minus people's own, over the arguments that carry both.",
+    )
     replacement = ReplacementSerializer()
     replicates = serializers.IntegerField()
     consistency = JudgeEstimateSerializer(allow_null=True)

@@ -2,10 +2,12 @@
 
 from rest_framework import serializers
 
-from annotation.models import Adjudication, Assignment, FinalLabel, Rater
+from annotation.models import Adjudication, Adoption, Assignment, FinalLabel
 from annotation.reports.export_columns import FINAL_PATHS
+from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.people.models import Rater
 
-from .base import ReadSerializer, SentenceSerializer, public_id
+from .base import SentenceSerializer
 
 
 class VoteSerializer(ReadSerializer):
@@ -95,3 +97,80 @@ class AdjudicationSerializer(SentenceSerializer):
             "superseded_at",
         ]
         read_only_fields = fields
+
+
+class AdoptionSerializer(ReadSerializer):
+    """Labels of one rater in another campaign that decide here."""
+
+    campaign = public_id("source")
+    campaign_name = serializers.CharField(source="source.name", read_only=True)
+    rater = public_id("rater")
+    rater_name = serializers.CharField(source="rater.described", read_only=True)
+
+    class Meta:
+        model = Adoption
+        fields = [
+            "id",
+            "campaign",
+            "campaign_name",
+            "rater",
+            "rater_name",
+            "only_tied",
+            "created_at",
+            "withdrawn_at",
+        ]
+        read_only_fields = fields
+
+
+class LabelChangeSerializer(serializers.Serializer):
+    """How many sentences have a label now, and would have it then."""
+
+    label = serializers.IntegerField()
+    now = serializers.IntegerField()
+    then = serializers.IntegerField()
+
+
+class AdoptionPreviewSerializer(serializers.Serializer):
+    """What adopting would change."""
+
+    labelled = serializers.IntegerField(help_text="Sentences here that the rater labelled.")
+    decided = serializers.IntegerField(help_text="Sentences decided by adopted labels then only.")
+    changed = serializers.IntegerField(help_text="Sentences with another final label then.")
+    counts = LabelChangeSerializer(many=True)
+
+
+class ComparableSerializer(serializers.Serializer):
+    """Somebody whose labels can be compared."""
+
+    key = serializers.CharField()
+    name = serializers.CharField()
+
+
+class LabelSetSerializer(serializers.Serializer):
+    """One label set beside the rater."""
+
+    set = serializers.CharField()
+    title = serializers.CharField()
+    is_step = serializers.BooleanField(help_text="One of the sources that overrule each other.")
+    changed = serializers.IntegerField(allow_null=True, help_text="Labels this step changes.")
+    n = serializers.IntegerField()
+    equal = serializers.IntegerField()
+    share = serializers.FloatField(allow_null=True)
+    ordinal = serializers.JSONField()
+    interval = serializers.JSONField()
+    difference = serializers.FloatField(allow_null=True)
+
+
+class LabelComparisonSerializer(serializers.Serializer):
+    """Label sets of a campaign beside one rater, and who else there is."""
+
+    name = serializers.CharField()
+    choices = ComparableSerializer(many=True)
+    sets = LabelSetSerializer(many=True)
+
+
+class PreferredLabelsSerializer(serializers.Serializer):
+    """The campaign whose final labels the study uses; null for each sentence's newest."""
+
+    campaign = serializers.UUIDField(allow_null=True)
+    name = serializers.CharField(allow_null=True)

@@ -2,9 +2,8 @@
 
 from rest_framework import serializers
 
+from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.people.models import AuditEvent, Invitation, Membership
-
-from .base import ReadSerializer, public_id
 
 
 class MemberSerializer(ReadSerializer):

@@ -2,9 +2,9 @@
 
 from rest_framework import serializers
 
-from annotation.models import Rater
-
-from .base import public_id
+from annotation.models import Exclusion
+from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.people.models import Rater
 
 
 class AnnotatorSerializer(serializers.Serializer):
@@ -90,3 +90,47 @@ class ControlDetailSerializer(serializers.Serializer):
     controls = ControlSerializer(many=True)
     labels = ControlLabelsSerializer(many=True)
     excluded_votes = serializers.IntegerField(source="excluded")
+
+
+class ExcludedSerializer(serializers.Serializer):
+    """How many annotators were excluded, and the action that undoes it; null if nobody was."""
+
+    excluded = serializers.IntegerField()
+    id = serializers.UUIDField(allow_null=True)
+
+
+class ExclusionSerializer(ReadSerializer):
+    """Everybody below a control accuracy left out at once."""
+
+    still_excluded = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = Exclusion
+        fields = ["id", "below", "rule", "reason", "still_excluded", "made_at", "undone_at"]
+        read_only_fields = fields
+
+
+class RemainingSerializer(serializers.Serializer):
+    """The votes on ordinary items that remain; ``labels`` counts items by majority label."""
+
+    raters = serializers.IntegerField()
+    votes = serializers.IntegerField()
+    without = serializers.IntegerField(help_text="Ordinary items without a vote.")
+    ties = serializers.IntegerField()
+    alpha = serializers.FloatField(allow_null=True, help_text="Krippendorff's, ordinal.")
+    labels = serializers.ListField(child=serializers.IntegerField())
+
+
+class CurvePointSerializer(RemainingSerializer):
+    """What remains at one threshold."""
+
+    below = serializers.FloatField()
+
+
+class ExclusionPreviewSerializer(serializers.Serializer):
+    """What excluding would leave."""
+
+    excluded = serializers.IntegerField()
+    now = RemainingSerializer()
+    then = RemainingSerializer()
+    curve = CurvePointSerializer(many=True)

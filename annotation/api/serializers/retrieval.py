@@ -3,8 +3,7 @@
 from rest_framework import serializers
 
 from annotation.models import CamRequest, Corpus
-
-from .base import ReadSerializer, public_id
+from cqa_site.api.serializers import ReadSerializer, public_id
 
 
 class CorpusSerializer(ReadSerializer):

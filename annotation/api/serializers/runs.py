@@ -2,10 +2,10 @@
 
 from rest_framework import serializers
 
+from annotation.models import GenerationLaunch
 from annotation.reports.generation import CHOICES
+from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.runs.models import ProviderBatch, Run
-
-from .base import ReadSerializer, public_id
 
 
 class EstimateSerializer(serializers.Serializer):
@@ -115,6 +115,12 @@ class RunDetailSerializer(RunSerializer):
     )
     progress = ProgressSerializer(read_only=True)
     spec = serializers.DictField(read_only=True)
+    params = serializers.DictField(
+        read_only=True, help_text="What goes out now: the plan's, or the newest correction's."
+    )
+    amendments = serializers.ListField(
+        child=serializers.DictField(), read_only=True, help_text="Corrections, oldest first."
+    )
     estimate = serializers.DictField(read_only=True)
     preflight = serializers.DictField(read_only=True)
     flags = serializers.DictField(read_only=True)
@@ -129,6 +135,8 @@ class RunDetailSerializer(RunSerializer):
             "progress",
             "spec",
             "spec_hash",
+            "params",
+            "amendments",
             "estimate",
             "preflight",
             "flags",
@@ -222,3 +230,52 @@ class AnswersComparisonSerializer(serializers.Serializer):
     decided = serializers.IntegerField()
     changed = serializers.IntegerField()
     pairs = PairSerializer(many=True)
+
+
+class LaunchedRunSerializer(serializers.Serializer):
+    """One run of a launch, under its condition."""
+
+    id = serializers.UUIDField(source="run.public_id")
+    number = serializers.IntegerField(source="run.number")
+    state = serializers.CharField(source="run.state")
+    condition = serializers.UUIDField(source="condition.public_id")
+    condition_name = serializers.CharField(source="condition.name")
+
+
+class LaunchSerializer(ReadSerializer):
+    """Runs that were started together; ``folded`` combinations ask what others ask.
+
+    ``joined`` are numbers of runs that were under way by themselves; ``refused`` says which
+    combinations have nothing to ask.
+    """
+
+    cap_micro = serializers.IntegerField(source="budget.cap_micro", allow_null=True)
+    spent_micro = serializers.IntegerField(source="budget.spent_micro")
+    folded = serializers.IntegerField(source="recipe.folded")
+    joined = serializers.ListField(source="recipe.joined", child=serializers.IntegerField())
+    refused = serializers.ListField(source="recipe.refused", child=serializers.CharField())
+    runs = LaunchedRunSerializer(source="generations", many=True)
+
+    class Meta:
+        model = GenerationLaunch
+        fields = [
+            "id",
+            "number",
+            "name",
+            "cap_micro",
+            "spent_micro",
+            "folded",
+            "joined",
+            "refused",
+            "runs",
+            "created_at",
+        ]
+        read_only_fields = fields
+
+
+class LaunchEstimateSerializer(EstimateSerializer):
+    """What all runs would take together; ``empty`` ones have nothing to ask."""
+
+    runs = serializers.IntegerField()
+    folded = serializers.IntegerField()
+    empty = serializers.IntegerField()

@@ -3,10 +3,9 @@
 from rest_framework import serializers
 
 from annotation.models import Argument, ArgumentOrigin, Comparison, Guideline
+from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.people.models import ApiToken, Membership, Study, User
 from cqa_site.runs.models import Job
-
-from .base import ReadSerializer, public_id
 
 
 class TokenSerializer(ReadSerializer):

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.translation import ngettext
 
 from annotation.actions import importing
 from annotation.actions.importing import ImportRefused, Outcome
+from annotation.management.studies import add_study_arguments, opened_study
 from annotation.models import Answer
 from cqa_site.people.models import Study
 
@@ -27,8 +27,7 @@ class ImportCommand(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="the file to import")
-        parser.add_argument("--study", required=True, help="name or id of the study")
-        parser.add_argument("--create-study", action="store_true", help="make it if it is missing")
+        add_study_arguments(parser)
         parser.add_argument("--dry-run", action="store_true", help="only say what would happen")
         parser.add_argument(
             "--leave-out-rejected", action="store_true", help="import the rows that are in order"
@@ -52,11 +51,10 @@ class ImportCommand(BaseCommand):
         if not path.is_file():
             raise CommandError(f"{path} is not a file.")
         try:
-            study = find_study(options["study"], create=options["create_study"])
-            outcome = self._run(study, path, options)
+            with opened_study(self, options) as study:
+                self.report(self._run(study, path, options))
         except ImportRefused as refusal:
             raise CommandError(str(refusal)) from refusal
-        self.report(outcome)
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was imported.")
 
@@ -96,6 +94,17 @@ class ImportCommand(BaseCommand):
             numbers = outcome.counts[name].values()
             if any(numbers):
                 self.stdout.write(f"{name:>12}" + "".join(f"{number:>12,}" for number in numbers))
+        counted = outcome.rows
+        if counted["read"]:
+            self.stdout.write(
+                f"{counted['read']:,} rows read, {counted['rejected']:,} of them rejected "
+                f"({counted['problems']:,} problems in cells)"
+            )
+        for near in outcome.near:
+            said = near.decision or "not decided"
+            self.stdout.write(f"near: row {near.row}, {near.about}, {near.likeness:.0%}: {said}")
+            self.stdout.write(f"  file:  {' '.join(near.given.split())}")
+            self.stdout.write(f"  study: {' '.join(near.found.split())}")
         for note in outcome.notes:
             self.stdout.write(f"note: {note}")
         flags = sorted(outcome.flags, key=lambda flag: not flag.is_rejection)
@@ -109,21 +118,6 @@ class ImportCommand(BaseCommand):
             more = len(flags) - MOST_SHOWN
             rows = ngettext("row", "rows", more)
             self.stdout.write(f"… and {more:,} more {rows} to look at")
-
-
-def find_study(wanted: str, *, create: bool) -> Study:
-    """The study of that id or name; made by that name if asked."""
-    try:
-        found = list(Study.objects.filter(public_id=UUID(wanted)))
-    except ValueError:
-        found = list(Study.objects.filter(name=wanted)[:2])
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise CommandError(f"Several studies are named {wanted!r}; give the id instead.")
-    if not create:
-        raise CommandError(f"There is no study {wanted!r}; --create-study makes it.")
-    return Study.objects.create(name=wanted)
 
 
 def pieces(path: Path) -> Iterator[bytes]:

@@ -162,5 +162,6 @@ class DatasetBook:
         *,
         is_rejection: bool = False,
     ) -> None:
-        place = " · ".join(part for part in (entry.place, column) if part)
-        self.work.outcome.flag(Flag(row, place, reason, is_rejection=is_rejection, object=BOOK))
+        where = " · ".join(part for part in (entry.place, column) if part)
+        flag = Flag(row, where, reason, is_rejection=is_rejection, object=BOOK, place=entry.place)
+        self.work.outcome.flag(flag)

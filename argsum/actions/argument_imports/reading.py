@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
-from annotation.actions.importing.rows import Line
+from django.utils.translation import gettext as _
+
+from annotation.actions.importing.rows import Line, Note
 from annotation.actions.importing.source import Source, rejected
 from argsum.methods.argkp_files import read_argkp as read_archive
 from argsum.methods.argument_files import (
@@ -21,8 +23,23 @@ def read_argkp(source: Source) -> Iterator[Line]:
 
 
 def read_pairs(source: Source) -> Iterator[Line]:
-    """One row per argument and key point."""
-    yield from _lines(source, read_argument_pairs(source.path, name=source.name))
+    """One row per argument and key point; without a label column each is a match."""
+    found = read_argument_pairs(source.path, name=source.name)
+    if not found.has_label:
+        yield from _matches_only(found)
+    yield from _lines(source, found)
+
+
+def _matches_only(found: ArgumentFile) -> Iterator[Note]:
+    yield Note(
+        _(
+            "The file has no label column: every row is taken as a match, and pairs that are not "
+            "in it as undecided."
+        )
+    )
+    if found.unread:
+        columns = ", ".join(found.unread)
+        yield Note(_("Not read: %s. If one of these is the label, call it label.") % columns)
 
 
 def read_list(source: Source) -> Iterator[Line]:

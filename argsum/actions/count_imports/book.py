@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 
 from annotation.actions.importing.rows import Flag
-from annotation.models import Rater
 from argsum.models import CountSheet, SummarySet
+from cqa_site.people.models import Rater
 
 from .entries import BOOK, CountEntry
 from .sets import NotThisSet, SetFinder

@@ -1,7 +1,7 @@
 """Stored scores compared with a study: sets found or made, and what is new added."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
@@ -9,10 +9,11 @@ from django.utils.translation import gettext as _
 from annotation.actions.importing.rows import Flag
 from argsum.actions.metric_making import upsert
 from argsum.methods.released_rows import LEFT_OUT
-from argsum.methods.released_scores import clustering_order
-from argsum.models import CellArgument, Dataset, KeyPointMatch, MetricScore, SummarySet
+from argsum.methods.released_scores import StoredRun
+from argsum.models import Dataset, MetricScore, SummarySet
 
 from .entries import BOOK, SETTING, StoredEntry
+from .placing import Misplaced, Placing
 
 if TYPE_CHECKING:
     from annotation.actions.importing.reconcile import Reconciliation
@@ -31,7 +32,7 @@ class StoredScoreBook:
         self._dataset: Dataset | None = None
         self._is_refused = False
         self._cells: dict[CellKey, int] = {}
-        self._arguments: dict[int, list[int]] | None = None
+        self._placings: dict[str, Placing] = {}
         self._counted: list[int] | None = None
 
     def take(self, entries: Sequence[StoredEntry]) -> None:
@@ -94,7 +95,8 @@ class StoredScoreBook:
             return {at: self._counted[each.position] for at, each in enumerate(entries)}
         sources = {each.source for each in entries}
         rows = SummarySet.objects.filter(study=self.work.study, source__in=sources)
-        rows = rows.only("source", "position", "cell", "system", "setting")
+        names = ("source", "position", "cell", "system", "setting", "arguments", "clusters")
+        rows = rows.only(*names)
         known = {(each.source, each.position): each for each in rows}
         placed: dict[int, int | None] = {}
         for at, entry in enumerate(entries):
@@ -124,6 +126,8 @@ class StoredScoreBook:
             what = _("another system (%s)") % there.system
         elif there.setting != entry.setting[:LONGEST_SETTING]:
             what = _("another setting (%s)") % there.setting
+        elif entry.clusters is not None and self._is_other_clustering(there, entry):
+            what = _("other clusters, or clusters of arguments in another order,")
         else:
             return ""
         reason = _(
@@ -132,6 +136,17 @@ class StoredScoreBook:
         )
         return reason % {"other": what, "place": entry.position}
 
+    def _is_other_clustering(self, there: SummarySet, entry: StoredEntry) -> bool:
+        run = entry.clusters
+        if run is None:
+            return False
+        try:
+            arguments = self._arguments(entry, run)
+        except Misplaced:
+            return True
+        stored = dict(zip(there.arguments, there.clusters or (), strict=False))
+        return stored != dict(zip(arguments, run.cluster_ids, strict=True))
+
     def _made(self, entry: StoredEntry) -> SummarySet | None:
         """A set that the file brings; None if it belongs to nothing here."""
         cell = self._cells.get((entry.topic, entry.stance))
@@ -139,15 +154,13 @@ class StoredScoreBook:
             reason = _("The dataset has no such topic and stance: %(topic)s (%(stance)d).")
             self._reject(entry, reason % {"topic": entry.topic, "stance": entry.stance})
             return None
-        arguments: list[int] = []
-        if entry.clusters is not None:
-            arguments = self._ordered(cell)
-            if len(arguments) != len(entry.clusters):
-                reason = _("%(ids)d cluster ids, and the dataset keeps %(here)d arguments.")
-                counts = {"ids": len(entry.clusters), "here": len(arguments)}
-                self._reject(entry, reason % counts)
-                return None
-        is_empty = not entry.scores and entry.clusters is None
+        run = entry.clusters
+        try:
+            arguments = [] if run is None else self._arguments(entry, run)
+        except Misplaced as error:
+            self._reject(entry, str(error))
+            return None
+        is_empty = not entry.scores and run is None
         return SummarySet(
             study=self.work.study,
             cell_id=cell,
@@ -160,24 +173,19 @@ class StoredScoreBook:
             state=SummarySet.State.NO_RESULT if is_empty else SummarySet.State.DONE,
             reason=NO_SCORES if is_empty else "",
             arguments=arguments,
-            clusters=None if entry.clusters is None else list(entry.clusters),
+            clusters=None if run is None else list(run.cluster_ids),
             done_at=Now(),
         )
 
-    def _ordered(self, cell: int) -> list[int]:
-        """Kept arguments of a cell sorted by key point and text, as the files are."""
-        if self._arguments is None:
-            rows = CellArgument.objects.filter(cell__dataset=self._dataset, left_out="")
-            matches = KeyPointMatch.objects.filter(argument__in=rows, is_match=True)
-            points = dict(matches.values_list("argument", "key_point__text"))
-            cells: dict[int, list[tuple[int, str, str]]] = {}
-            for pk, own, text in rows.values_list("pk", "cell", "text"):
-                cells.setdefault(own, []).append((pk, points.get(pk, ""), text))
-            self._arguments = {
-                own: [found[at][0] for at in clustering_order([each[1:] for each in found])]
-                for own, found in cells.items()
-            }
-        return self._arguments.get(cell, [])
+    def _arguments(self, entry: StoredEntry, run: StoredRun) -> list[int]:
+        """Those that the ids of an entry stand for; raises Misplaced, or ImportRefused."""
+        if entry.source not in self._placings:
+            # Nothing is placed before the dataset was found.
+            dataset = cast(Dataset, self._dataset)
+            placing = Placing(dataset, entry.order, entry.together)
+            self.work.outcome.notes.extend(placing.notes)
+            self._placings[entry.source] = placing
+        return self._placings[entry.source].arguments(run)
 
     def _reject(self, entry: StoredEntry, reason: str) -> None:
         place = f"{entry.setting or entry.topic}"[:80]

@@ -1,23 +1,36 @@
 """What a file of stored scores says about one set."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext_lazy as _
+
 from annotation.actions.importing.rows import Extra
+from argsum.methods.released_scores import StoredRun
 
 BOOK = "metrics"
 LONGEST_NAME = 120
 # Tells stored scores from those that were computed here, whatever file they come from.
 SETTING = "imported"
-_PREFIX = "ArgKP21_"
+_PREFIXES = ("ArgKP21_", "Debate_test_")
+
+# What cluster ids may follow, as `argsum.methods.clustering_order` has it.
+ORDER_NAMES = {
+    "key_points": _("sorted by key point, then text (released clusterings of ArgKP)"),
+    "rows": _("as the rows of the imported file stand (released clusterings of Debate)"),
+    "texts": _("sorted by text"),
+}
 
 
 def system_of(options: Mapping[str, Any], file_name: str) -> str:
     """The name of the system asked for, or the file's without ending and corpus."""
     asked = str(options.get("system") or "").strip()
-    return (asked or PurePath(file_name).stem.removeprefix(_PREFIX) or file_name)[:LONGEST_NAME]
+    stem = PurePath(file_name).stem
+    for prefix in _PREFIXES:
+        stem = stem.removeprefix(prefix)
+    return (asked or stem or file_name)[:LONGEST_NAME]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +52,11 @@ class StoredEntry(Extra):
     scored_with
         The setting of these scores.
     clusters
-        Ids in the order of key point and text; None where the file has none.
+        Of a file of clusterings; its ids follow the arguments in ``order``.
+    order
+        What was asked for; see `placing.Placing`.
+    together
+        All clusterings of the same file, by which the order is checked.
     """
 
     book: ClassVar[str] = BOOK
@@ -55,5 +72,7 @@ class StoredEntry(Extra):
     setting: str = ""
     parameters: Mapping[str, float] = field(default_factory=dict)
     seconds: float | None = None
-    clusters: tuple[int, ...] | None = None
+    clusters: StoredRun | None = None
+    order: str = ""
+    together: Sequence[StoredRun] = ()
     scored_with: str = SETTING

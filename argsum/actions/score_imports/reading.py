@@ -74,7 +74,9 @@ def _runs(
             setting=run.setting,
             parameters=run.parameters,
             seconds=run.seconds,
-            clusters=run.cluster_ids if has_clusters else None,
+            clusters=run if has_clusters else None,
+            order=str(source.options.get("order") or ""),
+            together=runs if has_clusters else (),
         )
 
 

@@ -13,8 +13,8 @@ Kind = ImportFile.Kind
 class Command(ArgumentImportCommand):
     help = (
         "Import arguments on topics: pairs of argument and key point (topic, argument, key_point, "
-        "stance, label, set, quality), or a list without key points (topic, argument, stance, "
-        "quality). The columns say which it is."
+        "stance, label, set, quality; without label every row is a match), or a list without key "
+        "points (topic, argument, stance, quality). The columns say which it is."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -5,6 +5,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotation.management.commands._importing import ImportCommand
 from annotation.models import ImportFile
+from argsum.actions.score_imports.entries import ORDER_NAMES
 
 
 class Command(ImportCommand):
@@ -20,6 +21,15 @@ class Command(ImportCommand):
         parser.add_argument("more", nargs="*", type=Path, help="other files")
         parser.add_argument("--dataset", required=True, help="its name")
         parser.add_argument("--system", default="", help="its name; default: the file's")
+        parser.add_argument(
+            "--order",
+            default="",
+            choices=["", *ORDER_NAMES],
+            help=(
+                "of the arguments that cluster ids stand for; default: key_points (then text), "
+                "refused unless the ids show it"
+            ),
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["more"] and options["system"]:
@@ -30,4 +40,4 @@ class Command(ImportCommand):
             super().handle(*args, **options | {"file": path})
 
     def file_options(self, options: dict[str, Any]) -> dict[str, Any]:
-        return {"dataset": options["dataset"], "system": options["system"]}
+        return {name: options[name] for name in ("dataset", "system", "order")}

@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.actions.importing.rows import Flag, RaterKey
-from annotation.models import Rater
 from benchmark.actions.rubrics import default_rubric
 from benchmark.models import RubricVersion, ScoreSheet
+from cqa_site.people.models import Rater
 
 from .boards import ask_for_board
 from .entries import BOOK, SheetEntry

@@ -29,6 +29,7 @@ class SheetEntry(Extra):
     """
 
     book: ClassVar[str] = BOOK
+    is_row: ClassVar[bool] = True
 
     rubric: RubricVersion
     answer: int | Place
@@ -44,6 +45,7 @@ class SheetEntry(Extra):
     comment: str = ""
     reason: str = ""
     off_scale: tuple[str, ...] = ()
+    given: Mapping[str, float] = field(default_factory=dict)
     is_consolidated: bool = False
     is_extra: bool = False
     submitted_at: datetime | None = None

@@ -13,7 +13,16 @@ _HERE = "benchmark.actions.score_imports"
 def register_score_imports() -> None:
     """Make the readers of score sheets known to the imports."""
     register_book(BOOK, f"{_HERE}.book.SheetBook")
-    judged = Format(f"{_HERE}.judged.read_judged_answers", asks=PAGE, has_answers=True)
+    judged = Format(
+        f"{_HERE}.judged.read_judged_answers", asks=PAGE, has_answers=True, is_many=True
+    )
     register_format(Kind.JUDGED, judged)
-    register_format(Kind.HUMAN_SCORES, Format(f"{_HERE}.human.read_human_table", asks=PAGE))
-    register_format(Kind.SCORE_SHEETS, Format(f"{_HERE}.tables.read_score_sheets", asks=PAGE))
+    human = Format(f"{_HERE}.human.read_human_table", asks=PAGE, is_many=True)
+    register_format(Kind.HUMAN_SCORES, human)
+    sheets = Format(
+        f"{_HERE}.tables.read_score_sheets",
+        asks=PAGE,
+        is_many=True,
+        guess=f"{_HERE}.guessing.sheet_options",
+    )
+    register_format(Kind.SCORE_SHEETS, sheets)

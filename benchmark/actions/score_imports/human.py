@@ -9,11 +9,11 @@ from django.utils.translation import ngettext
 from annotation.actions.importing.rows import Flag, Line, Note
 from annotation.actions.importing.source import Source, rejected
 from annotation.methods.raw_answers import RawAnswer
-from annotation.models import Answer, Rater
+from annotation.models import Answer
 from benchmark.methods.human_links import OPENING, Link, Links, Origin, link_by_letters
 from benchmark.methods.human_scores import HumanScore, read_human_scores
 from benchmark.models import RubricVersion
-from cqa_site.people.models import Study
+from cqa_site.people.models import Rater, Study
 from cqa_site.tabular import Problem
 
 from .entries import BOOK, SheetEntry, chosen_rubric

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from annotation.actions.importing import ImportRefused, Origin, origin_of
 from annotation.actions.importing.rows import AnswerEntry, Flag, Line, Note
 from annotation.actions.importing.source import Source, rejected
-from annotation.models import ImportFile, Rater
+from annotation.models import ImportFile
 from benchmark.methods.judged_files import (
     SCORES,
     SUM,
@@ -17,6 +17,8 @@ from benchmark.methods.judged_files import (
     read_judged_file,
 )
 from benchmark.methods.judgement_keys import Reading
+from benchmark.models import RubricVersion
+from cqa_site.people.models import Rater
 
 from .entries import SheetEntry, chosen_rubric
 
@@ -47,6 +49,7 @@ def read_judged_answers(source: Source) -> Iterator[Line]:
             rater_id=judge,
             rater_name=judge[:120],
             row=judged.answer.position,
+            given=_given(judged, rubric),
             **_said(judged),
         )
 
@@ -67,6 +70,11 @@ def _answer(source: Source, origin: Origin, judged: JudgedAnswer) -> AnswerEntry
         scenario=origin.scenario,
         column="comparison",
     )
+
+
+def _given(judged: JudgedAnswer, rubric: RubricVersion) -> dict[str, int]:
+    """Points of an unscored judgement that has all criteria, off the scale as some are."""
+    return {} if judged.judgement.is_scored else judged.paper_points(rubric.rubric) or {}
 
 
 def _said(judged: JudgedAnswer) -> dict[str, Any]:

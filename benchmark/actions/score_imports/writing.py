@@ -1,14 +1,27 @@
 """Sheets as the database keeps them."""
 
+from dataclasses import asdict
+
 from django.utils import timezone
 
-from benchmark.models import RubricVersion, ScoreSheet, SheetEvent
+from benchmark.actions.scoring_kind import SCORING
+from benchmark.models import RubricVersion, ScoreEvent, ScoreSheet
 from cqa_site.people.models import Study
 
 from .entries import SheetEntry
 
 State = ScoreSheet.State
-REPLACED = ("state", "points", "unable", "notes", "comment", "reason", "total", "off_scale")
+REPLACED = (
+    "state",
+    "points",
+    "unable",
+    "notes",
+    "comment",
+    "reason",
+    "total",
+    "off_scale",
+    "given",
+)
 
 
 def made_sheet(
@@ -35,6 +48,7 @@ def made_sheet(
         notes=dict(entry.notes),
         comment=entry.comment,
         off_scale=list(entry.off_scale),
+        given=dict(entry.given),
         is_consolidated=entry.is_consolidated,
         total=_total(points, rubric, entry),
         maximum=rubric.rubric.maximum,
@@ -66,12 +80,8 @@ def replace_sheet(found: ScoreSheet, made: ScoreSheet) -> None:
 
 
 def _keep_event(sheet_id: int, said: ScoreSheet) -> None:
-    SheetEvent.objects.create(
+    ScoreEvent.objects.create(
         sheet_id=sheet_id,
         client_key=f"import:{timezone.now():%Y%m%d%H%M%S%f}",
-        points=said.points,
-        unable=said.unable,
-        notes=said.notes,
-        comment=said.comment,
-        total=said.total,
+        content=asdict(SCORING.submitted(said)),
     )

@@ -6,12 +6,32 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.actions.importing import ImportRefused, import_path
-from annotation.management.commands._importing import find_study
+from annotation.actions.learned import NotPairs, mark_learned, question_ids
+from annotation.management.studies import study_of
 from annotation.models import System
-from benchmark.actions.lora import Recipe, TrainingRefused, read_pairs, train, write_answers
+from benchmark.actions.lora import (
+    Recipe,
+    TrainingRefused,
+    differences,
+    read_pairs,
+    train,
+    write_answers,
+)
+from benchmark.reports.distillation_prompts import bare_requests
 from cqa_site.people.models import Study
 
-NUMBERS = {"epochs": int, "batch": int, "rank": int, "longest": int, "seed": int}
+NUMBERS = {
+    "epochs": int,
+    "batch": int,
+    "at_once": int,
+    "rank": int,
+    "longest": int,
+    "seed": int,
+    "learning_rate": float,
+    "warmup": float,
+    "weight_decay": float,
+}
+COUNTS = ("epochs", "batch", "at_once", "rank", "longest")
 ALPHA_PER_RANK = 2
 
 
@@ -30,10 +50,13 @@ class Command(BaseCommand):
         parser.add_argument("--out", type=Path, required=True, help="folder for the adapter")
         parser.add_argument("--validation", type=Path, help="validation.jsonl")
         for name, kind in NUMBERS.items():
-            parser.add_argument(f"--{name}", type=kind, default=getattr(usual, name))
-        parser.add_argument("--learning-rate", type=float, default=usual.learning_rate)
+            option = f"--{name.replace('_', '-')}"
+            parser.add_argument(option, type=kind, default=getattr(usual, name))
         parser.add_argument("--study", help="name or id of the study that gets the system")
         parser.add_argument("--system", default="", help="name of the system; default: --out")
+        parser.add_argument(
+            "--served-as", default="", help="model name under which an endpoint will serve it"
+        )
         parser.add_argument("--answers", type=int, default=0, help="questions to answer")
         parser.add_argument("--most-tokens", type=int, default=700, help="of one answer")
 
@@ -41,19 +64,17 @@ class Command(BaseCommand):
         for path in filter(None, (options["pairs"], options["validation"])):
             if not path.is_file():
                 raise CommandError(f"{path} is not a file.")
-        study = find_study(options["study"], create=False) if options["study"] else None
+        study = study_of(self, options) if options["study"] else None
         if options["answers"] and study is None:
             raise CommandError("--answers needs --study: it says whose questions.")
         if options["out"].exists() and any(options["out"].iterdir()):
             raise CommandError(f"{options['out']} is not empty.")
         numbers = {name: options[name] for name in NUMBERS}
-        if min(options[name] for name in ("epochs", "batch", "rank", "longest")) < 1:
-            raise CommandError("Epochs, batch, rank and longest are at least 1.")
-        recipe = Recipe(
-            learning_rate=options["learning_rate"],
-            alpha=ALPHA_PER_RANK * options["rank"],
-            **numbers,
-        )
+        if min(options[name] for name in COUNTS) < 1:
+            raise CommandError("Epochs, batch, at-once, rank and longest are at least 1.")
+        if not 0 <= options["warmup"] < 1 or options["weight_decay"] < 0:
+            raise CommandError("Warm-up is a share below 1, weight decay at least 0.")
+        recipe = Recipe(alpha=ALPHA_PER_RANK * options["rank"], **numbers)
         try:
             pairs = read_pairs(options["pairs"])
             held = read_pairs(options["validation"]) if options["validation"] else []
@@ -67,6 +88,8 @@ class Command(BaseCommand):
                 say=self.stdout.write,
             )
             self.stdout.write(f"{trained.pairs} pairs learned, {trained.cut} of them cut.")
+            for difference in differences(recipe):
+                self.stdout.write(f"Unlike the paper: {difference}.")
             self.stdout.write(f"The adapter is in {options['out']}.")
             if study is not None:
                 self._add_system(study, options)
@@ -78,14 +101,23 @@ class Command(BaseCommand):
         name = options["system"] or options["out"].name
         model = f"{options['model']} + {options['out'].name}"
         system, is_new = System.objects.get_or_create(
-            study=study, name=name, defaults={"kind": System.Kind.MODEL, "model": model[:200]}
+            study=study,
+            name=name,
+            defaults={"kind": System.Kind.MODEL, "model": (options["served_as"] or model)[:200]},
         )
         self.stdout.write(f"System {system.name}: {'made' if is_new else 'was there already'}.")
+        self._mark(system, options)
         if not options["answers"]:
             return
-        questions = list(study.questions.select_related("comparison")[: options["answers"]])
+        learned = study.questions.filter(comparison__in=system.learned.values("comparison"))
+        open_ones = study.questions.exclude(pk__in=learned.values("pk"))
+        questions = list(open_ones.select_related("comparison")[: options["answers"]])
+        if left_out := learned.count():
+            self.stdout.write(f"{left_out} questions are not asked: it was trained on them.")
+        if not questions:
+            return
         texts = write_answers(
-            [str(question) for question in questions],
+            bare_requests(study, questions),
             model=options["model"],
             adapter=options["out"],
             most_tokens=options["most_tokens"],
@@ -102,6 +134,20 @@ class Command(BaseCommand):
         outcome = self._import(study, system, entries)
         self.stdout.write(f"Answers: {outcome.counts['answers']['new']} new.")
 
+    def _mark(self, system: System, options: dict[str, Any]) -> None:
+        """What it was trained on, or chosen by, can never be a test of it in this study."""
+        for path in filter(None, (options["pairs"], options["validation"])):
+            try:
+                with path.open(encoding="utf-8") as lines:
+                    questions = question_ids(lines, path.name)
+                new = mark_learned(
+                    system=system, questions=questions, source=path.name, actor=None
+                )
+            except NotPairs as reason:
+                self.stderr.write(f"{reason} Nothing keeps it from being asked what it learned.")
+            else:
+                self.stdout.write(f"{path.name}: {new} pairs of objects are no test of it.")
+
     def _import(self, study: Study, system: System, entries: list[dict[str, str]]):
         """Answers come in by the same way as any file of answers."""
         with tempfile.TemporaryDirectory() as folder:
@@ -112,7 +158,7 @@ class Command(BaseCommand):
                 kind="answers",
                 path=path,
                 name=f"{system.name}.json",
-                options={"system": system.name, "scenario": 0},
+                options={"system": system.name, "scenario": 1},
                 write=True,
                 leave_out_rejected=True,
             )

@@ -5,15 +5,20 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
-from django.db.models import Count
+from django.db.models import Case, Count, When
 
 from annotation.actions import importing
 from annotation.actions.importing import ImportRefused, Outcome
-from annotation.management.commands._importing import find_study, pieces
+from annotation.management.commands._importing import pieces
+from annotation.management.studies import add_study_arguments, study_of
 from annotation.models import ImportFile
 from benchmark.actions.score_imports.boards import boards_once
+from benchmark.methods.compqa_rubric import COMPQA
 from benchmark.methods.judged_files import judge_of
+from benchmark.methods.own_sheets import is_own_sheets
+from benchmark.methods.score_columns import guess_columns
 from cqa_site.people.models import Study
+from cqa_site.tabular import preview
 
 Kind = ImportFile.Kind
 # What is read first is what the later files are about.
@@ -25,14 +30,14 @@ Job = tuple[str, Path, dict[str, Any]]
 class Command(BaseCommand):
     help = (
         "Import a folder of released CompQA files: raw_summaries/*.json (answers), "
-        "judged_NAME/*.json (judgements of NAME), human/*.tsv (consolidated scores of people). "
+        "judged_NAME/*.json (judgements of NAME), human/*.tsv (people's consolidated scores, and "
+        "the own sheets of each). "
         "A second import of the same folder changes nothing."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", type=Path)
-        parser.add_argument("--study", required=True, help="name or id of the study")
-        parser.add_argument("--create-study", action="store_true", help="make it if it is missing")
+        add_study_arguments(parser)
         parser.add_argument(
             "--dry-run", action="store_true", help="import, say what happened, and take it back"
         )
@@ -45,7 +50,7 @@ class Command(BaseCommand):
         begun = time.monotonic()
         # One piece: a later file is about what an earlier one brings.
         with transaction.atomic():
-            study = find_study(options["study"], create=options["create_study"])
+            study = study_of(self, options)
             with boards_once():
                 outcomes = [self._take(study, *job, is_dry=options["dry_run"]) for job in jobs]
             sheets = _sheets_of(study)
@@ -103,9 +108,11 @@ class Command(BaseCommand):
 
 def _sheets_of(study: Study) -> list[tuple[str, str, str, int]]:
     """How many sheets of each rater the study has now, by outcome."""
-    sheets = study.score_sheets.order_by().values("rater__name", "state", "reason")
-    counted = sheets.annotate(number=Count("pk")).order_by("rater__name", "state", "reason")
-    return list(counted.values_list("rater__name", "state", "reason", "number"))
+    # People have no name, only what their file calls them.
+    who = Case(When(rater__name="", then="rater__external_id"), default="rater__name")
+    sheets = study.score_sheets.order_by().annotate(who=who).values("who", "state", "reason")
+    counted = sheets.annotate(number=Count("pk")).order_by("who", "state", "reason")
+    return list(counted.values_list("who", "state", "reason", "number"))
 
 
 def jobs_of(folder: Path, rubric: str = "") -> Iterator[Job]:
@@ -116,4 +123,16 @@ def jobs_of(folder: Path, rubric: str = "") -> Iterator[Job]:
         for path in sorted(judged.glob("*.json")):
             yield Kind.JUDGED, path, {"rater": judge_of(judged.name), "rubric": rubric}
     for path in sorted((folder / HUMAN).glob("*.tsv")):
-        yield Kind.HUMAN_SCORES, path, {"rubric": rubric}
+        if is_own_sheets(path):
+            yield Kind.SCORE_SHEETS, path, own_sheets_options(path, rubric)
+        else:
+            yield Kind.HUMAN_SCORES, path, {"rubric": rubric}
+
+
+def own_sheets_options(path: Path, rubric: str = "") -> dict[str, Any]:
+    """How a person's own sheets are read; the file's name says who it is."""
+    mapping = guess_columns(preview(path, name=path.name).columns, COMPQA)
+    # Of no use: the column is 0 where the row was not scored.
+    mapping.pop("total", None)
+    whose = path.stem.removeprefix("dataset_").removesuffix("_evaluation")
+    return {"mapping": mapping, "rater": whose, "rater_kind": "person", "rubric": rubric}

@@ -1,17 +1,23 @@
+from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from annotation.actions.importing import ImportRefused, Outcome, origin_of
+from annotation.management.studies import opened_study
 from annotation.models import ImportFile
+from benchmark.actions.score_imports.boards import boards_once
 from benchmark.management.score_files import ScoreImportCommand
 from benchmark.methods.judged_files import judge_of
+from cqa_site.people.models import Study
 
 
 class Command(ScoreImportCommand):
     help = (
         "Import released judgements (JSON): the answers of one system, each with the points of "
         "one judge. System and scenario are taken from the file's name, the judge from the name "
-        "of its folder (judged_NAME), unless --system, --scenario and --judge say otherwise."
+        "of its folder (judged_NAME), unless --system, --scenario and --judge say otherwise. Of a "
+        "folder every file is taken, each whole or not at all, and named in a table."
     )
     kind = ImportFile.Kind.JUDGED
     has_answers = True
@@ -19,6 +25,48 @@ class Command(ScoreImportCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--judge", default="", help="who gave the points")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        folder: Path = options["file"]
+        if not folder.is_dir():
+            return super().handle(*args, **options)
+        if options["system"] or options["scenario"] is not None:
+            raise CommandError("Every file is of another system: name one file instead.")
+        paths = sorted(each for each in folder.iterdir() if each.is_file())
+        if not paths:
+            raise CommandError(f"{folder} holds no files.")
+        with opened_study(self, options) as study, boards_once():
+            taken = {path: self._one(study, path, options) for path in paths}
+            refused = [path.name for path, said in taken.items() if isinstance(said, str)]
+            self._summary(taken)
+            if len(refused) == len(paths):
+                raise CommandError("None of the files was taken.")
+        if options["dry_run"]:
+            self.stdout.write("Dry run, each file by itself: nothing was imported.")
+        if refused:
+            raise CommandError(f"Not taken: {', '.join(refused)}")
+
+    def _one(self, study: Study, path: Path, options: dict[str, Any]) -> Outcome | str:
+        """What came of a file, or why nothing of it was taken."""
+        try:
+            return self._run(study, path, options | {"file": path})
+        except (ImportRefused, CommandError) as refusal:
+            return str(refusal)
+
+    def _summary(self, taken: dict[Path, Outcome | str]) -> None:
+        """One line a file, and a reason for every one that was not taken."""
+        words = ("system", "scenario", "answers", "sheets", "same", "changed", "rejected", "file")
+        self.stdout.write(" ".join(f"{word:>12}" for word in words))
+        for path, said in taken.items():
+            if isinstance(said, str):
+                self.stdout.write(f"not taken: {path.name}: {said}")
+                continue
+            origin = origin_of(self.kind, path.name, {})
+            sheets = said.counts["sheets"]
+            new = (said.counts["answers"]["new"], sheets["new"])
+            cells = (origin.system, origin.scenario, *new, sheets["same"], sheets["changed"])
+            line = " ".join(f"{cell:>12}" for cell in (*cells, said.rejected))
+            self.stdout.write(f"{line} {path.name:>12}")
 
     def file_options(self, options: dict[str, Any]) -> dict[str, Any]:
         folder = options["file"].resolve().parent.name

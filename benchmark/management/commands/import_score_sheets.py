@@ -24,6 +24,12 @@ class Command(ScoreImportCommand):
         parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN")
         parser.add_argument("--rater", default="", help="whose sheets, if no column says")
         parser.add_argument("--rater-kind", default="person", choices=RATER_KINDS)
+        parser.add_argument(
+            "--near",
+            default="",
+            choices=("same", "other"),
+            help="what rows with nearly an answer's text are about; default: they are rejected",
+        )
         parser.add_argument("--sheet", default="", help="title of the sheet; default: the first")
         parser.add_argument("--encoding", default="", choices=["", *ACCEPTED])
         parser.add_argument(
@@ -33,7 +39,14 @@ class Command(ScoreImportCommand):
         )
 
     def file_options(self, options: dict[str, Any]) -> dict[str, Any]:
-        wanted = ("rater", "rater_kind", "sheet", "encoding", "undo_spreadsheet_marks")
+        wanted = (
+            "rater",
+            "rater_kind",
+            "near",
+            "sheet",
+            "encoding",
+            "undo_spreadsheet_marks",
+        )
         chosen = super().file_options(options) | {name: options[name] for name in wanted}
         return chosen | {"mapping": self._mapping(options)}
 

@@ -1,15 +1,29 @@
 """Changing what a member may do; a study always keeps an active admin."""
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from cqa_site.people.access import record
-from cqa_site.people.models import Membership, Role, User
+from cqa_site.people.models import Membership, Role, Study, User
 
 from .studies import hold_people
 
 
 class LastAdmin(Exception):
     """The change would leave the study without an active admin."""
+
+
+@transaction.atomic
+def add_member(*, study: Study, user: User, actor: User | None) -> Membership:
+    """Make somebody a researcher of a study, or its admin if it has none; a member stays one."""
+    hold_people(study)
+    found = Membership.objects.filter(study=study, user=user).first()
+    if found is not None:
+        return found
+    role = Role.RESEARCHER if _active_admins(study).exists() else Role.ADMIN
+    made = Membership.objects.create(study=study, user=user, role=role)
+    record(study=study, actor=actor, verb="member_joined", subject=str(user), role=role)
+    return made
 
 
 @transaction.atomic
@@ -63,8 +77,11 @@ def _set_active(membership: Membership, active: bool, actor: User, verb: str) ->
 
 
 def _require_other_admin(membership: Membership) -> None:
-    others = Membership.objects.filter(
-        study=membership.study, role=Role.ADMIN, is_active=True, user__is_active=True
-    ).exclude(pk=membership.pk)
-    if not others.exists():
+    if not _active_admins(membership.study).exclude(pk=membership.pk).exists():
         raise LastAdmin
+
+
+def _active_admins(study: Study) -> QuerySet[Membership]:
+    return Membership.objects.filter(
+        study=study, role=Role.ADMIN, is_active=True, user__is_active=True
+    )

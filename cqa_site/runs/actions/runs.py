@@ -9,12 +9,12 @@ from django.db.models import Max
 from django.db.models.functions import Now
 
 from cqa_site.judging.identity import digest
+from cqa_site.judging.parameters import TOKEN_LIMITS
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs import jobs, keys
 from cqa_site.runs.ending import announce
 from cqa_site.runs.kinds import kind_named
-from cqa_site.runs.ledger.claiming import TOKEN_LIMITS
 from cqa_site.runs.ledger.gates import locked_gate
 from cqa_site.runs.models import Budget, Call, Endpoint, PromptVersion, Run
 
@@ -83,13 +83,14 @@ def draft(plan: RunPlan, study: Study) -> Run:
 def spec_of(plan: RunPlan) -> dict[str, Any]:
     """Everything that decides what is asked and how replies are read."""
     endpoint = plan.endpoint
-    return {
+    params, refused = endpoint.fitted(endpoint.extra_params | plan.params)
+    spec = {
         "kind": plan.kind,
         "endpoint": str(endpoint.public_id),
         "origin": endpoint.base_url,
         "model": endpoint.model,
         "prompt": plan.prompt.sha256,
-        "params": endpoint.extra_params | plan.params,
+        "params": params,
         "target": plan.target,
         "replicates": plan.replicates,
         "reuse": plan.reuse,
@@ -99,11 +100,16 @@ def spec_of(plan: RunPlan) -> dict[str, Any]:
         "parser_version": kind_named(plan.kind).parser_version,
         "use_schema": endpoint.can("json_schema"),
     }
+    # What was chosen and cannot be sent, by the endpoint's probe.
+    return spec | {"params_left_out": refused} if refused else spec
 
 
 @transaction.atomic
-def start_run(*, study: Study, actor: User, plan: RunPlan) -> Run:
-    """Make a run and have a worker plan it; the same run already under way is returned instead."""
+def start_run(*, study: Study, actor: User, plan: RunPlan, together: Budget | None = None) -> Run:
+    """Make a run and have a worker plan it; the same run already under way is returned instead.
+
+    ``together`` is the budget of several runs, which this one shares beside its own.
+    """
     _check(plan)
     # One number at a time, and two people who ask for the same thing meet here.
     Study.objects.select_for_update().get(pk=study.pk)
@@ -115,7 +121,7 @@ def start_run(*, study: Study, actor: User, plan: RunPlan) -> Run:
     if not kind.subjects(run):
         raise RunRefused("Nothing fits the choice: there is nothing to judge.")
     run.number = (study.runs.aggregate(last=Max("number"))["last"] or 0) + 1
-    run.budget = Budget.objects.create(study=study, cap_micro=plan.cap_micro)
+    run.budget = Budget.objects.create(study=study, cap_micro=plan.cap_micro, parent=together)
     run.created_by = actor
     if plan.webhook_url:
         run.webhook_url = plan.webhook_url
@@ -146,9 +152,15 @@ def pause_run(*, run: Run, actor: User) -> None:
 
 @transaction.atomic
 def resume_run(*, run: Run, actor: User) -> None:
-    """Go on where the run stopped; its pre-flight is not repeated."""
-    _move(run, {Run.State.PAUSED}, Run.State.RUNNING, actor, "run_resumed", pause_reason="")
+    """Go on where the run stopped: in its pre-flight, if that was not over."""
+    _move(run, {Run.State.PAUSED}, state_to_resume(run), actor, "run_resumed", pause_reason="")
     transaction.on_commit(jobs.ring)
+
+
+def state_to_resume(run: Run) -> str:
+    """Checking where the pre-flight has no report yet, else running."""
+    is_checked = bool(run.preflight) or not run.calls.filter(is_canary=True).exists()
+    return Run.State.RUNNING if is_checked else Run.State.CHECKING
 
 
 @transaction.atomic
@@ -227,7 +239,7 @@ def run_again(*, run: Run, actor: User) -> Run:
             endpoint=run.endpoint,
             prompt=run.prompt,
             target=run.spec["target"],
-            params=run.spec["params"],
+            params=run.params,
             replicates=run.spec["replicates"],
             cap_micro=run.budget.cap_micro,
             reuse=False,

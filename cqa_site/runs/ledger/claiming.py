@@ -1,5 +1,6 @@
 """Claiming: due calls become leased ones, with their money set aside and an attempt written."""
 
+from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,6 +10,7 @@ from django.db.models import F, Q, QuerySet
 from cqa_site.judging import gate as rules
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.judging.identity import content_key
+from cqa_site.judging.parameters import TOKEN_LIMITS
 from cqa_site.runs.kinds import Question, Subject, kind_of
 from cqa_site.runs.models import Attempt, Call, Reply, Run
 
@@ -16,7 +18,6 @@ from . import money
 from .gates import OpenGate
 from .writing import write_each
 
-TOKEN_LIMITS = ("max_completion_tokens", "max_tokens")
 # From this many losses on, a call is asked apart from the others.
 SUSPECT = 2
 SUSPECTS_TOGETHER = 4
@@ -31,6 +32,8 @@ class Outgoing:
     attempt: Attempt
     request: ChatRequest
     key: str
+    # Of the request as it was planned: the same, unless a correction came in between.
+    planned_key: str
 
 
 def claim(run: Run, gate: OpenGate, worker: str, most: int) -> tuple[list[Outgoing], list[Call]]:
@@ -45,17 +48,21 @@ def claim(run: Run, gate: OpenGate, worker: str, most: int) -> tuple[list[Outgoi
     calls = _within_budget(run, calls)
     if not calls:
         return [], []
-    attempts = _lease(calls, gate, worker)
-    requests = requests_for(run, calls)
-    reused = _reuse(run, calls, attempts, gate.now)
+    attempts = _lease(run, calls, gate, worker)
+    questions = questions_for(run, calls)
+    pairs = list(zip(calls, questions, strict=True))
+    requests = [request_of(run, *pair) for pair in pairs]
+    keys = [key_of(run, call, one) for call, one in zip(calls, requests, strict=True)]
+    reused = _reuse(run, calls, attempts, keys, gate.now)
     gate.state = rules.spend(
         gate.state,
         requests=len(calls) - len(reused),
         tokens=sum(call.tokens_estimated for call in calls if call.pk not in reused),
     )
+    rows = zip(pairs, attempts, requests, keys, strict=True)
     outgoing = [
-        Outgoing(run, call, attempt, request, key_of(run, call, request))
-        for call, attempt, request in zip(calls, attempts, requests, strict=True)
+        Outgoing(run, call, attempt, request, key, planned_key(run, call, question, key))
+        for (call, question), attempt, request, key in rows
         if call.pk not in reused
     ]
     return outgoing, [call for call in calls if call.pk in reused]
@@ -79,14 +86,14 @@ def request_of(run: Run, call: Call, question: Question) -> ChatRequest:
         model=run.spec["model"],
         messages=question.messages,
         params=params_of(run, call),
-        schema=question.schema if run.spec["use_schema"] else None,
+        schema=question.schema if run.uses_schema else None,
         deadline=float(run.endpoint.deadline_seconds),
     )
 
 
 def params_of(run: Run, call: Call) -> dict:
     """Sampling parameters of one call: its own seed and, after a cut reply, its own limit."""
-    params = dict(run.spec["params"])
+    params = dict(run.params)
     if "seed" in params:
         params["seed"] += call.replicate
     for name in TOKEN_LIMITS:
@@ -105,6 +112,15 @@ def key_of(run: Run, call: Call, request: ChatRequest) -> str:
         schema=request.schema,
         replicate=call.replicate,
     )
+
+
+def planned_key(run: Run, call: Call, question: Question, key: str) -> str:
+    """Identity of a request as the run was planned; ``key`` is that of the request as it is."""
+    if not run.amendments:
+        return key
+    plan = copy(run)
+    plan.amendments = []
+    return key_of(plan, call, request_of(plan, call, question))
 
 
 def _due(run: Run, gate: OpenGate, most: int) -> list[Call]:
@@ -150,7 +166,7 @@ def _within_budget(run: Run, calls: list[Call]) -> list[Call]:
     return fitting
 
 
-def _lease(calls: list[Call], gate: OpenGate, worker: str) -> list[Attempt]:
+def _lease(run: Run, calls: list[Call], gate: OpenGate, worker: str) -> list[Attempt]:
     lease = {
         "state": Call.State.LEASED,
         "leased_by": worker,
@@ -167,24 +183,25 @@ def _lease(calls: list[Call], gate: OpenGate, worker: str) -> list[Attempt]:
             fence=call.fence,
             worker=worker,
             epoch=gate.state.epoch,
+            amendment=len(run.amendments),
             reserve_micro=call.reserve_micro,
         )
         for call in calls
     )
 
 
-def _reuse(run: Run, calls: list[Call], attempts: list[Attempt], now: datetime) -> set[int]:
+def _reuse(
+    run: Run, calls: list[Call], attempts: list[Attempt], keys: list[str], now: datetime
+) -> set[int]:
     """Answer calls from earlier replies of the study; return the primary keys of those calls."""
     if not run.spec["reuse"]:
         return set()
-    fresh = [call for call in calls if not call.token_limit]
+    fresh = {call.pk: key for call, key in zip(calls, keys, strict=True) if not call.token_limit}
     replies = Reply.objects.filter(
-        study=run.study_id,
-        is_reusable=True,
-        content_key__in=[call.content_key for call in fresh],
+        study=run.study_id, is_reusable=True, content_key__in=fresh.values()
     )
     known = {reply.content_key: reply for reply in replies.order_by("-pk")}
-    found = {call.pk: known[call.content_key] for call in fresh if call.content_key in known}
+    found = {pk: known[key] for pk, key in fresh.items() if key in known}
     if not found:
         return set()
     answered = [call for call in calls if call.pk in found]
@@ -206,6 +223,6 @@ def _reuse(run: Run, calls: list[Call], attempts: list[Attempt], now: datetime) 
 def doubled_limit(run: Run, call: Call) -> int:
     """Token limit for the one new try after a cut reply; 0 if the run sets none."""
     for name in TOKEN_LIMITS:
-        if name in run.spec["params"]:
-            return 2 * (call.token_limit or int(run.spec["params"][name]))
+        if name in run.params:
+            return 2 * (call.token_limit or int(run.params[name]))
     return 0

@@ -12,7 +12,11 @@ def budgets_of(run: Run) -> list[Budget]:
     """Locked budgets a run draws on, in the order in which everybody locks them."""
     return list(
         Budget.objects.select_for_update()
-        .filter(Q(pk=run.budget_id) | Q(study=run.study_id, is_study_wide=True))
+        .filter(
+            Q(pk=run.budget_id)
+            | Q(pk__in=Budget.objects.filter(pk=run.budget_id).values("parent"))
+            | Q(study=run.study_id, is_study_wide=True)
+        )
         .order_by("pk")
     )
 

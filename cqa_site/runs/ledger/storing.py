@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from django.db.models import F
@@ -10,6 +10,7 @@ from django.db.models import F
 from cqa_site.judging import gate as rules
 from cqa_site.judging.chat import CallFailed, ChatReply, Failure
 from cqa_site.judging.estimating import cost_micro
+from cqa_site.judging.parameters import named
 from cqa_site.judging.retries import Next, Step, after_failure
 from cqa_site.runs.kinds import Ended, Reading, kind_of
 from cqa_site.runs.models import Attempt, Call, Reply, Run
@@ -46,6 +47,7 @@ def store(run: Run, gate: OpenGate, finished: Sequence[Finished]) -> list[Call]:
     """
     if not finished:
         return []
+    finished = [_with_parameter(done) for done in finished]
     held = _held(finished)
     mine = [done for done in finished if done.sent.call.pk in held]
     stale = [done for done in finished if done.sent.call.pk not in held]
@@ -57,6 +59,13 @@ def store(run: Run, gate: OpenGate, finished: Sequence[Finished]) -> list[Call]:
     _close_stale(run, gate, stale)
     _note_models(run, replied)
     return [done.sent.call for done in replied]
+
+
+def _with_parameter(done: Finished) -> Finished:
+    """A refusal that names a parameter of the request says so: it would meet every other call."""
+    if done.failure is None or done.sent.request is None:
+        return done
+    return replace(done, failure=named(done.failure, done.sent.request))
 
 
 def _held(finished: Sequence[Finished]) -> set[int]:

@@ -1,13 +1,20 @@
 """Endpoints: OpenAI-compatible servers with a model, a price and a gate."""
 
 import uuid
+from collections.abc import Mapping
 from decimal import Decimal
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+
+from cqa_site.judging.parameters import TOKEN_LIMITS
+
+# Parameters that are left out where a probe found them refused.
+FITTED = ("temperature", "seed")
 
 
 class Endpoint(models.Model):
@@ -98,6 +105,27 @@ class Endpoint(models.Model):
     def can(self, capability: str) -> bool:
         """Whether the last probe found that ``capability`` works."""
         return bool(self.capabilities.get(capability, {}).get("works"))
+
+    def refuses(self, capability: str) -> bool:
+        """Whether the last probe found that asking for ``capability`` is refused."""
+        return bool(self.capabilities.get(capability, {}).get("refused"))
+
+    @property
+    def token_parameter(self) -> str:
+        """The name under which this endpoint takes a token limit, by its last probe."""
+        return str(self.capabilities.get("token_limit", {}).get("parameter") or TOKEN_LIMITS[0])
+
+    def fitted(self, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Parameters as this endpoint takes them, and those it refuses; by its last probe.
+
+        The usual name of the token limit becomes the one that works here.
+        """
+        refused = {name: params[name] for name in FITTED if name in params and self.refuses(name)}
+        sent = {name: value for name, value in params.items() if name not in refused}
+        if TOKEN_LIMITS[0] in sent and self.token_parameter != TOKEN_LIMITS[0]:
+            limit = sent.pop(TOKEN_LIMITS[0])
+            sent.setdefault(self.token_parameter, limit)
+        return sent, refused
 
 
 class Gate(models.Model):

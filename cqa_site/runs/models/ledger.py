@@ -1,6 +1,7 @@
 """The ledger: a run, its calls, every attempt and every raw reply."""
 
 import uuid
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -10,10 +11,12 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Budget(models.Model):
-    """Money of one run, or of a whole study; amounts are millionths of a currency unit."""
+    """Money of one run, of several together, or of a whole study, in millionths of a unit."""
 
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="budgets")
     is_study_wide = models.BooleanField(default=False)
+    # Of several runs that were started together: what one spends is spent there, too.
+    parent = models.ForeignKey("self", models.PROTECT, null=True, related_name="parts")
     cap_micro = models.PositiveBigIntegerField(null=True)
     spent_micro = models.PositiveBigIntegerField(default=0)
     reserved_micro = models.PositiveBigIntegerField(default=0)
@@ -68,6 +71,8 @@ class Run(models.Model):
     planned = models.PositiveIntegerField(default=0)
     estimate = models.JSONField(default=dict)
     preflight = models.JSONField(default=dict)
+    # Corrections of parameters that the endpoint refused, oldest first; see `actions.corrections`.
+    amendments = models.JSONField(default=list)
     # Set when replies of one run name different models or fingerprints.
     flags = models.JSONField(default=dict)
     refusals = models.PositiveIntegerField(default=0)
@@ -105,6 +110,17 @@ class Run(models.Model):
     def is_active(self) -> bool:
         """Whether it has neither ended nor still to be started."""
         return self.state in self.ACTIVE
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Sampling parameters that go out now: those of the plan, or of the newest correction."""
+        params: dict[str, Any] = (self.amendments or [self.spec])[-1]["params"]
+        return params
+
+    @property
+    def uses_schema(self) -> bool:
+        """Whether requests ask for JSON by a schema, now."""
+        return bool((self.amendments or [self.spec])[-1]["use_schema"])
 
     @property
     def is_working(self) -> bool:
@@ -236,6 +252,8 @@ class Attempt(models.Model):
     fence = models.BigIntegerField()
     worker = models.CharField(max_length=36)
     epoch = models.PositiveIntegerField(default=0)
+    # How many corrections of the run's parameters came before it.
+    amendment = models.PositiveSmallIntegerField(default=0)
     outcome = models.CharField(max_length=7, choices=Outcome, default=Outcome.OPEN)
     failure = models.CharField(max_length=20, blank=True)
     # Why a reply gave no value, where it did not.

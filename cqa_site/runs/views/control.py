@@ -3,6 +3,7 @@
 import uuid
 
 from django.contrib import messages
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
@@ -14,10 +15,12 @@ from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs import jobs
 from cqa_site.runs.actions import runs as actions
-from cqa_site.runs.forms import LimitsForm
+from cqa_site.runs.actions.corrections import correct_run
+from cqa_site.runs.forms import CorrectionForm, LimitsForm
 from cqa_site.runs.kinds import kind_of
-from cqa_site.runs.models import Run
+from cqa_site.runs.models import Attempt, Run
 from cqa_site.runs.progress import progress_of
+from cqa_site.runs.words import can_be_corrected
 
 MOVES = {
     "go-on": actions.go_on,
@@ -74,6 +77,25 @@ def run_limits(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpRes
 
 @study_page(*RESEARCHERS)
 @require_POST
+def run_correct(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+    """Change what a run sends whose endpoint refuses a parameter, and go on."""
+    run = run_or_404(study, run_id)
+    form = CorrectionForm(request.POST, run=run)
+    if not form.is_valid():
+        for field, errors in form.errors.items():
+            messages.error(request, f"{form.fields[field].label}: {errors[0]}")
+        return redirect("run", study.public_id, run.public_id)
+    try:
+        correct_run(run=run, actor=request.user, correction=form.correction)
+    except actions.RunRefused as reason:
+        messages.error(request, str(reason))
+    else:
+        messages.success(request, _("Corrected. The run goes on from where it was."))
+    return redirect("run", study.public_id, run.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
 def run_retry(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """Ask unscored calls again, all of them or those with the chosen reasons."""
     run = run_or_404(study, run_id)
@@ -120,8 +142,18 @@ def progress_context(run: Run) -> dict:
         "progress": progress,
         "planning": job,
         "is_polling": is_polling,
+        "correction": CorrectionForm(run=run) if can_be_corrected(run) else None,
+        "answered_since": answered_since(run),
         "worker_alive": jobs.is_worker_alive() if is_polling else None,
     }
+
+
+def answered_since(run: Run) -> dict[int, int]:
+    """Number of corrections before a reply → how many replies; nothing for an uncorrected run."""
+    if not run.amendments:
+        return {}
+    replied = Attempt.objects.filter(call__run=run, outcome=Attempt.Outcome.REPLIED)
+    return dict(replied.values_list("amendment").annotate(Count("pk")).order_by("amendment"))
 
 
 def planning_job(run: Run) -> jobs.Job | None:
@@ -137,6 +169,7 @@ urlpatterns = [
         for move in MOVES
     ),
     path(f"{BASE}/limits/", run_limits, name="run_limits"),
+    path(f"{BASE}/correct/", run_correct, name="run_correct"),
     path(f"{BASE}/retry/", run_retry, name="run_retry"),
     path(f"{BASE}/again/", run_again, name="run_again"),
 ]

@@ -2,7 +2,9 @@
 
 import nh3
 from django import template
+from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 from markdown_it import MarkdownIt
 
 register = template.Library()
@@ -23,4 +25,8 @@ def markdown(text: str) -> SafeString:
         url_schemes={"http", "https", "mailto"},
         link_rel="noopener noreferrer nofollow",
     )
+    # A wide table is scrolled by itself, with the keyboard, too.
+    label = conditional_escape(gettext("Table"))
+    opening = f'<div class="table" tabindex="0" role="group" aria-label="{label}"><table>'
+    cleaned = cleaned.replace("<table>", opening).replace("</table>", "</table></div>")
     return mark_safe(cleaned)  # noqa: S308  cleaned by an allow-list just above

@@ -13,6 +13,7 @@ EXPERTS = FOLDER / "expert_annotation.xlsx"
 FINAL = FOLDER / "dataset_cqa_all_gpt.json"
 SILVER_112 = FOLDER / "silver_112x3.json"
 SILVER_50 = FOLDER / "silver_50x3.json"
+GOLD = FOLDER / "gold_40_plus_10x4.json"
 
 
 def needs(*paths: Path):

@@ -228,6 +228,23 @@ def test_a_cell_of_megabytes_is_refused(tmp_path):
         table(tmp_path, (TOPIC, "x" * 3_000_000, "First", "1", "1", "", ""))
 
 
+def test_pairs_without_a_label_column_are_matches(tmp_path):
+    columns = ("", "topic", "argument", "summary", "stance", "ibm_pro_deb_qs", "post")
+    rows = [
+        (7, TOPIC, "One.", "First", 1, 0.5, "p1"),
+        (9, TOPIC, "One.", "Second", 1, 0.5, "p1"),
+        (3, TOPIC, "Two.", "First", 1, 0.4, "p2"),
+        (4, TOPIC, "Two.", "First", 1, 0.4, "p3"),
+        (5, TOPIC, "Three.", "", 1, "", "p4"),
+    ]
+    found = table(tmp_path, *rows, columns=columns)
+    (cell,) = found.cells
+    assert (found.problems, found.has_label, found.unread) == ([], False, ("post",))
+    assert cell.matches == {(0, 0): True, (0, 1): True, (1, 0): True}
+    assert (cell.matched(), cell.repeats) == ([2, 1, 0], 2)
+    assert table(tmp_path, (TOPIC, "One.", "First", 1, "", "", "")).has_label
+
+
 def test_a_list_needs_no_stance_and_counts_repeats(tmp_path):
     rows = [(TOPIC, "One."), (TOPIC, "Two."), (TOPIC, "One.")]
     found = read(read_argument_list, tmp_path, csv_of(("topic", "argument"), rows), "list.csv")

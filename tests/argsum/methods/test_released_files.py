@@ -8,7 +8,6 @@ from argsum.methods.released import read_counts, sets_of
 from argsum.methods.released_rows import numbered_texts
 from argsum.methods.released_scores import (
     StoredRun,
-    clustering_order,
     iter_cells,
     read_clusterings,
     read_evaluations,
@@ -259,5 +258,11 @@ def test_evaluations_that_are_none(tmp_path):
         read_evaluations(tmp_path / "nowhere.json")
 
 
-def test_cluster_ids_follow_key_points_and_texts():
-    assert clustering_order([("b", "a"), ("a", "c"), ("a", "B")]) == [2, 1, 0]
+def test_a_clustering_may_name_its_arguments(tmp_path):
+    named = CLUSTERING | {"arguments": {"Buses": {"1": ["a", "b", "c"]}}}
+    (run,) = read_clusterings(stored(tmp_path, named))
+    assert run.texts == ("a", "b", "c")
+    for texts, reason in ((["a", "a"], "names an argument twice"), ([1], "no list of texts")):
+        broken = CLUSTERING | {"arguments": {"Buses": {"1": texts}}}
+        with pytest.raises(UnreadableFile, match=reason):
+            read_clusterings(stored(tmp_path, broken))

@@ -6,36 +6,15 @@ from hypothesis import strategies as st
 
 from argsum.methods.system_grids import (
     MOST_VALUES,
-    PARAMETERS,
     GridNotValid,
     Parameter,
-    combinations,
-    count_combinations,
-    parameters_of,
-    published_grid,
     read_values,
     setting_of,
-    usual_grid,
     write_values,
 )
 
 SHARE = Parameter("threshold", ())
 COUNT = Parameter("neighbours", (), 2, 100, "int")
-
-
-def test_the_published_grids():
-    sizes = {name: count_combinations(published_grid(name, "plain")) for name in PARAMETERS}
-    # 9 thresholds × 2 shares; 4 × 4 × 3 of UMAP, each with and without iterative clustering.
-    assert sizes == {"barh": 18, "smatchtopr": 18, "uskpm": 96, "mcargsum": 37}
-    assert published_grid("mcargsum", "global")["threshold"][:3] == [0.05, 0.075, 0.1]
-    assert count_combinations(published_grid("barh", "candidates")) == 9
-    assert combinations(published_grid("barh", "summaries")) == [{}]
-
-
-def test_the_usual_settings_are_one_each():
-    for system in PARAMETERS:
-        assert count_combinations(usual_grid(system, "plain")) == 1
-    assert usual_grid("barh", "plain")["threshold"] == [0.856]
 
 
 @pytest.mark.parametrize(
@@ -87,12 +66,6 @@ def test_what_is_written_reads_the_same(values):
 def test_a_setting_has_one_spelling():
     assert setting_of({"iterative": True, "min_distance": 0.0}) == "iterative=on min_distance=0"
     assert setting_of({}) == ""
-
-
-def test_written_candidates_are_not_filled_up():
-    assert [each.name for each in parameters_of("barh", "candidates")] == ["threshold"]
-    with pytest.raises(KeyError):
-        parameters_of("another", "plain")
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,13 @@
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.methods.board import make_board
+from benchmark.methods.board import first_board, make_board
 from benchmark.methods.board_calibrated import (
     NO_DRAW,
     NO_PEOPLE,
@@ -16,6 +17,7 @@ from benchmark.methods.board_calibrated import (
     SEVERAL_ROUNDS,
     UNFINISHED,
 )
+from benchmark.methods.board_cells import NO_SPREAD
 from benchmark.methods.board_changes import board_changes
 from benchmark.methods.board_data import read_scores
 from benchmark.methods.board_options import BoardOptions
@@ -24,6 +26,7 @@ from benchmark.methods.board_ranks import (
     NOTHING_SHARED,
     OTHER_QUESTIONS,
     OTHER_SCENARIOS,
+    TOO_THIN,
 )
 from cqa_site.stats.calibrated_mean import calibrated_mean
 from cqa_site.stats.ranking import rank_systems
@@ -45,9 +48,9 @@ def cell(made, system=0, scenario=1, judge="J"):
     )
 
 
-def test_a_cell_is_the_mean_over_questions_with_the_papers_sd():
+def test_a_cell_is_the_mean_over_questions_with_the_sd_over_answers():
     found = cell(board(*scores("A", FOUR)))
-    assert found.mean == found.paper_mean == 11
+    assert found.mean == 11
     # Squares of -1, 1, 3, -3 sum to 20, over n - 1 = 3.
     assert found.sd == pytest.approx(math.sqrt(20 / 3))
     assert (found.n_answers, found.n_questions, found.asked, found.coverage) == (4, 4, 4, 1.0)
@@ -56,9 +59,10 @@ def test_a_cell_is_the_mean_over_questions_with_the_papers_sd():
 
 def test_choices_are_averaged_inside_their_question_first():
     rows = [*scores("A", {"q1": 6.0}), *scores("A", {"q1": 12.0}, choice=2)]
-    found = cell(board(*rows, *scores("A", {"q2": 3.0, "q3": 3.0})))
+    made = board(*rows, *scores("A", {"q2": 3.0, "q3": 3.0}))
+    found = cell(made)
     assert found.mean == (9 + 3 + 3) / 3
-    assert found.paper_mean == (6 + 12 + 3 + 3) / 4
+    assert made.paper.cells[0].mean == (6 + 12 + 3 + 3) / 4
     assert (found.n_answers, found.n_questions) == (4, 3)
 
 
@@ -141,15 +145,134 @@ def made_frame(matrix, systems):
     return pd.DataFrame(matrix.T, index=[str(each) for each in systems])
 
 
-def test_the_row_is_the_mean_of_scenario_means_and_pooled_beside_it():
+TEN = {f"q{at}": float(10 + at % 4) for at in range(10)}
+
+
+def three_systems(*more):
+    """A is best, B next, C last; each with ten questions in scenarios 1 to 3."""
+    rows = []
+    for name, more_points in (("A", 3), ("B", 2), ("C", 0)):
+        values = {q: v + more_points for q, v in TEN.items()}
+        rows += [row for n in (1, 2, 3) for row in scores(name, values, scenario=n)]
+    return board(*rows, *more, least_questions=5)
+
+
+def test_one_answer_of_another_scenario_moves_no_mean_interval_or_rank():
+    before = three_systems()
+    one = scores("A", {"q1": 15.0}, scenario=4)
+    after = three_systems(*one, *scores("B", {"q1": 1.0, "q2": 2.0}, scenario=4))
+    figures = ("mean", "low", "high", "scenarios", "n_used", "is_common")
+    for old, new in zip(before.rows, after.rows, strict=True):
+        assert [getattr(old, each) for each in figures] == [getattr(new, each) for each in figures]
+    assert after.rankings[0].standings == before.rankings[0].standings
+    assert after.rankings[0].scenarios == (1, 2, 3)
+    thin = cell(after, 0, 4)
+    assert (thin.is_thin, thin.mean, thin.low) == (True, 15.0, None)
+    assert "fewer than 5 questions" in thin.reason
+    assert cell(after, 0, 1).is_thin is False
+
+
+def test_no_mean_stands_without_its_interval_or_the_reason():
+    made = three_systems(*scores("D", {"q1": 4.0, "q2": 5.0}))
+    bare = [each for each in made.rows if each.low is None]
+    assert [(each.system, each.mean, each.reason) for each in bare] == [(3, None, TOO_THIN)]
+    flat = board(*scores("A", dict.fromkeys(FOUR, 7.0))).rows[0]
+    assert (flat.mean, flat.low, flat.reason) == (7.0, None, NO_SPREAD)
+
+
+def test_means_of_ranked_systems_differ_by_what_the_pairs_say():
+    generator = np.random.default_rng(2)
+    rows = []
+    for name in "ABC":
+        for scenario in (1, 2):
+            n = 12 if (name, scenario) == ("B", 2) else 20
+            values = generator.integers(0, 20, n).tolist()
+            rows += scores(
+                name, {f"q{at}": float(v) for at, v in enumerate(values)}, scenario=scenario
+            )
+    made = board(*rows)
+    means = {each.system: each.mean for each in made.rows}
+    pairs = made.rankings[0].pairs
+    assert len(pairs.mean) == 3
+    for first, second, difference in zip(pairs.first, pairs.second, pairs.mean, strict=True):
+        assert means[first] - means[second] == pytest.approx(difference)
+    assert {each.n_used for each in made.rows} == {12}
+
+
+def test_a_system_without_a_rank_has_a_mean_over_its_own_questions():
+    rows = [*scores("A", FOUR), *scores("B", FOUR)]
+    rows += scores("C", {"x1": 1.0, "x2": 2.0, "x3": 3.0})
+    found = board(*rows).rows
+    assert [each.is_common for each in found] == [True, True, False]
+    assert (found[2].mean, found[2].n_used) == (2.0, 3)
+
+
+def test_groups_of_a_ranked_system_add_up_to_its_mean():
+    rows = []
+    for at, name in enumerate("AB"):
+        for question, total in FOUR.items():
+            one = {"G1": total - 3 - at, "G2": 3.0 + at}
+            rows += scores(name, {question: total}, **one)
+    rows += scores("A", {"q9": 19.0}, G1=19.0, G2=0.0)
+    made = board(*rows, parts={"G1": 15.0, "G2": 4.0})
+    for row in made.rows:
+        groups = [made.parts["J"][part][row.system] for part in ("G1", "G2")]
+        assert sum(each[0] for each in groups) == pytest.approx(row.mean)
+        assert groups[0][2] < groups[0][0] < groups[0][3]
+    # The same everywhere: nothing to resample.
+    assert made.parts["J"]["G2"][0][2:] == [None, None]
+
+
+def test_the_papers_recipe_takes_sheets_as_they_came():
+    given = json.dumps({"C1": 2, "C2": 3})
     rows = [
-        *scores("A", FOUR),
-        *scores("A", {"q1": 4.0, "q2": 4.0}, scenario=2),
+        *scores("A", {"q1": 4.0, "q2": 8.0}),
+        *scores("A", {"q2": 9.0}, replicate=1),
+        *scores("A", {"q3": NAN}, off_scale_points=given),
+        *scores("A", {"q4": NAN}, off_scale_points=""),
+        *scores("A", {"q1": 1.0}, scenario=2),
+        *scores("A", {"q1": 6.0}, rater_id="R1", rater_kind="reference"),
+        *scores("A", {"q1": 7.0}, rater_id="R2", rater_kind="reference"),
+        *scores("A", {"q1": 2.0}, rater_id="P", rater_kind="person"),
+        *scores("A", {"q5": 3.0}, rater_id="P", rater_kind="person"),
     ]
-    found = board(*rows).rows[0]
-    assert found.mean == found.paper_mean == (11 + 4) / 2
-    assert found.pooled_mean == (44 + 8) / 6
-    assert found.paper_sd == pytest.approx((math.sqrt(20 / 3) + 0) / 2)
+    made = board(*rows, criteria={"total": ("C1", "C2")}).paper
+    people, one, two = made.cells
+    assert made.has_given
+    assert (one.mean, one.n, one.dropped, one.off_scale) == ((4 + 8 + 9 + 5) / 4, 4, 1, 1)
+    assert one.sd == pytest.approx(math.sqrt(sum((x - 6.5) ** 2 for x in (4, 8, 9, 5)) / 3))
+    assert (two.mean, two.sd, two.n) == (1.0, None, 1)
+    # What people settled stands for them; where they did not, single sheets count.
+    assert (people.mean, people.n) == ((6 + 7 + 3) / 3, 3)
+    row = made.rows[1]
+    assert (row.mean, row.cells, row.n) == ((6.5 + 1) / 2, 2, 5)
+    assert made.rows[0].mean == people.mean
+
+
+def test_a_board_of_the_first_version_is_computed_as_it_was():
+    rows = []
+    for at, name in enumerate("ABC"):
+        for scenario in (1, 2):
+            values = {f"q{q}": float((q * 7 + at * 3 + scenario * 5) % 11) for q in range(6)}
+            more = {"C1": float(at % 2), "characters": 100 + 10 * at}
+            rows += scores(name, values, scenario=scenario, **more)
+    rows += scores("A", {"q1": 19.0}, scenario=3, C1=1.0)
+    person = {"rater_kind": "person", "rater_id": "P"}
+    rows += scores("B", {"q1": 4.0, "q2": 5.5, "q3": NAN}, C1=0.0, **person)
+    options = BoardOptions(maximum=19.0, parts={"C1": 1.0}, n_resamples=50, seed=3, version=1)
+    stored = json.loads((Path(__file__).parent / "first_board.json").read_text())
+    assert same(first_board(sheets(*rows), options), stored)
+    # The trap of that version: one answer of scenario 3 had the weight of six.
+    assert stored["rows"][1]["low"] is None
+    assert stored["rows"][1]["system"] == 0
+
+
+def same(one, other):
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return one == other or one == pytest.approx(other, abs=1e-6)
 
 
 def test_a_system_without_a_shared_scenario_is_not_ranked_but_one_without_any_is():
@@ -182,7 +305,8 @@ def test_systems_that_share_no_question_are_not_ranked_at_all():
 
 def test_nothing_is_ranked_on_too_few_common_questions():
     ranking = board(*scores("A", {"q1": 1.0}), *scores("B", {"q1": 2.0})).rankings[0]
-    assert "fewer than 3 questions" in ranking.reason
+    assert ranking.reason == NOTHING_SHARED
+    assert ranking.unranked == {0: TOO_THIN, 1: TOO_THIN}
     assert ranking.standing(0) is None
 
 
@@ -246,6 +370,24 @@ def test_nothing_is_calibrated_unless_the_draw_is_known_and_finished(change, rea
     assert made.calibrated[0].reason == reason
 
 
+def test_several_choices_of_a_question_are_one_cluster():
+    rows, draw = calibrating()
+    again, _draw = calibrating()
+    more = [{**row, "choice": 2, "total": row["total"] + 1} for row in again]
+    both = {name: 2 * value for name, value in draw.items()}
+    found = board(*rows, *more, draws={3: both}).calibrated[0]
+    judge = [float(at % 7) for at in range(40)]
+    people = [at % 7 + 1.0 + at % 2 if at % 4 == 0 else NAN for at in range(40)]
+    scored = [*judge, *(each + 1 for each in judge)], [*people, *(each + 1 for each in people)]
+    clusters = [*range(40), *range(40)]
+    expected = calibrated_mean(*scored, 0.25, clusters=clusters).estimate
+    assert found.mean == pytest.approx(expected.value)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    apart = calibrated_mean(*scored, 0.25).estimate
+    assert found.high - found.low > 1.2 * (apart.high - apart.low)
+    assert (found.n_both, found.to_halve) == (20, None)
+
+
 def test_a_part_of_the_board_is_not_called_unfinished():
     rows, draw = calibrating()
     kept = [row for row in rows if row["question"] < "q20"]
@@ -275,14 +417,14 @@ def test_groups_and_criteria_costs_and_spread_stand_beside_it():
         *scores("A", {"q1": 3.0}, C1=1.0, cost_micro=5.0, seconds=2.0),
         *scores("A", {"q2": 4.5}, C1=NAN, cost_micro=7.0, seconds=4.0),
     ]
-    made = board(*rows, parts={"C1": 1.0})
-    assert made.parts["J"]["C1"] == [[1.0, 1]]
+    made = board(*rows, parts={"C1": 1.0}, least_questions=2)
+    assert made.parts["J"]["C1"] == [[1.0, 1, None, None]]
     assert made.costs["judges"]["J"] == [6.0, 3.0, 2]
     assert made.costs["systems"] == [[None, None, 0]]
     counts = made.distributions["J"][0]
     assert len(counts) == 20
     assert (counts[3], counts[4], sum(counts)) == (1, 1, 2)
-    assert made.profile["J"] == [[3.75, 2]]
+    assert made.profile["J"] == [[3.75, 2, 3.0, 4.5]]
 
 
 def test_another_column_has_its_own_points_and_maximum():
@@ -331,3 +473,44 @@ def test_what_moved_between_two_boards():
     assert [each["system"] for each in found["moved"]] == ["A", "B"]
     assert found["moved"][0] == {"judge": "J", "system": "A", "mean": [11, 13], "rank": [2, 1]}
     assert board_changes(before.as_dict(), before.as_dict())["moved"] == []
+
+
+def under(name, *, is_plain=1):
+    return {"condition_id": f"id-{name}", "condition": name, "is_plain": is_plain}
+
+
+def test_a_cell_is_about_one_condition_and_names_the_others():
+    rows = [
+        *scores("A", FOUR, choice=1, **under("v2")),
+        *scores("A", {"q1": 19.0}, choice=2, **under("v1")),
+        *scores("A", dict.fromkeys((*FOUR, "q5"), 1.0), choice=3, **under("cold", is_plain=0)),
+        *scores("A", {"q1": 19.0}, choice=2, rater_id="K", **under("v1")),
+        *scores("B", FOUR, choice=1, **under("v1")),
+    ]
+    made = board(*rows)
+    assert cell(made).mean == 11
+    assert [
+        (each.system, each.name, each.n_questions, each.is_shown) for each in made.conditions
+    ] == [
+        (0, "v2", 4, True),
+        (0, "v1", 1, False),
+        (0, "cold", 5, False),
+        (1, "v1", 4, True),
+    ]
+    # The choice is one for all judges, so this one has nothing to say here.
+    assert [each["key"] for each in made.judges] == ["J"]
+    assert made.paper.cells[0].n == 4
+
+
+def test_answers_of_other_conditions_make_a_draw_stand_for_more_than_is_shown():
+    rows, draw = calibrating()
+    rows = [{**row, **under("v1")} for row in rows]
+    assert board(*rows, draws={3: draw}).why_not_calibrated is None
+    other = scores("A", {"q01": 5.0}, choice=2, **under("v2", is_plain=0))
+    assert board(*rows, *other, draws={3: draw}).why_not_calibrated == PART
+
+
+def test_without_any_condition_nothing_is_left_out():
+    made = board(*scores("A", FOUR), *scores("A", {"q1": 5.0}, choice=2))
+    assert made.conditions == ()
+    assert cell(made).n_answers == 5

@@ -19,11 +19,23 @@ ROWS = [
     (5, 3, "B", "person", 1, None),
 ]
 
+MORE = {
+    "scenario": 1,
+    "group": lambda table: table["question"],
+    "rater_id": lambda table: table["rater"].astype(str),
+}
+
 
 @pytest.fixture
 def sheets():
     columns = ["answer", "question", "system", "rater_kind", "rater", "total"]
-    return pd.DataFrame(ROWS, columns=columns).assign(scenario=1).astype({"total": float})
+    return (
+        pd.DataFrame(ROWS, columns=columns)
+        .assign(
+            scenario=1, group=lambda t: t["question"], rater_id=lambda t: t["rater"].astype(str)
+        )
+        .astype({"total": float})
+    )
 
 
 def taken(sheets, **rules):
@@ -42,10 +54,14 @@ def test_with_both_the_lower_mean_counts(sheets):
 
 
 def test_of_several_good_answers_the_best_is_taken(sheets):
-    chosen = taken(sheets, basis=PEOPLE, least_total=17)
+    chosen = taken(sheets, basis=PEOPLE, least_total=17, each=1)
     assert chosen.pairs["answer"].tolist() == [2]
     assert chosen.left_out["a better answer to the same question"] == 1
     assert taken(sheets, basis=PEOPLE, least_total=17, each=2).pairs["answer"].tolist() == [2, 1]
+    # Without a limit all good answers count, as in the paper.
+    every = taken(sheets, basis=PEOPLE, least_total=17)
+    assert every.pairs["answer"].tolist() == [2, 1]
+    assert "a better answer to the same question" not in every.left_out
 
 
 def test_people_and_judges_must_not_be_far_apart(sheets):
@@ -61,7 +77,13 @@ def test_replicates_are_averaged_before_raters(sheets):
 def test_a_question_is_in_one_part_only():
     rows = [(n, n // 2, "A", "model", 9, 19) for n in range(40)]
     columns = ["answer", "question", "system", "rater_kind", "rater", "total"]
-    sheets = pd.DataFrame(rows, columns=columns).assign(scenario=1).astype({"total": float})
+    sheets = (
+        pd.DataFrame(rows, columns=columns)
+        .assign(
+            scenario=1, group=lambda t: t["question"], rater_id=lambda t: t["rater"].astype(str)
+        )
+        .astype({"total": float})
+    )
     rules = Rules(basis=JUDGES, least_total=1, each=2, validation=0.25)
     pairs = choose_pairs(sheets, ["person"], rules).pairs
     parts = pairs.groupby("question")["part"].nunique()
@@ -78,3 +100,23 @@ def test_filters_and_empty_tables(sheets):
     ]
     assert len(taken(sheets, basis=JUDGES, least_total=1, scenarios=(4,)).pairs) == 0
     assert taken(sheets.iloc[:0], basis=BOTH, least_total=1).questions == 0
+
+
+def test_only_the_chosen_judges_count(sheets):
+    other = sheets[sheets["rater"] == 9].assign(rater=8, rater_id="8", total=12.0)
+    both = pd.concat([sheets, other])
+    assert taken(both, basis=JUDGES, least_total=17).pairs["answer"].tolist() == []
+    chosen = taken(both, basis=JUDGES, least_total=17, judges=("9",))
+    assert chosen.pairs["answer"].tolist() == [1, 3]
+    # The mean of several that were chosen.
+    pair = taken(both, basis=JUDGES, least_total=15, judges=("8", "9"))
+    assert pair.pairs["total"].tolist() == [15, 15]
+
+
+def test_questions_of_a_group_stay_together_and_what_cannot_be_asked_stays_out(sheets):
+    together = sheets.assign(group="a pair of objects")
+    parts = choose_pairs(together, ["person"], Rules(basis=JUDGES, least_total=1, validation=0.5))
+    assert parts.pairs["part"].nunique() == 1
+    unfit = choose_pairs(sheets, ["person"], Rules(basis=JUDGES, least_total=17), unfit={3})
+    assert unfit.pairs["answer"].tolist() == [1]
+    assert unfit.left_out["it cites an argument that is not stored"] == 1

@@ -48,6 +48,39 @@ def three_people(points):
     ]
 
 
+def test_consolidated_sheets_are_no_second_person(points):
+    settled = sheets_of(COMPQA, "settled", points, kind="reference")
+    again = sheets_of(COMPQA, "again", noisy(points, COMPQA, 0.1, 3), kind="reference")
+    judge = sheets_of(COMPQA, "gpt-x", noisy(points, COMPQA, 0.2, 4), kind="model")
+    found = figures(settled, again.iloc[:40], judge)
+    people = found["people"]
+    assert (people["raters"], people["answers"], people["shared"]) == (0, 0, 0)
+    assert people["consolidated"] == N
+    assert people["columns"]["total"]["alpha_interval"]["value"] is None
+    rules = found["verdict"]["id-gpt-x"]["total"]["rules"]
+    assert rules["alternative"]["missing"]["people"] == 2
+    assert rules["agreement"]["result"] == "not_shown"
+    assert "two of the group" in rules["agreement"]["reason"]
+    assert "persons" not in {each["kind"] for each in found["pairs"]}
+    # Beside a judge they are what people said.
+    assert pair(found, "id-gpt-x", PEOPLE)["columns"]["total"]["n"] == N
+    assert found["judges"][0]["agreement"]["value"] > 0.5
+
+
+def test_persons_beside_consolidated_sheets_are_compared_with_each_other_only(
+    three_people, points
+):
+    settled = sheets_of(COMPQA, "settled", points, kind="reference")
+    judge = sheets_of(COMPQA, "gpt-x", noisy(points, COMPQA, 0.3, 4), kind="model")
+    alone, beside = figures(*three_people, judge), figures(*three_people, settled, judge)
+    for name in ("raters", "shared", "columns"):
+        assert alone["people"][name] == beside["people"][name]
+    assert alone["alternative"] == beside["alternative"]
+    own = beside["with_people"]["id-gpt-x"]["total"]["difference"]
+    assert own == alone["with_people"]["id-gpt-x"]["total"]["difference"]
+    assert own["low"] < own["value"] < own["high"]
+
+
 def test_a_judge_that_equals_a_person(points):
     found = figures(
         sheets_of(COMPQA, "Ada", points), sheets_of(COMPQA, "gpt-x", points, kind="model")

@@ -25,19 +25,19 @@ def test_as_alternative():
 
 
 @pytest.mark.parametrize(
-    ("people", "judge", "result"),
+    ("difference", "result"),
     [
-        (figure(0.6, 0.5, 0.7), figure(0.55, 0.4, 0.65), "yes"),
-        (figure(0.6, 0.5, 0.7), figure(0.45, 0.3, 0.6), "not_shown"),
-        (figure(0.6, 0.5, 0.7), figure(0.3, 0.2, 0.4), "no"),
-        (figure(0.6, 0.5, 0.7), figure(0.9, 0.8, 0.95, n=29), "not_shown"),
-        (figure(1.0, 0.9, 1.0, n=6), figure(0.2, 0.1, 0.3, n=361), "not_shown"),
-        (figure(None, reason="one rater"), figure(0.9, 0.8, 0.95), "not_shown"),
-        (figure(1.0, reason="so there is no spread"), figure(0.9, 0.8, 0.95), "no"),
+        (figure(0.02, -0.05, 0.09), "yes"),
+        (figure(-0.05, -0.08, -0.02), "yes"),
+        (figure(-0.05, -0.15, 0.05), "not_shown"),
+        (figure(-0.3, -0.4, -0.2), "no"),
+        (figure(0.3, 0.2, 0.4, n=29), "not_shown"),
+        (figure(None, n=0, reason="no item was rated by two"), "not_shown"),
+        (figure(0.0, reason="so there is no spread"), "yes"),
     ],
 )
-def test_agreement(people, judge, result):
-    assert rules.by_agreement(people, judge)["result"] == result
+def test_agreement(difference, result):
+    assert rules.by_agreement(difference)["result"] == result
 
 
 @pytest.mark.parametrize(

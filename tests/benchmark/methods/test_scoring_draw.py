@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from annotation.methods.blind_order import LEAST_GAP, choose_repeat, own_order, repeat_due
 from benchmark.methods.scoring_draw import draw_answers, draw_overlap
+from cqa_site.rounds.blind_order import LEAST_GAP, choose_repeat, own_order, repeat_due
 
 STRATA = {number: "ab"[number % 2] for number in range(1, 21)}
 

@@ -1,6 +1,7 @@
 import json
 import os
 from argparse import ArgumentTypeError
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.module_loading import import_string
 
-from cqa_site.web.reproduced import Paper, Reproduced
+from cqa_site.web.paper_figures import HEADINGS
+from cqa_site.web.paper_tables import TEXT_WIDTH, Layout, PaperTable, fill
+from cqa_site.web.reproduced import OfStudy, Paper, Reproduction
 
 # By dotted path, as the apps of the papers lie above this package.
 PAPERS = {
@@ -17,17 +20,25 @@ PAPERS = {
     "compqa": "benchmark.management.papers.compqa",
     "argsum": "argsum.management.papers.argsum",
 }
+# The same tables from the rows of a study in the configured database.
+OF_STUDIES = {
+    "relevance": "annotation.management.study_papers.relevance",
+    "argsum": "argsum.management.papers.argsum_study",
+    "compqa": "benchmark.management.papers.compqa_of_study",
+}
+FORMATS = ("text", "markdown", "latex")
 
 
 class Command(BaseCommand):
     help = (
         "Compute the published figures of a paper from its released data, in a database that "
-        "exists only for this; the configured one is not touched. Exits 1 if a figure differs. "
-        "“judge” trains a judge on the released labels of the relevance paper and checks it on "
-        "pairs held back, beside the released labels of GPT-4. “compqa” and “argsum” need no "
-        "database."
+        "exists only for this; the configured one is not touched. Exits 1 if a figure differs "
+        "without a reason. With --study the paper's tables are computed from a study of the "
+        "configured database instead. “judge” trains a judge on the released labels of the "
+        "relevance paper and checks it on pairs held back, beside the released labels of GPT-4. "
+        "“compqa” and “argsum” need no database."
     )
-    # The configured database is not used, so its migrations do not matter.
+    # The configured database is not used without --study, so its migrations do not matter.
     requires_migrations_checks = False
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -38,7 +49,28 @@ class Command(BaseCommand):
             default=None,
             help="folder of the released files; default: COUNTERPOINT_REFERENCE_DATA",
         )
-        parser.add_argument("--json", action="store_true", help="print JSON")
+        parser.add_argument("--study", default="", help="name or id of a study to compute from")
+        parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+        tables = parser.add_argument_group("the paper's own tables")
+        tables.add_argument(
+            "--tables",
+            choices=FORMATS,
+            help="print the tables as the paper lays them out, not a list of figures; "
+            "“text” with --study",
+        )
+        tables.add_argument(
+            "--table", action="append", default=[], metavar="NAME", help="only this table"
+        )
+        tables.add_argument(
+            "--ours", action="store_true", help="our values first, the paper's recipe second"
+        )
+        tables.add_argument(
+            "--text-width",
+            type=float,
+            default=TEXT_WIDTH,
+            metavar="PT",
+            help="\\textwidth that LaTeX tables must fit, in points; default: %(default)g",
+        )
         relevance = parser.add_argument_group("relevance")
         relevance.add_argument(
             "--min-accuracy", type=float, default=0.5, help="control accuracy of kept workers"
@@ -53,23 +85,45 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        reproduce: Paper = import_string(PAPERS[options["paper"]])
-        found = reproduce(options["data"] or reference_data(), options, self._say)
-        self._print(found, as_json=options["json"])
-        differing = [row.name for row in found.rows if row.is_unexplained]
+        found = self._of_study(options) if options["study"] else self._of_release(options)
+        self._print(found, options)
+        differing = [each.name for each in found.figures if each.is_unexplained]
         if differing:
             raise CommandError(f"{len(differing)} figures differ: {', '.join(differing)}")
+
+    def _of_release(self, options: dict[str, Any]) -> Reproduction:
+        reproduce: Paper = import_string(PAPERS[options["paper"]])
+        return reproduce(options["data"] or reference_data(), options, self._say)
+
+    def _of_study(self, options: dict[str, Any]) -> Reproduction:
+        if options["data"]:
+            raise CommandError("Say --data or --study: the tables come from one of the two.")
+        if options["paper"] not in OF_STUDIES:
+            raise CommandError(f"“{options['paper']}” has no tables of a study.")
+        reproduce: OfStudy = import_string(OF_STUDIES[options["paper"]])
+        return reproduce(options["study"], options, self._say)
 
     def _say(self, done: int, total: int, note: str) -> None:
         self.stderr.write(f"{note}: {done} of {total}")
 
-    def _print(self, found: Reproduced, *, as_json: bool) -> None:
-        if as_json:
-            self.stdout.write(json.dumps([row.values for row in found.rows], indent=2))
-            return
-        for cells in (found.headings, *(row.cells for row in found.rows)):
-            *padded, last = cells
-            texts = [cell.ljust(width) for cell, width in zip(padded, found.widths, strict=True)]
+    def _print(self, found: Reproduction, options: dict[str, Any]) -> None:
+        form = options["tables"] or ("text" if options["study"] or options["table"] else "")
+        if options["json"]:
+            values = [each.as_dict() for each in found.figures]
+            self.stdout.write(json.dumps(values, indent=2, ensure_ascii=False))
+        elif form:
+            for layout in _chosen(found.layouts, options["table"]):
+                table = fill(layout, found.figures, prefers_ours=options["ours"])
+                self.stdout.write(_written(table, form, options["text_width"]))
+        else:
+            rows = [HEADINGS, *(each.as_row() for each in found.figures)]
+            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+            self._print_cells(rows, widths[:-1])
+
+    def _print_cells(self, rows: Iterable[Sequence[str]], widths: Sequence[int]) -> None:
+        """In columns; widths are those of all but the last."""
+        for *padded, last in rows:
+            texts = [cell.ljust(width) for cell, width in zip(padded, widths, strict=True)]
             self.stdout.write("  ".join([*texts, last]))
 
 
@@ -77,6 +131,19 @@ def reference_data() -> Path:
     """Where the released files lie unless somebody says otherwise."""
     default = settings.BASE_DIR.parent / "shared" / "data"
     return Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", default))
+
+
+def _chosen(layouts: Sequence[Layout], names: Sequence[str]) -> list[Layout]:
+    known = [each.name for each in layouts]
+    if unknown := [each for each in names if each not in known]:
+        raise CommandError(f"No table {', '.join(unknown)}; there are {', '.join(known)}.")
+    return [each for each in layouts if not names or each.name in names]
+
+
+def _written(table: PaperTable, form: str, text_width: float) -> str:
+    if form == "latex":
+        return table.to_latex(text_width)
+    return table.to_markdown() if form == "markdown" else table.to_text()
 
 
 def _control_label(text: str) -> tuple[str, int]:

@@ -1,0 +1,43 @@
+"""Whose final labels a study uses wherever it needs one label for a sentence."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.actions.preferred_labels import prefer_labels
+from annotation.models import PreferredLabels, campaigns_of
+from annotation.reports.argument_lists import label_source
+from cqa_site.api.views import StudyViews
+
+from . import inputs, serializers
+
+
+class PreferredLabelsViews(StudyViews):
+    """The campaign whose final labels lists, filters, faithfulness and the desk use."""
+
+    queryset = PreferredLabels.objects.none()
+    serializer_class = serializers.PreferredLabelsSerializer
+
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """Its id; null: of each sentence the label of the newest campaign that has one."""
+        return Response(self._shown())
+
+    @extend_schema(
+        request=inputs.PreferredLabelsInput, responses=serializers.PreferredLabelsSerializer
+    )
+    def partial_update(self, request: Request, **kwargs: Any) -> Response:
+        """Choose a campaign, or with null each sentence's newest label."""
+        wanted = self.read(inputs.PreferredLabelsInput)["campaign"]
+        campaign = campaigns_of(self.study).filter(public_id=wanted).first() if wanted else None
+        if wanted and campaign is None:
+            raise ValidationError({"campaign": ["No such campaign in this study."]})
+        prefer_labels(study=self.study, campaign=campaign, actor=request.user)
+        return Response(self._shown())
+
+    def _shown(self) -> dict[str, Any]:
+        campaign = label_source(self.study)
+        shown = {"campaign": campaign and campaign.public_id, "name": campaign and campaign.name}
+        return serializers.PreferredLabelsSerializer(shown).data

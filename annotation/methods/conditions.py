@@ -1,0 +1,89 @@
+"""What an answer was written under: scenario, prompt, filters of arguments, wording, decoding.
+
+Two answers of one system under different conditions are answers to different tasks: figures
+that mix them describe neither. The seed is no part of a condition: it draws, it does not ask.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from cqa_site.judging.identity import digest
+
+Part = dict[str, Any]
+
+# What a run asks for unless somebody chose otherwise; also the default of the forms.
+MOST_ARGUMENTS = 30
+FILTERS: Mapping[str, Any] = {
+    "relevance": "any",
+    "favoured": "any",
+    "most_arguments": MOST_ARGUMENTS,
+}
+# Whose final labels ``relevance`` means: the id of a campaign, or of each sentence the newest
+# there is. Part of the filters only where it is one campaign's.
+LABELS, NEWEST = "labels", "newest"
+TOKEN_LIMITS = {"max_completion_tokens": "max_tokens"}
+WORDING: Mapping[str, Any] = {"uses_aspect": True, "uses_wording": True}
+
+
+def filters_of(target: Mapping[str, Any], *, shows_arguments: bool) -> Part:
+    """Which arguments a run's target lets a model see; empty where the prompt shows none."""
+    if not shows_arguments:
+        return {}
+    whose = target.get(LABELS, NEWEST)
+    source = {} if whose == NEWEST else {LABELS: whose}
+    return {name: target[name] for name in FILTERS} | source
+
+
+def wording_of(target: Mapping[str, Any]) -> Part:
+    """What of a question a run's target shows beside the two objects."""
+    return {name: target[name] for name in WORDING}
+
+
+def decoding_of(params: Mapping[str, Any]) -> Part:
+    """Sampling parameters as they are sent, without the seed.
+
+    The limit of tokens is one thing, whatever a server calls it.
+    """
+    kept = {name: value for name, value in params.items() if name != "seed"}
+    return {TOKEN_LIMITS.get(name, name): value for name, value in kept.items()}
+
+
+def identity(
+    *,
+    scenario: int,
+    prompt: str,
+    filters: Mapping[str, Any],
+    wording: Mapping[str, Any],
+    decoding: Mapping[str, Any],
+) -> str:
+    """SHA-256 of the canonical JSON of a condition: equal where nothing that counts differs.
+
+    ``prompt`` is the hash of its text, empty where it is not known.
+    """
+    return digest(
+        {
+            "scenario": scenario,
+            "prompt": prompt,
+            "filters": dict(filters),
+            "wording": dict(wording),
+            "decoding": dict(decoding),
+        }
+    )
+
+
+def deviations(filters: Mapping[str, Any], wording: Mapping[str, Any]) -> Part:
+    """What of filters and wording is not as by default; what is not known does not deviate.
+
+    Examples
+    --------
+    >>> deviations({"relevance": "0-1", "favoured": "any"}, {"uses_aspect": True})
+    {'relevance': '0-1'}
+    >>> deviations({}, {})
+    {}
+    """
+    usual = {**FILTERS, **WORDING}
+    given = {**filters, **wording}
+    # In an order of our own: PostgreSQL gives the names of a stored object in another.
+    names = [*usual, *sorted(given.keys() - usual.keys())]
+    known = [name for name in names if name in given]
+    return {name: given[name] for name in known if given[name] != usual.get(name)}

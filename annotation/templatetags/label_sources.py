@@ -1,0 +1,21 @@
+"""Saying whose labels a page uses."""
+
+from typing import Any
+
+from django import template
+
+from annotation.reports.argument_lists import label_source
+
+register = template.Library()
+
+
+@register.inclusion_tag("annotation/_label_source.html", takes_context=True)
+def labels_used(context: dict[str, Any]) -> dict[str, Any]:
+    """Name the campaign whose final labels the page shows, and lead to where one chooses."""
+    study, request = context["study"], context.get("request")
+    membership = getattr(request, "membership", None)
+    return {
+        "study": study,
+        "campaign": label_source(study),
+        "may_choose": membership is not None and membership.is_researcher,
+    }

@@ -1,0 +1,256 @@
+"""What a summarization system is, what it is given, and what it returns.
+
+A system reads the texts of one cell and asks its tools for scores. It meets no row of the
+database, so one from another package is written and tried without a study.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from argsum.methods.scoring import Scores
+from argsum.methods.system_grids import Grid, GridNotValid, Parameter, Value, check_values
+
+Parameters = Mapping[str, Value]
+# Who may write beside a system that picks texts, and beside one that finds clusters.
+PLAIN, SUMMARIES = "plain", "summaries"
+PICKING = (PLAIN, "candidates", SUMMARIES)
+CLUSTERING = (PLAIN, "global", "local", "seq2seq")
+# What a system may ask its tools for.
+MATCH, QUALITY, VECTORS = "match", "quality", "vectors"
+MOST_KEY_POINTS, LONGEST_KEY_POINT = 1_000, 5_000
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+
+
+def gettext_noop(text: str) -> str:
+    """Mark a text for translation, which happens where it is shown."""
+    return text
+
+
+class SystemNotValid(ValueError):
+    """A system, or what it returned, breaks the contract; the message says where."""
+
+
+@dataclass(frozen=True)
+class CellData:
+    """One topic and stance.
+
+    Attributes
+    ----------
+    stance
+        1 is for the topic, -1 against it, 0 neither.
+    arguments
+        Those that take part, in order; at least one.
+    written
+        Candidates that a language model wrote for the cell; None where nobody was asked for any.
+    """
+
+    topic: str
+    stance: int
+    arguments: tuple[str, ...]
+    written: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class KeyPoint:
+    """A key point, and the cluster it stands for where the system has clusters."""
+
+    text: str
+    cluster: int | None = None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What one setting came to.
+
+    Attributes
+    ----------
+    key_points
+        In any order; they are shown by their arguments. Without any, the clusters are put into
+        words: by their central arguments, or by whoever writes.
+    clusters : length n, or None
+        The cluster of each argument; -1 is unclustered. None for a system without clusters.
+    match : shape (n, k), or None
+        Scores of arguments with key points, if they are at hand.
+    reason
+        Why there is no result, in a few words.
+    """
+
+    key_points: Sequence[KeyPoint] = ()
+    clusters: Sequence[int] | None = None
+    match: Scores | None = None
+    reason: str = ""
+
+    @property
+    def waits(self) -> bool:
+        """Whether somebody is to put the clusters into words."""
+        return self.clusters is not None and not self.key_points and not self.reason
+
+    def check(self, n: int) -> None:
+        """Raise `SystemNotValid` unless this can be the summary of n arguments."""
+        if not (self.key_points or self.clusters is not None or self.reason):
+            raise SystemNotValid("a summary without key points has clusters or a reason")
+        if len(self.key_points) > MOST_KEY_POINTS:
+            raise SystemNotValid(f"more than {MOST_KEY_POINTS:,} key points")
+        for each in self.key_points:
+            if not isinstance(each, KeyPoint) or not _is_text(each.text):
+                raise SystemNotValid("a key point is no KeyPoint with a text")
+        if self.clusters is not None:
+            _check_clusters(list(self.clusters), self.key_points, n)
+        if self.match is not None and self.match.shape != (n, len(self.key_points)):
+            raise SystemNotValid(f"match scores of shape {self.match.shape}")
+        if self.match is not None and not np.isfinite(self.match).all():
+            raise SystemNotValid("a match score is no number")
+
+
+class Tools(Protocol):
+    """What a system may ask for. Matrices are computed at first use and cannot be written to."""
+
+    seed: int
+
+    @property
+    def pairs(self) -> Scores:
+        """Match scores of arguments with arguments, shape (n, n)."""
+        ...
+
+    @property
+    def quality(self) -> Scores:
+        """Quality of the arguments, shape (n,); nan where none is known."""
+        ...
+
+    @property
+    def vectors(self) -> Scores:
+        """Sentence vectors of the arguments, shape (n, d)."""
+        ...
+
+    def match(self, texts: Sequence[str]) -> Scores:
+        """Match scores of arguments with k texts, shape (n, k)."""
+        ...
+
+    def between(self, texts: Sequence[str]) -> Scores:
+        """Match scores of k texts with each other, shape (k, k)."""
+        ...
+
+    def quality_of(self, texts: Sequence[str]) -> Scores:
+        """Quality of k texts that are no arguments, shape (k,)."""
+        ...
+
+    def values(self, parameter: str) -> list[float]:
+        """What the grid gives a parameter, ascending."""
+        ...
+
+    def shared(self, what: str, make: Callable[[], Any], *, by: Sequence[str] = ()) -> Any:
+        """A value made once for all settings of the cell that are equal in the parameters ``by``.
+
+        The time it takes is divided among them.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class SummarizationSystem:
+    """A system with everything that form, API, worker and pages need to know of it.
+
+    Attributes
+    ----------
+    name
+        Lower case letters, digits and underscores; stored with every run.
+    title, about, citation
+        What it is called, what it does in a sentence, and where it was published.
+    summarize
+        Makes one setting of one cell; equal input gives an equal summary.
+    needs
+        Which of `MATCH`, `QUALITY` and `VECTORS` it asks its tools for.
+    parameters
+        In the order in which settings spell them.
+    variants
+        Who may write: ``("plain",)``, `PICKING` or `CLUSTERING`.
+    warm_up
+        Called with the number of arguments and the settings before any setting is timed.
+    chosen
+        The grid that the training of the match scorer chose, from what it found; or None.
+    package
+        Name and version of the installed package it comes from; the registry writes it.
+    """
+
+    name: str
+    title: str
+    about: str
+    citation: str
+    summarize: Callable[[CellData, Parameters, Tools], Summary]
+    needs: tuple[str, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    variants: tuple[str, ...] = (PLAIN,)
+    warm_up: Callable[[int, Sequence[Parameters]], None] | None = None
+    chosen: Callable[[Mapping[str, Any]], Grid | None] | None = None
+    package: str = ""
+
+    def __post_init__(self) -> None:
+        said = (self.title, self.about, self.citation)
+        if not callable(self.summarize) or any(not isinstance(each, str) for each in said):
+            raise SystemNotValid("it has a title, a sentence about it, a citation and a function")
+        names = [self.name, *(each.name for each in self.parameters)]
+        if wrong := [name for name in names if not _NAME.fullmatch(name)]:
+            raise SystemNotValid(f"“{wrong[0]}” is no name: a to z, 0 to 9, _, at most 40")
+        if len(set(names[1:])) < len(self.parameters):
+            raise SystemNotValid("two parameters have one name")
+        if self.variants not in ((PLAIN,), PICKING, CLUSTERING):
+            raise SystemNotValid("variants are those of PLAIN, PICKING or CLUSTERING")
+        if set(self.needs) - {MATCH, QUALITY, VECTORS}:
+            raise SystemNotValid("needs are match, quality and vectors")
+        for each in self.parameters:
+            _check_parameter(each)
+
+    def parameters_for(self, variant: str) -> tuple[Parameter, ...]:
+        """Those that matter: none where a language model writes the key points themselves."""
+        if variant == SUMMARIES:
+            return ()
+        return tuple(each for each in self.parameters if not each.only or variant in each.only)
+
+    def published_grid(self, variant: str) -> Grid:
+        """The grid of its publication."""
+        found = self.parameters_for(variant)
+        return {each.name: list(each.published) for each in found if each.published}
+
+    def usual_grid(self, variant: str) -> Grid:
+        """One setting: what its authors recommend."""
+        return {
+            each.name: [each.published[0] if each.usual is None else each.usual]
+            for each in self.parameters_for(variant)
+            if each.published
+        }
+
+    def in_order(self, grid: Mapping[str, list[Value]]) -> Grid:
+        """A stored grid in the order of the parameters, which not every database keeps."""
+        return {each.name: grid[each.name] for each in self.parameters if each.name in grid}
+
+
+def _check_parameter(parameter: Parameter) -> None:
+    if parameter.kind not in ("float", "int", "switch"):
+        raise SystemNotValid(f"“{parameter.name}”: a kind is float, int or switch")
+    usual = () if parameter.usual is None else (parameter.usual,)
+    try:
+        for value in (*parameter.published, *usual):
+            check_values([value], parameter)
+    except GridNotValid as problem:
+        raise SystemNotValid(f"“{parameter.name}”: {problem}") from None
+
+
+def _check_clusters(ids: Sequence[int], key_points: Sequence[KeyPoint], n: int) -> None:
+    if len(ids) != n:
+        raise SystemNotValid(f"{len(ids)} cluster ids for {n} arguments")
+    if any(not isinstance(each, int | np.integer) or each < -1 for each in ids):
+        raise SystemNotValid("a cluster id is a whole number from -1")
+    known = {None, *ids}
+    for each in key_points:
+        if each.cluster not in known:
+            raise SystemNotValid(f"a key point of cluster {each.cluster}, which there is not")
+
+
+def _is_text(value: object) -> bool:
+    if not isinstance(value, str) or "\x00" in value:
+        return False
+    return bool(value.strip()) and len(value) <= LONGEST_KEY_POINT

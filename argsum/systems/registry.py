@@ -1,0 +1,120 @@
+"""Every summarization system there is: those of this repository, and those of other packages.
+
+Another package names its systems under the entry point `GROUP`. They are loaded when somebody
+first asks for all systems, or for one that is not ours; what cannot be loaded is a `Fault`.
+"""
+
+import logging
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import Distribution, EntryPoint, distributions
+
+from . import barh, mcargsum, smatchtopr, uskpm
+from .contract import SummarizationSystem, SystemNotValid
+
+GROUP = "counterpoint.systems"
+OWN = (barh.SYSTEM, smatchtopr.SYSTEM, uskpm.SYSTEM, mcargsum.SYSTEM)
+logger = logging.getLogger(__name__)
+
+
+class UnknownSystem(LookupError):
+    """There is no system of that name; the message says why, where that is known."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A system of another package that cannot be used, and why."""
+
+    package: str
+    name: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"“{self.name}” of the package {self.package} cannot be used: {self.problem}"
+
+
+def systems() -> tuple[SummarizationSystem, ...]:
+    """All systems, ours first."""
+    return (*OWN, *installed()[0])
+
+
+def faults() -> tuple[Fault, ...]:
+    """What other packages offer and cannot be used."""
+    return installed()[1]
+
+
+def find_system(name: str) -> SummarizationSystem:
+    """The system of a name; raises `UnknownSystem`."""
+    found = {each.name: each for each in OWN}
+    if name not in found:
+        found = {each.name: each for each in systems()}
+    if name in found:
+        return found[name]
+    known = next((str(each) for each in faults() if each.name == name), "")
+    raise UnknownSystem(known or f"There is no system of the name “{name}”.")
+
+
+def title_of(name: str) -> str:
+    """What a system is called; its name where it is not installed any more."""
+    try:
+        return find_system(name).title
+    except UnknownSystem:
+        return name
+
+
+@cache
+def installed() -> tuple[tuple[SummarizationSystem, ...], tuple[Fault, ...]]:
+    """Systems of other packages, and what is wrong with the rest; read once a process."""
+    offered: list[SummarizationSystem] = []
+    wrong: list[Fault] = []
+    for dist in _packages():
+        package = f"{dist.name} {dist.version}"[:200]
+        for name, found in _offers(dist).items():
+            if isinstance(found, SummarizationSystem):
+                offered.append(replace(found, package=package))
+            else:
+                wrong.append(Fault(package, name, found))
+    # Of two packages with one name neither is taken: a run must not change what it means.
+    times = Counter(each.name for each in (*OWN, *offered))
+    wrong += [
+        Fault(each.package, each.name, "another system has this name.")
+        for each in offered
+        if times[each.name] > 1
+    ]
+    return tuple(each for each in offered if times[each.name] == 1), tuple(wrong)
+
+
+def _packages() -> list[Distribution]:
+    """Installed packages that name the group, by name; of two copies the first on the path."""
+    found: dict[str, Distribution] = {}
+    for dist in distributions():
+        if GROUP in (dist.read_text("entry_points.txt") or ""):
+            found.setdefault(str(dist.name).lower().replace("_", "-"), dist)
+    return [found[name] for name in sorted(found)]
+
+
+def _offers(dist: Distribution) -> dict[str, SummarizationSystem | str]:
+    """Name → system, or what is wrong with it."""
+    try:
+        points = list(dist.entry_points.select(group=GROUP))
+    except Exception:
+        logger.exception("The entry points of the package %s", dist.name)
+        return {GROUP: "its entry points cannot be read; the server's log has more."}
+    return {point.name: _loaded(point, dist.name) for point in points}
+
+
+def _loaded(point: EntryPoint, package: str) -> SummarizationSystem | str:
+    """A system, or why there is none: code of others may raise anything, and try to exit."""
+    try:
+        system = point.load()
+    except SystemNotValid as problem:
+        return f"{problem}."
+    except (Exception, SystemExit) as problem:
+        logger.exception("The system “%s” of the package %s", point.name, package)
+        return f"{type(problem).__name__} while it was loaded; the server's log has more."
+    if not isinstance(system, SummarizationSystem):
+        return f"{point.value} is no SummarizationSystem."
+    if system.name != point.name:
+        return f"it calls itself “{system.name}”."
+    return system

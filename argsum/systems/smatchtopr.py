@@ -1,0 +1,207 @@
+"""SMatchToPr: candidates ranked by PageRank over their match scores.
+
+Source: argument summarization paper, section 3.2; Alshomary et al. (2021).
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+import numpy as np
+
+from argsum.methods.system_grids import Parameter
+from cqa_site.stats.arrays import FloatArray
+
+from .candidates import FILL_UP, NO_CANDIDATES, CandidateRule, find_candidates
+from .contract import (
+    MATCH,
+    PICKING,
+    QUALITY,
+    CellData,
+    Parameters,
+    SummarizationSystem,
+    Summary,
+    Tools,
+    gettext_noop,
+)
+
+EDGE = 0.4
+DAMPING = 0.2
+REDUNDANCY = 0.8
+REDUNDANCIES = tuple(round(0.75 + 0.025 * step, 3) for step in range(9))
+RULE = CandidateRule(min_tokens=6, max_tokens=19, min_quality=0.8, bars_pronouns=True)
+MOST_NODES = 300
+_TOLERANCE = 1e-12
+_MOST_STEPS = 1000
+
+
+def smatchtopr(
+    between: FloatArray,
+    quality: FloatArray,
+    *,
+    edge: float = EDGE,
+    damping: float = DAMPING,
+    redundancy: float = REDUNDANCY,
+) -> list[int]:
+    """The candidates that become key points, the most important first.
+
+    Importance is PageRank on the undirected graph whose edges are the scores of at least `edge`,
+    every candidate linked to itself with 1; the walk restarts at a candidate in proportion to its
+    quality. Down the rank, a candidate is kept while its largest score with the ones kept so far
+    is below `redundancy`.
+
+    Parameters
+    ----------
+    between : float array, shape (c, c)
+        Scores of candidates with candidates. A scorer that reads the order of two texts gives
+        two scores for a pair: their mean counts.
+    quality : float array, shape (c,)
+        0–1; nan counts as 0. Where all are 0 the walk restarts anywhere alike.
+    edge, damping, redundancy
+        As above; `damping` is the share of steps along edges.
+
+    Returns
+    -------
+    list of int
+        Positions of candidates; where equally important the better, then the earlier first.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit together.
+    """
+    ranked = rank_candidates(between, quality, edge=edge, damping=damping)
+    return keep_different(between, ranked, redundancy=redundancy)
+
+
+def rank_candidates(
+    between: FloatArray, quality: FloatArray, *, edge: float = EDGE, damping: float = DAMPING
+) -> list[int]:
+    """All candidates, the most important first; what `smatchtopr` does before it leaves any out.
+
+    One ranking serves every `redundancy`.
+    """
+    c = len(quality)
+    if between.shape != (c, c):
+        raise ValueError(f"{c} qualities, but scores of shape {between.shape}")
+    if c == 0:
+        return []
+    importance = page_rank((between + between.T) / 2, quality, edge=edge, damping=damping)
+    worth = np.nan_to_num(quality)
+    # Rounded, as the iteration leaves its last digits to chance.
+    return sorted(range(c), key=lambda j: (-round(importance[j], 9), -worth[j], j))
+
+
+def keep_different(
+    between: FloatArray, ranked: Sequence[int], *, redundancy: float = REDUNDANCY
+) -> list[int]:
+    """Of ranked candidates those that repeat none kept before them."""
+    kept: list[int] = []
+    for j in ranked:
+        if not kept or ((between[j, kept] + between[kept, j]) / 2).max() < redundancy:
+            kept.append(j)
+    return kept
+
+
+def page_rank(
+    scores: FloatArray,
+    quality: FloatArray,
+    *,
+    edge: float = EDGE,
+    damping: float = DAMPING,
+    most_nodes: int = MOST_NODES,
+) -> list[float]:
+    """Importance of each candidate; sums to 1.
+
+    Parameters
+    ----------
+    scores : float array, shape (c, c)
+        Symmetric.
+    quality, edge, damping
+        As of `smatchtopr`.
+    most_nodes
+        Above so many candidates the same numbers come from the matrix itself: as a graph of
+        Python objects it would take gigabytes.
+    """
+    weights = np.where(scores < edge, 0.0, scores)
+    np.fill_diagonal(weights, 1.0)
+    worth = np.clip(np.nan_to_num(quality), 0, None)
+    restart = worth if worth.any() else np.ones(len(worth))
+    share = restart / restart.sum()
+    if len(worth) <= most_nodes:
+        import networkx
+
+        # A walk that hardly ever restarts may need more steps than networkx takes.
+        with suppress(networkx.PowerIterationFailedConvergence):
+            found = networkx.pagerank(
+                networkx.from_numpy_array(weights),
+                alpha=damping,
+                personalization=dict(enumerate(share.tolist())),
+                max_iter=_MOST_STEPS,
+                tol=_TOLERANCE,
+            )
+            return [float(found[j]) for j in range(len(worth))]
+    return list(map(float, _iterated(weights, share, damping)))
+
+
+def _iterated(weights: FloatArray, restart: FloatArray, damping: float) -> FloatArray:
+    """PageRank by repeated steps; `weights` becomes the steps themselves.
+
+    Every candidate is linked to itself, so that no row is empty.
+    """
+    weights /= weights.sum(axis=1, keepdims=True)
+    importance = restart
+    for _step in range(_MOST_STEPS):
+        following = damping * (importance @ weights) + (1 - damping) * restart
+        is_still = np.abs(following - importance).sum() < len(restart) * _TOLERANCE
+        importance = following
+        if is_still:
+            break
+    return importance
+
+
+def summarize(cell: CellData, parameters: Parameters, tools: Tools) -> Summary:
+    """Candidates of the cell, ranked, and those that repeat none before them."""
+    found = find_candidates(cell, parameters, tools, RULE)
+    if not found.texts:
+        return Summary(reason=NO_CANDIDATES)
+    ranked = tools.shared(
+        "ranked",
+        lambda: rank_candidates(
+            found.between,
+            found.quality,
+            edge=float(parameters["edge"]),
+            damping=float(parameters["damping"]),
+        ),
+        by=("edge", "damping", "fill_up"),
+    )
+    redundancy = float(parameters["redundancy"])
+    return found.chosen(keep_different(found.between, ranked, redundancy=redundancy))
+
+
+SYSTEM = SummarizationSystem(
+    name="smatchtopr",
+    title="SMatchToPr",
+    about=gettext_noop(
+        "Good arguments are ranked by PageRank over their match scores, and near-repeats fall "
+        "away."
+    ),
+    citation=(
+        "Alshomary et al. (2021), Key point analysis via contrastive learning and extractive "
+        "argument summarization"
+    ),
+    summarize=summarize,
+    needs=(MATCH, QUALITY),
+    parameters=(
+        Parameter("edge", (EDGE,), -1.0, usual=EDGE, title=gettext_noop("Least score of an edge")),
+        Parameter("damping", (DAMPING,), 0.0, 0.99, usual=DAMPING, title=gettext_noop("Damping")),
+        Parameter(
+            "redundancy",
+            REDUNDANCIES,
+            -1.0,
+            usual=REDUNDANCY,
+            title=gettext_noop("Score from which two repeat each other"),
+        ),
+        FILL_UP,
+    ),
+    variants=PICKING,
+)

@@ -1,0 +1,263 @@
+"""Planning preference rounds: which pairs are asked about."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from annotation.models import Answer, System
+from annotation.reports.conditions import names_of, under, without_superseded
+from benchmark.preferences.controls import Known, controls_of
+from benchmark.preferences.kind import PreferenceContent
+from benchmark.preferences.methods.answer_pairs import Candidate
+from benchmark.preferences.models import Pair, PreferenceItem, PreferenceRound
+from benchmark.preferences.reports import known_strengths
+from cqa_site.people.actions.raters import rater_for
+from cqa_site.people.models import Role, Study, User
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.opening import CHUNK, locked_round, open_round
+from cqa_site.rounds.saving import Sent, submit_sheet
+from cqa_site.rounds.serving import next_sheet
+
+if TYPE_CHECKING:
+    from benchmark.preferences.methods.pair_planning import PairPlan
+
+# A rater's order is made of all pairs that are left; more would make serving slow.
+MOST_PAIRS = 5_000
+SETTINGS = (
+    "name",
+    "seed",
+    "instructions",
+    "raters",
+    "asks_reason",
+    "repeat_share",
+    "lease_minutes",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Everything that decides which pairs are compared, and how."""
+
+    name: str
+    seed: int
+    size: int
+    instructions: str = ""
+    # None means all.
+    systems: tuple[System, ...] = ()
+    scenarios: tuple[int, ...] = ()
+    # Public ids or `ALL`; without any only plain ones.
+    conditions: tuple[str, ...] = ()
+    leave_out_used: bool = True
+    raters: int = 2
+    asks_reason: bool = True
+    repeat_share: float = 0.0
+    lease_minutes: int = 120
+    # Share of the pairs whose verdict is known, from points that differ by the gap or more.
+    control_share: float = 0.0
+    control_gap: float = 5.0
+    # Public ids of answers, the better one first; they are controls in any case.
+    controls: tuple[tuple[uuid.UUID, uuid.UUID], ...] = ()
+
+    @property
+    def n_controls(self) -> int:
+        """How many of the pairs are controls."""
+        return max(round(self.control_share * self.size), len(self.controls))
+
+    def recipe(self, study: Study, candidates: int, drawn: PairPlan) -> dict[str, Any]:
+        """What the round keeps of it: public ids and numbers."""
+        return {
+            "systems": [str(each.public_id) for each in self.systems],
+            "system_names": [each.name for each in self.systems],
+            "scenarios": list(self.scenarios),
+            "conditions": list(self.conditions),
+            "condition_names": names_of(study, self.conditions),
+            "size": self.size,
+            "leave_out_used": self.leave_out_used,
+            "control_share": self.control_share,
+            "control_gap": self.control_gap,
+            "controls": [[str(each) for each in pair] for pair in self.controls],
+            "answers": candidates,
+            "fewer_because": drawn.reason or "",
+        }
+
+
+@transaction.atomic
+def plan_round(
+    *, study: Study, plan: Plan, actor: User, round_: PreferenceRound | None = None
+) -> PreferenceRound:
+    """Make a draft round with its pairs, or draw a draft's pairs again.
+
+    Raises RoundNotReady where no plan links the systems, or controls are missing.
+    """
+    from benchmark.preferences.methods.pair_planning import PlanError, plan_pairs
+
+    planned = locked_round(round_, PreferenceRound.State.DRAFT) if round_ else None
+    planned = planned or PreferenceRound(study=study, created_by=actor)
+    candidates = _candidates(study, plan)
+    asked = _asked(study, planned) if plan.leave_out_used else set()
+    try:
+        drawn = plan_pairs(
+            candidates,
+            plan.size - plan.n_controls,
+            seed=plan.seed,
+            asked=asked | {frozenset(each) for each in _given(study, plan)},
+            strengths=known_strengths(study),
+        )
+    except PlanError as reason:
+        raise RoundNotReady(str(reason)) from reason
+    if not drawn.pairs:
+        raise RoundNotReady(_("All pairs are in other rounds already."))
+    ordinary = _two_keys(drawn)
+    controls = controls_of(
+        study,
+        candidates,
+        size=plan.n_controls,
+        gap=plan.control_gap,
+        given=plan.controls,
+        taken=asked | {frozenset(each) for each in ordinary},
+        seed=plan.seed,
+    )
+    for name in SETTINGS:
+        setattr(planned, name, getattr(plan, name))
+    planned.recipe = plan.recipe(study, len(candidates), drawn)
+    planned.save()
+    planned.items.all().delete()
+    PreferenceItem.objects.bulk_create(_items(planned, ordinary, controls), batch_size=CHUNK)
+    return planned
+
+
+def _items(
+    planned: PreferenceRound, ordinary: list[tuple[int, int]], controls: Known
+) -> list[PreferenceItem]:
+    """A row a pair; controls stand anywhere among the others."""
+    wanted = [*ordinary, *controls]
+    if controls:
+        random.Random(planned.seed).shuffle(wanted)  # noqa: S311  an order, not a secret
+    keys = _stored(planned.study, wanted)
+    return [
+        PreferenceItem(
+            round=planned, pair_id=keys[each], position=position, known=controls.get(each, "")
+        )
+        for position, each in enumerate(wanted, 1)
+    ]
+
+
+def plan_of(round_: PreferenceRound) -> dict[str, Any]:
+    """A round's plan as the form shows it; systems that are gone are left out."""
+    recipe = round_.recipe
+    wanted = [uuid.UUID(each) for each in recipe["systems"]]
+    kept = (
+        "scenarios",
+        "conditions",
+        "size",
+        "leave_out_used",
+        "control_share",
+        "control_gap",
+    )
+    return (
+        {name: getattr(round_, name) for name in SETTINGS}
+        | {name: recipe[name] for name in kept}
+        | {
+            "systems": round_.study.systems.filter(public_id__in=wanted),
+            "controls": "\n".join(" ".join(pair) for pair in recipe["controls"]),
+        }
+    )
+
+
+def _answers(study: Study, plan: Plan) -> QuerySet[Answer]:
+    answers = under(without_superseded(study.answers.all()), plan.conditions)
+    if plan.systems:
+        answers = answers.filter(system__in=plan.systems)
+    if plan.scenarios:
+        answers = answers.filter(scenario__in=plan.scenarios)
+    return answers.order_by("pk")
+
+
+def _candidates(study: Study, plan: Plan) -> list[Candidate]:
+    """Answers meet where question, scenario and condition are the same."""
+    rows = _answers(study, plan).values_list(
+        "pk", "question", "scenario", "condition", "system__name"
+    )
+    return [
+        Candidate(answer=pk, question=f"{question}-{scenario}-{condition}", system=system)
+        for pk, question, scenario, condition, system in rows
+    ]
+
+
+def _asked(study: Study, planned: PreferenceRound) -> set[frozenset[int | str]]:
+    """Pairs that other rounds hold."""
+    items = PreferenceItem.objects.filter(round__study=study).exclude(round=planned.pk)
+    return {frozenset(each) for each in items.values_list("pair__first", "pair__second")}
+
+
+def _given(study: Study, plan: Plan) -> list[tuple[int, ...]]:
+    """Keys of the answers of the controls that are given."""
+    wanted = {each for pair in plan.controls for each in pair}
+    keys = dict(study.answers.filter(public_id__in=wanted).values_list("public_id", "pk"))
+    return [tuple(keys.get(each, 0) for each in pair) for pair in plan.controls]
+
+
+def _two_keys(drawn: PairPlan) -> list[tuple[int, int]]:
+    """Keys of the answers of each pair, the lower one first."""
+    pairs = (sorted((int(each.left), int(each.right))) for each in drawn.pairs)
+    return [(first, second) for first, second in pairs]
+
+
+def _stored(study: Study, wanted: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """Two answers → the key of their pair; pairs that are new are made."""
+    questions = dict(
+        Answer.objects.filter(pk__in={first for first, _second in wanted}).values_list(
+            "pk", "question"
+        )
+    )
+    rows = (
+        Pair(study=study, question_id=questions[first], first_id=first, second_id=second)
+        for first, second in wanted
+    )
+    Pair.objects.bulk_create(rows, batch_size=CHUNK, ignore_conflicts=True)
+    firsts = Pair.objects.filter(study=study, first__in=questions)
+    return {
+        (first, second): pk for pk, first, second in firsts.values_list("pk", "first", "second")
+    }
+
+
+def add_demo_round(*, study: Study, users: Mapping[str, User]) -> None:
+    """Open a round over the demo's answers, in which two people have begun."""
+    actor = users[Role.RESEARCHER]
+    plan = Plan(
+        name=_("Compare answers (demo)"),
+        seed=8,
+        size=12,
+        control_share=0.17,
+        control_gap=3,
+        instructions=_(
+            "Which answer would help you more to decide? Length alone is no merit. All answers of "
+            "this round are invented."
+        ),
+    )
+    made = plan_round(study=study, plan=plan, actor=actor)
+    open_round(round_=made, actor=actor)
+    made.refresh_from_db()
+    _compare_some(made, users[Role.EXPERT], 12)
+    _compare_some(made, users[Role.ANNOTATOR], 5)
+
+
+def _compare_some(round_: PreferenceRound, user: User, pairs: int) -> None:
+    """Invented verdicts: whichever text is longer, and every fifth pair is alike."""
+    rater = rater_for(membership=user.memberships.get(study=round_.study))
+    for _turn in range(pairs):
+        sheet = next_sheet(round_=round_, rater=rater).sheet
+        if sheet is None:
+            return
+        is_longer = len(sheet.pair.first.text) > len(sheet.pair.second.text)
+        verdict = "tie" if sheet.pair.pk % 5 == 0 else "first" if is_longer else "second"
+        sent = Sent(PreferenceContent(verdict), sheet.version)
+        submit_sheet(sheet=sheet, sent=sent, key=f"demo-{sheet.pk}")

@@ -1,0 +1,394 @@
+"""Preferences in the REST interface: rounds, sheets, what they say, and how a judge is started."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.inputs.judging import PlanInput
+from annotation.api.run_starts import Given, Start, as_typed, key_of
+from annotation.forms.editing import LARGEST
+from annotation.forms.planning import PlanForm
+from annotation.models import Answer
+from benchmark.preferences import reports
+from benchmark.preferences.actions import MOST_PAIRS, plan_of, plan_round
+from benchmark.preferences.forms import MOST_CONTROLS, RoundForm
+from benchmark.preferences.judge import CHOICES
+from benchmark.preferences.judge_form import PreferringRunForm
+from benchmark.preferences.kind import PREFERRING
+from benchmark.preferences.models import PreferenceItem, PreferenceRound, PreferenceSheet
+from cqa_site.api.inputs import ConditionIds, Input
+from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.api.views import StudyViews
+from cqa_site.people.models import Rater, Study, User
+from cqa_site.rounds.api import RoundApi, round_views
+from cqa_site.rounds.plan_form import LONGEST_INSTRUCTIONS
+from cqa_site.rounds.qualifying import EXCLUSIONS
+from cqa_site.web.strict_filters import TrueFalseFilter, refuse_unknown
+
+SHOWN = (
+    PreferenceSheet.State.SUBMITTED,
+    PreferenceSheet.State.UNSCORED,
+    PreferenceSheet.State.VOID,
+)
+
+
+class PreferenceRoundInput(Input):
+    """Which pairs are compared how; what is left out keeps its default, or its value."""
+
+    name = serializers.CharField(max_length=120)
+    systems = serializers.ListField(child=serializers.UUIDField(), max_length=500, required=False)
+    scenarios = serializers.ListField(
+        child=serializers.ChoiceField(Answer.Scenario.choices), max_length=10, required=False
+    )
+    conditions = ConditionIds(required=False)
+    size = serializers.IntegerField(min_value=1, max_value=MOST_PAIRS, required=False)
+    leave_out_used = serializers.BooleanField(required=False)
+    raters = serializers.IntegerField(min_value=1, max_value=20, required=False)
+    control_share = serializers.FloatField(min_value=0, max_value=0.5, required=False)
+    control_gap = serializers.FloatField(min_value=0.5, max_value=100, required=False)
+    controls = serializers.ListField(
+        child=serializers.ListField(child=serializers.UUIDField(), min_length=2, max_length=2),
+        max_length=MOST_CONTROLS,
+        required=False,
+        help_text="Pairs of answers whose verdict is known, the better answer first.",
+    )
+    asks_reason = serializers.BooleanField(required=False)
+    repeat_share = serializers.FloatField(min_value=0, max_value=0.5, required=False)
+    lease_minutes = serializers.IntegerField(min_value=5, max_value=1440, required=False)
+    seed = serializers.IntegerField(min_value=0, max_value=LARGEST, required=False)
+    instructions = serializers.CharField(
+        max_length=LONGEST_INSTRUCTIONS, required=False, allow_blank=True
+    )
+
+
+class PreferrerInput(Input):
+    """What is decided about one person of a round, and why."""
+
+    decision = serializers.ChoiceField(list(EXCLUSIONS))
+    reason = serializers.CharField(max_length=300, required=False, allow_blank=True)
+
+
+class PreferenceRoundSerializer(ReadSerializer):
+    """How a round was drawn, and how far it is: ``done`` of ``wanted`` sheets."""
+
+    systems = serializers.ListField(
+        source="recipe.systems", child=serializers.UUIDField(), read_only=True
+    )
+    scenarios = serializers.ListField(
+        source="recipe.scenarios", child=serializers.IntegerField(), read_only=True
+    )
+    conditions = serializers.ListField(
+        source="recipe.conditions", child=serializers.CharField(), read_only=True
+    )
+    size = serializers.IntegerField(source="recipe.size", read_only=True)
+    leave_out_used = serializers.BooleanField(source="recipe.leave_out_used", read_only=True)
+    control_share = serializers.FloatField(source="recipe.control_share", read_only=True)
+    control_gap = serializers.FloatField(source="recipe.control_gap", read_only=True)
+    controls = serializers.ListField(
+        source="recipe.controls",
+        child=serializers.ListField(child=serializers.UUIDField()),
+        read_only=True,
+    )
+    answers = serializers.IntegerField(source="recipe.answers", read_only=True)
+    fewer_because = serializers.CharField(source="recipe.fewer_because", read_only=True)
+    pairs = serializers.IntegerField(source="size", read_only=True)
+    wanted = serializers.IntegerField(read_only=True)
+    done = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = PreferenceRound
+        fields = [
+            "id",
+            "name",
+            "state",
+            "systems",
+            "scenarios",
+            "conditions",
+            "size",
+            "leave_out_used",
+            "control_share",
+            "control_gap",
+            "controls",
+            "answers",
+            "fewer_because",
+            "raters",
+            "asks_reason",
+            "repeat_share",
+            "lease_minutes",
+            "seed",
+            "instructions",
+            "pairs",
+            "wanted",
+            "done",
+            "created_at",
+            "opened_at",
+            "closed_at",
+        ]
+
+
+class PreferenceItemSerializer(ReadSerializer):
+    """One pair of a round; ``known`` is the verdict that is known of a control pair."""
+
+    id = None
+    question = public_id("pair.question")
+    first = public_id("pair.first")
+    second = public_id("pair.second")
+    wanted = serializers.IntegerField(read_only=True)
+    done = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = PreferenceItem
+        fields = ["position", "question", "first", "second", "known", "wanted", "done"]
+
+
+class PreferrerSerializer(serializers.Serializer):
+    """What one person has done in a round; ``id`` is the rater's."""
+
+    id = serializers.UUIDField(source="rater.public_id", read_only=True)
+    name = serializers.CharField(source="rater.pseudonym", read_only=True)
+    sheets = serializers.IntegerField(read_only=True)
+    repeats = serializers.IntegerField(read_only=True)
+    extras = serializers.IntegerField(read_only=True)
+    begun = serializers.IntegerField(read_only=True)
+    left = serializers.IntegerField(source="figures.left", read_only=True, default=0)
+    right = serializers.IntegerField(source="figures.right", read_only=True, default=0)
+    tie = serializers.IntegerField(source="figures.tie", read_only=True, default=0)
+    both_bad = serializers.IntegerField(source="figures.both_bad", read_only=True, default=0)
+    controls = serializers.IntegerField(source="figures.controls", read_only=True, default=0)
+    met = serializers.IntegerField(source="figures.met", read_only=True, default=0)
+    minutes = serializers.IntegerField(read_only=True)
+    last_at = serializers.DateTimeField(read_only=True, allow_null=True)
+    excluded_at = serializers.DateTimeField(
+        source="place.excluded_at", read_only=True, allow_null=True
+    )
+
+
+class PreferenceSheetSerializer(ReadSerializer):
+    """One verdict, about the pair's own first and second answer whichever side they stood on."""
+
+    question = public_id("pair.question")
+    first = public_id("pair.first")
+    second = public_id("pair.second")
+    rater = public_id("rater")
+    rater_kind = serializers.ChoiceField(source="rater.kind", choices=Rater.Kind.choices)
+    preference_round = public_id("round", allow_null=True, default=None)
+    run = public_id("run", allow_null=True, default=None)
+
+    class Meta:
+        model = PreferenceSheet
+        fields = [
+            "id",
+            "question",
+            "first",
+            "second",
+            "rater",
+            "rater_kind",
+            "preference_round",
+            "run",
+            "replicate",
+            "state",
+            "reason",
+            "is_swapped",
+            "verdict",
+            "known",
+            "comment",
+            "is_extra",
+            "submitted_at",
+        ]
+
+
+def _plan_of(round_: PreferenceRound) -> dict[str, Any]:
+    """A round's plan with ids instead of rows."""
+    present = plan_of(round_)
+    return present | {"systems": [each.public_id for each in present["systems"]]}
+
+
+def _as_fields(given: dict[str, Any]) -> dict[str, Any]:
+    """Controls stand in a field of lines."""
+    if "controls" not in given:
+        return given
+    lines = (" ".join(map(str, pair)) for pair in given["controls"])
+    return given | {"controls": "\n".join(lines)}
+
+
+ROUNDS = round_views(
+    RoundApi(
+        kind=PREFERRING,
+        form=RoundForm,
+        planned=plan_round,
+        plan_of=_plan_of,
+        plan=PreferenceRoundInput,
+        decision=PreferrerInput,
+        shown=PreferenceRoundSerializer,
+        item=PreferenceItemSerializer,
+        person=PreferrerSerializer,
+        as_fields=_as_fields,
+    ),
+    "preference_id",
+)
+
+
+class PreferenceSheetFilter(filters.FilterSet):
+    """Sheets by where they come from, whose they are, and what they say."""
+
+    preference_round = filters.UUIDFilter(field_name="round__public_id")
+    run = filters.UUIDFilter(field_name="run__public_id")
+    rater = filters.UUIDFilter(field_name="rater__public_id")
+    rater_kind = filters.ChoiceFilter(field_name="rater__kind", choices=Rater.Kind.choices)
+    question = filters.UUIDFilter(field_name="pair__question__public_id")
+    state = filters.ChoiceFilter(choices=[(each.value, each.label) for each in SHOWN])
+    verdict = filters.ChoiceFilter(choices=PreferenceSheet.Verdict.choices)
+    is_swapped = TrueFalseFilter(field_name="is_swapped")
+
+
+class PreferenceSheetViews(StudyViews):
+    """Submitted, unscored and void sheets; drafts are nobody's verdicts yet."""
+
+    queryset = PreferenceSheet.objects.none()
+    serializer_class = PreferenceSheetSerializer
+    filterset_class = PreferenceSheetFilter
+
+    def rows(self) -> QuerySet[Any]:
+        """In the order in which they were made."""
+        pair = ("pair__question", "pair__first", "pair__second")
+        rows = PreferenceSheet.objects.filter(study=self.study, state__in=SHOWN)
+        rows = rows.select_related(*pair, "rater", "round", "run")
+        return rows.defer("pair__first__text", "pair__second__text", "draft").order_by("pk")
+
+
+class RankedByChoiceSerializer(serializers.Serializer):
+    """Whose verdicts can be ranked: ``people``, or the id of a judge's rater."""
+
+    name = serializers.CharField()
+    label = serializers.CharField()
+    sheets = serializers.IntegerField()
+    unscored = serializers.IntegerField()
+
+
+class PreferenceStandingSerializer(serializers.Serializer):
+    """One ranked system; bounds and places are null where there are no intervals."""
+
+    system = serializers.CharField()
+    rank = serializers.IntegerField()
+    log_strength = serializers.FloatField()
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    rank_low = serializers.IntegerField(allow_null=True)
+    rank_high = serializers.IntegerField(allow_null=True)
+    tie_group = serializers.IntegerField(allow_null=True)
+    wins = serializers.IntegerField()
+    losses = serializers.IntegerField()
+    ties = serializers.IntegerField()
+    both_bad = serializers.IntegerField()
+    n_questions = serializers.IntegerField()
+
+
+class PreferenceMeetingSerializer(serializers.Serializer):
+    """Verdicts in which one system met another; both bad counts as a tie."""
+
+    system = serializers.CharField()
+    against = serializers.CharField()
+    wins = serializers.IntegerField()
+    ties = serializers.IntegerField()
+    losses = serializers.IntegerField()
+    n = serializers.IntegerField()
+
+
+class PreferenceFigureSerializer(serializers.Serializer):
+    """One statistic with its recipe; null where it is undefined, with the reason."""
+
+    name = serializers.CharField()
+    n = serializers.IntegerField()
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    recipe = serializers.CharField()
+    reason = serializers.CharField(allow_null=True)
+
+
+class PreferencesSerializer(serializers.Serializer):
+    """Which systems are preferred by people or by a judge; ``by`` is null without any verdict."""
+
+    by = serializers.CharField(allow_null=True)
+    choices = RankedByChoiceSerializer(many=True)
+    verdicts = serializers.IntegerField()
+    both_orders = serializers.IntegerField(help_text="Pairs that a rater judged in both orders.")
+    contradictions = serializers.IntegerField(
+        help_text="Pairs with two different verdicts in the two orders, counted as ties."
+    )
+    one_order = serializers.IntegerField(help_text="Pairs judged in one order only.")
+    ranking = PreferenceStandingSerializer(many=True)
+    unranked = serializers.DictField(
+        child=serializers.CharField(), help_text="System to the reason why it has no strength."
+    )
+    matrix = PreferenceMeetingSerializer(many=True)
+    figures = PreferenceFigureSerializer(many=True)
+
+
+BY = OpenApiParameter("by", str, description="A name among ``choices``; people's without it.")
+
+
+class PreferenceViews(StudyViews):
+    """What the verdicts say about systems."""
+
+    queryset = PreferenceSheet.objects.none()
+    serializer_class = PreferencesSerializer
+
+    @extend_schema(parameters=[BY], responses=PreferencesSerializer)
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """Ranking, matrix and figures, as the page shows them."""
+        refuse_unknown(request, {"by"})
+        choices = reports.choices_of(self.study)
+        choice = reports.chosen_of(choices, request.query_params.get("by", ""))
+        if choice is None and "by" in request.query_params:
+            raise ValidationError({"by": ["Nobody of this name said anything in this study."]})
+        results = reports.results_of(self.study, choice) if choice else None
+        found = {"by": choice and choice.name, "choices": choices}
+        return Response(PreferencesSerializer(found | _results(results)).data)
+
+
+def _results(results: reports.Results | None) -> dict[str, Any]:
+    if results is None:
+        numbers = dict.fromkeys(("verdicts", "both_orders", "contradictions", "one_order"), 0)
+        return numbers | {"ranking": [], "unranked": {}, "matrix": [], "figures": []}
+    table = reports.matrix_table(results)
+    return {
+        "verdicts": results.n_verdicts,
+        "both_orders": results.n_again,
+        "contradictions": results.n_made_ties,
+        "one_order": results.n_one_order,
+        "ranking": results.ranking.standings,
+        "unranked": results.ranking.strengths.unranked,
+        "matrix": [dict(zip(table.columns, row, strict=True)) for row in table.rows],
+        "figures": [_figure(*each) for each in reports.checks(results)],
+    }
+
+
+def _figure(name: Any, n: int, one: Any) -> dict[str, Any]:
+    told = {each: getattr(one, each) for each in ("value", "low", "high", "recipe", "reason")}
+    return {"name": str(name), "n": n, **told}
+
+
+class PreferringRunInput(PlanInput):
+    """A judge that compares pairs of answers, each in both orders; by default all pairs."""
+
+    replicates = None
+    kind = serializers.ChoiceField(["preferring"])
+    choice = serializers.ChoiceField(CHOICES, required=False)
+    preference_round = serializers.UUIDField(required=False)
+
+
+def _preferring(study: Study, actor: User, given: Given) -> PlanForm:
+    if wanted := given.pop("preference_round", None):
+        given["preference_round"] = key_of(PreferenceRound.objects.filter(study=study), wanted)
+    given = as_typed(PreferringRunForm, study, given)
+    return PreferringRunForm(given, study=study, actor=actor)
+
+
+START = Start(PreferringRunInput, _preferring)

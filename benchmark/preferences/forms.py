@@ -1,0 +1,164 @@
+"""Forms of preference rounds and of the comparison itself."""
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from annotation.forms.conditions import ConditionsField
+from annotation.models import Answer, System
+from annotation.models.editing import plain_lines
+from benchmark.preferences.actions import MOST_PAIRS, Plan
+from benchmark.preferences.kind import PREFERRING, PreferenceContent, turned
+from benchmark.preferences.methods.verdicts import OUTCOME_OF
+from benchmark.preferences.models import PreferenceSheet
+from cqa_site.rounds.plan_form import PlanForm
+from cqa_site.rounds.save_form import SaveForm
+from cqa_site.web.strict_query import id_from
+
+LONGEST_REASON = 2_000
+MOST_CONTROLS = 200
+
+
+class RoundForm(PlanForm):
+    """Everything that a draft round decides."""
+
+    kind = PREFERRING
+    groups = (
+        (
+            lazy("Which pairs"),
+            (
+                ("systems", "scenarios"),
+                ("conditions",),
+                ("size", "seed"),
+                ("leave_out_used",),
+            ),
+        ),
+        (
+            lazy("Pairs whose verdict is known"),
+            (("control_share", "control_gap"), ("controls",)),
+        ),
+        (
+            lazy("How they are compared"),
+            (
+                ("raters", "lease_minutes"),
+                ("repeat_share",),
+                ("asks_reason",),
+                ("instructions",),
+            ),
+        ),
+    )
+
+    systems = forms.ModelMultipleChoiceField(
+        label=lazy("Only answers of"),
+        queryset=System.objects.none(),
+        to_field_name="public_id",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=lazy("At least two. None chosen means all."),
+    )
+    scenarios = forms.TypedMultipleChoiceField(
+        label=lazy("Only scenarios"),
+        coerce=int,
+        choices=Answer.Scenario.choices,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=lazy(
+            "None chosen means all. Two answers meet only if they were written under the same "
+            "scenario and condition."
+        ),
+    )
+    conditions = ConditionsField()
+    size = forms.IntegerField(
+        label=lazy("How many pairs"),
+        min_value=1,
+        max_value=MOST_PAIRS,
+        initial=100,
+        help_text=lazy(
+            "First pairs that link all systems with each other, then those that tell most: of "
+            "systems that are close, or little compared so far."
+        ),
+    )
+    leave_out_used = forms.BooleanField(
+        label=lazy("Leave out pairs that another round holds"), required=False, initial=True
+    )
+    raters = forms.IntegerField(
+        label=lazy("People who compare each pair"), min_value=1, max_value=20, initial=2
+    )
+    control_share = forms.FloatField(
+        label=lazy("Share of pairs with a known verdict"),
+        min_value=0,
+        max_value=0.5,
+        initial=0,
+        help_text=lazy(
+            "Controls look like any other pair and rank no system; the page of the round says how "
+            "many of them each person met. They are drawn from answers with known points."
+        ),
+    )
+    control_gap = forms.FloatField(
+        label=lazy("Points between the two answers of a control"),
+        min_value=0.5,
+        max_value=100,
+        initial=5,
+    )
+    controls = forms.CharField(
+        label=lazy("Controls of your own"),
+        required=False,
+        max_length=MOST_CONTROLS * 75,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=lazy("A line for each: the ids of two answers, the better one first."),
+    )
+    asks_reason = forms.BooleanField(
+        label=lazy("Ask for an optional reason"), required=False, initial=True
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["systems"].queryset = self.study.systems.all()
+        self.fields["conditions"].offer(self.study)
+
+    def clean_systems(self) -> Any:
+        """One system alone has nothing to be compared with."""
+        systems = self.cleaned_data["systems"]
+        if len(systems) == 1:
+            raise ValidationError(_("Choose at least two systems, or none for all."))
+        return systems
+
+    def clean_controls(self) -> tuple[tuple[UUID, UUID], ...]:
+        """Lines of two different ids each."""
+        lines = [line.split() for line in self.cleaned_data["controls"].splitlines()]
+        pairs = [tuple(id_from(each) for each in line) for line in lines if line]
+        if any(None in pair or len(set(pair)) != 2 or len(pair) != 2 for pair in pairs):
+            raise ValidationError(_("Each line has the ids of two answers and nothing else."))
+        if len({frozenset(pair) for pair in pairs}) < len(pairs):
+            raise ValidationError(_("A pair stands there twice."))
+        return tuple((one, other) for one, other in pairs if one and other)
+
+    def plan(self) -> Plan:
+        """The cleaned fields as the action takes them."""
+        several = {
+            name: tuple(self.cleaned_data[name]) for name in ("systems", "scenarios", "conditions")
+        }
+        return Plan(**self.cleaned_data | several)
+
+
+class PreferForm(SaveForm):
+    """Reads ``verdict`` (left, right, tie, both_bad or nothing) and ``comment``."""
+
+    longest = 9 * LONGEST_REASON + 1_000
+
+    def read(self, data: QueryDict, sheet: PreferenceSheet) -> PreferenceContent:
+        """Sides become the pair's own first and second here, and nowhere else."""
+        said = data.get("verdict", "")
+        if said and said not in OUTCOME_OF:
+            self.wrong["verdict"] = _("A verdict is left, right, tie or both_bad.")
+            said = ""
+        reason = plain_lines(data.get("comment", ""))
+        if len(reason) > LONGEST_REASON or "\x00" in reason:
+            self.wrong["comment"] = _("The reason is longer than %d characters.") % LONGEST_REASON
+            reason = reason.replace("\x00", "")[:LONGEST_REASON]
+        return PreferenceContent(turned(said, is_swapped=sheet.is_swapped), reason.strip())

@@ -1,0 +1,219 @@
+"""Which pairs of answers to ask about: all systems linked first, then where most is to learn.
+
+What a comparison of two systems tells is its information on the difference of their log
+strengths, times how little is known of that difference so far. A pair of close systems tells
+most, and a pair compared a hundred times tells little more. This is the greedy way to a
+D-optimal design: each step raises the determinant of the information matrix the most.
+
+Source: Graßhoff and Schwabe (2008), Optimal design for the Bradley-Terry paired comparison
+model, for the criterion; the information is that of Davidson's model with its tie parameter
+held fixed (`davidson_newton.information`).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from benchmark.preferences.methods.answer_pairs import AnswerPairs, Candidate, Key
+from benchmark.preferences.methods.connectivity import strong_components
+from benchmark.preferences.methods.davidson import Strengths
+from benchmark.preferences.methods.davidson_newton import information
+from benchmark.preferences.methods.side_balance import balance_sides
+from cqa_site.stats.ratings import FloatArray
+
+LINKS, UNCERTAIN = "links systems", "uncertain"
+FEWER = "no further pairs of answers to one question by two systems are left"
+# Before anything is known all systems are equal and a third of comparisons tie.
+_UNKNOWN_LOG_NU = 0.0
+
+
+class PlanError(ValueError):
+    """No plan can meet what was asked; the message says why, in plain words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedPair:
+    """Two answers to one question, and the side of each.
+
+    ``why`` is `LINKS` or `UNCERTAIN`; raters never learn it.
+    """
+
+    question: Key
+    left: Key
+    right: Key
+    left_system: str
+    right_system: str
+    why: str
+
+    @property
+    def key(self) -> frozenset[Key]:
+        """The two answers, the same in both orders."""
+        return frozenset((self.left, self.right))
+
+    def swapped(self) -> PlannedPair:
+        """The same pair with the sides exchanged."""
+        return replace(
+            self,
+            left=self.right,
+            right=self.left,
+            left_system=self.right_system,
+            right_system=self.left_system,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairPlan:
+    """The pairs in the order to ask them, and why there are fewer than wanted, if so."""
+
+    pairs: tuple[PlannedPair, ...]
+    reason: str | None = None
+
+
+def plan_pairs(
+    candidates: Sequence[Candidate],
+    size: int,
+    *,
+    seed: int,
+    asked: Collection[frozenset[Key]] = (),
+    strengths: Strengths | None = None,
+) -> PairPlan:
+    """Choose pairs of answers to the same question by two systems.
+
+    Parameters
+    ----------
+    candidates
+        The answers that may be shown.
+    size
+        How many pairs.
+    seed
+        The same candidates, seed and earlier pairs give the same plan.
+    asked
+        Pairs of answers that were asked before: they are not drawn again, so that no rater sees
+        a pair twice, and count as comparisons already made.
+    strengths
+        What earlier verdicts say; systems without a strength are taken as average.
+
+    Returns
+    -------
+    PairPlan
+        First the pairs that link systems not yet linked, then the most telling ones. Every two
+        systems, and every system, stand on the left as often as on the right, up to one.
+
+    Raises
+    ------
+    PlanError
+        There are not two systems, no question links some of them, or ``size`` is too small to
+        link all.
+    """
+    # A draw, not a secret.
+    rng = random.Random(seed)  # noqa: S311
+    answers = AnswerPairs(candidates, asked, rng)
+    n = len(answers.systems)
+    if n < 2:
+        raise PlanError("preferences need answers of at least two systems to one question")
+    design = _Design(answers, strengths)
+    tree = _tree(answers, design)
+    if len(tree) > size:
+        raise PlanError(f"{len(tree)} pairs are needed to link {n} systems, more than {size}")
+    chosen = [_take(answers, design, one, other, LINKS) for one, other in tree]
+    design.invert()
+    while len(chosen) < size and (best := design.best()) is not None:
+        chosen.append(_take(answers, design, *best, UNCERTAIN))
+    return PairPlan(pairs=_with_sides(chosen, rng), reason=FEWER if len(chosen) < size else None)
+
+
+class _Design:
+    """What the comparisons made and planned tell about the log strengths."""
+
+    def __init__(self, answers: AnswerPairs, strengths: Strengths | None) -> None:
+        self.answers = answers
+        n = len(answers.systems)
+        known = {} if strengths is None else strengths.by_system()
+        values = np.array([known.get(name, 0.0) for name in answers.systems])
+        known_ties = strengths is not None and strengths.nu is not None
+        log_nu = strengths.log_nu if known_ties else _UNKNOWN_LOG_NU
+        self.tells = information(values[:, None] - values[None, :], np.array(log_nu))
+        self.laplacian = np.zeros((n, n))
+        for (one, other), times in answers.n_asked.items():
+            self.laplacian += times * self.tells[one, other] * _contrast(n, one, other)
+        self.covariance: FloatArray | None = None
+
+    def add(self, one: int, other: int) -> None:
+        n, tells = len(self.tells), self.tells[one, other]
+        if self.covariance is None:
+            self.laplacian += tells * _contrast(n, one, other)
+            return
+        # Sherman and Morrison's formula: one more comparison without a new inversion.
+        change = self.covariance[:, one] - self.covariance[:, other]
+        shrink = tells / (1 + tells * (change[one] - change[other]))
+        self.covariance -= shrink * np.outer(change, change)
+
+    def invert(self) -> None:
+        n = len(self.laplacian)
+        # All systems are linked, so that only their common level is unknown; 1/n fixes it.
+        self.covariance = np.linalg.inv(self.laplacian + 1 / n)
+
+    def best(self) -> tuple[int, int] | None:
+        """The two systems with the most telling comparison; None if no answers are left."""
+        open_pairs = self.answers.open_pairs
+        if self.covariance is None or not open_pairs.any():
+            return None
+        own = np.diag(self.covariance)
+        gain = self.tells * (own[:, None] + own[None, :] - 2 * self.covariance)
+        # Rounded, so that equal gains are equal on every machine; the first one counts.
+        found = np.where(open_pairs, np.round(gain, 9), -1.0).argmax()
+        one, other = divmod(int(found), len(own))
+        return one, other
+
+
+def _contrast(n: int, one: int, other: int) -> FloatArray:
+    row = np.zeros(n)
+    row[one], row[other] = 1.0, -1.0
+    return np.outer(row, row)
+
+
+def _tree(answers: AnswerPairs, design: _Design) -> list[tuple[int, int]]:
+    """Pairs of systems that link what earlier comparisons left apart, the most telling first."""
+    n = len(answers.systems)
+    linked = np.zeros((n, n), dtype=bool)
+    for one, other in answers.n_asked:
+        linked[one, other] = linked[other, one] = True
+    group = np.empty(n, dtype=np.int64)
+    for number, part in enumerate(strong_components(linked)):
+        group[part] = number
+    tree = []
+    ones, others = np.nonzero(np.triu(answers.open_pairs))
+    for place in np.argsort(-np.round(design.tells[ones, others], 9), kind="stable"):
+        one, other = int(ones[place]), int(others[place])
+        if group[one] != group[other]:
+            group[group == group[other]] = group[one]
+            tree.append((one, other))
+    if len(set(group)) > 1:
+        parts = [[answers.systems[at] for at in np.flatnonzero(group == g)] for g in set(group)]
+        words = "; ".join(", ".join(sorted(part)) for part in sorted(parts))
+        raise PlanError(f"no question was answered by systems of both groups: {words}")
+    return tree
+
+
+def _take(answers: AnswerPairs, design: _Design, one: int, other: int, why: str) -> PlannedPair:
+    first, second = answers.take(one, other)
+    design.add(one, other)
+    return PlannedPair(
+        question=first.question,
+        left=first.answer,
+        right=second.answer,
+        left_system=first.system,
+        right_system=second.system,
+        why=why,
+    )
+
+
+def _with_sides(pairs: Sequence[PlannedPair], rng: random.Random) -> tuple[PlannedPair, ...]:
+    turned = balance_sides([(each.left_system, each.right_system) for each in pairs], rng)
+    return tuple(
+        each.swapped() if turn else each for each, turn in zip(pairs, turned, strict=True)
+    )

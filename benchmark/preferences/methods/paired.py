@@ -1,0 +1,194 @@
+"""Verdicts on two answers to one question, side by side: one table for people and for judges.
+
+A verdict says that the first answer is better, that the second is, that both are alike, or that
+both are bad. Which of the two is called first means nothing; on which side it stood is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmark.preferences.methods.verdicts import (
+    BOTH_BAD,
+    DRAW,
+    FIRST,
+    LEFT,
+    LOSS,
+    OUTCOMES,
+    RIGHT,
+    SECOND,
+    SIDES,
+    TIE,
+    WIN,
+)
+from cqa_site.stats.ratings import FloatArray, IntArray
+
+COLUMNS = ("question", "pair", "first", "second", "outcome", "rater", "side")
+_MIRRORED = {FIRST: SECOND, SECOND: FIRST, LEFT: RIGHT, RIGHT: LEFT}
+
+
+class VerdictsError(ValueError):
+    """A table cannot be read as verdicts."""
+
+
+class MissingColumnError(VerdictsError):
+    """One of the columns of a table of verdicts is absent."""
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """Checked verdicts; the first system of every row comes before the second by name.
+
+    Attributes
+    ----------
+    frame
+        A row is a verdict, with `COLUMNS` and ``weight``.
+    systems, questions
+        Names, sorted as text.
+    """
+
+    frame: pd.DataFrame
+    systems: tuple[str, ...]
+    questions: tuple[Any, ...]
+
+    @classmethod
+    def from_frame(cls, table: pd.DataFrame) -> Verdicts:
+        """Read a table of verdicts.
+
+        Parameters
+        ----------
+        table
+            A row is a verdict. ``question``; ``pair``: the two answers, the same name in both
+            orders; ``first``, ``second``: their systems; ``outcome``: one of `OUTCOMES`;
+            ``rater``; ``side``: where the first answer stood, ``both`` if the row sums up both
+            orders; and, if given, ``weight``: zero or more, 1 by default.
+
+        Raises
+        ------
+        MissingColumnError
+            A column is absent.
+        VerdictsError
+            An unknown outcome or side, a system compared with itself, a bad weight, a missing
+            value, or one name for pairs of different questions or systems.
+        """
+        absent = [each for each in COLUMNS if each not in table.columns]
+        if absent:
+            raise MissingColumnError(f"the table of verdicts lacks columns: {', '.join(absent)}")
+        frame = table.loc[:, list(COLUMNS)].reset_index(drop=True)
+        if frame.isna().to_numpy().any():
+            raise VerdictsError("a verdict lacks a value")
+        weight = table["weight"] if "weight" in table.columns else np.ones(len(table))
+        frame = frame.assign(
+            first=frame["first"].astype(str),
+            second=frame["second"].astype(str),
+            weight=np.asarray(weight, dtype=float),
+        )
+        _refuse_bad_values(frame)
+        frame = _in_order(frame)
+        _refuse_ambiguous_pairs(frame)
+        return _named(frame)
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def of_raters(self, raters: Iterable[Any]) -> Verdicts:
+        """Those of some raters; systems and questions without a verdict disappear."""
+        return self._only(self.frame["rater"].isin(list(raters)))
+
+    def among(self, systems: Iterable[str]) -> Verdicts:
+        """Those that compare two of the named systems."""
+        wanted = list(systems)
+        kept = self.frame["first"].isin(wanted) & self.frame["second"].isin(wanted)
+        return self._only(kept)
+
+    def with_weight(self) -> Verdicts:
+        """Those that weigh more than nothing."""
+        return self._only(self.frame["weight"] > 0)
+
+    def _only(self, kept: pd.Series) -> Verdicts:
+        return self if kept.all() else _named(self.frame[kept].reset_index(drop=True))
+
+    def count(self) -> PairCounts:
+        """Weights of the verdicts by question, pair of systems and what was better."""
+        places = {name: place for place, name in enumerate(self.systems)}
+        first = self.frame["first"].map(places).to_numpy(dtype=np.int64)
+        second = self.frame["second"].map(places).to_numpy(dtype=np.int64)
+        codes, pair = np.unique(first * len(places) + second, return_inverse=True)
+        column = self.frame["outcome"].map({FIRST: WIN, SECOND: LOSS, TIE: DRAW, BOTH_BAD: DRAW})
+        question_places = {name: place for place, name in enumerate(self.questions)}
+        question = self.frame["question"].map(question_places).to_numpy(dtype=np.int64)
+        counts = np.zeros((len(self.questions), len(codes), 3))
+        np.add.at(counts, (question, pair, column.to_numpy(dtype=np.int64)), self.frame["weight"])
+        first, second = np.divmod(codes, max(len(places), 1))
+        return PairCounts(self.systems, first, second, counts)
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """How often either system of a pair was better, on each question.
+
+    Attributes
+    ----------
+    systems
+        Names.
+    first, second : shape (n_pairs,)
+        Places in `systems` of the two; every pair of systems once, first below second.
+    by_question : shape (n_questions, n_pairs, 3)
+        Weights of wins of the first, wins of the second, and draws. Both bad is a draw.
+    """
+
+    systems: tuple[str, ...]
+    first: IntArray
+    second: IntArray
+    by_question: FloatArray
+
+    @property
+    def total(self) -> FloatArray:
+        """Over all questions, shape (n_pairs, 3)."""
+        return np.asarray(self.by_question.sum(axis=0))
+
+
+def _named(frame: pd.DataFrame) -> Verdicts:
+    systems = sorted({*frame["first"], *frame["second"]})
+    return Verdicts(frame, tuple(systems), tuple(sorted(frame["question"].unique(), key=str)))
+
+
+def _refuse_bad_values(frame: pd.DataFrame) -> None:
+    for column, allowed in (("outcome", OUTCOMES), ("side", SIDES)):
+        unknown = set(frame[column]) - set(allowed)
+        if unknown:
+            raise VerdictsError(f"{column} is one of {', '.join(allowed)}, not {min(unknown)!r}")
+    same = frame["first"] == frame["second"]
+    if same.any():
+        raise VerdictsError(f"{frame['first'][same].iloc[0]!r} is compared with itself")
+    weight = frame["weight"].to_numpy()
+    if not (np.isfinite(weight) & (weight >= 0)).all():
+        raise VerdictsError("a weight is a number of zero or more")
+
+
+def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
+    """Turn rows around whose first system comes after the second by name."""
+    turned = frame["first"] > frame["second"]
+    return frame.assign(
+        first=frame["first"].where(~turned, frame["second"]),
+        second=frame["second"].where(~turned, frame["first"]),
+        outcome=frame["outcome"].where(~turned, frame["outcome"].map(_mirrored)),
+        side=frame["side"].where(~turned, frame["side"].map(_mirrored)),
+    )
+
+
+def _mirrored(word: str) -> str:
+    return _MIRRORED.get(word, word)
+
+
+def _refuse_ambiguous_pairs(frame: pd.DataFrame) -> None:
+    about = frame[["pair", "question", "first", "second"]].drop_duplicates()
+    twice = about["pair"].duplicated()
+    if twice.any():
+        name = about["pair"][twice].iloc[0]
+        raise VerdictsError(f"pair {name} stands for different questions or systems")

@@ -1,0 +1,148 @@
+"""Preferences: two answers to one question side by side, and what raters said of them."""
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+from cqa_site.rounds.models import Item, KeptDraft, Round, Sheet, SheetEvent, Slot
+
+
+class Pair(models.Model):
+    """Two answers to one question; which of them is called first means nothing."""
+
+    study = models.ForeignKey("people.Study", models.CASCADE, related_name="pairs")
+    question = models.ForeignKey("annotation.Question", models.PROTECT, related_name="pairs")
+    first = models.ForeignKey(
+        "annotation.Answer", models.PROTECT, related_name="pairs_as_first", db_index=False
+    )
+    second = models.ForeignKey("annotation.Answer", models.PROTECT, related_name="pairs_as_second")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["first", "second"], name="pair_once"),
+            models.CheckConstraint(condition=Q(first__lt=F("second")), name="pair_in_order"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.question)
+
+
+class PreferenceRound(Round):
+    """Pairs given to people; each pair to ``raters`` of them."""
+
+    kind_name = "prefer"
+
+    raters = models.PositiveSmallIntegerField(
+        _("people who compare each pair"),
+        default=2,
+        validators=[MinValueValidator(1), MaxValueValidator(20)],
+    )
+    asks_reason = models.BooleanField(_("ask for an optional reason"), default=True)
+
+
+class PreferenceItem(Item):
+    """One pair of a round; ``key_points`` is {"verdict": …} where the verdict is known."""
+
+    round = models.ForeignKey(
+        PreferenceRound, models.CASCADE, related_name="items", db_index=False
+    )
+    pair = models.ForeignKey(Pair, models.PROTECT, related_name="items")
+    # The verdict that is known of a control pair, which looks like any other; else empty.
+    known = models.CharField(max_length=8, blank=True)
+
+    class Meta(Item.Meta):
+        constraints = [
+            *Item.Meta.constraints,
+            models.UniqueConstraint(fields=["round", "pair"], name="preference_item_once"),
+        ]
+
+
+class PreferenceSlot(Slot):
+    """One of the sheets that a pair asks for."""
+
+    round = models.ForeignKey(PreferenceRound, models.CASCADE, related_name="slots")
+    item = models.ForeignKey(PreferenceItem, models.CASCADE, related_name="slots", db_index=False)
+
+
+class PreferenceSheet(Sheet):
+    """One rater's verdict on one pair; the comment is the reason.
+
+    The verdict is about the pair's own first and second answer, on whichever side they stood. It
+    comes from a round or from a judge's run, which asks about a pair in both orders.
+    """
+
+    kind_name = "prefer"
+
+    class Verdict(models.TextChoices):
+        """Which answer is better."""
+
+        FIRST = "first", _("The first")
+        SECOND = "second", _("The second")
+        TIE = "tie", _("Equally good")
+        BOTH_BAD = "both_bad", _("Both bad")
+
+    study = models.ForeignKey(
+        "people.Study", models.CASCADE, related_name="preference_sheets", db_index=False
+    )
+    pair = models.ForeignKey(Pair, models.PROTECT, related_name="sheets")
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="preference_sheets")
+    round = models.ForeignKey(
+        PreferenceRound, models.CASCADE, null=True, related_name="sheets", db_index=False
+    )
+    run = models.ForeignKey(
+        "runs.Run", models.CASCADE, null=True, related_name="preference_sheets", db_index=False
+    )
+    call = models.OneToOneField(
+        "runs.Call", models.CASCADE, null=True, related_name="preference_sheet"
+    )
+    fence = models.BigIntegerField(default=0)
+    slot = models.OneToOneField(PreferenceSlot, models.PROTECT, null=True, related_name="sheet")
+    # Whether the second answer stood on the left.
+    is_swapped = models.BooleanField()
+    verdict = models.CharField(max_length=8, choices=Verdict, blank=True)
+    # What is known of a control pair: it tells how well the rater looks and ranks no system.
+    known = models.CharField(max_length=8, choices=Verdict, blank=True)
+    # Why a judge's reply is unscored.
+    reason = models.CharField(max_length=40, blank=True)
+
+    class Meta(Sheet.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["round", "rater", "pair", "replicate"],
+                name="preference_sheet_once_per_round",
+            ),
+            models.UniqueConstraint(
+                fields=["run", "pair", "is_swapped"], name="preference_sheet_once_per_run"
+            ),
+            models.CheckConstraint(
+                condition=Q(round__isnull=False, run__isnull=True)
+                | Q(round__isnull=True, run__isnull=False),
+                name="preference_sheet_has_one_origin",
+            ),
+            models.CheckConstraint(
+                condition=(Q(state="unscored", verdict="") & ~Q(reason=""))
+                | (~Q(state="unscored") & Q(reason="")),
+                name="preference_sheet_unscored_has_reason",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="submitted") | ~Q(verdict=""),
+                name="preference_sheet_verdict_when_submitted",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["study", "state", "rater"]),
+            models.Index(fields=["round", "state", "id"]),
+        ]
+
+
+class PreferenceEvent(SheetEvent):
+    """One submission of a sheet."""
+
+    sheet = models.ForeignKey(PreferenceSheet, models.CASCADE, related_name="events")
+
+
+class KeptPreference(KeptDraft):
+    """A draft of a sheet that met a newer one."""
+
+    sheet = models.ForeignKey(PreferenceSheet, models.CASCADE, related_name="kept")

@@ -1,0 +1,532 @@
+"""What preferences say about systems, beside what scores say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.core.cache import cache
+from django.db.models import Avg, Count, Q, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from benchmark.models import RubricVersion
+from benchmark.preferences.models import PreferenceSheet
+from benchmark.reports.scored_by_people import PEOPLE
+from benchmark.reports.sheet_rows import counted_sheets
+from cqa_site.judging.identity import digest
+from cqa_site.people.models import Rater, Study
+from cqa_site.rounds.progress import COUNTED
+from cqa_site.web.tables import TableData
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from benchmark.preferences.methods.davidson import Strengths
+    from benchmark.preferences.methods.paired import Verdicts
+    from benchmark.preferences.methods.preference_ranking import PreferenceRanking
+    from benchmark.preferences.methods.two_rankings import TwoRankings
+    from cqa_site.stats.estimate import Estimate
+
+SEED = 1
+KEPT_SECONDS = 24 * 3600
+# Raised with every change of what is computed from the same rows.
+RECIPE_VERSION = 2
+FIELDS = {
+    "question": "pair__question",
+    "pair": "pair",
+    "first": "pair__first__system__name",
+    "second": "pair__second__system__name",
+    "outcome": "verdict",
+    "rater": "rater__public_id",
+    "is_swapped": "is_swapped",
+    "scenario": "pair__first__scenario",
+    "condition": "pair__first__condition",
+}
+
+
+# A control pair tells how well a rater looks; its answers were chosen for their difference.
+RANKS = COUNTED & Q(known="")
+PEOPLE_NAME = "people"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """Whose verdicts are ranked: all people's together, or one judge's.
+
+    ``name`` is "people" or the id of the judge's rater; ``sheets`` is how many verdicts count,
+    ``unscored`` how many replies had none.
+    """
+
+    name: str
+    label: str
+    sheets: int
+    unscored: int
+    raters: tuple[int, ...]
+
+    @property
+    def is_judge(self) -> bool:
+        """Whether it is a model's."""
+        return self.name != PEOPLE_NAME
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results:
+    """Everything that the page of preferences shows.
+
+    ``merged`` has one verdict of each rater on each pair, ``n_made_ties`` of them ties because
+    the rater said different things in the two orders and ``n_one_order`` heard in one order only;
+    ``consistency`` is over pairs that a rater judged in both, ``left`` the share of decided
+    verdicts for the left answer, ``same`` how often a judge says what people say of a pair.
+    """
+
+    merged: Verdicts
+    n_verdicts: int
+    n_again: int
+    n_made_ties: int
+    n_one_order: int
+    ranking: PreferenceRanking
+    consistency: Estimate
+    left: Estimate
+    same: Estimate | None
+    beside: TwoRankings | None
+    scored_by: str
+    rubric: str
+
+
+def choices_of(study: Study) -> list[Choice]:
+    """People, then each judge, as far as they said anything; one query."""
+    rows = (
+        PreferenceSheet.objects.filter(study=study)
+        .order_by()
+        .values("rater", "rater__public_id", "rater__name", "rater__kind")
+        .annotate(
+            sheets=Count("pk", filter=RANKS), unscored=Count("pk", filter=Q(state="unscored"))
+        )
+        .order_by("rater")
+    )
+    said = [row for row in rows if row["sheets"] or row["unscored"]]
+    people = [row for row in said if row["rater__kind"] != Rater.Kind.MODEL]
+    judges = [row for row in said if row["rater__kind"] == Rater.Kind.MODEL]
+    found = [_choice(PEOPLE_NAME, str(_("People")), people)] if people else []
+    return found + [
+        _choice(str(row["rater__public_id"]), row["rater__name"], [row]) for row in judges
+    ]
+
+
+def chosen_of(choices: Sequence[Choice], name: str) -> Choice | None:
+    """The choice of that name; without a name people's, or the first judge's."""
+    if not name:
+        return next(iter(choices), None)
+    return next((each for each in choices if each.name == name), None)
+
+
+def _choice(name: str, label: str, rows: Sequence[Mapping[str, Any]]) -> Choice:
+    return Choice(
+        name=name,
+        label=label,
+        sheets=sum(row["sheets"] for row in rows),
+        unscored=sum(row["unscored"] for row in rows),
+        raters=tuple(row["rater"] for row in rows),
+    )
+
+
+def counted_verdicts(study: Study, choice: Choice | None = None) -> QuerySet[PreferenceSheet]:
+    """Sheets that count: submitted, no examples, none beyond what was asked for or left out.
+
+    Control pairs are no part of them. Without a choice those of people and judges alike.
+    """
+    rows = PreferenceSheet.objects.filter(RANKS, study=study).order_by("submitted_at", "pk")
+    return rows if choice is None else rows.filter(rater__in=choice.raters)
+
+
+def verdict_table(study: Study, choice: Choice | None = None) -> pd.DataFrame:
+    """A row a verdict, as `Verdicts.from_frame` reads it, with scenario and condition; one query.
+
+    A pair that came to one rater in the same order in two rounds or runs has its last verdict.
+    """
+    import pandas as pd
+
+    rows = counted_verdicts(study, choice).values_list(*FIELDS.values())
+    table = pd.DataFrame.from_records(list(rows), columns=list(FIELDS))
+    table["rater"] = table["rater"].astype(str)
+    table["side"] = table.pop("is_swapped").map({True: "right", False: "left"})
+    return table.drop_duplicates(["rater", "pair", "side"], keep="last")
+
+
+def known_strengths(study: Study) -> Strengths | None:
+    """What people's verdicts so far say, for planning; None where they say nothing yet."""
+    from benchmark.preferences.methods.both_orders import merge_orders
+    from benchmark.preferences.methods.davidson import NotConvergedError, fit_strengths
+    from benchmark.preferences.methods.paired import Verdicts
+
+    people = people_of(study)
+    if people is None:
+        return None
+    table = verdict_table(study, people)
+    try:
+        found = fit_strengths(merge_orders(Verdicts.from_frame(table)).verdicts)
+    except NotConvergedError:
+        return None
+    return None if found.reason else found
+
+
+def people_of(study: Study) -> Choice | None:
+    """All people together; None where nobody said anything."""
+    return next((each for each in choices_of(study) if not each.is_judge), None)
+
+
+def results_of(study: Study, choice: Choice) -> Results | None:
+    """The figures, computed now or kept from when the same rows were there; None without rows."""
+    table = verdict_table(study, choice)
+    if table.empty:
+        return None
+    people = people_of(study) if choice.is_judge else None
+    others = verdict_table(study, people) if people else table.iloc[:0]
+    rubric = rubric_of(study)
+    scored_by, scores = _scores(rubric, table)
+    seen = [RECIPE_VERSION, str(rubric), scored_by]
+    seen += [each.to_csv() for each in (table, others, scores)]
+    key = f"preferences:{study.pk}:{digest(seen)}"
+    found: Results | None = cache.get(key)
+    if found is None:
+        found = _compute(table, others, scores, scored_by, str(rubric or ""))
+        cache.set(key, found, KEPT_SECONDS)
+    return found
+
+
+def _compute(
+    table: pd.DataFrame,
+    others: pd.DataFrame,
+    scores: pd.DataFrame,
+    scored_by: str,
+    rubric: str,
+) -> Results:
+    from benchmark.preferences.methods.both_orders import (
+        left_share,
+        merge_orders,
+        order_consistency,
+        same_verdict,
+    )
+    from benchmark.preferences.methods.paired import Verdicts
+    from benchmark.preferences.methods.preference_ranking import rank_by_preference
+    from benchmark.preferences.methods.two_rankings import compare_rankings
+
+    verdicts = Verdicts.from_frame(table)
+    both = merge_orders(verdicts)
+    beside = None if scores.empty else compare_rankings(both.verdicts, scores, seed=SEED)
+    same = None
+    if not others.empty:
+        theirs = merge_orders(Verdicts.from_frame(others)).verdicts
+        same = same_verdict(both.verdicts, theirs, seed=SEED)
+    return Results(
+        merged=both.verdicts,
+        n_verdicts=len(verdicts),
+        n_again=both.n_both,
+        n_made_ties=both.n_made_ties,
+        n_one_order=both.n_one_order,
+        ranking=rank_by_preference(both.verdicts, seed=SEED),
+        consistency=order_consistency(verdicts, seed=SEED),
+        left=left_share(verdicts, seed=SEED),
+        same=same,
+        beside=beside,
+        scored_by=scored_by,
+        rubric=rubric,
+    )
+
+
+def rubric_of(study: Study) -> RubricVersion | None:
+    """The version by which most sheets are scored, the newest of several."""
+    used = study.rubric_versions.annotate(n=Count("sheets")).filter(n__gt=0)
+    return used.order_by("-n", "-pk").first()
+
+
+def _scores(rubric: RubricVersion | None, table: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+    """Mean points of systems (rows) on questions (columns), and whether people gave them.
+
+    Of answers under the scenarios and conditions that were compared; by people where people
+    scored any, else by judges. An answer's points are the mean of its sheets.
+    """
+    import pandas as pd
+
+    if rubric is None:
+        return "", pd.DataFrame()
+    sheets = counted_sheets(rubric).filter(
+        total__isnull=False,
+        answer__scenario__in=_distinct(table["scenario"]),
+        answer__condition__in=_distinct(table["condition"]),
+        answer__system__name__in=_distinct([*table["first"], *table["second"]]),
+    )
+    about = ("answer__system__name", "answer__question", "answer")
+    for name, rows in (("people", sheets.filter(rater__kind__in=PEOPLE)), ("judges", sheets)):
+        means = rows.order_by().values_list(*about).annotate(Avg("total"))
+        columns = ["system", "question", "answer", "points"]
+        found = pd.DataFrame.from_records(list(means), columns=columns)
+        if not found.empty:
+            return name, found.pivot_table("points", "system", "question", aggfunc="mean")
+    return "", pd.DataFrame()
+
+
+def _distinct(values: Iterable[Any]) -> list[Any]:
+    return list(dict.fromkeys(values))
+
+
+def finding(results: Results, choice: Choice) -> list[str]:
+    """What was found, in sentences."""
+    said = _by_judge(results, choice) if choice.is_judge else [_how_many(results)]
+    return [_leader(results), *said, *_beside(results)]
+
+
+def _by_judge(results: Results, choice: Choice) -> list[str]:
+    """How much a judge said, and how far it held to it with the sides exchanged."""
+    frame = results.merged.frame
+    text = ngettext(
+        "%(n)d verdict of %(judge)s on %(pairs)d pairs of %(questions)d questions.",
+        "%(n)d verdicts of %(judge)s on %(pairs)d pairs of %(questions)d questions.",
+        results.n_verdicts,
+    ) % {
+        "n": results.n_verdicts,
+        "judge": choice.label,
+        "pairs": frame["pair"].nunique(),
+        "questions": frame["question"].nunique(),
+    }
+    if not results.n_again:
+        return [text]
+    return [
+        text,
+        _(
+            "With the sides exchanged it contradicted itself on %(n)d of %(both)d pairs, which "
+            "count as ties."
+        )
+        % {"n": results.n_made_ties, "both": results.n_again},
+    ]
+
+
+def _leader(results: Results) -> str:
+    ranking = results.ranking
+    if not ranking.standings:
+        return _("No ranking yet: %s.") % ranking.reason
+    best = ranking.standings[0]
+    said = {"system": best.system, "n": len(ranking.standings), "last": best.rank_high}
+    if best.rank_low is None:
+        text = _("%(system)s leads %(n)d systems; how sure that is cannot be said")
+        return f"{text % said}: {ranking.reason}."
+    if best.rank_high == 1:
+        text = _("%(system)s leads %(n)d systems, and no other place than 1 is possible.")
+    else:
+        text = _("%(system)s leads %(n)d systems, but places 1 to %(last)d are possible.")
+    return text % said
+
+
+def _how_many(results: Results) -> str:
+    frame = results.merged.frame
+    return ngettext(
+        "%(n)d verdict of %(raters)d people on %(pairs)d pairs of %(questions)d questions.",
+        "%(n)d verdicts of %(raters)d people on %(pairs)d pairs of %(questions)d questions.",
+        results.n_verdicts,
+    ) % {
+        "n": results.n_verdicts,
+        "raters": frame["rater"].nunique(),
+        "pairs": frame["pair"].nunique(),
+        "questions": frame["question"].nunique(),
+    }
+
+
+def _beside(results: Results) -> list[str]:
+    beside = results.beside
+    if beside is None or beside.spearman.value is None:
+        return []
+    return [
+        _(
+            "Beside the mean points: Spearman %(rho).2f; %(n)d of %(all)d pairs of systems that "
+            "both decide contradict each other."
+        )
+        % {
+            "rho": beside.spearman.value,
+            "n": beside.by_systems.n_contradicting,
+            "all": beside.by_systems.n_decided,
+        }
+    ]
+
+
+def ranking_table(results: Results) -> TableData:
+    """A row a system, ranked ones first; then those without a strength, with the reason."""
+    columns = (
+        "rank",
+        "system",
+        "log_strength",
+        "low",
+        "high",
+        "rank_low",
+        "rank_high",
+        "tie_group",
+        "wins",
+        "losses",
+        "ties",
+        "both_bad",
+        "n_questions",
+        "mean_points",
+        "why_unranked",
+    )
+    points = _points(results)
+    rows = [
+        [getattr(each, name) for name in columns[:-2]] + [points.get(each.system), None]
+        for each in results.ranking.standings
+    ]
+    for system, reason in results.ranking.strengths.unranked.items():
+        rows.append([None, system, *[None] * 11, points.get(system), reason])
+    return TableData(columns, rows, name="preferences")
+
+
+def matrix_table(results: Results) -> TableData:
+    """Row against column: wins, ties (both bad among them), losses, verdicts."""
+    columns = ("system", "against", "wins", "ties", "losses", "n")
+    rows = [
+        [one, other, *counts, sum(counts)]
+        for (one, other), counts in _meetings(results).items()
+        if sum(counts)
+    ]
+    return TableData(columns, rows, name="preference-matrix")
+
+
+def verdicts_table(study: Study, choice: Choice | None = None) -> TableData:
+    """The verdicts themselves, people under pseudonyms; without a choice everybody's."""
+    columns = (
+        "question",
+        "first_system",
+        "second_system",
+        "first_answer",
+        "second_answer",
+        "left_was",
+        "verdict",
+        "reason",
+        "rater",
+        "rater_kind",
+        "round",
+        "run",
+        "again",
+        "submitted_at",
+    )
+    sheets = counted_verdicts(study, choice).select_related(
+        "pair__question__comparison",
+        "pair__first__system",
+        "pair__second__system",
+        "rater",
+        "round",
+        "run",
+    )
+    rows = [
+        [
+            str(sheet.pair.question),
+            sheet.pair.first.system.name,
+            sheet.pair.second.system.name,
+            str(sheet.pair.first.public_id),
+            str(sheet.pair.second.public_id),
+            "second" if sheet.is_swapped else "first",
+            sheet.verdict,
+            sheet.comment,
+            sheet.rater.name if sheet.rater.kind == Rater.Kind.MODEL else sheet.rater.pseudonym,
+            sheet.rater.kind,
+            sheet.round.name if sheet.round else "",
+            sheet.run.number if sheet.run else None,
+            sheet.replicate,
+            sheet.submitted_at.isoformat() if sheet.submitted_at else "",
+        ]
+        for sheet in sheets
+    ]
+    return TableData(columns, rows, name="preference-verdicts")
+
+
+def matrix_rows(results: Results) -> list[tuple[str, list[dict[str, Any] | None]]]:
+    """The matrix as the page shows it: share of wins, ties counted half, with the counts."""
+    names = _names(results)
+    meetings = _meetings(results)
+    return [
+        (one, [None if one == other else _cell(meetings[one, other]) for other in names])
+        for one in names
+    ]
+
+
+def beside_rows(results: Results) -> list[dict[str, Any]]:
+    """Systems with both ranks, the preferred first."""
+    beside = results.beside
+    if beside is None or not beside.means:
+        return []
+    by_points = sorted(beside.means, reverse=True)
+    rows = zip(beside.systems, beside.log_strengths, beside.means, strict=True)
+    return [
+        {
+            "system": system,
+            "log_strength": strength,
+            "points": mean,
+            "place": place,
+            "place_by_points": by_points.index(mean) + 1,
+        }
+        for place, (system, strength, mean) in enumerate(rows, 1)
+    ]
+
+
+def checks(results: Results) -> list[tuple[str, int, Estimate]]:
+    """How far ranking and points agree, and how steady the verdicts are: name, n, figure."""
+    rows = [
+        (_("Verdicts that found both bad"), len(results.merged), results.ranking.both_bad),
+        (
+            _("Same verdict when a pair came again, sides exchanged"),
+            results.n_again,
+            results.consistency,
+        ),
+        (_("Decided verdicts for the left answer"), results.left.n_values, results.left),
+    ]
+    if results.same is not None:
+        rows.append(
+            (_("Same verdict as a person on the pair"), results.same.n_values, results.same)
+        )
+    if results.beside is None:
+        return rows
+    beside, n = results.beside, len(results.beside.systems)
+    by_systems, by_questions = beside.by_systems, beside.by_questions
+    return [
+        (_("Spearman’s rank correlation with the points"), n, beside.spearman),
+        (_("Kendall’s tau-b with the points"), n, beside.kendall),
+        (_("Pairs of systems that contradict"), by_systems.n_decided, by_systems.share),
+        (
+            _("Pairs of systems on single questions that contradict"),
+            by_questions.n_decided,
+            by_questions.share,
+        ),
+        *rows,
+    ]
+
+
+def _points(results: Results) -> dict[str, float]:
+    beside = results.beside
+    if beside is None or not beside.means:
+        return {}
+    return dict(zip(beside.systems, beside.means, strict=True))
+
+
+def _names(results: Results) -> list[str]:
+    """Systems in the order of the ranking, then the others."""
+    ranked = [each.system for each in results.ranking.standings]
+    return ranked + [each for each in results.merged.systems if each not in ranked]
+
+
+def _meetings(results: Results) -> dict[tuple[str, str], list[int]]:
+    """Two systems → wins of the one, ties, wins of the other."""
+    names = _names(results)
+    found = {(one, other): [0, 0, 0] for one in names for other in names if one != other}
+    columns = results.merged.frame[["first", "second", "outcome"]]
+    for first, second, outcome in columns.itertuples(index=False):
+        place = {"first": 0, "second": 2}.get(outcome, 1)
+        found[first, second][place] += 1
+        found[second, first][2 - place] += 1
+    return found
+
+
+def _cell(counts: list[int]) -> dict[str, Any] | None:
+    wins, ties, losses = counts
+    n = wins + ties + losses
+    if not n:
+        return None
+    return {"share": (wins + ties / 2) / n, "wins": wins, "ties": ties, "losses": losses, "n": n}

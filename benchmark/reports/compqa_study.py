@@ -1,0 +1,120 @@
+"""The CompQA paper's tables from the score sheets of a live study.
+
+Every sheet that a leaderboard counts is read by its own rule: replicates of a judge and sheets of
+several people for one answer are averaged first, and unscored replies have no points. A system
+under a scenario stands for the one condition that its cell of the leaderboard shows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from django.db.models import Count
+
+from annotation.models import Argument, Question
+from benchmark.methods.rubric import Rubric
+from benchmark.models import RubricVersion
+from cqa_site.people.models import Study
+from cqa_site.web.paper_figures import Found, compare
+from cqa_site.web.reproduced import Reproduction
+
+from .compqa_names import PEOPLE
+from .sheet_rows import counted_sheets
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class NothingScored(Exception):
+    """The study has no sheets that count."""
+
+
+def study_reproduction(study: Study) -> Reproduction:
+    """The tables of the study's rubric version with most sheets.
+
+    Raises
+    ------
+    NothingScored
+        If no answer of the study has been scored.
+    """
+    from .board_rows import board_table
+    from .compqa_counts import pair_values
+    from .compqa_layouts import study_layouts
+    from .compqa_values import sheet_values
+
+    version = most_used_rubric(study)
+    sheets = study_sheets(board_table(version)[0], version.rubric)
+    values = pair_values(*_pairs(study)) | sheet_values(sheets, version.rubric)
+    figures = compare({key: Found(ours=each) for key, each in values.items()})
+    rows = sheets[["system", "scenario"]].drop_duplicates().sort_values(["system", "scenario"])
+    places = [(str(system), int(scenario)) for system, scenario in rows.to_numpy()]
+    raters = [str(each) for each in sheets["rater"].unique()]
+    return Reproduction(tuple(figures), study_layouts(raters, places, version.rubric))
+
+
+def most_used_rubric(study: Study) -> RubricVersion:
+    """The version by which most sheets are scored, the newest of several."""
+    versions = list(RubricVersion.objects.filter(study=study).order_by("-created_at", "-pk"))
+    used = {each: counted_sheets(each).count() for each in versions}
+    if not any(used.values()):
+        raise NothingScored(f"No answer of the study {study.name!r} has been scored.")
+    return max(versions, key=lambda each: used[each])
+
+
+def study_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
+    """A row for each answer and judge, people as one, as `score_recipes` reads sheets.
+
+    ``table`` is that of `board_table`.
+    """
+    import pandas as pd
+
+    from benchmark.methods.board_conditions import choose_conditions
+    from benchmark.methods.board_data import judge_keys, read_scores, system_order
+    from benchmark.methods.board_options import BoardOptions
+    from benchmark.methods.score_recipes import with_totals
+
+    # Answers from useless arguments, say, are answers to another task.
+    table, _ = choose_conditions(table, system_order(table))
+    parts = {each.key: float(each.maximum) for each in rubric.criteria}
+    scored = read_scores(table, BoardOptions(maximum=float(rubric.maximum), parts=parts))
+    judges = _distinct(dict(zip(judge_keys(table), table["rater_name"], strict=True)))
+    judges[PEOPLE] = PEOPLE
+    systems = _distinct(dict(zip(table["system_id"], table["system"], strict=True)))
+    aspects = dict(zip(table["question_id"], table["aspect"], strict=True))
+    questions = [scored.questions[code] for code in scored.question]
+    sheets = pd.DataFrame(scored.parts, columns=list(parts)).assign(
+        system=[systems[scored.systems[code]] for code in scored.system],
+        scenario=[scored.scenarios[code] for code in scored.scenario],
+        question=questions,
+        choice=scored.answer,
+        position=scored.answer,
+        rater=[judges[scored.judges[code]] for code in scored.judge],
+        has_aspect=[bool(aspects[each]) for each in questions],
+    )
+    # A sheet without all criteria has no total, and neither has an answer with such sheets only.
+    return with_totals(sheets, rubric).assign(total=scored.value)
+
+
+def _pairs(
+    study: Study,
+) -> tuple[dict[tuple[str, str], bool], Mapping[tuple[str, str], int] | None]:
+    """Pairs that are asked about with whether any question has an aspect, and their arguments."""
+    pair = ("comparison__object1", "comparison__object2")
+    aspects: dict[tuple[str, str], bool] = {}
+    for one, two, aspect in Question.objects.filter(study=study).values_list(*pair, "aspect"):
+        aspects[one, two] = aspects.get((one, two), False) or bool(aspect)
+    counted = Argument.objects.filter(study=study).values_list(*pair).annotate(Count("pk"))
+    arguments = {(one, two): number for one, two, number in counted}
+    return aspects, arguments or None
+
+
+def _distinct(names: Mapping[str, str]) -> dict[str, str]:
+    """Names by key; those that several keys share get the beginning of their key."""
+    shared = _repeated(names.values())
+    return {key: f"{name} ({key[:8]})" if name in shared else name for key, name in names.items()}
+
+
+def _repeated(names: Iterable[str]) -> set[str]:
+    return {name for name, number in Counter(names).items() if number > 1}

@@ -1,0 +1,11 @@
+from django.apps import AppConfig
+
+
+class ResultsConfig(AppConfig):
+    name = "cqa_site.results"
+    label = "results"
+
+    def ready(self) -> None:
+        from cqa_site.web import invariants
+
+        invariants.register("cqa_site.results.checking.find_violations")

@@ -1,0 +1,47 @@
+"""Compute the figures of a snapshot again from its rows, and compare."""
+
+import uuid
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from cqa_site.results.checking import NoSnapshotFile, check_archive, check_snapshot
+from cqa_site.results.kind import KINDS
+
+
+class Command(BaseCommand):
+    help = (
+        "Compute figures again from the rows of a snapshot, given as its id or as a "
+        "downloaded archive; exit 1 and say what differs."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("snapshot", help="archive (ZIP), or the snapshot's id")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        name = options["snapshot"]
+        path = Path(name)
+        differences = self.of_file(path) if path.is_file() else self.of_id(name)
+        for each in differences:
+            self.stderr.write(each)
+        if differences:
+            raise CommandError("The snapshot does not match its rows.")
+        self.stdout.write("The snapshot matches: rows, hashes, and the figures made from them.")
+
+    def of_file(self, path: Path) -> list[str]:
+        try:
+            return check_archive(path)
+        except NoSnapshotFile as error:
+            raise CommandError(str(error)) from error
+
+    def of_id(self, name: str) -> list[str]:
+        try:
+            wanted = uuid.UUID(name)
+        except ValueError as error:
+            raise CommandError(f"There is no file and no snapshot {name}.") from error
+        for kind in KINDS.values():
+            if snapshot := kind.Model._default_manager.filter(public_id=wanted).first():
+                return check_snapshot(kind, snapshot)
+        raise CommandError(f"There is no snapshot {name}.")

@@ -1,0 +1,72 @@
+"""What every snapshot has: numbered figures with the exact rows behind them."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from .rows import json_sha256
+
+
+class Snapshot(models.Model):
+    """Numbered figures of a subject together with the rows they were computed from.
+
+    One live snapshot of a subject is recomputed as rows come in; freezing makes it immutable and
+    the next live one gets the next number. A kind adds its subject and `once`.
+    """
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    number = models.PositiveIntegerField()
+    # gzip of a CSV that the kind describes; sha256 of the plain bytes.
+    rows = models.BinaryField(default=bytes)
+    sha256 = models.CharField(max_length=64, blank=True)
+    # How the figures are made, and their own hash as ``figures_sha256``.
+    recipe = models.JSONField(default=dict)
+    figures = models.JSONField(default=dict)
+    # Says which rows were there; a differing one means that the figures are behind.
+    marker = models.CharField(max_length=120, blank=True)
+    computed_at = models.DateTimeField(null=True)
+    note = models.CharField(max_length=300, blank=True)
+    # What moved since the snapshot frozen before this one, and why.
+    changes = models.JSONField(default=dict)
+    frozen_at = models.DateTimeField(null=True)
+    frozen_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    # The address of the public page; None while there is none.
+    public_token = models.UUIDField(null=True, unique=True)
+
+    class Meta:
+        abstract = True
+        ordering = ["-number"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(public_token__isnull=True) | Q(frozen_at__isnull=False),
+                name="%(class)s_public_only_frozen",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"#{self.number}"
+
+    @property
+    def seal(self) -> str:
+        """Stands for exactly these rows, recipe and figures; a form sends what was looked at."""
+        return f"{self.sha256}.{json_sha256(self.recipe)}"
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether the figures can no longer change."""
+        return self.frozen_at is not None
+
+
+def once(name: str, *, owner: str, subject: tuple[str, ...]) -> list[models.BaseConstraint]:
+    """Constraints of a kind: a number once within its owner, one live snapshot of a subject."""
+    return [
+        *Snapshot.Meta.constraints,
+        models.UniqueConstraint(fields=[owner, "number"], name=f"{name}_number_once"),
+        models.UniqueConstraint(
+            fields=[*subject], condition=Q(frozen_at__isnull=True), name=f"{name}_live_once"
+        ),
+    ]

@@ -1,0 +1,96 @@
+"""Freezing, publishing and withdrawing a snapshot: the same addresses for every kind."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.db import models
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.models import Study
+
+from . import keeping
+from .kind import ResultKind
+
+LONGEST_NOTE = 300
+
+
+def of_study(study: Study) -> Study:
+    """The owner of snapshots that are numbered in a study."""
+    return study
+
+
+@dataclass(frozen=True)
+class SnapshotFace:
+    """How the pages of a kind's snapshots are called.
+
+    Attributes
+    ----------
+    base
+        Address of one snapshot inside a study, with ``<int:number>``.
+    page, list_page
+        Names of the addresses of one snapshot and of the list.
+    owner
+        Finds what numbers count within from the ids of an address; raises Http404.
+    is_publishable
+        Whether a frozen one can have a public page.
+    """
+
+    kind: ResultKind
+    base: str
+    page: str
+    list_page: str
+    owner: Callable[..., models.Model] = of_study
+    is_publishable: bool = True
+
+
+def freezing_urls(face: SnapshotFace) -> list[URLPattern]:
+    """Addresses named ``…_freeze``, ``…_publish`` and ``…_withdraw`` after the page."""
+    kind = face.kind
+
+    def freeze(request: HttpRequest, owner: models.Model, number: int) -> str:
+        note = request.POST.get("note", "").replace("\x00", "").strip()[:LONGEST_NOTE]
+        said = {"note": note, "seen": request.POST.get("seen", ""), "actor": request.user}
+        keeping.freeze(kind, owner=owner, number=number, **said)
+        return _("Snapshot #%d is frozen. Its address will not change.") % number
+
+    def publish(request: HttpRequest, owner: models.Model, number: int) -> str:
+        keeping.publish(kind, owner=owner, number=number, actor=request.user)
+        return _("Snapshot #%d has a public page now.") % number
+
+    def withdraw(request: HttpRequest, owner: models.Model, number: int) -> str:
+        keeping.withdraw(kind, owner=owner, number=number, actor=request.user)
+        return _("The public page of snapshot #%d is gone.") % number
+
+    changes = [freeze, publish, withdraw] if face.is_publishable else [freeze]
+    return [
+        path(
+            f"{face.base}/{change.__name__}/",
+            _posted(face, change),
+            name=f"{face.page}_{change.__name__}",
+        )
+        for change in changes
+    ]
+
+
+def _posted(face: SnapshotFace, change: Callable[..., str]) -> Callable[..., HttpResponse]:
+    @study_page(*RESEARCHERS)
+    @require_POST
+    def view(request: HttpRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:
+        owner = face.owner(study, **ids)
+        place: dict[str, Any] = {"study_id": study.public_id, **ids}
+        try:
+            messages.success(request, change(request, owner, number))
+        except keeping.SnapshotNotReady as reason:
+            messages.error(request, str(reason))
+            return redirect(face.list_page, **place)
+        return redirect(face.page, **place, number=number)
+
+    return view

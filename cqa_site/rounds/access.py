@@ -1,0 +1,83 @@
+"""Whose sheet may be opened by whom; everybody else hears that it does not exist."""
+
+import uuid
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+
+from cqa_site.people.actions.raters import rater_for
+from cqa_site.people.models import Rater, Role, Study
+
+from .blind_order import LEAST_GAP
+from .kind import TaskKind, kind_of
+from .models import Participant, Round, Sheet
+from .serving import Work, next_sheet, own_sheets
+
+WORKERS = (Role.ANNOTATOR, Role.EXPERT)
+
+
+def opened_round(kind: TaskKind, request: HttpRequest, study: Study, round_id: uuid.UUID) -> Any:
+    """A round that was opened, for people of a crowd link that of the link; raises Http404."""
+    rounds = kind.Round._default_manager.filter(study=study).exclude(state=Round.State.DRAFT)
+    participant = participant_of(request)
+    if participant is not None:
+        rounds = rounds.filter(pk=participant.link.round_id)
+    return get_object_or_404(rounds.select_related("study"), public_id=round_id)
+
+
+def participant_of(request: Any) -> Participant | None:
+    """How the person came by a crowd link, looked up once a request."""
+    if not hasattr(request, "participant"):
+        people = Participant.objects.select_related("link").filter(user=request.user)
+        request.participant = people.first()
+    return request.participant
+
+
+def own_rater(request: Any) -> Rater:
+    """The rater who stands for the person."""
+    return rater_for(membership=request.membership)
+
+
+def own_sheet(kind: TaskKind, request: HttpRequest, study: Study, sheet_id: uuid.UUID) -> Any:
+    """A sheet of the person's own that may still be looked at; raises Http404."""
+    rows = kind.Sheet._default_manager.filter(
+        study=study, rater__user=request.user, round__isnull=False
+    ).exclude(round__state=Round.State.DRAFT)
+    needed = (*kind.needed, "rater__user__participant__link")
+    sheet = get_object_or_404(rows.select_related(*needed), public_id=sheet_id)
+    request.participant = getattr(sheet.rater.user, "participant", None)
+    if request.participant and request.participant.link.round_id != sheet.round_id:
+        raise Http404
+    is_begun = sheet.state == Sheet.State.OPEN
+    if not is_begun and not shown_sheets(sheet.round, sheet.rater).filter(pk=sheet.pk).exists():
+        raise Http404
+    return sheet
+
+
+def next_work(request: Any, round_: Any, rater: Rater) -> Work:
+    """The sheet that waits; people of a crowd link get what it asks for and no more."""
+    participant = participant_of(request)
+    if participant and submitted_count(round_, rater) >= participant.link.required_items:
+        return Work(None, "finished")
+    return next_sheet(round_=round_, rater=rater)
+
+
+def shown_sheets(round_: Round, rater: Rater) -> QuerySet:
+    """The person's sheets, newest first.
+
+    While items may come a second time only the last few are there: earlier ones could be looked
+    up, and the second look would not be a fresh one.
+    """
+    rows = own_sheets(round_=round_, rater=rater).order_by("-place")
+    if round_.repeat_share > 0 and round_.state == Round.State.OPEN:
+        newest = rows.values_list("pk", flat=True)[:LEAST_GAP]
+        return rows.filter(pk__in=list(newest))
+    return rows
+
+
+def submitted_count(round_: Round, rater: Rater) -> int:
+    """Sheets the person has submitted, without examples."""
+    own = kind_of(round_).Sheet._default_manager.filter(round=round_.pk, rater=rater)
+    return own.filter(state=Sheet.State.SUBMITTED, is_example=False).count()

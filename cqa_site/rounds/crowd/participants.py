@@ -1,0 +1,207 @@
+"""Links for crowd platforms and the people who come through them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, QuerySet
+from django.utils import timezone
+
+from cqa_site.people.access import memberships_of, record
+from cqa_site.people.actions.studies import hold_people
+from cqa_site.people.models import Membership, Role, User, hash_secret, new_secret
+from cqa_site.rounds.models import Participant, ParticipantLink, Round
+
+from .places import hold_place, is_open_to, place_hash, record_participant
+
+
+class LinkClosed(Exception):
+    """The link was closed or ran out, and this person had not come in before."""
+
+
+class LinkFull(Exception):
+    """The link has let in as many people as it may."""
+
+
+class TookPartElsewhere(Exception):
+    """The browser came in with the same id through another link of this round."""
+
+
+class PlaceTaken(Exception):
+    """The id has a place in this round, and another browser opened it."""
+
+
+class ParticipationEnded(Exception):
+    """An admin ended this person's membership."""
+
+
+@dataclass(frozen=True)
+class PlatformIds:
+    """What the platform appends to the link; unverified, because anybody can type it."""
+
+    participant: str
+    study: str = ""
+    session: str = ""
+
+
+@transaction.atomic
+def create_link(*, round_: Round, actor: User, **fields: Any) -> tuple[ParticipantLink, str]:
+    """Make a link into one round; the second value is the secret, which is not kept."""
+    secret = new_secret()
+    link = ParticipantLink.objects.create(
+        study=round_.study,
+        round=round_,
+        secret_hash=hash_secret(secret),
+        created_by=actor,
+        **fields,
+    )
+    record(
+        study=round_.study,
+        actor=actor,
+        verb="participant_link_created",
+        subject=round_.name,
+        link=str(link.public_id),
+        platform=link.platform,
+        max_participants=link.max_participants,
+    )
+    return link, secret
+
+
+@transaction.atomic
+def close_link(*, link: ParticipantLink, actor: User) -> None:
+    """Let nobody new in; people who are in may finish."""
+    closed = ParticipantLink.objects.filter(pk=link.pk, closed_at=None).update(
+        closed_at=timezone.now()
+    )
+    if closed:
+        record(
+            study=link.study,
+            actor=actor,
+            verb="participant_link_closed",
+            subject=link.platform,
+            link=str(link.public_id),
+        )
+
+
+def links_of(round_: Round) -> QuerySet[ParticipantLink]:
+    """The links into a round, newest first, each with how many people ``joined`` by it."""
+    links = ParticipantLink.objects.filter(round=round_.pk).select_related("study")
+    return links.annotate(joined=Count("participants")).order_by("-created_at", "-pk")
+
+
+def participants_of(round_: Round) -> QuerySet[Participant]:
+    """Who came into a round by its links, newest first."""
+    people = Participant.objects.filter(link__round=round_.pk)
+    return people.select_related("study", "user", "link").order_by("-created_at", "-pk")
+
+
+def placeholders(link: ParticipantLink) -> str:
+    """The query as platforms want it: each parameter with a placeholder they fill in."""
+    names = (link.participant_param, link.study_param, link.session_param)
+    return "&".join(f"{name}={{{{%{name}%}}}}" for name in names if name)
+
+
+def find_link(secret: str) -> ParticipantLink | None:
+    """The link with this secret, whatever its state."""
+    return (
+        ParticipantLink.objects.select_related("study", "round")
+        .filter(secret_hash=hash_secret(secret))
+        .first()
+    )
+
+
+def require_entry(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> None:
+    """Raise ``LinkClosed``, ``LinkFull``, ``TookPartElsewhere`` or ``ParticipationEnded``.
+
+    Somebody who was in before gets in again even when the link is closed or full, so that they
+    can finish. Other browsers are told the same about every id, whether it has a place or not:
+    who tries ids must not learn who takes part.
+    """
+    own = [each for each in _holders(link, ids) if is_open_to(each, browser)]
+    here = next((each for each in own if each.link_id == link.pk), None)
+    if here is None:
+        _require_room(link)
+        if own:
+            raise TookPartElsewhere
+    elif not _counts(here):
+        raise ParticipationEnded
+
+
+@transaction.atomic
+def take_part(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> Participant:
+    """Return the participant of these ids, made for the ``browser`` that is first to come.
+
+    Raises as above, and ``PlaceTaken`` where another browser has the place. Only here, where
+    an id without a place would get one, does the answer depend on the id.
+    """
+    hold_people(link.study)
+    require_entry(link=link, ids=ids, browser=browser)
+    holders = _holders(link, ids)
+    known = next((each for each in holders if each.link_id == link.pk), None)
+    if known is None and not holders:
+        return _make_participant(link, ids, browser)
+    if known is None or not is_open_to(known, browser):
+        raise PlaceTaken
+    hold_place(participant=known, browser=browser)
+    if ids.session != known.session_id:
+        record_participant(known, "participant_came_with_another_session")
+    return known
+
+
+@transaction.atomic
+def note_fault(*, participant: Participant, comment: str) -> None:
+    """Keep what somebody says does not work, for the researchers to look at."""
+    participant.fault_report = comment
+    participant.save(update_fields=["fault_report"])
+    record_participant(participant, "participant_reported_a_fault", reason=comment)
+
+
+@transaction.atomic
+def end_participation(
+    *, participant: Participant, outcome: str, reason: str = "", actor: User | None = None
+) -> None:
+    """Fix how a participation ended, once; what is fixed decides the code shown."""
+    ended = Participant.objects.filter(
+        pk=participant.pk, outcome=Participant.Outcome.RUNNING
+    ).update(outcome=outcome, ended_at=timezone.now())
+    if ended:
+        verb = "participant_ended"
+        record_participant(participant, verb, actor=actor, reason=reason, outcome=outcome)
+
+
+def _holders(link: ParticipantLink, ids: PlatformIds) -> list[Participant]:
+    """Places of this id in the round of the link, also by other links of the platform."""
+    places = Participant.objects.select_related("user", "study", "link__round").filter(
+        link__round=link.round_id,
+        link__platform=link.platform,
+        participant_id=ids.participant,
+    )
+    return list(places.order_by("pk"))
+
+
+def _counts(known: Participant) -> bool:
+    return memberships_of(known.user).filter(study=known.study).exists()
+
+
+def _make_participant(link: ParticipantLink, ids: PlatformIds, browser: str) -> Participant:
+    user = User.objects.create_user(None)
+    Membership.objects.create(study=link.study, user=user, role=Role.ANNOTATOR)
+    participant = Participant.objects.create(
+        study=link.study,
+        link=link,
+        user=user,
+        participant_id=ids.participant,
+        platform_study_id=ids.study,
+        session_id=ids.session,
+        browser_hash=place_hash(link, browser),
+    )
+    record_participant(participant, "participant_joined")
+    return participant
+
+
+def _require_room(link: ParticipantLink) -> None:
+    link.refresh_from_db(fields=["closed_at", "expires_at", "max_participants"])
+    if not link.is_open:
+        raise LinkClosed
+    if link.participants.count() >= link.max_participants:
+        raise LinkFull

@@ -1,0 +1,127 @@
+"""How a crowd participant's work ends.
+
+The server alone decides the outcome, from its own rows. Work that was done
+counts as completed even when it was left out of the figures later: whether it
+is used and whether it was done are different questions.
+
+A fault is what the server saw itself, an answer it could not store or a round
+that stopped while the person was at work, or what a researcher confirmed. What
+somebody writes is kept, and is no fault by itself.
+"""
+
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from cqa_site.people.access import memberships_of
+from cqa_site.people.models import User
+from cqa_site.rounds.models import Participant, Round
+
+from .participants import end_participation, note_fault
+from .work import work_of
+
+SCREENED_OUT = ("stopped", "not_qualified")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Items a participant has done, how many the link asks for and are there."""
+
+    answered: int
+    required: int
+    most: int
+
+    @property
+    def left(self) -> int:
+        """Items still to do."""
+        return max(0, self.required - self.answered)
+
+    @property
+    def is_out_of_items(self) -> bool:
+        """Whether the round has nothing more for this person, who did not do enough."""
+        return self.left > 0 and self.answered >= self.most
+
+
+class NotReported(Exception):
+    """There is no report of a fault to confirm, or the participation is over."""
+
+
+def standing_of(participant: Participant) -> Standing:
+    """Count the participant's work in the round of their link."""
+    round_ = participant.link.round
+    work = work_of(round_)
+    answered = work.done_by(round_, participant.user)
+    return Standing(answered, participant.link.required_items, work.most_items(round_))
+
+
+@transaction.atomic
+def finish_participation(*, participant: Participant) -> bool:
+    """End the participation if it is over; False while there is work to do."""
+    outcome = _outcome(participant)
+    if outcome is None:
+        return False
+    end_participation(participant=participant, outcome=outcome)
+    return True
+
+
+@transaction.atomic
+def report_fault(*, participant: Participant, comment: str, lost_answer: bool) -> bool:
+    """Keep the report; end the participation if the server saw a fault, and say whether it did.
+
+    ``lost_answer``: an answer of this browser met an error of the server.
+    """
+    if participant.outcome != Participant.Outcome.RUNNING:
+        return False
+    note_fault(participant=participant, comment=comment)
+    if not (lost_answer or _was_cut_short(participant)):
+        return False
+    end_participation(participant=participant, outcome=Participant.Outcome.FAULT, reason=comment)
+    return True
+
+
+@transaction.atomic
+def confirm_fault(*, participant: Participant, actor: User) -> None:
+    """End a participation as a researcher found its report to be true; raises ``NotReported``."""
+    is_running = participant.outcome == Participant.Outcome.RUNNING
+    if not (is_running and participant.fault_report):
+        raise NotReported
+    end_participation(
+        participant=participant,
+        outcome=Participant.Outcome.FAULT,
+        reason=participant.fault_report,
+        actor=actor,
+    )
+
+
+def completion_code(participant: Participant) -> str:
+    """The code of the outcome; empty while the participation runs."""
+    link = participant.link
+    codes = {
+        Participant.Outcome.COMPLETED: link.completed_code,
+        Participant.Outcome.SCREENED_OUT: link.screened_out_code,
+        Participant.Outcome.NO_WORK: link.no_work_code,
+        Participant.Outcome.FAULT: link.fault_code,
+    }
+    return codes.get(Participant.Outcome(participant.outcome), "")
+
+
+def _was_cut_short(participant: Participant) -> bool:
+    """Whether the round stopped while somebody was at work in it."""
+    standing = standing_of(participant)
+    is_open = participant.link.round.state == Round.State.OPEN
+    return standing.answered > 0 and standing.left > 0 and not is_open
+
+
+def _outcome(participant: Participant) -> Participant.Outcome | None:
+    if standing_of(participant).left == 0:
+        return Participant.Outcome.COMPLETED
+    membership = memberships_of(participant.user).get(study=participant.study)
+    round_ = participant.link.round
+    reason = work_of(round_).reason(round_, membership)
+    if not reason:
+        return None
+    if reason in SCREENED_OUT:
+        return Participant.Outcome.SCREENED_OUT
+    if _was_cut_short(participant):
+        return Participant.Outcome.FAULT
+    return Participant.Outcome.NO_WORK

@@ -1,0 +1,262 @@
+"""People at work: rounds and how raters stand in them; and what every kind's own tables hold.
+
+`Round` and `Place` are tables of all kinds: links, standing and pay point at them. Items, slots,
+sheets, events and kept drafts of a kind are tables of its own, made from the abstract classes
+here, because their constraints reach into what the kind stores (docs/decisions/0007-rounds.md).
+"""
+
+import uuid
+from typing import ClassVar
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from .crowd.models import Participant, ParticipantLink
+
+__all__ = [
+    "Item",
+    "KeptDraft",
+    "Participant",
+    "ParticipantLink",
+    "Place",
+    "Round",
+    "Sheet",
+    "SheetEvent",
+    "Slot",
+]
+
+
+class Round(models.Model):
+    """Items given to people; a kind's own class adds how they are drawn and shown."""
+
+    class State(models.TextChoices):
+        """draft → open ⇄ closed; labels pause in between, and are closed for good."""
+
+        DRAFT = "draft", _("Draft")
+        OPEN = "open", _("Open")
+        PAUSED = "paused", _("Paused")
+        CLOSED = "closed", _("Closed")
+
+    kind_name: ClassVar[str] = ""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey("people.Study", models.CASCADE, related_name="rounds")
+    kind = models.CharField(max_length=20, editable=False)
+    name = models.CharField(_("name"), max_length=120)
+    state = models.CharField(max_length=6, choices=State, default=State.DRAFT)
+    instructions = models.TextField(_("instructions"), blank=True)
+    seed = models.PositiveBigIntegerField(_("seed"), default=1)
+    repeat_share = models.FloatField(
+        _("share of own items that come a second time"),
+        default=0.0,
+        validators=[MinValueValidator(0), MaxValueValidator(0.5)],
+    )
+    # How far somebody must agree with the known answers of the examples; 0 asks for nothing.
+    pass_mark = models.FloatField(
+        _("pass mark of the qualification"),
+        default=0.7,
+        validators=[MinValueValidator(0), MaxValueValidator(1)],
+    )
+    lease_minutes = models.PositiveSmallIntegerField(
+        _("minutes an item stays reserved"),
+        default=120,
+        # What a kind's form takes is narrower.
+        validators=[MinValueValidator(1), MaxValueValidator(1440)],
+    )
+    # What the items were chosen by, and how many matched.
+    recipe = models.JSONField(default=dict)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    opened_at = models.DateTimeField(null=True)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "kind", "name"], name="round_name_once"),
+            models.CheckConstraint(
+                condition=~Q(state="paused") | Q(kind="label"), name="round_pauses_with_labels"
+            ),
+        ]
+        indexes = [models.Index(fields=["study", "state"])]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def save(self, *args, **kwargs) -> None:
+        """A round is of the kind of its class; read back as a plain round it stays so."""
+        self.kind = self.kind_name or self.kind
+        super().save(*args, **kwargs)
+
+
+class Place(models.Model):
+    """How one rater stands in a round: qualified, excluded, and how many sheets were served."""
+
+    round = models.ForeignKey(Round, models.CASCADE, related_name="places", db_index=False)
+    rater = models.ForeignKey("people.Rater", models.CASCADE, related_name="places")
+    # Share of the examples' known answers that were met; None before the last example.
+    score = models.FloatField(null=True)
+    is_passed = models.BooleanField(default=False)
+    # A researcher let somebody in, or kept somebody out, whatever the score says.
+    is_decided_by_person = models.BooleanField(default=False)
+    excluded_at = models.DateTimeField(null=True)
+    exclusion_reason = models.CharField(max_length=300, blank=True)
+    served = models.PositiveIntegerField(default=0)
+    started_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["round", "rater"], name="place_once")]
+
+
+class Item(models.Model):
+    """One thing of a round; with a known answer it is an example of the qualification.
+
+    A kind adds ``round`` and the thing itself, and says its name in `TaskKind.subject`.
+    """
+
+    position = models.PositiveIntegerField()
+    # With what probability it was drawn, where it was drawn at random.
+    probability = models.FloatField(null=True)
+    # The known answer and why, in the kind's own shape; only of examples.
+    key_points = models.JSONField(null=True)
+    key_notes = models.JSONField(default=dict)
+
+    class Meta:
+        abstract = True
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["round", "position"], name="%(class)s_position_once"),
+            models.CheckConstraint(
+                condition=Q(probability__isnull=True) | Q(probability__gt=0, probability__lte=1),
+                name="%(class)s_probability_range",
+            ),
+        ]
+
+    @property
+    def is_example(self) -> bool:
+        """Whether it belongs to the qualification."""
+        return self.key_points is not None
+
+
+class Slot(models.Model):
+    """One of the sheets that an item asks for; made when the round opens.
+
+    The number of counted sheets cannot exceed the number of slots, because a counted sheet of a
+    round holds exactly one. A kind adds ``round`` and ``item``.
+    """
+
+    class State(models.TextChoices):
+        """open → leased → done; a lease that ran out counts as open."""
+
+        OPEN = "open", _("Open")
+        LEASED = "leased", _("Leased")
+        DONE = "done", _("Done")
+
+    number = models.PositiveSmallIntegerField()
+    state = models.CharField(max_length=6, choices=State, default=State.OPEN)
+    lease_until = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+        constraints = [
+            models.UniqueConstraint(fields=["item", "number"], name="%(class)s_once"),
+            models.CheckConstraint(
+                condition=Q(state="leased", lease_until__isnull=False)
+                | (~Q(state="leased") & Q(lease_until__isnull=True)),
+                name="%(class)s_lease_while_leased",
+            ),
+        ]
+        indexes = [models.Index(fields=["round", "state", "item"])]
+
+
+class Sheet(models.Model):
+    """One rater's work on one item, or what a file or a machine said of the same thing.
+
+    A kind adds ``study``, ``rater``, ``round``, ``slot``, the thing itself, and what it keeps of
+    a submitted sheet. What stands on the form and is not submitted is the draft alone.
+    """
+
+    class State(models.TextChoices):
+        """open → submitted; a machine's reply without a usable value is unscored."""
+
+        OPEN = "open", _("Begun")
+        SUBMITTED = "submitted", _("Submitted")
+        UNSCORED = "unscored", _("Unscored")
+        VOID = "void", _("Does not count")
+
+    kind_name: ClassVar[str] = ""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    # Of an imported sheet: the file and where in it.
+    source = models.CharField(max_length=255, blank=True)
+    position = models.PositiveIntegerField(default=0)
+    # 0 for the first judgement; more for a blind repeat or another replicate of a run.
+    replicate = models.PositiveSmallIntegerField(default=0)
+    state = models.CharField(max_length=9, choices=State, default=State.OPEN)
+    comment = models.TextField(blank=True)
+    is_example = models.BooleanField(default=False)
+    # Submitted after its slot went to somebody else, or by somebody excluded: kept, not counted.
+    is_extra = models.BooleanField(default=False)
+    # Place in the rater's own order of a round, from 1.
+    place = models.PositiveIntegerField(default=0)
+    # What stands on the form and is not submitted; None where nothing differs.
+    draft = models.JSONField(null=True)
+    # Raised by one with every accepted save of the draft.
+    version = models.PositiveIntegerField(default=0)
+    # The page that saved last, the number it gave its save, and the version it began from: what
+    # it sends on may be based on any version since then, because all of them are its own.
+    client = models.CharField(max_length=36, blank=True)
+    sequence = models.PositiveIntegerField(default=0)
+    since = models.PositiveIntegerField(default=0)
+    active_seconds = models.PositiveIntegerField(default=0)
+    served_at = models.DateTimeField(null=True)
+    saved_at = models.DateTimeField(null=True)
+    submitted_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        abstract = True
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return str(self.public_id)
+
+
+class SheetEvent(models.Model):
+    """One submission; rows are only added, so a changed mind stays visible.
+
+    A kind adds ``sheet``.
+    """
+
+    # Given by the page, so that a request sent twice makes one event.
+    client_key = models.CharField(max_length=64)
+    content = models.JSONField(default=dict)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        abstract = True
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["sheet", "client_key"], name="%(class)s_key_once")
+        ]
+
+
+class KeptDraft(models.Model):
+    """A draft that met a newer one: kept, because nothing anybody typed is lost.
+
+    A kind adds ``sheet``.
+    """
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    base_version = models.PositiveIntegerField()
+    content = models.JSONField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        abstract = True
+        ordering = ["-pk"]

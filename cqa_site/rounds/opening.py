@@ -1,0 +1,88 @@
+"""A round's way: opened, closed, opened again; a draft may be removed."""
+
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from cqa_site.people.access import record
+from cqa_site.people.models import User
+
+from .kind import RoundNotReady, kind_of
+from .models import Round
+
+CHUNK = 2_000
+# A round is a row of two tables. Without the shared one, which has the state, whoever waited for
+# the lock would go on with the state from before.
+WHOLE = ("self", "round_ptr")
+
+
+@transaction.atomic
+def open_round(*, round_: Round, actor: User) -> None:
+    """Make the slots and start serving; raises RoundNotReady."""
+    stored = locked_round(round_, Round.State.DRAFT)
+    kind = kind_of(stored)
+    items = kind.Item._default_manager.filter(round=stored, key_points__isnull=True)
+    wanted = kind.slots(stored, items.order_by("position").values_list("pk", flat=True))
+    if not wanted:
+        raise RoundNotReady(_("The round holds nothing to work on."))
+    kind.check_opening(stored)
+    slots = (
+        kind.Slot(round=stored, item_id=item, number=number)
+        for item, sheets in wanted.items()
+        for number in range(1, sheets + 1)
+    )
+    kind.Slot._default_manager.bulk_create(slots, batch_size=CHUNK)
+    stored.opened_at = timezone.now()
+    _move(stored, Round.State.OPEN, actor)
+
+
+@transaction.atomic
+def close_round(*, round_: Round, actor: User) -> None:
+    """Stop serving; what was submitted counts, drafts stay where they are."""
+    stored = locked_round(round_, Round.State.OPEN)
+    stored.closed_at = timezone.now()
+    _move(stored, Round.State.CLOSED, actor)
+    kind_of(stored).closed(stored, actor)
+
+
+@transaction.atomic
+def reopen_round(*, round_: Round, actor: User) -> None:
+    """Let people go on."""
+    stored = locked_round(round_, Round.State.CLOSED)
+    stored.closed_at = None
+    _move(stored, Round.State.OPEN, actor)
+
+
+@transaction.atomic
+def delete_round(*, round_: Round, actor: User) -> None:
+    """Remove a draft; nobody has worked on it yet."""
+    stored = locked_round(round_, Round.State.DRAFT)
+    verb = f"{kind_of(stored).audit.round}_deleted"
+    record(study=stored.study, actor=actor, verb=verb, subject=stored.name)
+    stored.delete()
+
+
+def locked_round(round_: Round, state: str) -> Any:
+    """The round as stored, in that state until this transaction ends; raises RoundNotReady."""
+    rounds = kind_of(round_).Round._default_manager
+    rows = rounds.select_for_update(of=WHOLE).select_related("study")
+    stored = rows.get(pk=round_.pk)
+    if stored.state != state:
+        raise RoundNotReady(
+            _("The round is %s; that is not possible now.") % stored.get_state_display()
+        )
+    return stored
+
+
+def _move(stored: Any, state: str, actor: User) -> None:
+    before, stored.state = stored.state, state
+    stored.save(update_fields=["state", "opened_at", "closed_at"])
+    record(
+        study=stored.study,
+        actor=actor,
+        verb=f"{kind_of(stored).audit.round}_{state}",
+        subject=stored.name,
+        before=before,
+    )

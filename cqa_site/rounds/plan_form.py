@@ -1,0 +1,83 @@
+"""What every plan of a round decides, as a form; page, API and command line read the same."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from cqa_site.people.models import Study
+
+from .kind import TaskKind
+from .save_form import LARGEST
+
+LONGEST_INSTRUCTIONS = 20_000
+
+
+class PlanForm(forms.Form):
+    """A draft round; a kind adds what its items are drawn by, and ``plan()``."""
+
+    kind: ClassVar[TaskKind]
+    # Legend and rows of fields that stand beside each other; what is not named comes at the end.
+    groups: ClassVar[tuple[tuple[Any, tuple[tuple[str, ...], ...]], ...]] = ()
+
+    name = forms.CharField(label=lazy("Name"), max_length=120)
+    repeat_share = forms.FloatField(
+        label=lazy("Share of own items that come a second time"),
+        min_value=0,
+        max_value=0.5,
+        initial=0,
+        help_text=lazy(
+            "Shows how far people agree with themselves. Nobody is told which items these are."
+        ),
+    )
+    lease_minutes = forms.IntegerField(
+        label=lazy("Minutes an item stays reserved"),
+        min_value=5,
+        max_value=1440,
+        initial=120,
+        help_text=lazy("Counted from the last change. Drafts are kept in any case."),
+    )
+    seed = forms.IntegerField(
+        label=lazy("Seed"),
+        min_value=0,
+        max_value=LARGEST,
+        help_text=lazy("The same seed and the same items give the same round again."),
+    )
+    instructions = forms.CharField(
+        label=lazy("Instructions"),
+        max_length=LONGEST_INSTRUCTIONS,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 10}),
+        help_text=lazy("Shown beside the form. Markdown."),
+    )
+
+    def __init__(self, *args: Any, study: Study, round_: Any = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.study, self.round = study, round_
+        # The plan's own fields stand between the name and what every round has.
+        common = [each for each in PlanForm.base_fields if each != "name"]
+        own = [each for each in self.fields if each not in PlanForm.base_fields]
+        self.order_fields(["name", *own, *common])
+
+    @property
+    def sections(self) -> list[tuple[Any, list[list[forms.BoundField]]]]:
+        """The form as the page shows it: legend, and rows of fields."""
+        named = {name for _legend, rows in self.groups for row in rows for name in row}
+        rest = [[self[name]] for name in self.fields if name not in named and name != "name"]
+        groups = [
+            (legend, [[self[name] for name in row] for row in rows])
+            for legend, rows in self.groups
+        ]
+        return [("", [[self["name"]]]), *groups, *([("", rest)] if rest else [])]
+
+    def clean_name(self) -> str:
+        """Keep names apart within the study."""
+        name = self.cleaned_data["name"]
+        others = self.kind.Round._default_manager.filter(study=self.study, name=name)
+        if self.round is not None:
+            others = others.exclude(pk=self.round.pk)
+        if others.exists():
+            raise ValidationError(_("Another round of this study has this name."))
+        return name

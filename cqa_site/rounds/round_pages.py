@@ -1,0 +1,234 @@
+"""Rounds for researchers: draw the items, open, close, watch."""
+
+import random
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import URLPattern, path
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.models import Rater, Study
+
+from .kind import RoundNotReady, TaskKind, kind_of
+from .models import Place, Round
+from .opening import close_round, delete_round, open_round, reopen_round
+from .progress import items_of, progress_of, rounds_of
+from .qualifying import DECISIONS, decide_rater
+
+PER_PAGE = 50
+LONGEST_REASON = 300
+MOVES = {"open": open_round, "close": close_round, "reopen": reopen_round}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its heading, what a row says, and where that leads."""
+
+    head: Any
+    value: Callable[[Any], Any]
+    link: Callable[[Any], str] | None = None
+    css: str = ""
+
+
+@dataclass(frozen=True)
+class RoundFace:
+    """What is special about the researchers' pages of a kind, beside its words.
+
+    ``form(data, study, round, initial)`` is the plan's form, which has ``plan()``; ``planned``
+    stores a plan; ``plan_of`` is a round's plan as the form shows it, ``initial`` what a new one
+    begins with.
+    """
+
+    kind: TaskKind
+    form: Callable[..., Any]
+    planned: Callable[..., Any]
+    plan_of: Callable[[Any], dict[str, Any]]
+    # Tables of rounds, of people (rows are `RaterProgress`) and of items.
+    columns: tuple[Column, ...] = ()
+    people: tuple[Column, ...] = ()
+    things: tuple[Column, ...] = ()
+    # How the items were drawn: what, and its value.
+    drawn: Callable[[Any], list[tuple[Any, Any]]] = lambda round_: []
+    initial: Callable[[HttpRequest, Study], dict[str, Any]] = lambda request, study: {}
+    # Whether the study has what rounds are drawn from, and what to do where it has not.
+    is_ready: Callable[[Study], bool] = lambda study: True
+    needs: Any = ""
+    related: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = field(default=DECISIONS)
+    # A template with links to the pages beside the list.
+    tabs: str = ""
+    # ``sheets(round, rater or None)``: where sheets are listed, if they are.
+    sheets: Callable[[Any, Rater | None], str] | None = None
+    # The address to choose examples at, a known answer in words, and where to change it.
+    examples_page: str = ""
+    key: Callable[[Any], str] = lambda item: ""
+    key_link: Callable[[Any], str] = lambda item: ""
+    # A page of a round of the kind's own: its template, what it lists, and what else it shows.
+    template: str = "rounds/round.html"
+    listed: Callable[[HttpRequest, Any], QuerySet] = lambda request, round_: _drawn(round_)
+    more: Callable[[Any], dict[str, Any]] = lambda round_: {}
+
+    @property
+    def lists_sheets(self) -> bool:
+        """Whether sheets are listed somewhere; templates would call ``sheets`` itself."""
+        return self.sheets is not None
+
+    @property
+    def rater_page(self) -> str:
+        """The name of the address that takes decisions about a person."""
+        return f"{self.kind.audit.round.removesuffix('round')}rater"
+
+
+def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
+    """The addresses of a kind's rounds; ``round_id`` is the name of the id in them."""
+    kind, name = face.kind, face.kind.audit.round
+
+    @study_page(*RESEARCHERS)
+    @require_safe
+    def listed(request: HttpRequest, study: Study) -> HttpResponse:
+        """List the rounds of the study."""
+        rows = rounds_of(kind, study).select_related(*face.related)
+        page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+        return render(request, "rounds/rounds.html", _context(face, study) | {"page": page})
+
+    @study_page(*RESEARCHERS)
+    def new(request: HttpRequest, study: Study) -> HttpResponse:
+        """Make a draft round; its items are on the next page."""
+        seed = random.randrange(10**6)  # noqa: S311  an order, not a secret
+        initial = {"seed": seed, **face.initial(request, study)}
+        return _form_page(face, request, study, None, initial)
+
+    @study_page(*RESEARCHERS)
+    def edit(request: HttpRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
+        """Change a draft round; its items are drawn again."""
+        row = round_in(face, study, ids[round_id])
+        if row.state != Round.State.DRAFT:
+            messages.error(request, _("Only a draft can be changed."))
+            return to_round(row)
+        return _form_page(face, request, study, row, face.plan_of(row))
+
+    @study_page(*RESEARCHERS)
+    @require_safe
+    def shown(request: HttpRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
+        """Show who is how far, and the items."""
+        rows = rounds_of(kind, study).select_related("study", *face.related)
+        row = get_object_or_404(rows, public_id=ids[round_id])
+        context = _context(face, study) | {
+            "round": row,
+            "raters": progress_of(row),
+            "examples": list(items_of(row).filter(key_points__isnull=False)),
+            "page": Paginator(face.listed(request, row), PER_PAGE).get_page(
+                request.GET.get("page")
+            ),
+            "drawn": face.drawn(row),
+            **face.more(row),
+        }
+        return render(request, face.template, context)
+
+    @study_page(*RESEARCHERS)
+    @require_POST
+    def move(request: HttpRequest, study: Study, move: str, **ids: uuid.UUID) -> HttpResponse:
+        """Open, close or reopen a round."""
+        row = round_in(face, study, ids[round_id])
+        try:
+            MOVES[move](round_=row, actor=request.user)
+        except RoundNotReady as reason:
+            messages.error(request, str(reason))
+        return to_round(row)
+
+    @study_page(*RESEARCHERS)
+    @require_POST
+    def delete(request: HttpRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
+        """Remove a draft."""
+        row = round_in(face, study, ids[round_id])
+        try:
+            delete_round(round_=row, actor=request.user)
+        except RoundNotReady as reason:
+            messages.error(request, str(reason))
+            return to_round(row)
+        return redirect(f"{name}s", study.public_id)
+
+    @study_page(*RESEARCHERS)
+    @require_POST
+    def rater(
+        request: HttpRequest, study: Study, rater_id: uuid.UUID, **ids: uuid.UUID
+    ) -> HttpResponse:
+        """Let somebody in, keep somebody out, or take somebody's sheets out of the figures."""
+        return _decide(face, request, round_in(face, study, ids[round_id]), rater_id)
+
+    place = f"{base}<uuid:{round_id}>/"
+    decide = path(f"{place}raters/<uuid:rater_id>/", rater, name=face.rater_page)
+    return [
+        path(base, listed, name=f"{name}s"),
+        path(f"{base}new/", new, name=f"{name}_new"),
+        path(place, shown, name=name),
+        path(f"{place}edit/", edit, name=f"{name}_edit"),
+        path(f"{place}delete/", delete, name=f"{name}_delete"),
+        *([decide] if face.decisions else []),
+        *(path(f"{place}{each}/", move, {"move": each}, name=f"{name}_{each}") for each in MOVES),
+    ]
+
+
+def round_in(face: RoundFace, study: Study, round_id: uuid.UUID) -> Any:
+    """A round of the study; raises Http404."""
+    rounds = face.kind.Round._default_manager.filter(study=study)
+    return get_object_or_404(rounds.select_related("study", *face.related), public_id=round_id)
+
+
+def _drawn(row: Any) -> QuerySet:
+    """What was drawn to be worked on: items that are no examples."""
+    return items_of(row).filter(key_points__isnull=True)
+
+
+def to_round(row: Any) -> HttpResponse:
+    """Go to the round's page."""
+    return redirect(kind_of(row).audit.round, row.study.public_id, row.public_id)
+
+
+def _form_page(
+    face: RoundFace, request: Any, study: Study, row: Any, initial: dict[str, Any]
+) -> HttpResponse:
+    form = face.form(request.POST or None, study=study, round_=row, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        try:
+            planned = face.planned(study=study, plan=form.plan(), actor=request.user, round_=row)
+        except RoundNotReady as reason:
+            form.add_error(None, str(reason))
+        else:
+            return to_round(planned)
+    context = _context(face, study) | {"form": form, "round": row}
+    return render(request, "rounds/round_form.html", context, status=422 if form.errors else 200)
+
+
+def _context(face: RoundFace, study: Study) -> dict[str, Any]:
+    """What every page of rounds shows around its own."""
+    return {
+        "study": study,
+        "section": face.kind.section,
+        "kind": face.kind,
+        "face": face,
+        # Asked by the templates, where they need it.
+        "is_ready": partial(face.is_ready, study),
+    }
+
+
+def _decide(face: RoundFace, request: Any, row: Any, rater_id: uuid.UUID) -> HttpResponse:
+    places = Place.objects.filter(round=row.pk).select_related("rater")
+    place = get_object_or_404(places, rater__public_id=rater_id)
+    decision = request.POST.get("decision", "")
+    if decision not in face.decisions:
+        messages.error(request, _("Choose what to do."))
+        return to_round(row)
+    reason = request.POST.get("reason", "").replace("\x00", "").strip()[:LONGEST_REASON]
+    decide_rater(place=place, actor=request.user, decision=decision, reason=reason)
+    return to_round(row)

@@ -1,0 +1,172 @@
+"""Drafts and submissions of people's sheets.
+
+A draft is saved while somebody works; what was submitted stays as it is until the next
+submission. Content that comes too late, because another tab saved meanwhile, is kept aside.
+"""
+
+import uuid
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from .kind import kind_of
+from .models import KeptDraft, Place, Round, Sheet
+from .qualifying import qualify
+from .save_order import SAVED_FIELDS, is_overtaken, may_follow, note_save
+from .slots import hold_slot, renew
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A form as a page sent it; see `cqa_site.rounds.save_order`."""
+
+    content: Any
+    base_version: int
+    client: str = ""
+    sequence: int = 0
+    active_seconds: int = 0
+
+
+class RoundNotOpen(Exception):
+    """The round takes nothing now; what differed is kept aside."""
+
+
+class StaleDraft(Exception):
+    """Somebody saved meanwhile; ``kept`` is what came too late."""
+
+    def __init__(self, kept: KeptDraft) -> None:
+        super().__init__()
+        self.kept = kept
+
+
+def content_of(sheet: Sheet) -> Any:
+    """What stands on the form of a sheet: the draft, or what was submitted."""
+    return kind_of(sheet).content_of(sheet)
+
+
+def fresh(sheet: Sheet) -> Any:
+    """The sheet as it is stored now, locked until the transaction ends."""
+    kind = kind_of(sheet)
+    rows = kind.Sheet._default_manager.select_for_update(of=("self",))
+    return rows.select_related(*kind.needed).get(pk=sheet.pk)
+
+
+def is_changeable(sheet: Any) -> bool:
+    """Whether the form still takes anything: never after the key of an example was shown."""
+    is_seen_example = sheet.is_example and sheet.state == Sheet.State.SUBMITTED
+    return bool(sheet.round and sheet.round.state == Round.State.OPEN and not is_seen_example)
+
+
+def save_draft(*, sheet: Any, sent: Sent) -> Any:
+    """Store what stands on the form; raises RoundNotOpen or StaleDraft and keeps it even then."""
+    with transaction.atomic():
+        stored = fresh(sheet)
+        problem = _refusal(stored, sent)
+        if problem is None:
+            _put_draft(stored, sent)
+    # Raised outside, because what was kept aside must stay.
+    if problem is not None:
+        raise problem
+    return stored
+
+
+def submit_sheet(*, sheet: Any, sent: Sent, key: str) -> Any:
+    """Submit what stands on the form; the same key with the same content submits nothing more.
+
+    Raises RoundNotOpen and StaleDraft as `save_draft` does, and SheetNotValid for a content that
+    the kind does not take; the draft is stored then.
+    """
+    with transaction.atomic():
+        place = _locked_place(sheet)
+        stored = fresh(sheet)
+        earlier = stored.events.filter(client_key=key).first()
+        if earlier is not None and earlier.content == asdict(sent.content):
+            return stored
+        # A page that a browser brought back sends its old key with what was changed since.
+        key = key if earlier is None else uuid.uuid4().hex
+        problem: Exception | None = _refusal(stored, sent)
+        if problem is None and not is_changeable(stored):
+            # A content that is stored already is refused by nothing else.
+            problem = RoundNotOpen()
+        if problem is None:
+            _put_draft(stored, sent)
+            problem = kind_of(stored).problem(stored, sent.content)
+        if problem is None:
+            _submit(stored, place, sent.content, key)
+    if problem is not None:
+        raise problem
+    return stored
+
+
+@transaction.atomic
+def take_kept(*, sheet: Any, kept: KeptDraft, is_wanted: bool) -> Any:
+    """Go on with a draft that was kept aside, or with the stored one; raises RoundNotOpen."""
+    stored = fresh(sheet)
+    if is_wanted:
+        if not is_changeable(stored):
+            raise RoundNotOpen
+        before = asdict(content_of(stored))
+        content = kind_of(stored).Content(**kept.content)
+        _put_draft(stored, Sent(content, stored.version))
+        # The other one is kept in turn: a wrong click loses nothing.
+        stored.kept.create(base_version=stored.version, content=before)
+    kept.delete()
+    return stored
+
+
+def _locked_place(sheet: Any) -> Place:
+    """The rater's place in the round, which is locked before sheets are."""
+    places = Place.objects.select_for_update(of=("self",))
+    return places.get(round=sheet.round_id, rater=sheet.rater_id)
+
+
+def _refusal(stored: Any, sent: Sent) -> RoundNotOpen | StaleDraft | None:
+    """Why the content cannot become the draft; it is kept aside then."""
+    if sent.content == content_of(stored) or is_overtaken(stored, sent):
+        return None
+    if not is_changeable(stored):
+        _keep_aside(stored, sent)
+        return RoundNotOpen()
+    if not may_follow(stored, sent):
+        return StaleDraft(_keep_aside(stored, sent))
+    return None
+
+
+def _keep_aside(stored: Any, sent: Sent) -> KeptDraft:
+    """Keep the content once, however often it comes."""
+    for kept in stored.kept.all():
+        if kind_of(stored).Content(**kept.content) == sent.content:
+            return kept
+    return stored.kept.create(base_version=sent.base_version, content=asdict(sent.content))
+
+
+def _put_draft(stored: Any, sent: Sent) -> None:
+    """Make the content the draft, unless it is there already or was overtaken."""
+    if sent.content == content_of(stored) or is_overtaken(stored, sent):
+        return
+    kind_of(stored).keep_earlier(stored, sent)
+    note_save(stored, sent)
+    is_as_submitted = sent.content == kind_of(stored).submitted(stored) and stored.submitted_at
+    stored.draft = None if is_as_submitted else asdict(sent.content)
+    stored.save(update_fields=("draft", *SAVED_FIELDS))
+    renew(stored)
+
+
+def _submit(stored: Any, place: Place, content: Any, key: str) -> None:
+    is_first = stored.submitted_at is None
+    # A later content of the same page may have come before this submission did.
+    stored.draft = None if content_of(stored) == content else stored.draft
+    kind_of(stored).settle(stored, content)
+    stored.state = Sheet.State.SUBMITTED
+    stored.submitted_at = timezone.now()
+    if place.excluded_at is not None:
+        stored.is_extra = True
+    elif is_first and not stored.is_example and not stored.replicate:
+        hold_slot(stored)
+    stored.save()
+    about = kind_of(stored).event_fields(stored, content)
+    stored.events.create(client_key=key, content=asdict(content), **about)
+    if stored.is_example:
+        qualify(stored.round, place)

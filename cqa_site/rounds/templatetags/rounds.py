@@ -1,0 +1,40 @@
+"""Links to what rounds found, and cells of the tables of rounds."""
+
+from typing import Any
+
+from django import template
+
+from cqa_site.people.models import Rater
+from cqa_site.rounds.kind import TaskKind, kinds
+from cqa_site.rounds.models import Item, Round
+from cqa_site.rounds.round_pages import Column, RoundFace
+
+register = template.Library()
+
+
+@register.simple_tag
+def results_of(section: str) -> list[TaskKind]:
+    """Kinds whose results stand under a tab of the study."""
+    return [kind for kind in kinds() if kind.results_page and kind.section == section]
+
+
+@register.inclusion_tag("rounds/_cell.html")
+def cell(column: Column, row: Any) -> dict[str, Any]:
+    """What a column says of a row; a dash where that is nothing."""
+    return {
+        "css": column.css,
+        "value": column.value(row),
+        "link": column.link(row) if column.link else "",
+    }
+
+
+@register.simple_tag
+def sheets_of(face: RoundFace, round_: Round, rater: Rater | None = None) -> str:
+    """The address of a round's sheets, or of one person's."""
+    return face.sheets(round_, rater) if face.sheets else ""
+
+
+@register.simple_tag
+def key_of(face: RoundFace, item: Item) -> dict[str, str]:
+    """A known answer in words, and where to change it."""
+    return {"text": face.key(item), "link": face.key_link(item)}

@@ -1,0 +1,360 @@
+"""The page on which somebody works: one sheet after another, saved as it is filled in.
+
+Sheets come from a plain form or from its script; both are read by the same code, and the Accept
+header decides between a redirect and JSON. A kind brings its face: templates, the form, and what
+the form may know.
+"""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import URLPattern, path, reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from cqa_site.people.access import study_page
+from cqa_site.people.models import Study
+from cqa_site.web.replies import wants_json
+
+from .access import (
+    WORKERS,
+    next_work,
+    opened_round,
+    own_rater,
+    own_sheet,
+    participant_of,
+    shown_sheets,
+    submitted_count,
+)
+from .kind import SheetNotValid, TaskKind, kind_of
+from .models import Round, Sheet
+from .qualifying import agreement
+from .replies import (
+    closed_reply,
+    conflict_reply,
+    errors_of,
+    not_valid_json,
+    see_other,
+    submitted_reply,
+)
+from .save_form import SaveForm
+from .save_order import SAVED_FIELDS
+from .saving import (
+    RoundNotOpen,
+    StaleDraft,
+    content_of,
+    is_changeable,
+    save_draft,
+    submit_sheet,
+    take_kept,
+)
+from .serving import place_for
+
+LISTED = 200
+
+
+@dataclass(frozen=True)
+class Face:
+    """What is special about the work pages of a kind.
+
+    ``form`` reads a request's fields for a sheet; ``shown`` is the allow-list of the page for a
+    sheet with a content; ``stored`` what scripts are told about a stored draft beyond its version;
+    ``said`` a content in words, part by part; ``answers`` the rows that show an example beside its
+    known answer.
+    """
+
+    kind: TaskKind
+    form: Callable[[Any, Any], SaveForm]
+    shown: Callable[[Any, Any], dict[str, Any]]
+    said: Callable[[Any, Any], dict[str, str]]
+    # What the list of a person's own sheets says of one: what it was about, and what was said.
+    told: Callable[[Any], tuple[Any, Any]]
+    # Templates are ``<templates>.html``, which extends ``rounds/work_sheet.html``, and
+    # ``<templates>_feedback.html`` where there are examples.
+    templates: str
+    stored: Callable[[Any], dict[str, Any]] = lambda sheet: {}
+    answers: Callable[[Any, Any], list[Any]] = lambda sheet, item: []
+    # What differs between a kept content and the one on the form, where that is not its parts, and
+    # the template that shows it.
+    differences: Callable[[Any, Any, Any], Any] | None = None
+    kept_template: str = "rounds/_kept.html"
+    # Where to go after a submission, if not on to the next sheet.
+    after: Callable[[HttpRequest, Any], str] | None = None
+    # Answers the choice between a kept draft and the stored one, where two buttons do not do.
+    settle: Callable[[HttpRequest, Any, Any], HttpResponse] | None = None
+    # The page of the study that lists a person's own sheets, if the kind has one.
+    own_page: str = ""
+    roles: tuple[str, ...] = WORKERS
+
+
+def work_urls(face: Face, rounds: str, sheets: str, kept: str) -> list[URLPattern]:
+    """The addresses of a kind's work pages; converters in the three routes name the ids."""
+    kind, name = face.kind, face.kind.work_page
+
+    @study_page(*face.roles)
+    @require_safe
+    def work(request: HttpRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
+        """Go to the sheet that waits, or say why there is none."""
+        (round_id,) = ids.values()
+        return _work(face, request, opened_round(kind, request, study, round_id))
+
+    @study_page(*face.roles)
+    @require_safe
+    def own(request: HttpRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
+        """List the person's sheets of a round that may still be looked at."""
+        (round_id,) = ids.values()
+        round_ = opened_round(kind, request, study, round_id)
+        if face.own_page:
+            return redirect(face.own_page, study.public_id)
+        return _own(face, request, round_)
+
+    @study_page(*face.roles)
+    @require_safe
+    def form(request: HttpRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
+        """Show one own sheet: the form, or an example's key after it was submitted."""
+        (sheet_id,) = ids.values()
+        sheet = own_sheet(kind, request, study, sheet_id)
+        if sheet.is_example and sheet.state == Sheet.State.SUBMITTED:
+            return _feedback(face, request, sheet)
+        return _page(face, request, sheet)
+
+    @study_page(*face.roles)
+    @require_POST
+    def save(request: HttpRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
+        """Store what stands on the form; what comes too late is kept aside."""
+        (sheet_id,) = ids.values()
+        return _save(face, request, own_sheet(kind, request, study, sheet_id))
+
+    @study_page(*face.roles)
+    @require_POST
+    def submit(request: HttpRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
+        """Submit the sheet and go on with the next one."""
+        (sheet_id,) = ids.values()
+        return _submit(face, request, own_sheet(kind, request, study, sheet_id))
+
+    @study_page(*face.roles)
+    @require_POST
+    def settle(request: HttpRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
+        """Go on with a draft that was kept aside, or leave it."""
+        sheet_id, kept_id = ids.values()
+        sheet = own_sheet(kind, request, study, sheet_id)
+        kept = get_object_or_404(sheet.kept, public_id=kept_id)
+        return (face.settle or _settle)(request, sheet, kept)
+
+    return [
+        path(rounds, work, name=name),
+        path(f"{rounds}own/", own, name=f"{name}_own"),
+        path(sheets, form, name=f"{name}_form"),
+        path(f"{sheets}save/", save, name=f"{name}_save"),
+        path(f"{sheets}submit/", submit, name=f"{name}_submit"),
+        path(f"{sheets}{kept}", settle, name=f"{name}_settle"),
+    ]
+
+
+def _work(face: Face, request: Any, round_: Any) -> HttpResponse:
+    rater = own_rater(request)
+    work = next_work(request, round_, rater)
+    if work.sheet is not None:
+        return redirect(address_of(work.sheet))
+    context = _around(request, round_, rater) | {
+        "reason": work.reason,
+        "place": place_for(round_=round_, rater=rater),
+    }
+    return render(request, "rounds/work_state.html", context)
+
+
+def _own(face: Face, request: Any, round_: Any) -> HttpResponse:
+    rater = own_rater(request)
+    sheets = shown_sheets(round_, rater)[:LISTED]
+    context = _around(request, round_, rater) | {
+        "told": [(sheet, *face.told(sheet)) for sheet in sheets],
+        "is_open": round_.state == Round.State.OPEN,
+        "hides_earlier": round_.repeat_share > 0,
+    }
+    return render(request, "rounds/work_own.html", context)
+
+
+def _save(face: Face, request: Any, sheet: Any) -> HttpResponse:
+    """A part of the form that is wrong keeps nothing else from being stored: both are said."""
+    form = face.form(request.POST, sheet)
+    if not form.is_valid():
+        return _not_valid(face, request, sheet, form, errors_of(form))
+    try:
+        saved = save_draft(sheet=sheet, sent=form.sent())
+    except StaleDraft:
+        return _stale(face, request, sheet)
+    except RoundNotOpen:
+        return closed_reply(request, address_of(sheet))
+    stored = {"version": saved.version, "saved_at": saved.saved_at, **face.stored(saved)}
+    if form.unready:
+        return _not_valid(face, request, saved, form, form.unready, stored=stored)
+    return JsonResponse(stored) if wants_json(request) else see_other(address_of(sheet))
+
+
+def _submit(face: Face, request: Any, sheet: Any) -> HttpResponse:
+    form = face.form(request.POST, sheet)
+    if not form.is_valid() or form.unready:
+        problem = f"{errors_of(form)} {form.unready}".strip()
+        return _not_valid(face, request, sheet, form, problem)
+    try:
+        key = form.cleaned_data["client_key"] or uuid.uuid4().hex
+        submitted = submit_sheet(sheet=sheet, sent=form.sent(), key=key)
+    except StaleDraft:
+        return _stale(face, request, sheet)
+    except RoundNotOpen:
+        return closed_reply(request, address_of(sheet))
+    except SheetNotValid as reason:
+        # The draft was stored; the page goes on from there.
+        sheet.refresh_from_db(fields=("draft", *SAVED_FIELDS))
+        return _not_valid(face, request, sheet, form, str(reason), reason.missing)
+    following = (face.after or partial(_after, face))(request, submitted)
+    return submitted_reply(request, following, submitted.version)
+
+
+def _settle(request: Any, sheet: Any, kept: Any) -> HttpResponse:
+    choice = request.POST.get("choice")
+    address = address_of(sheet)
+    # Anything but an answer to the question leaves both versions where they are.
+    if choice not in ("mine", "stored"):
+        return see_other(address)
+    try:
+        take_kept(sheet=sheet, kept=kept, is_wanted=choice == "mine")
+    except RoundNotOpen:
+        return closed_reply(request, address)
+    return see_other(address)
+
+
+def _page(
+    face: Face,
+    request: Any,
+    sheet: Any,
+    form: SaveForm | None = None,
+    error: str = "",
+    missing: list[str] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """The form; one with errors brings its own content back."""
+    content = form.content if form else content_of(sheet)
+    context = _around(request, sheet.round, sheet.rater) | {
+        "sheet": sheet,
+        "is_open": is_changeable(sheet),
+        "kept": _kept(face, sheet),
+        "error": error,
+        "missing": missing or [],
+        "client_key": uuid.uuid4().hex,
+        "page": page_data(sheet),
+        "page_name": f"{face.kind.work_page}-page",
+        **face.shown(sheet, content),
+    }
+    return render(request, f"{face.templates}.html", context, status=status)
+
+
+def _feedback(face: Face, request: Any, sheet: Any) -> HttpResponse:
+    """An example beside its key."""
+    items = face.kind.Item._default_manager.filter(round=sheet.round)
+    subject = f"{face.kind.subject}_id"
+    item = items.get(**{subject: getattr(sheet, subject)})
+    own = shown_sheets(sheet.round, sheet.rater).filter(is_example=True)
+    context = _around(request, sheet.round, sheet.rater) | {
+        "sheet": sheet,
+        "rows": face.answers(sheet, item),
+        "share": agreement(face.kind, [(sheet, item.key_points or {})]),
+        "number": own.filter(place__lte=sheet.place).count(),
+        "examples": items.filter(key_points__isnull=False).count(),
+        "place": place_for(round_=sheet.round, rater=sheet.rater),
+    }
+    return render(request, f"{face.templates}_feedback.html", context)
+
+
+def page_data(sheet: Any) -> dict[str, object]:
+    """What the script starts from; every page loaded is a client of its own."""
+    return {
+        "user": str(sheet.rater.public_id),
+        "sheet": str(sheet.public_id),
+        "version": sheet.version,
+        "client": uuid.uuid4().hex,
+        "saved_at": sheet.saved_at.isoformat() if sheet.saved_at else None,
+    }
+
+
+def _around(request: Any, round_: Any, rater: Any) -> dict[str, Any]:
+    """What every work page shows around the sheet."""
+    participant = participant_of(request)
+    return {
+        "study": round_.study,
+        "round": round_,
+        "kind": kind_of(round_),
+        "done": submitted_count(round_, rater),
+        # How much a crowd link asks for; None for members.
+        "asked": participant.link.required_items if participant else None,
+    }
+
+
+def _kept(face: Face, sheet: Any) -> list[dict[str, Any]]:
+    """Drafts that were kept aside, newest first, with the parts that differ."""
+    stored = content_of(sheet)
+    compare = face.differences or partial(_differing, face)
+    return [
+        {"kept": kept, "rows": compare(sheet, face.kind.Content(**kept.content), stored)}
+        for kept in sheet.kept.all()
+    ]
+
+
+def _differing(face: Face, sheet: Any, mine: Any, stored: Any) -> list[dict[str, str]]:
+    one, other = face.said(sheet, mine), face.said(sheet, stored)
+    rows = [
+        {"name": name, "mine": one.get(name, ""), "stored": other.get(name, "")}
+        for name in dict.fromkeys([*one, *other])
+    ]
+    return [row for row in rows if row["mine"] != row["stored"]]
+
+
+def _stale(face: Face, request: Any, sheet: Any) -> HttpResponse:
+    """Both contents side by side; nothing was overwritten."""
+    rows = face.kind.Sheet._default_manager.select_related(*face.kind.needed)
+    stored = rows.get(pk=sheet.pk)
+    context = {
+        "study": stored.round.study,
+        "kind": face.kind,
+        "sheet": stored,
+        "kept": _kept(face, stored),
+    }
+    return conflict_reply(request, address_of(stored), face.kept_template, context)
+
+
+def _not_valid(
+    face: Face,
+    request: Any,
+    sheet: Any,
+    form: SaveForm,
+    detail: str,
+    missing: list[str] | None = None,
+    stored: dict[str, Any] | None = None,
+) -> HttpResponse:
+    """Say what is missing or wrong; without script the content comes back.
+
+    ``stored`` tells a script that the draft was stored nevertheless.
+    """
+    if not wants_json(request):
+        return _page(face, request, sheet, form, detail, missing, status=422)
+    return not_valid_json(detail, missing, stored)
+
+
+def _after(face: Face, request: HttpRequest, sheet: Any) -> str:
+    """An example shows its key; anything else goes on with the next item."""
+    if sheet.is_example:
+        return address_of(sheet)
+    following = next_work(request, sheet.round, sheet.rater).sheet
+    if following is not None:
+        return address_of(following)
+    return reverse(face.kind.work_page, args=[sheet.round.study.public_id, sheet.round.public_id])
+
+
+def address_of(sheet: Any) -> str:
+    """Where a person works on their sheet."""
+    page = kind_of(sheet).sheet_page
+    return reverse(page, args=[sheet.round.study.public_id, sheet.public_id])

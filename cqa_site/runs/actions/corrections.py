@@ -1,0 +1,138 @@
+"""Correcting the parameters of a run that is paused because its endpoint refuses them.
+
+The plan stays as it was frozen. A correction is an amendment beside it: when, by whom, why, what
+went out before and what goes out since, and how many calls had a value by then. Every attempt
+carries the number of amendments before it, so that replies from before and after can be told
+apart. What has a value or is paid for is not asked again.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from cqa_site.judging.chat import Failure
+from cqa_site.judging.parameters import SCHEMA, TOKEN_LIMITS
+from cqa_site.people.access import record
+from cqa_site.people.models import User
+from cqa_site.runs import jobs
+from cqa_site.runs.ledger.gates import locked_gate
+from cqa_site.runs.models import Call, Run
+from cqa_site.runs.words import can_be_corrected
+
+from .runs import RunRefused, state_to_resume
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What is sent otherwise from now on.
+
+    Parameters
+    ----------
+    leave_out
+        Names of parameters; ``response_format`` stands for the JSON schema.
+    token_parameter
+        Name under which the token limit goes; empty leaves it.
+    values
+        Name → other value, of parameters that are sent already. A token limit can only shrink.
+    """
+
+    leave_out: tuple[str, ...] = ()
+    token_parameter: str = ""
+    values: dict[str, Any] = field(default_factory=dict)
+
+
+def refused_parameter(run: Run) -> str:
+    """The parameter that a pause is about; empty if the endpoint named none."""
+    kind, _colon, rest = run.pause_reason.partition(": ")
+    return rest.partition(":")[0] if kind == Failure.PARAMETER else ""
+
+
+def sent_names(run: Run) -> list[str]:
+    """Everything that could be left out: parameters without the token limit, and the schema."""
+    names = [name for name in run.params if name not in TOKEN_LIMITS]
+    return [*names, SCHEMA] if run.uses_schema else names
+
+
+def suggested(run: Run) -> Correction:
+    """What would answer the refusal: what the endpoint's probe found, else the obvious."""
+    fitted, left_out = run.endpoint.fitted(run.params)
+    refused = refused_parameter(run)
+    token = next((name for name in TOKEN_LIMITS if name in fitted), "")
+    if refused == token:
+        token = next(name for name in TOKEN_LIMITS if name != refused)
+    dropped = {*left_out, refused} & set(sent_names(run))
+    return Correction(leave_out=tuple(sorted(dropped)), token_parameter=token)
+
+
+@transaction.atomic
+def correct_run(*, run: Run, actor: User, correction: Correction) -> None:
+    """Amend what a paused run sends, and go on where it is; raises RunRefused."""
+    with locked_gate(run.endpoint):
+        run = Run.objects.select_for_update(of=("self",)).get(pk=run.pk)
+        if not can_be_corrected(run):
+            raise RunRefused(
+                "Only a run that is paused because the endpoint refuses its requests can be "
+                "corrected."
+            )
+        params, uses_schema = corrected(run, correction)
+        if (params, uses_schema) == (run.params, run.uses_schema):
+            raise RunRefused("This changes nothing: the endpoint would refuse the same again.")
+        amendment = {
+            "number": len(run.amendments) + 1,
+            "at": timezone.now().isoformat(timespec="seconds"),
+            "by": str(actor),
+            "reason": run.pause_reason,
+            "before": {"params": run.params, "use_schema": run.uses_schema},
+            "params": params,
+            "use_schema": uses_schema,
+            "done_before": run.calls.filter(state=Call.State.DONE).count(),
+        }
+        _ask_refused_again(run)
+        run.amendments = [*run.amendments, amendment]
+        run.state, run.pause_reason = state_to_resume(run), ""
+        run.save(update_fields=["amendments", "state", "pause_reason"])
+    record(
+        study=run.study,
+        actor=actor,
+        verb="run_corrected",
+        subject=f"#{run.number}",
+        params=params,
+        use_schema=uses_schema,
+    )
+    transaction.on_commit(jobs.ring)
+
+
+def corrected(run: Run, correction: Correction) -> tuple[dict[str, Any], bool]:
+    """Parameters after a correction and whether a schema goes with them; raises RunRefused."""
+    known = sent_names(run)
+    if unknown := sorted({*correction.leave_out} - {*known}):
+        raise RunRefused(f"“{unknown[0]}” is not sent, so it cannot be left out.")
+    params = {name: run.params[name] for name in run.params if name not in correction.leave_out}
+    if correction.token_parameter:
+        if correction.token_parameter not in TOKEN_LIMITS:
+            raise RunRefused(f"A token limit goes as {' or '.join(TOKEN_LIMITS)}.")
+        # The first there is; a second name of the same limit goes.
+        limits = [params.pop(name) for name in TOKEN_LIMITS if name in params]
+        params[correction.token_parameter] = limits[0]
+    for name, value in correction.values.items():
+        if name not in params:
+            raise RunRefused(f"“{name}” is not sent, so it has no other value.")
+        if name in TOKEN_LIMITS and not _is_less(value, params[name]):
+            raise RunRefused(
+                f"“{name}” is at most {params[name]}: the cost was reckoned with that."
+            )
+        params[name] = value
+    return params, run.uses_schema and SCHEMA not in correction.leave_out
+
+
+def _is_less(value: Any, most: int) -> bool:
+    return type(value) is int and 1 <= value <= most
+
+
+def _ask_refused_again(run: Run) -> None:
+    """Calls that ended because the endpoint refused them wait again; none of them was paid for."""
+    run.calls.filter(state=Call.State.UNSCORED, reason=Failure.REQUEST).update(
+        state=Call.State.READY, reason="", finished_at=None, tries=0, format_tries=0
+    )

@@ -1,0 +1,157 @@
+"""Preferences by a program: rounds with controls, verdicts of people and judges, starting one."""
+
+import pytest
+
+from benchmark.preferences.models import PreferenceRound
+
+pytestmark = pytest.mark.django_db
+
+
+def address(world, rest):
+    return f"/api/v1/studies/{world.study.public_id}/{rest}"
+
+
+def systems(world):
+    return [
+        str(each.public_id)
+        for each in world.study.systems.filter(name__in=("Alpha", "Beta", "Gamma"))
+    ]
+
+
+def two(world):
+    """Answers of two systems to one question under one scenario."""
+    first = world.study.answers.filter(system__name="Alpha", question__pairs__isnull=False).first()
+    second = first.question.answers.get(system__name="Beta", scenario=first.scenario)
+    return [str(first.public_id), str(second.public_id)]
+
+
+def plan(world, **more):
+    usual = {"name": "By program", "size": 5, "leave_out_used": False, "systems": systems(world)}
+    return usual | more
+
+
+def test_a_round_with_controls_of_ones_own(world, researcher):
+    sent = plan(world, controls=[two(world)])
+    made = researcher.post(address(world, "preference-rounds/"), sent, format="json")
+    assert made.status_code == 201, made.data
+    assert (made.data["pairs"], made.data["controls"]) == (5, sent["controls"])
+    items = researcher.get(address(world, f"preference-rounds/{made.data['id']}/items/")).data
+    (control,) = [each for each in items["results"] if each["known"]]
+    better = control[control["known"]]
+    assert better == sent["controls"][0][0]
+    assert {control["first"], control["second"]} == set(sent["controls"][0])
+    one = address(world, f"preference-rounds/{made.data['id']}/")
+    changed = researcher.patch(one, {"seed": 9}, format="json")
+    assert (changed.data["seed"], changed.data["controls"]) == (9, sent["controls"])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"controls": [["one"]]},
+        {"control_share": 0.6},
+        {"size": 0},
+        {"pass_mark": 0.5},
+        {"systems": ["00000000-0000-4000-8000-000000000000"]},
+    ],
+)
+def test_a_plan_that_cannot_be_is_a_400(world, researcher, wrong):
+    sent = plan(world, **wrong)
+    reply = researcher.post(address(world, "preference-rounds/"), sent, format="json")
+    assert reply.status_code == 400
+    assert set(wrong) <= set(reply.data["errors"])
+
+
+def test_controls_that_nothing_is_known_of_are_a_409(world, researcher):
+    sent = plan(world, control_share=0.5, control_gap=100)
+    reply = researcher.post(address(world, "preference-rounds/"), sent, format="json")
+    assert reply.status_code == 409
+    assert "control pairs are wanted" in reply.data["detail"]
+
+
+def test_a_round_of_another_study_is_a_404(world, foreign, researcher):
+    for rest in ("", "items/", "people/"):
+        theirs = address(world, f"preference-rounds/{foreign.open_preferring.public_id}/{rest}")
+        assert researcher.get(theirs).status_code == 404
+
+
+def test_a_round_moves_and_an_open_one_stays_as_it_is(world, researcher):
+    one = address(world, f"preference-rounds/{world.draft_preferring.public_id}/")
+    assert researcher.post(f"{one}open/", {}, format="json").data["state"] == "open"
+    assert researcher.post(f"{one}open/", {}, format="json").status_code == 409
+    assert researcher.patch(one, {"seed": 2}, format="json").status_code == 409
+    assert researcher.delete(one).status_code == 409
+    assert researcher.post(f"{one}close/", {}, format="json").data["state"] == "closed"
+    assert researcher.post(f"{one}reopen/", {}, format="json").data["state"] == "open"
+
+
+def test_verdicts_of_a_judge_name_their_run(world, researcher):
+    found = researcher.get(
+        address(world, "preference-sheets/"), {"run": str(world.preferring_run.public_id)}
+    ).data
+    assert found["count"] == 2 * world.study.pairs.count()
+    row = found["results"][0]
+    assert (row["rater_kind"], row["preference_round"]) == ("model", None)
+    assert row["verdict"] in ("first", "second")
+    people = researcher.get(address(world, "preference-sheets/"), {"rater_kind": "person"}).data
+    assert people["count"] == 0
+
+
+def test_results_by_a_judge(world, researcher):
+    found = researcher.get(address(world, "preferences/")).data
+    (judge,) = found["choices"]
+    assert found["by"] == judge["name"] == str(world.preference_sheet.rater.public_id)
+    n = world.study.pairs.count()
+    assert (found["verdicts"], found["both_orders"], found["contradictions"]) == (2 * n, n, 0)
+    assert sum(each["n"] for each in found["matrix"]) == 2 * n
+    assert {each["system"] for each in found["ranking"]} | set(found["unranked"]) == {
+        each["system"] for each in found["matrix"]
+    }
+    same = researcher.get(address(world, "preferences/"), {"by": judge["name"]}).data
+    assert same["by"] == judge["name"]
+    assert researcher.get(address(world, "preferences/"), {"by": "people"}).status_code == 400
+    assert researcher.get(address(world, "preferences/"), {"who": "people"}).status_code == 400
+
+
+def start(world, **more):
+    prompt = world.study.prompt_versions.get(kind="preference")
+    usual = {
+        "kind": "preferring",
+        "endpoint": str(world.endpoint.public_id),
+        "prompt": str(prompt.public_id),
+    }
+    return usual | more
+
+
+def test_a_judge_is_started_over_one_round(world, researcher):
+    wanted = {"choice": "round", "preference_round": str(world.draft_preferring.public_id)}
+    estimate = researcher.post(
+        address(world, "runs/estimate/"), start(world, **wanted), format="json"
+    )
+    pairs = PreferenceRound.objects.get(pk=world.draft_preferring.pk).items.count()
+    assert estimate.data["requests"] == 2 * pairs
+    made = researcher.post(address(world, "runs/"), start(world, **wanted), format="json")
+    assert made.status_code == 201, made.data
+    assert made.data["kind"] == "preferring"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name"),
+    [
+        ({"replicates": 2}, "replicates"),
+        ({"choice": "round"}, "preference_round"),
+        ({"choice": "sample"}, "sample"),
+        ({"choice": "some"}, "choice"),
+    ],
+)
+def test_a_run_that_cannot_be_is_a_400(world, researcher, wrong, name):
+    reply = researcher.post(address(world, "runs/"), start(world, **wrong), format="json")
+    assert reply.status_code == 400
+    assert name in reply.data["errors"]
+
+
+def test_a_round_of_another_study_starts_nothing(world, foreign, researcher):
+    wanted = {"choice": "round", "preference_round": str(foreign.open_preferring.public_id)}
+    reply = researcher.post(address(world, "runs/"), start(world, **wanted), format="json")
+    assert reply.status_code == 400
+    assert "preference_round" in reply.data["errors"]

@@ -1,0 +1,295 @@
+"""Systems of other packages: from the document's recipe to the leaderboard, and what may break."""
+
+import pytest
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from argsum.actions import system_inputs
+from argsum.actions.system_runs import (
+    SystemRunRefused,
+    cancel_system,
+    resume_system,
+    start_system,
+)
+from argsum.models import SystemRun
+from argsum.systems.contract import Parameter, SummarizationSystem, SystemNotValid
+from argsum.systems.registry import OWN, systems
+from cqa_site.people.models import Rater, Role
+from cqa_site.people.tokens import create_token
+from tests.argsum.made_cells import make_count, make_dataset
+from tests.argsum.made_runs import PlaceScorer, make_run, plan_of, work
+from tests.argsum.systems.packages import Packages, documented
+from tests.cast import make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+State = SystemRun.State
+HEAD = "from argsum.systems.contract import *\n"
+# A system in one line; what it returns is left open.
+MADE = HEAD + (
+    "SYSTEM = SummarizationSystem(name='odd', title='Odd', about='a', citation='c', "
+    "variants={variants}, needs={needs}, summarize=lambda cell, parameters, tools: {made})\n"
+)
+
+
+class Lab:
+    """Two cells, a researcher on page and API, and packages that come and go."""
+
+    def __init__(self, packages):
+        self.packages = packages
+        self.study = make_study()
+        self.researcher = make_member(self.study, Role.RESEARCHER)
+        self.dataset = make_dataset(self.study)
+        self.client = sign_in(self.researcher)
+
+    def url(self, name, **ids):
+        return reverse(name, kwargs={"study_id": self.study.public_id, **ids})
+
+    def page(self, name, query=None, **ids):
+        return self.client.get(self.url(name, **ids), query).content.decode()
+
+    def offered(self):
+        """What the form says about systems that cannot be used."""
+        return self.page("system_run_new")
+
+    def run(self, made, *, variants="('plain',)", needs="('match',)", **chosen):
+        code = MADE.format(made=made, variants=variants, needs=needs)
+        self.packages.add("odd-one", "odd = odd_one:SYSTEM", code)
+        return make_run(self.dataset, self.researcher, system="odd", grid={}, **chosen)
+
+
+@pytest.fixture
+def packages(tmp_path, monkeypatch):
+    made = Packages(tmp_path, monkeypatch)
+    yield made
+    monkeypatch.undo()
+    made.forget()
+
+
+@pytest.fixture
+def lab(packages, monkeypatch):
+    scorer = PlaceScorer()
+    monkeypatch.setattr(system_inputs, "match_scorer_of", lambda _scorer: scorer)
+    return Lab(packages)
+
+
+@pytest.fixture
+def api(lab):
+    client = APIClient()
+    _token, text = create_token(user=lab.researcher, name="test", scope="write")
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
+    base = f"/api/v1/studies/{lab.study.public_id}/"
+    return lambda path, body=None: (
+        client.get(base + path) if body is None else client.post(base + path, body, format="json")
+    )
+
+
+def test_the_system_of_the_document_runs_and_stands_on_the_leaderboard(lab, api):
+    package, point, code, version = documented()
+    lab.packages.add(package, point, code, version)
+    form = lab.client.get(lab.url("system_run_new")).context["form"]
+    assert form.fields["longest-most"].label == "Most key points"
+    given = {n: f.initial for n, f in form.fields.items() if f.initial not in (None, False)}
+    given |= {"dataset": lab.dataset.pk, "split": "test", "system": "longest"}
+    given |= {"settings": "typed", "longest-most": "1, 2"}
+    wrong = lab.client.post(lab.url("system_run_new"), given | {"longest-most": "21"})
+    assert "21 does not lie between 1 and 20" in wrong.content.decode()
+    assert lab.client.post(lab.url("system_run_new"), given).status_code == 302
+    run = work(lab.study.system_runs.get())
+    assert (run.state, run.error) == (State.DONE, "")
+    assert (run.package, run.label) == (
+        "longest-arguments 1.0",
+        "Longest arguments (MiniLM (not tuned))",
+    )
+    made = run.sets.get(cell__stance=1, setting="most=2 redundancy=0.5")
+    # The longest two of one key point would repeat each other: one of each.
+    assert [each.text for each in made.summaries.all()] == [
+        "Nobody should have to walk home alone after midnight.",
+        "Nurses finish their shift long after the last tram.",
+    ]
+    assert [each.prevalence for each in made.summaries.all()] == [3, 3]
+    person = Rater.objects.create(study=lab.study, kind="person", name="A")
+    for each in run.sets.filter(setting=made.setting):
+        make_count(each, person, covered=2, unique=2)
+    board = lab.page("key_points", {"dataset": lab.dataset.public_id})
+    assert "Longest arguments (MiniLM (not tuned))" in board
+    [row] = api("key-points/leaderboard/").json()["system_rows"]
+    assert (row["system"], row["setting"]) == (run.label, made.setting)
+    assert row["figures"]["weighted"]["value"] == pytest.approx(1.0)
+    assert "longest-arguments 1.0" in lab.page("system_run", system_run_id=run.public_id)
+
+
+def test_the_same_by_api_with_types_and_bounds(lab, api):
+    package, point, code, version = documented()
+    lab.packages.add(package, point, code, version)
+    shown = api("summarization-systems/").json()
+    assert [each["name"] for each in shown["systems"]] == [*(own.name for own in OWN), "longest"]
+    most = shown["systems"][-1]["parameters"][0]
+    assert (most["kind"], most["low"], most["high"], most["published"]) == ("int", 1, 20, [1, 4])
+    body = {"dataset": str(lab.dataset.public_id), "system": "longest"}
+    refused = api("system-runs/", body | {"grid": {"most": [2.5]}})
+    assert (refused.status_code, "no whole number" in refused.content.decode()) == (400, True)
+    assert api("system-runs/", body | {"system": "shortest"}).status_code == 400
+    started = api("system-runs/", body)
+    assert started.status_code == 201
+    assert started.json()["grid"] == {"most": [1, 4], "redundancy": [0.5]}
+    run = work(lab.study.system_runs.get())
+    assert (run.state, run.sets.filter(state="done").count()) == (State.DONE, 4)
+    assert api("system-runs/?system=longest").json()["count"] == 1
+    assert api("system-runs/?system=barh").json()["count"] == 0
+    assert api("system-runs/?system=shortest").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("points", "code", "said"),
+    [
+        ("odd = odd_one:SYSTEM", "1 / 0", "ZeroDivisionError while it was loaded"),
+        ("odd = odd_one:SYSTEM", "raise SystemExit(3)", "SystemExit while it was loaded"),
+        ("odd = odd_one:SYSTEM", "", "AttributeError while it was loaded"),
+        ("odd = nowhere:SYSTEM", "", "ModuleNotFoundError while it was loaded"),
+        ("odd = odd_one:SYSTEM", "SYSTEM = 3", "is no SummarizationSystem"),
+        ("odd", "", "entry points cannot be read"),
+        ("odd = odd_one:SYSTEM", MADE.replace("'odd'", "'other'"), "calls itself “other”"),
+        ("barh = odd_one:SYSTEM", MADE.replace("'odd'", "'barh'"), "another system has this name"),
+    ],
+)
+def test_a_broken_package_is_named_and_takes_nothing_down(lab, api, points, code, said):
+    code = code.format(made="Summary(reason='none')", variants="('plain',)", needs="()")
+    lab.packages.add("odd-one", points, code)
+    assert systems() == OWN
+    page = lab.offered()
+    assert said in page
+    assert "odd-one 1.0" in page
+    [fault] = api("summarization-systems/").json()["faults"]
+    assert fault["package"] == "odd-one 1.0"
+    assert make_run(lab.dataset, lab.researcher, system="barh", grid=BARH).state == State.DONE
+
+
+BARH = {"threshold": [0.5], "fill_up": [1.0]}
+
+
+def test_a_broken_system_beside_a_good_one_is_named_when_somebody_asks_for_it(lab):
+    good = MADE.format(made="Summary(reason='none')", variants="('plain',)", needs="()")
+    lab.packages.add("odd-one", "bad = odd_one:NOTHING\nodd = odd_one:SYSTEM", good)
+    assert [each.name for each in systems()[len(OWN) :]] == ["odd"]
+    with pytest.raises(SystemRunRefused, match="“bad” of the package odd-one"):
+        plan_of(lab.dataset, system="bad", grid={})
+
+
+def test_of_two_packages_with_one_name_neither_is_taken(lab):
+    code = MADE.format(made="Summary(reason='none')", variants="('plain',)", needs="()")
+    lab.packages.add("odd-one", "odd = odd_one:SYSTEM", code)
+    lab.packages.add("odd-two", "odd = odd_two:SYSTEM", code)
+    assert systems() == OWN
+    page = lab.offered()
+    assert "odd-one 1.0" in page
+    assert "odd-two 1.0" in page
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        ("1 / 0", "ZeroDivisionError"),
+        ("exit(1)", "SystemExit"),
+        ("['text']", "it returned no Summary"),
+        ("Summary()", "has clusters or a reason"),
+        ("Summary(['text'])", "no KeyPoint with a text"),
+        ("Summary([KeyPoint(' ')])", "no KeyPoint with a text"),
+        ("Summary([KeyPoint('x')] * 1001)", "more than 1,000 key points"),
+        ("Summary(clusters=[0])", "1 cluster ids for 6 arguments"),
+        ("Summary(clusters=[0.5] * 6)", "a whole number"),
+        ("Summary([KeyPoint('x', 2)], clusters=[0] * 6)", "a key point of cluster 2"),
+        ("Summary([KeyPoint('x')], match=tools.pairs)", "match scores of shape (6, 6)"),
+        ("Summary([KeyPoint('x')], match=tools.pairs[:, :1] / 0)", "a match score is no number"),
+        ("tools.pairs.fill(0)", "ValueError"),
+        ("tools.vectors", "it asks for “vectors”"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_a_system_that_fails_stops_its_run_and_names_its_package(lab, made, said):
+    run = lab.run(made)
+    assert run.state == State.FAILED
+    assert run.error.startswith("“Odd” of the package odd-one 1.0 failed: ")
+    assert said in run.error
+    assert run.sets.count() == 0
+
+
+def test_clusters_alone_are_put_into_words_here(lab):
+    clusters = "Summary(clusters=__import__('numpy').array([0, 0, 0, 1, 1, 1]))"
+    run = lab.run(clusters, variants="CLUSTERING")
+    assert run.state == State.DONE
+    made = run.sets.get(cell__stance=1)
+    assert made.clusters == [0, 0, 0, 1, 1, 1]
+    assert [each.cluster for each in made.summaries.all()] == [0, 1]
+    written = lab.run(clusters, variants="CLUSTERING", variant="global")
+    assert written.state == State.WRITING
+    refused = lab.run("Summary([KeyPoint('x')])", variants="CLUSTERING", variant="local")
+    assert "somebody else is to write" in refused.error
+
+
+def test_what_a_system_gets_holds_no_row(lab):
+    run = lab.run("Summary([KeyPoint(repr(cell))])")
+    [text, _other] = run.sets.order_by("cell__position").values_list("summaries__text", flat=True)
+    assert text.startswith("CellData(topic='Every town")
+    assert "written=None" in text
+
+
+def test_a_run_goes_on_only_with_the_version_that_began_it(lab):
+    done = lab.run("Summary([KeyPoint('x')])")
+    plan = plan_of(lab.dataset, system="odd", grid={}, seed=2)
+    run = start_system(study=lab.study, actor=lab.researcher, plan=plan)
+    cancel_system(run=run, actor=lab.researcher)
+    code = (lab.packages.folder / "odd_one.py").read_text()
+    lab.packages.add("odd-one", "odd = odd_one:SYSTEM", code, version="2.0")
+    run.refresh_from_db()
+    resume_system(run=run, actor=lab.researcher)
+    assert work(run).error == (
+        "The run was begun with odd-one 1.0; now there is odd-one 2.0. Start a new run."
+    )
+    again = make_run(lab.dataset, lab.researcher, system="odd", grid={})
+    assert (again.state, again.package) == (State.DONE, "odd-one 2.0")
+    # Tables never put two versions into one row.
+    assert again.label != done.label
+
+
+def test_runs_of_a_package_that_is_gone_are_still_shown(lab, api):
+    run = lab.run("Summary([KeyPoint('x')])")
+    lab.packages.remove("odd-one")
+    assert run.label in lab.page("system_runs", {"system": "odd"})
+    assert "odd-one 1.0" in lab.page("system_run", system_run_id=run.public_id)
+    assert run.label in lab.page("key_points")
+    assert api("system-runs/?system=odd").json()["count"] == 1
+    SystemRun.objects.filter(pk=run.pk).update(state=State.FAILED)
+    run.refresh_from_db()
+    resume_system(run=run, actor=lab.researcher)
+    assert work(run).error == "There is no system of the name “odd”."
+
+
+def test_a_setting_that_cannot_be_stored_is_refused(lab):
+    many = "parameters=tuple(Parameter('p' * 39 + str(n), (1,)) for n in range(6)), "
+    code = MADE.replace("variants=", many + "variants=")
+    code = code.format(made="Summary(reason='none')", variants="('plain',)", needs="()")
+    lab.packages.add("odd-one", "odd = odd_one:SYSTEM", code)
+    grid = {each.name: [1] for each in systems()[-1].parameters}
+    plan = plan_of(lab.dataset, system="odd", grid=grid)
+    with pytest.raises(SystemRunRefused, match="too long to be stored"):
+        start_system(study=lab.study, actor=lab.researcher, plan=plan)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"name": "Odd one"}, "is no name"),
+        ({"title": None}, "a title"),
+        ({"summarize": None}, "a function"),
+        ({"variants": ("global",)}, "variants are"),
+        ({"needs": ("money",)}, "needs are"),
+        ({"parameters": (Parameter("a", ()), Parameter("a", ()))}, "two parameters"),
+        ({"parameters": (Parameter("a", (), kind="text"),)}, "a kind is"),
+        ({"parameters": (Parameter("a", (2,)),)}, "does not lie between 0 and 1"),
+        ({"parameters": (Parameter("a-b", ()),)}, "is no name"),
+    ],
+)
+def test_declarations_that_break_the_contract(changed, said):
+    usual = {"name": "odd", "title": "Odd", "about": "a", "citation": "c", "summarize": print}
+    with pytest.raises(SystemNotValid, match=said):
+        SummarizationSystem(**usual | changed)

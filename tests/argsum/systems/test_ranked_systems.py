@@ -1,0 +1,160 @@
+"""BarH and SMatchToPr on scores small enough to follow by hand."""
+
+import numpy as np
+import pytest
+
+from argsum.systems.barh import barh
+from argsum.systems.smatchtopr import page_rank, smatchtopr
+
+
+def symmetric(c, **pairs):
+    scores = np.eye(c)
+    for name, score in pairs.items():
+        i, j = (int(digit) for digit in name[1:])
+        scores[i, j] = scores[j, i] = score
+    return scores
+
+
+# -- BarH -------------------------------------------------------------------------------------
+
+# Arguments 0 and 1 are candidates 0 and 1; candidate 2 was generated.
+MATCH = np.array(
+    [
+        [1.0, 0.1, 0.95],  # is candidate 0: does not vote at first
+        [0.1, 1.0, 0.0],  # is candidate 1
+        [0.9, 0.2, 0.3],
+        [0.95, 0.2, 0.3],
+        [0.1, 0.9, 0.3],
+        [0.2, 0.3, 0.9],
+        [0.2, 0.3, 0.91],
+        [0.2, 0.3, 0.92],
+        [0.8, 0.1, 0.1],  # its best is not above the threshold
+    ]
+)
+OWN = [0, 1, None]
+
+
+def test_candidates_are_ranked_by_matches():
+    assert barh(MATCH, np.eye(3), own=OWN, threshold=0.856) == [2, 0, 1]
+
+
+def test_a_score_equal_to_the_threshold_is_no_match():
+    # Candidate 2 keeps .91 and .92, candidate 0 has .95, candidate 1 has nothing left.
+    assert barh(MATCH, np.eye(3), own=OWN, threshold=0.9) == [2, 0]
+
+
+def test_a_near_duplicate_of_a_higher_one_goes_and_its_arguments_are_matched_again():
+    match = MATCH.copy()
+    # What candidate 2 leaves behind matches candidate 1: three votes more.
+    match[5:8, 1] = 0.89
+    match[0, 0] = 0.0
+    between = symmetric(3, s02=0.87)
+    # First round: 2 has 3, 0 has 2, 1 has 1. 0 goes with 2 ranked above it.
+    assert barh(match, between, own=OWN, threshold=0.856) == [2, 1]
+    # With 2 below 0 (only one vote), 2 goes, and 1 overtakes 0 by what 2 leaves.
+    match[6:8, 2] = 0.0
+    match[6:8, 1] = 0.0
+    match[5, 1] = 0.89
+    match[5, 2] = 0.9
+    match[4, 0] = 0.0
+    found = barh(match, between, own=OWN, threshold=0.856)
+    assert found == [0, 1]
+
+
+def test_a_removed_candidate_still_removes_the_next():
+    # Votes 3, 2, 1; 1 is like 0, and 2 is like 1 but not like 0.
+    match = np.array([[0.9, 0, 0]] * 3 + [[0, 0.9, 0]] * 2 + [[0, 0, 0.9]])
+    between = symmetric(3, s01=0.87, s12=0.87)
+    assert barh(match, between, own=[None] * 3, threshold=0.856) == [0]
+
+
+def test_rematching_counts_removed_candidates_and_changes_the_order():
+    # 0: three votes; 1 (argument 6): two and a duplicate of 0; 2: two, which argument 6 joins
+    # with those two that 1 leaves.
+    match = np.zeros((7, 3))
+    match[0:3, 0] = 0.9
+    match[3:5, 1] = 0.95
+    match[3:5, 2] = 0.87
+    match[5, 2] = 0.9
+    match[6] = [0.5, 1.0, 0.88]
+    between = symmetric(3, s01=0.9)
+    assert barh(match, between, own=[None, 6, None], threshold=0.856) == [2, 0]
+
+
+def test_two_scores_of_a_pair_are_averaged():
+    match = np.array([[0.9, 0.0], [0.9, 0.0], [0.0, 0.9]])
+    between = np.array([[1.0, 0.9], [0.82, 1.0]])
+    assert barh(match, between, own=[None, None], threshold=0.85) == [0]
+    assert barh(match, between, own=[None, None], threshold=0.86) == [0, 1]
+
+
+def test_barh_without_any_match_or_candidate():
+    assert barh(np.full((3, 2), 0.5), np.eye(2), own=[None, None], threshold=0.856) == []
+    assert barh(np.zeros((3, 0)), np.zeros((0, 0)), own=[], threshold=0.856) == []
+    # Every argument is a candidate itself: nobody votes.
+    assert barh(np.ones((2, 2)), np.eye(2), own=[0, 1], threshold=0.856) == []
+    with pytest.raises(ValueError, match="2 candidates"):
+        barh(np.ones((2, 2)), np.eye(3), own=[0, 1], threshold=0.5)
+
+
+# -- SMatchToPr -------------------------------------------------------------------------------
+
+
+def test_page_rank_of_two_linked_candidates_by_hand():
+    # Rows (1, .5) / 1.5 and (.5, 1) / 1.5; restart 3:1; x = .2 (2/3 x + 1/3 (1 - x)) + .8 · .75,
+    # so x = .6 + .2 / 3 + x / 15, x = (2/3) / (14/15) = 5/7.
+    found = page_rank(np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([0.9, 0.3]))
+    assert found == pytest.approx([5 / 7, 2 / 7], abs=1e-9)
+
+
+def test_many_candidates_get_the_same_importance_without_a_graph():
+    generator = np.random.default_rng(4)
+    vectors = generator.normal(size=(30, 3))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    scores, quality = vectors @ vectors.T, generator.random(30)
+    for damping in (0.2, 0.85, 0.999, 1.0):
+        small = page_rank(scores, quality, damping=damping)
+        large = page_rank(scores, quality, damping=damping, most_nodes=10)
+        assert large == pytest.approx(small, abs=1e-10)
+        assert sum(large) == pytest.approx(1)
+    assert page_rank(scores, np.zeros(30), most_nodes=10) == pytest.approx(
+        page_rank(scores, np.ones(30)), abs=1e-10
+    )
+
+
+def test_scores_below_the_edge_link_nothing():
+    # Only self-links: importance is the quality.
+    found = page_rank(np.array([[1.0, 0.39], [0.39, 1.0]]), np.array([0.9, 0.3]))
+    assert found == pytest.approx([0.75, 0.25])
+
+
+def test_candidates_are_kept_down_the_rank_while_unlike_the_kept_ones():
+    between = symmetric(4, s01=0.8, s12=0.9, s23=0.79)
+    quality = np.array([0.9, 0.8, 0.7, 0.6])
+    # 1 is like 0 (not below .8); 2 is like 1, which was not kept; 3 is just unlike 2.
+    assert smatchtopr(between, quality, edge=0.95) == [0, 2, 3]
+    assert smatchtopr(between, quality, edge=0.95, redundancy=0.79) == [0, 2]
+
+
+def test_links_can_outrank_quality():
+    between = symmetric(4, s12=0.7, s13=0.7)
+    quality = np.array([0.82, 0.81, 0.81, 0.81])
+    # Alone at the walk's end, candidate 0 keeps what it has; candidate 1 collects from 2 and 3.
+    assert smatchtopr(between, quality, damping=0.2)[0] == 1
+    assert smatchtopr(between, quality, damping=0.0)[0] == 0
+
+
+def test_ties_and_edges_of_smatchtopr():
+    assert smatchtopr(np.zeros((0, 0)), np.zeros(0)) == []
+    assert smatchtopr(np.eye(3), np.zeros(3)) == [0, 1, 2]
+    assert smatchtopr(np.eye(2), np.array([np.nan, 0.5])) == [1, 0]
+    assert smatchtopr(np.ones((3, 3)), np.array([0.5, 0.9, 0.7])) == [1]
+    with pytest.raises(ValueError, match="2 qualities"):
+        smatchtopr(np.eye(3), np.zeros(2))
+
+
+def test_two_scores_of_a_pair_are_averaged_before_the_edge():
+    between = np.array([[1.0, 0.9], [0.6, 1.0]])
+    quality = np.array([0.9, 0.8])
+    assert smatchtopr(between, quality, redundancy=0.76) == [0, 1]
+    assert smatchtopr(between, quality, redundancy=0.75) == [0]

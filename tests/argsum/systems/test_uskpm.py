@@ -1,0 +1,122 @@
+"""Fewer dimensions, density clusters, and joining the rest."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argsum.systems.uskpm import (
+    density_clusters,
+    join_clusters,
+    principal_components,
+    reduce_vectors,
+    uses_umap,
+)
+
+ROOT = Path(__file__).resolve().parents[3]
+REDUCED_TWICE = """
+import json
+import numpy as np
+from argsum.systems.uskpm import density_clusters, reduce_vectors
+noise = np.random.default_rng(0).normal(0, 0.05, (20, 6))
+vectors = np.repeat(np.eye(6)[:2], 10, axis=0) + noise
+first, again = (
+    reduce_vectors(vectors, neighbours=3, components=2, min_distance=0.0, seed=3) for _ in "ab"
+)
+print(json.dumps([first.shape, bool((first == again).all()), density_clusters(first)]))
+"""
+
+
+def test_umap_repeats_itself_and_keeps_groups_apart():
+    # Compiling UMAP takes 20 s, running so few points without it a second.
+    done = subprocess.run(
+        [sys.executable, "-c", REDUCED_TWICE],
+        cwd=ROOT,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    shape, is_equal, ids = json.loads(done.stdout)
+    assert (shape, is_equal) == ([20, 2], True)
+    halves = [set(ids[:10]) - {-1}, set(ids[10:]) - {-1}]
+    assert all(halves)
+    assert not halves[0] & halves[1]
+
+
+@pytest.mark.parametrize(
+    ("n", "neighbours", "components", "expected"),
+    [(4, 2, 2, True), (3, 2, 2, False), (6, 5, 2, True), (5, 5, 2, False), (6, 2, 5, False)],
+)
+def test_which_cells_are_large_enough_for_umap(n, neighbours, components, expected):
+    assert uses_umap(n, neighbours=neighbours, components=components) is expected
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 4])
+def test_small_cells_get_principal_components(n):
+    vectors = np.random.default_rng(0).normal(size=(n, 8))
+    found = reduce_vectors(vectors, neighbours=4, components=4, min_distance=0.1, seed=1)
+    assert found.shape == (n, 4)
+    assert np.isfinite(found).all()
+
+
+def test_principal_components_by_hand():
+    # Of length 1 and centred these are ±(.5, -.5): one direction, √.5 on either side.
+    found = principal_components(np.array([[2.0, 0.0], [0.0, 5.0]]), 3)
+    assert np.abs(found).round(6).tolist() == [[0.707107, 0.0, 0.0], [0.707107, 0.0, 0.0]]
+    assert found[0, 0] * found[1, 0] < 0
+    # The sign does not depend on the order of the arguments.
+    other = principal_components(np.array([[0.0, 5.0], [2.0, 0.0]]), 3)
+    assert other[0, 0] == pytest.approx(found[1, 0])
+
+
+def test_density_clusters_leave_strays_out():
+    square = np.array([[0, 0], [0, 0.1], [0.1, 0], [0.1, 0.1]])
+    points = np.concatenate([square, square + 9, [[30, -30]]])
+    assert density_clusters(points) == [0, 0, 0, 0, 1, 1, 1, 1, -1]
+    # Numbered by first appearance.
+    assert density_clusters(points[::-1]) == [-1, 0, 0, 0, 0, 1, 1, 1, 1]
+    # Three points are no cluster: a point must have three neighbours.
+    assert density_clusters(points[[0, 1, 2, 4, 5, 6]]) == [-1] * 6
+    assert density_clusters(points[:2]) == [-1, -1]
+    assert density_clusters(np.zeros((0, 2))) == []
+
+
+def test_unclustered_ones_join_the_closest_mean_in_the_order_given():
+    vectors = np.array([[1, 0], [1, 0], [0, 1], [0.9, 0.5], [0.5, 0.9], [-1, -1], [-1, -0.8]])
+    ids = [0, 0, 1, -1, -1, -1, -1]
+    # The last two are turned away from both: one opens a cluster, the other joins it.
+    assert join_clusters(vectors, ids) == [0, 0, 1, 0, 1, 2, 2]
+
+
+def test_later_arguments_see_what_earlier_ones_changed():
+    # 46° is closer to 90° than to 0°; after 44° has drawn the first mean to 22°, to that.
+    def at(degrees):
+        return [np.cos(np.radians(degrees)), np.sin(np.radians(degrees))]
+
+    vectors = np.array([at(0), at(90), at(46)])
+    assert join_clusters(vectors, [0, 1, -1])[2] == 1
+    moved = np.array([at(0), at(90), at(44), at(46)])
+    assert join_clusters(moved, [0, 1, -1, -1]) == [0, 1, 0, 0]
+
+
+def test_a_right_angle_opens_a_cluster_and_so_does_the_first_argument():
+    assert join_clusters(np.eye(3), [0, -1, -1]) == [0, 1, 2]
+    assert join_clusters(np.array([[1.0, 0], [1, 0.1]]), [-1, -1]) == [0, 0]
+    assert join_clusters(np.zeros((0, 4)), []) == []
+
+
+@given(st.integers(0, 1000), st.lists(st.integers(-1, 2), min_size=1, max_size=15))
+@settings(max_examples=30, deadline=None)
+def test_joining_changes_no_cluster_that_was_there(seed, drawn):
+    present = sorted(set(drawn) - {-1})
+    ids = [present.index(each) if each >= 0 else -1 for each in drawn]
+    found = join_clusters(np.random.default_rng(seed).normal(size=(len(ids), 4)), ids)
+    assert all(new == old for new, old in zip(found, ids, strict=True) if old != -1)
+    assert set(found) == set(range(max(found) + 1))

@@ -1,0 +1,50 @@
+"""Preference rounds for tests, with people who compare in them."""
+
+from django.urls import reverse
+
+from benchmark.preferences.actions import Plan, plan_round
+from benchmark.preferences.models import PreferenceRound, PreferenceSheet
+from cqa_site.people.models import Study, User
+from cqa_site.rounds.opening import open_round
+from tests.benchmark.made_scores import make_scored_answers
+
+JSON = {"HTTP_ACCEPT": "application/json"}
+
+
+def make_pairs_round(
+    study: Study, actor: User, *, opens: bool = True, **fields
+) -> PreferenceRound:
+    """A round over pairs of the study's answers."""
+    plan = Plan(**{"name": "First pairs", "seed": 1, "size": 4, "raters": 1} | fields)
+    made = plan_round(study=study, plan=plan, actor=actor)
+    if opens:
+        open_round(round_=made, actor=actor)
+    made.refresh_from_db()
+    return made
+
+
+def make_pairs(study: Study, actor: User, **fields) -> PreferenceRound:
+    """Answers of three systems to four questions, and a round over them."""
+    make_scored_answers(study, systems=("Alpha", "Beta", "Gamma"), questions=4)
+    return make_pairs_round(study, actor, **fields)
+
+
+def address(name: str, study: Study, *ids) -> str:
+    """The address of a page of the study."""
+    return reverse(name, args=[study.public_id, *ids])
+
+
+def begin(client, study: Study, round_: PreferenceRound) -> PreferenceSheet | None:
+    """Open the round as a person does; the sheet one is led to, or None where there is none."""
+    reply = client.get(address("prefer", study, round_.public_id))
+    if reply.status_code == 200:
+        return None
+    public_id = reply["Location"].rstrip("/").rsplit("/", 1)[1]
+    return PreferenceSheet.objects.get(public_id=public_id)
+
+
+def say(client, study: Study, sheet: PreferenceSheet, verdict: str, **changed):
+    """Submit a verdict as the script does."""
+    fields = {"base_version": str(sheet.version), "client_key": f"k{sheet.pk}"}
+    url = address("prefer_submit", study, sheet.public_id)
+    return client.post(url, fields | {"verdict": verdict} | changed, **JSON)

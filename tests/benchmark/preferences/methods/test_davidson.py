@@ -1,0 +1,271 @@
+import math
+
+import evalica
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from benchmark.preferences.methods import connectivity, davidson
+from benchmark.preferences.methods.davidson import NotConvergedError, fit_strengths
+from benchmark.preferences.methods.paired import Verdicts
+
+from .made_verdicts import drawn, drawn_table, times, verdicts
+
+# Davidson (1970), table of the chocolate puddings: brands i and j, i preferred, j, neither.
+PUDDINGS = """
+1 2 19 22 16 | 1 3 16 19 12 | 2 3 19 19 10 | 1 4 18 23 13 | 2 4 23 19 9 | 3 4 19 20 15
+1 5 13 19 18 | 2 5 16 20 12 | 3 5 16 15 17 | 4 5 17 14 16 | 1 6 18 21 12 | 2 6 22 20 12
+3 6 13 18 10 | 4 6 14 19 18 | 5 6 11 21 12
+"""
+# His estimates after seven of his iterations, as the R package PlackettLuce prints them.
+PUBLISHED = {
+    "1": 0.1388005,
+    "2": 0.1729985,
+    "3": 0.1617420,
+    "4": 0.1653930,
+    "5": 0.1586805,
+    "6": 0.2023855,
+}
+PUBLISHED_NU = 0.7468147
+
+
+def puddings():
+    rows = []
+    for line in PUDDINGS.strip().replace("\n", "|").split("|"):
+        one, other, *counts = line.split()
+        for n, outcome in zip(counts, ("first", "second", "tie"), strict=True):
+            rows += times(int(n), one, other, outcome)
+    return verdicts(*rows)
+
+
+def shares(found):
+    """Strengths that add up to 1, by system."""
+    strength = np.exp(found.log_strengths)
+    return dict(zip(found.systems, strength / strength.sum(), strict=True))
+
+
+def likeliest(table):
+    """Log strengths and nu by a general optimiser, straight from the definition."""
+    systems = sorted({*table["first"], *table["second"]})
+    one, other = (table[each].map(systems.index).to_numpy() for each in ("first", "second"))
+    outcome = table["outcome"].to_numpy()
+
+    def surprise(point):
+        strength, nu = np.exp(point[:-1]), np.exp(point[-1])
+        a, b = strength[one], strength[other]
+        tied = nu * np.sqrt(a * b)
+        chance = np.where(outcome == "first", a, np.where(outcome == "second", b, tied))
+        return -np.log(chance / (a + b + tied)).sum()
+
+    best = minimize(surprise, np.zeros(len(systems) + 1), options={"gtol": 1e-8}, method="BFGS")
+    values = best.x[:-1] - best.x[:-1].mean()
+    return dict(zip(systems, values, strict=True)), math.exp(best.x[-1]), -best.fun
+
+
+def by_evalica(method, found, **options):
+    winners = {"first": evalica.Winner.X, "second": evalica.Winner.Y, "tie": evalica.Winner.Draw}
+    frame = found.frame
+    return method(
+        frame["first"].tolist(),
+        frame["second"].tolist(),
+        [winners[each] for each in frame["outcome"]],
+        tolerance=1e-14,
+        limit=100_000,
+        **options,
+    )
+
+
+def log_centred(scores):
+    logs = np.log(scores)
+    return dict(logs - logs.mean())
+
+
+def test_the_published_example():
+    found = fit_strengths(puddings())
+    # Seven iterations are short of the maximum in the fifth digit.
+    assert shares(found) == pytest.approx(PUBLISHED, abs=3e-5)
+    assert found.nu == pytest.approx(PUBLISHED_NU, abs=1e-5)
+    assert (found.n_verdicts, found.n_ties) == (745, 202)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_with_ties_as_an_independent_package_and_a_general_optimiser(seed):
+    table = drawn_table(seed=seed, n_systems=6)
+    ours = fit_strengths(Verdicts.from_frame(table))
+    values, nu, log_likelihood = likeliest(table)
+    assert ours.by_system() == pytest.approx(values, abs=1e-5)
+    assert ours.nu == pytest.approx(nu, abs=1e-5)
+    assert ours.log_likelihood == pytest.approx(log_likelihood, abs=1e-6)
+    # Newman's algorithm has 2 v where Davidson has nu.
+    theirs = by_evalica(evalica.newman, Verdicts.from_frame(table))
+    assert ours.by_system() == pytest.approx(log_centred(theirs.scores), abs=1e-6)
+    assert ours.nu == pytest.approx(2 * theirs.v, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_without_ties_it_is_bradley_and_terry(seed):
+    found = drawn(seed=seed, nu=0.0, n_systems=7)
+    ours = fit_strengths(found)
+    theirs = by_evalica(evalica.bradley_terry, found)
+    assert ours.nu == 0.0
+    assert ours.by_system() == pytest.approx(log_centred(theirs.scores), abs=1e-6)
+    assert ours.chance("s0", "s6").tie == 0.0
+
+
+def test_two_systems_have_a_closed_form():
+    rows = times(6, "a", "b", "first") + times(2, "a", "b", "second") + times(4, "a", "b", "tie")
+    found = fit_strengths(verdicts(*rows))
+    assert found.log_strengths == pytest.approx((math.log(3) / 2, -math.log(3) / 2), abs=1e-9)
+    chance = found.chance("a", "b")
+    assert chance == pytest.approx((6 / 12, 2 / 12, 4 / 12), abs=1e-9)
+    assert chance.score == pytest.approx(8 / 12)
+    assert found.log_likelihood == pytest.approx(
+        6 * math.log(6 / 12) + 2 * math.log(2 / 12) + 4 * math.log(4 / 12)
+    )
+
+
+def test_both_bad_counts_as_a_tie_and_is_counted_apart():
+    table = drawn_table(seed=1)
+    ties = table["outcome"] == "tie"
+    bad = table.assign(outcome=table["outcome"].mask(ties & (table.index % 2 == 0), "both_bad"))
+    plain, found = (fit_strengths(Verdicts.from_frame(each)) for each in (table, bad))
+    assert found.by_system() == plain.by_system()
+    assert found.nu == plain.nu
+    assert found.n_both_bad == int((bad["outcome"] == "both_bad").sum()) > 0
+    assert found.n_ties + found.n_both_bad == plain.n_ties
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10_000), renamed=st.permutations(range(5)))
+def test_other_names_change_nothing_but_the_names(seed, renamed):
+    table = drawn_table(seed=seed, n=200)
+    names = {f"s{place}": f"x{other}" for place, other in enumerate(renamed)}
+    other = table.assign(first=table["first"].map(names), second=table["second"].map(names))
+    ours, theirs = (fit_strengths(Verdicts.from_frame(each)) for each in (table, other))
+    expected = {names[name]: value for name, value in ours.by_system().items()}
+    assert theirs.by_system() == pytest.approx(expected, abs=1e-8)
+    assert theirs.nu == pytest.approx(ours.nu, abs=1e-8)
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_the_opposite_verdicts_turn_the_ranking_around(seed):
+    table = drawn_table(seed=seed, n=200)
+    opposite = {"first": "second", "second": "first", "tie": "tie"}
+    turned = table.assign(outcome=table["outcome"].map(opposite))
+    ours, theirs = (fit_strengths(Verdicts.from_frame(each)) for each in (table, turned))
+    expected = {name: -value for name, value in ours.by_system().items()}
+    assert theirs.by_system() == pytest.approx(expected, abs=1e-8)
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10_000), factor=st.sampled_from([2.0, 0.5, 7.0]))
+def test_counting_all_verdicts_several_times_changes_no_strength(seed, factor):
+    table = drawn_table(seed=seed, n=200)
+    ours = fit_strengths(Verdicts.from_frame(table))
+    theirs = fit_strengths(Verdicts.from_frame(table.assign(weight=factor)))
+    assert theirs.by_system() == pytest.approx(ours.by_system(), abs=1e-8)
+    assert theirs.log_likelihood == pytest.approx(factor * ours.log_likelihood)
+
+
+def test_a_weight_counts_as_that_many_verdicts_and_zero_as_none():
+    weighted = [*times(1, "a", "b", "first"), *times(1, "a", "b", "second"), ("a", "c", "tie")]
+    found = fit_strengths(verdicts(*weighted, weight=[3.0, 1.0, 0.0]))
+    assert found.systems == ("a", "b")
+    assert found.log_strengths[0] == pytest.approx(math.log(3) / 2)
+    assert found.n_verdicts == 2
+
+
+def test_systems_beyond_reach_are_named_and_not_ranked():
+    found = fit_strengths(
+        verdicts(
+            *times(2, "a", "b", "first"),
+            *times(1, "a", "b", "second"),
+            *times(3, "king", "a", "first"),
+            *times(2, "last", "b", "second"),
+            *times(1, "x", "y", "first"),
+            *times(1, "x", "y", "second"),
+        )
+    )
+    assert found.systems == ("a", "b")
+    assert found.components == (("a", "b"), ("x", "y"), ("king",), ("last",))
+    assert found.unranked == {
+        "king": connectivity.ALWAYS_WON,
+        "last": connectivity.ALWAYS_LOST,
+        "x": connectivity.NOT_COMPARED,
+        "y": connectivity.NOT_COMPARED,
+    }
+    assert (found.n_verdicts, found.n_left_out) == (3, 7)
+    assert found.log_strengths[0] == pytest.approx(math.log(2) / 2)
+
+
+def test_what_is_above_one_and_below_another_ranked_system_is_ranked():
+    circle = verdicts(("a", "b", "first"), ("b", "c", "first"), ("c", "a", "first"))
+    assert fit_strengths(circle).log_strengths == pytest.approx((0.0, 0.0, 0.0), abs=1e-9)
+
+
+def test_linked_only_through_a_system_outside():
+    found = fit_strengths(
+        verdicts(
+            *times(1, "a", "b", "first"),
+            *times(1, "a", "b", "second"),
+            *times(1, "top", "a", "first"),
+            *times(1, "top", "side", "first"),
+        )
+    )
+    assert found.unranked["side"] == connectivity.BETWEEN
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([], davidson.NO_VERDICTS),
+        ([("a", "b", "first"), ("b", "c", "first")], davidson.NOT_LINKED),
+        ([("a", "b", "tie")], davidson.ENDLESS_TIES),
+        # a beats b once and both always tie with c: c lies between them at any distance.
+        ([("a", "b", "first"), ("b", "c", "tie"), ("c", "a", "tie")], davidson.ENDLESS_TIES),
+    ],
+)
+def test_without_finite_strengths_there_is_a_reason(rows, reason):
+    found = fit_strengths(verdicts(*rows))
+    assert (found.systems, found.nu, found.reason) == ((), None, reason)
+    assert set(found.unranked) == {name for row in rows for name in row[:2]}
+
+
+def test_wins_that_outnumber_the_ties_of_a_circle_bound_everything():
+    rows = [("a", "b", "first"), ("b", "c", "first"), ("c", "a", "tie")]
+    found = fit_strengths(verdicts(*rows))
+    assert found.systems == ("a", "b", "c")
+    values, nu, _ = likeliest(verdicts(*rows).frame)
+    assert found.by_system() == pytest.approx(values, abs=1e-4)
+    assert found.nu == pytest.approx(nu, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_strengths_are_refused_exactly_where_the_search_would_run_away(seed):
+    """Few verdicts, so that about half of the tables have no finite maximum."""
+    found = drawn(seed=seed, n=7, n_systems=3, nu=2.0)
+    counts = found.count()
+    total, n = counts.total, len(counts.systems)
+    links = connectivity.was_as_good(counts.first, counts.second, total, n)
+    is_finite = len(connectivity.strong_components(links)) == 1 and (
+        connectivity.has_finite_ties(counts.first, counts.second, total, n)
+    )
+    best = davidson.maximise(counts.first, counts.second, total[None])
+    assert bool(best.converged[0]) == is_finite
+
+
+def test_a_search_that_does_not_arrive_says_so(monkeypatch):
+    monkeypatch.setattr("benchmark.preferences.methods.davidson_newton._MOST_STEPS", 1)
+    with pytest.raises(
+        NotConvergedError, match="strengths of 5 systems did not settle in 1 steps"
+    ):
+        fit_strengths(drawn())
+
+
+def test_a_system_that_loses_nearly_always_has_a_finite_strength():
+    rows = times(5000, "a", "b", "first") + times(1, "a", "b", "second")
+    found = fit_strengths(verdicts(*rows))
+    assert found.log_strengths[0] == pytest.approx(math.log(5000) / 2, abs=1e-6)

@@ -1,0 +1,226 @@
+import random
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmark.preferences.methods.answer_pairs import Candidate
+from benchmark.preferences.methods.control_pairs import KnownPair, draw_controls
+from benchmark.preferences.methods.davidson import Strengths
+from benchmark.preferences.methods.pair_planning import (
+    FEWER,
+    LINKS,
+    UNCERTAIN,
+    PlanError,
+    plan_pairs,
+)
+from benchmark.preferences.methods.side_balance import balance_sides
+
+
+def answers(n_systems=5, n_questions=12, per_cell=1):
+    return [
+        Candidate(answer=f"{system}/{question}/{n}", question=question, system=f"s{system}")
+        for system in range(n_systems)
+        for question in range(n_questions)
+        for n in range(per_cell)
+    ]
+
+
+def systems_of(pair):
+    return frozenset((pair.left_system, pair.right_system))
+
+
+def is_linked(pairs, names):
+    seen, new = set(), {next(iter(names))}
+    while new:
+        seen |= new
+        new = {each for pair in pairs if systems_of(pair) & seen for each in systems_of(pair)}
+        new -= seen
+    return seen == set(names)
+
+
+def test_every_pair_is_two_answers_to_one_question_by_two_systems():
+    candidates = {each.answer: each for each in answers(per_cell=2)}
+    for pair in plan_pairs(list(candidates.values()), 60, seed=1).pairs:
+        left, right = candidates[pair.left], candidates[pair.right]
+        assert left.question == right.question == pair.question
+        assert (left.system, right.system) == (pair.left_system, pair.right_system)
+        assert left.system != right.system
+
+
+@pytest.mark.parametrize("n_systems", [2, 3, 7, 12])
+def test_the_first_pairs_link_all_systems(n_systems):
+    plan = plan_pairs(answers(n_systems), 40, seed=3)
+    names = {f"s{each}" for each in range(n_systems)}
+    assert is_linked(plan.pairs[: n_systems - 1], names)
+    whys = [each.why for each in plan.pairs]
+    assert whys == [LINKS] * (n_systems - 1) + [UNCERTAIN] * (len(whys) - n_systems + 1)
+
+
+def test_the_least_that_links_is_enough_and_less_is_refused():
+    assert len(plan_pairs(answers(6), 5, seed=1).pairs) == 5
+    with pytest.raises(PlanError, match="5 pairs are needed to link 6 systems, more than 4"):
+        plan_pairs(answers(6), 4, seed=1)
+
+
+def test_systems_without_a_common_question_are_named():
+    lonely = Candidate(answer="x", question="other", system="yahoo")
+    with pytest.raises(PlanError, match="both groups: s0, s1; yahoo"):
+        plan_pairs([*answers(2), lonely], 5, seed=1)
+    with pytest.raises(PlanError, match="at least two systems"):
+        plan_pairs([lonely], 5, seed=1)
+
+
+def test_no_pair_twice_and_none_that_was_asked():
+    first = plan_pairs(answers(4, per_cell=2), 100, seed=1).pairs
+    asked = {each.key for each in first}
+    assert len(asked) == 100
+    second = plan_pairs(answers(4, per_cell=2), 100, seed=1, asked=asked).pairs
+    assert not asked & {each.key for each in second}
+
+
+def test_when_nothing_is_left_the_plan_says_so():
+    plan = plan_pairs(answers(3, n_questions=2), 100, seed=1)
+    assert (len(plan.pairs), plan.reason) == (6, FEWER)
+    asked = {each.key for each in plan.pairs}
+    assert plan_pairs(answers(3, n_questions=2), 100, seed=1, asked=asked).pairs == ()
+
+
+def test_earlier_pairs_link_too():
+    earlier = plan_pairs(answers(6), 5, seed=1)
+    plan = plan_pairs(answers(6), 3, seed=2, asked={each.key for each in earlier.pairs})
+    assert {each.why for each in plan.pairs} == {UNCERTAIN}
+
+
+def test_without_knowledge_all_pairs_of_systems_get_the_same_number():
+    pairs = plan_pairs(answers(5, n_questions=30), 100, seed=1).pairs
+    assert set(Counter(map(systems_of, pairs)).values()) == {10}
+
+
+def test_questions_and_answers_take_turns():
+    pairs = plan_pairs(answers(4, n_questions=10, per_cell=2), 60, seed=1).pairs
+    assert set(Counter(each.question for each in pairs).values()) == {6}
+    met = Counter((systems_of(each), each.question) for each in pairs)
+    assert set(met.values()) == {1}
+    shown = Counter(answer for each in pairs for answer in each.key)
+    assert max(shown.values()) - min(shown.values()) <= 1
+
+
+def test_pairs_whose_outcome_is_open_come_first():
+    strengths = Strengths(
+        systems=("s0", "s1", "s2", "s3"), log_strengths=(3.0, 2.9, -2.9, -3.0), nu=0.5
+    )
+    plan = plan_pairs(answers(4, n_questions=100), 120, seed=1, strengths=strengths)
+    counts = Counter(map(systems_of, plan.pairs))
+    near = counts[frozenset(("s0", "s1"))] + counts[frozenset(("s2", "s3"))]
+    assert near > 60
+    # What lies far apart tells little, but only it tells how far.
+    assert near < sum(counts.values())
+
+
+def test_what_was_compared_often_comes_later():
+    asked = {each.key for each in plan_pairs(answers(2, 30), 30, seed=1).pairs}
+    plan = plan_pairs(answers(3, 60), 30, seed=1, asked=asked)
+    counts = Counter(map(systems_of, plan.pairs))
+    assert counts[frozenset(("s0", "s1"))] == 0
+
+
+def test_planned_pairs_tell_more_than_pairs_at_random():
+    """The determinant of the information matrix, once the plan is carried out."""
+    strengths = Strengths(
+        systems=tuple(f"s{each}" for each in range(6)),
+        log_strengths=(2.0, 1.8, 0.3, -0.1, -1.9, -2.1),
+        nu=0.7,
+    )
+    planned = plan_pairs(answers(6, 60), 90, seed=1, strengths=strengths).pairs
+    everything = plan_pairs(answers(6, 60), 900, seed=1).pairs
+    others = [
+        _information(random.Random(seed).sample(everything, 90), strengths) for seed in range(20)
+    ]
+    assert _information(planned, strengths) > max(others)
+
+
+def _information(pairs, strengths):
+    value = strengths.by_system()
+    table = np.full((6, 6), 1 / 6)
+    for pair in pairs:
+        chance = strengths.chance(pair.left_system, pair.right_system)
+        tells = (chance.win + chance.loss) / 4 - (chance.win - chance.loss) ** 2 / 4
+        row = np.zeros(6)
+        row[[list(value).index(pair.left_system), list(value).index(pair.right_system)]] = 1, -1
+        table += tells * np.outer(row, row)
+    return np.linalg.slogdet(table).logabsdet
+
+
+def test_a_plan_is_the_same_for_a_seed_whatever_the_order_of_the_answers():
+    candidates = answers()
+    plan = plan_pairs(candidates, 40, seed=7)
+    assert plan == plan_pairs(candidates[::-1], 40, seed=7)
+    assert plan != plan_pairs(candidates, 40, seed=8)
+
+
+def test_a_pair_exchanges_its_sides():
+    pair = plan_pairs(answers(), 10, seed=1).pairs[0]
+    other = pair.swapped()
+    assert (other.left, other.right_system) == (pair.right, pair.left_system)
+    assert other.key == pair.key
+    assert other.swapped() == pair
+    assert replace(pair, why=UNCERTAIN).key == pair.key
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    pairs=st.lists(
+        st.tuples(st.sampled_from("abcdefg"), st.sampled_from("abcdefg")).filter(
+            lambda pair: pair[0] != pair[1]
+        ),
+        max_size=60,
+    ),
+    seed=st.integers(0, 1000),
+)
+def test_every_system_and_every_two_stand_left_as_often_as_right(pairs, seed):
+    turned = balance_sides(pairs, random.Random(seed))
+    shown = [pair[::-1] if turn else pair for pair, turn in zip(pairs, turned, strict=True)]
+    lead = Counter()
+    for left, right in shown:
+        lead[left] += 1
+        lead[right] -= 1
+        lead[left, right] += 1
+        lead[right, left] -= 1
+    assert all(abs(each) <= 1 for each in lead.values())
+
+
+def test_sides_are_left_to_chance():
+    sides = {tuple(balance_sides([("a", "b")] * 4, random.Random(seed))) for seed in range(40)}
+    assert len(sides) == 6
+
+
+def test_controls_show_the_better_answer_on_both_sides_alike():
+    known = [
+        KnownPair(question=n, first=f"a{n}", second=f"b{n}", outcome=outcome)
+        for n, outcome in enumerate(["first", "second", "tie", "both_bad"] * 5)
+    ]
+    drawn = draw_controls(known, 20, seed=1)
+    expected = Counter(each.expected for each in drawn)
+    assert expected == {"left": 5, "right": 5, "tie": 5, "both_bad": 5}
+    better = {
+        each.question: each.first if each.outcome == "first" else each.second
+        for each in known
+        if each.outcome in ("first", "second")
+    }
+    for each in drawn:
+        if each.expected in ("left", "right"):
+            assert getattr(each, each.expected) == better[each.question]
+    assert drawn == draw_controls(known[::-1], 20, seed=1)
+    assert len({each.question for each in draw_controls(known, 6, seed=2)}) == 6
+
+
+def test_controls_that_cannot_be_drawn():
+    known = [KnownPair(question=1, first="a", second="b", outcome="first")]
+    with pytest.raises(PlanError, match="2 control pairs are wanted, but only 1 are known"):
+        draw_controls(known, 2, seed=1)
+    with pytest.raises(PlanError, match="not 'left'"):
+        draw_controls([replace(known[0], outcome="left")], 1, seed=1)

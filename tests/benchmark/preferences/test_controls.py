@@ -1,0 +1,224 @@
+"""Control pairs: from points or given, hidden among the others, and in no ranking."""
+
+import re
+
+import pytest
+
+from benchmark.actions.rubrics import default_rubric
+from benchmark.models import ScoreSheet
+from benchmark.preferences.models import PreferenceItem, PreferenceSheet
+from benchmark.preferences.reports import choices_of, results_of
+from cqa_site.rounds import integrity
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.models import Place
+from cqa_site.rounds.progress import progress_of
+from cqa_site.rounds.qualifying import decide_rater
+from tests.benchmark.made_scores import make_rater, make_scored_answers
+from tests.benchmark.preferences.made_judges import make_preferring_run, says_later
+from tests.benchmark.preferences.made_preferences import (
+    address,
+    begin,
+    make_pairs_round,
+    say,
+)
+from tests.cast import make_member, make_study, sign_in
+from tests.runs.made_runs import make_endpoint
+
+pytestmark = pytest.mark.django_db
+POINTS = {"Alpha": 16, "Beta": 11, "Gamma": 5}
+
+
+class Lab:
+    """Three systems' answers to six questions; a person gave them 16, 11 and 5 points."""
+
+    def __init__(self):
+        self.study = make_study("Controls")
+        self.researcher = make_member(self.study, "researcher")
+        self.answers = make_scored_answers(self.study, systems=tuple(POINTS), questions=6)
+        rubric = default_rubric(self.study)
+        rater = make_rater(self.study, "Scorer")
+        ScoreSheet.objects.bulk_create(
+            ScoreSheet(
+                study=self.study,
+                answer=answer,
+                rubric=rubric,
+                rater=rater,
+                source="points.csv",
+                position=place,
+                state="submitted",
+                total=POINTS[answer.system.name],
+                maximum=rubric.rubric.maximum,
+            )
+            for place, answer in enumerate(self.answers)
+        )
+
+    def round(self, **fields):
+        return make_pairs_round(self.study, self.researcher, **{"size": 8} | fields)
+
+    def two(self, better, worse, question=0):
+        by_name = {each.system.name: each for each in self.answers[question * 3 :][:3]}
+        return by_name[better].public_id, by_name[worse].public_id
+
+
+@pytest.fixture
+def lab():
+    return Lab()
+
+
+def controls(round_):
+    return round_.items.exclude(known="").select_related(
+        "pair__first__system", "pair__second__system"
+    )
+
+
+def better_of(item):
+    return getattr(item.pair, item.known).system.name
+
+
+def worse_of(item):
+    other = {"first": "second", "second": "first"}[item.known]
+    return getattr(item.pair, other).system.name
+
+
+def test_a_share_of_the_pairs_is_drawn_by_points(lab):
+    made = lab.round(control_share=0.25, control_gap=10)
+    found = [(better_of(item), worse_of(item)) for item in controls(made)]
+    assert found == [("Alpha", "Gamma")] * 2
+    assert made.items.count() == 8
+
+
+def test_controls_stand_anywhere_among_the_others(lab):
+    made = lab.round(size=12, control_share=0.5, control_gap=5)
+    places = set(controls(made).values_list("position", flat=True))
+    assert len(places) == 6
+    assert places not in (set(range(1, 7)), set(range(7, 13)))
+
+
+def test_without_a_share_there_are_none(lab):
+    assert not controls(lab.round()).exists()
+
+
+def test_too_few_pairs_differ_so_much(lab):
+    with pytest.raises(RoundNotReady, match="only 0 differ by 12 points"):
+        lab.round(control_share=0.25, control_gap=12)
+
+
+def test_given_pairs_are_controls_whatever_their_points(lab):
+    made = lab.round(controls=(lab.two("Gamma", "Alpha"),))
+    (item,) = controls(made)
+    assert (better_of(item), worse_of(item)) == ("Gamma", "Alpha")
+    assert made.items.count() == 8
+    assert made.items.filter(pair=item.pair).count() == 1
+
+
+def test_given_pairs_count_towards_the_share(lab):
+    made = lab.round(controls=(lab.two("Gamma", "Alpha"),), control_share=0.25, control_gap=10)
+    assert sorted(better_of(item) for item in controls(made)) == ["Alpha", "Gamma"]
+
+
+def test_answers_that_never_meet_are_no_control(lab):
+    alpha, _ = lab.two("Alpha", "Beta", question=0)
+    _, beta = lab.two("Alpha", "Beta", question=1)
+    with pytest.raises(RoundNotReady, match="no answers of two systems"):
+        lab.round(controls=((alpha, beta),))
+
+
+def test_answers_of_another_study_are_no_control(lab):
+    foreign = make_scored_answers(make_study("Foreign"))
+    with pytest.raises(RoundNotReady):
+        lab.round(controls=((foreign[0].public_id, foreign[1].public_id),))
+
+
+def meet(lab, client, round_, *, is_met):
+    """Judge everything; of controls the known side, or the other one; else a tie."""
+    while (sheet := begin(client, lab.study, round_)) is not None:
+        wanted = sheet.known if is_met else {"first": "second", "second": "first"}.get(sheet.known)
+        side = {"first": "left", "second": "right"}.get(wanted or "", "tie")
+        if sheet.is_swapped:
+            side = {"left": "right", "right": "left"}.get(side, side)
+        say(client, lab.study, sheet, side)
+
+
+@pytest.mark.parametrize(("is_met", "met"), [(True, 2), (False, 0)])
+def test_how_many_controls_a_person_met(lab, is_met, met):
+    made = lab.round(control_share=0.25, control_gap=10)
+    meet(lab, sign_in(make_member(lab.study, "annotator")), made, is_met=is_met)
+    (row,) = progress_of(made)
+    assert (row.sheets, row.figures["controls"], row.figures["met"]) == (8, 2, met)
+    page = sign_in(lab.researcher).get(address("preference_round", lab.study, made.public_id))
+    text = page.content.decode()
+    assert f"{met} of 2" in text
+    assert text.count("Known to be better") == 1
+    assert list(integrity.find_violations()) == []
+
+
+def test_who_misses_them_can_be_left_out(lab):
+    made = lab.round(control_share=0.25, control_gap=10)
+    meet(lab, sign_in(make_member(lab.study, "annotator")), made, is_met=False)
+    decide_rater(place=Place.objects.get(round=made), actor=lab.researcher, decision="exclude")
+    (row,) = progress_of(made)
+    assert (row.figures["controls"], row.figures["met"]) == (0, 0)
+
+
+def test_controls_rank_no_system(lab):
+    made = lab.round(control_share=0.25, control_gap=10)
+    meet(lab, sign_in(make_member(lab.study, "annotator")), made, is_met=True)
+    (people,) = choices_of(lab.study)
+    results = results_of(lab.study, people)
+    assert (people.sheets, results.n_verdicts) == (6, 6)
+    assert set(results.merged.frame["outcome"]) == {"tie"}
+
+
+def test_a_judge_meets_controls_too(lab):
+    lab.round(control_share=0.25, control_gap=10)
+    run = make_preferring_run(
+        lab.study, make_endpoint(lab.study, lab.researcher), lab.researcher, says_later
+    )
+    assert run.preference_sheets.exclude(known="").count() == 4
+    (judge,) = choices_of(lab.study)
+    assert judge.sheets == 12
+    page = sign_in(lab.researcher).get(address("run", lab.study, run.public_id))
+    # "Alpha" comes first in the alphabet and is the better one of every control.
+    assert "0 of 2" in page.content.decode()
+
+
+def test_the_page_of_a_control_is_that_of_any_pair(lab):
+    made = lab.round(control_share=0.5, control_gap=10)
+    client = sign_in(make_member(lab.study, "annotator"))
+    say(client, lab.study, begin(client, lab.study, made), "tie")
+    kinds = {}
+    while len(kinds) < 2 and (sheet := begin(client, lab.study, made)) is not None:
+        page = client.get(address("prefer_form", lab.study, sheet.public_id)).content.decode()
+        assert "control" not in page.lower().replace("aria-controls", "")
+        kinds[bool(sheet.known)] = set(re.findall(r"<[\w-]+|[\w-]+(?==\")|\"[\w]+\"(?=: )", page))
+        say(client, lab.study, sheet, "tie")
+    assert kinds[True] == kinds[False]
+
+
+def test_a_sheet_that_lost_what_its_item_knows_is_found(lab):
+    made = lab.round(control_share=0.25, control_gap=10)
+    meet(lab, sign_in(make_member(lab.study, "annotator")), made, is_met=True)
+    PreferenceSheet.objects.exclude(known="").update(known="")
+    assert len(list(integrity.find_violations())) == 2
+
+
+def test_the_form_of_a_round(lab):
+    client = sign_in(lab.researcher)
+    url = address("preference_round_new", lab.study)
+    one, other = lab.two("Alpha", "Beta")
+    form = {
+        "name": "By hand",
+        "size": "8",
+        "raters": "1",
+        "repeat_share": "0",
+        "lease_minutes": "60",
+        "seed": "1",
+        "control_share": "0",
+        "control_gap": "5",
+    }
+    for wrong in (f"{one}", f"{one} {one}", f"{one} nobody", f"{one} {other}\n{other} {one}"):
+        assert client.post(url, form | {"controls": wrong}).status_code == 422
+    assert client.post(url, form | {"controls": f"{one} {other}\n"}).status_code == 302
+    item = PreferenceItem.objects.exclude(known="").get()
+    edit = address("preference_round_edit", lab.study, item.round.public_id)
+    assert f"{one} {other}" in client.get(edit).content.decode()

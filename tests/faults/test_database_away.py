@@ -1,0 +1,145 @@
+"""A server whose PostgreSQL hangs or cannot be reached, seen from outside."""
+
+import http.client
+import json
+import re
+import socket
+import threading
+import time
+import urllib.error
+import urllib.request
+import uuid
+from urllib.parse import urlsplit
+
+import pytest
+
+from benchmarks.campaign_server import PASSWORD, CampaignServer
+from benchmarks.databases import postgres_answers, postgres_database
+from benchmarks.http_annotator import PAGE, Annotator
+
+pytestmark = pytest.mark.slow
+
+
+class Proxy:
+    """Carries bytes to PostgreSQL, or holds them (``hang``), or refuses (``cut``)."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self.target = (host, port)
+        self.mode = "carry"
+        self.pairs: list[socket.socket] = []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def set(self, mode: str) -> None:
+        """Change what happens from now on; connections there are die with it."""
+        self.mode = mode
+        for each in self.pairs if mode == "cut" else ():
+            each.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                near, _address = self.listener.accept()
+            except OSError:
+                return
+            if self.mode == "cut":
+                near.close()
+                continue
+            far = socket.create_connection(self.target)
+            self.pairs += [near, far]
+            for source, sink in ((near, far), (far, near)):
+                threading.Thread(target=self._carry, args=(source, sink), daemon=True).start()
+
+    def _carry(self, source: socket.socket, sink: socket.socket) -> None:
+        try:
+            while block := source.recv(65_536):
+                while self.mode == "hang":
+                    time.sleep(0.02)
+                sink.sendall(block)
+        except OSError:
+            pass
+        for each in (source, sink):
+            each.close()
+
+
+@pytest.fixture
+def behind_proxy():
+    if not postgres_answers():
+        pytest.skip("PostgreSQL does not answer on 127.0.0.1:5432")
+    with postgres_database() as url:
+        parts = urlsplit(url)
+        proxy = Proxy(parts.hostname, parts.port)
+        through = parts._replace(netloc=f"{parts.username}@127.0.0.1:{proxy.port}").geturl()
+        site = CampaignServer(database_url=through, people=1, items=20, controls=4, workers=1)
+        try:
+            site.prepare()
+            site.start()
+            yield site, proxy
+        finally:
+            site.remove()
+            proxy.listener.close()
+
+
+def health(site) -> tuple[int, float]:
+    started = time.monotonic()
+    try:
+        address = f"http://127.0.0.1:{site.port}/healthz"
+        status = urllib.request.urlopen(address, timeout=30).status
+    except urllib.error.HTTPError as error:
+        status = error.code
+    return status, time.monotonic() - started
+
+
+def first_items(browser: Annotator) -> list[dict]:
+    _status, page = browser.request("GET", browser.base)
+    return json.loads(PAGE.search(page)[1])["items"]
+
+
+def post(browser: Annotator, path: str, fields: dict) -> http.client.HTTPResponse:
+    """One post as the outbox sends it."""
+    cookies = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
+    headers = {"Accept": "application/json", "Cookie": cookies, "X-CSRFToken": browser.token}
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{browser.port}{path}",
+        urllib.parse.urlencode(fields).encode(),
+        headers,
+    )
+    try:
+        return urllib.request.urlopen(request, timeout=30)
+    except urllib.error.HTTPError as error:
+        return error
+
+
+@pytest.mark.parametrize("mode", ["cut", pytest.param("hang", marks=pytest.mark.again)])
+def test_health_and_labels_while_the_database_is_away(behind_proxy, mode):
+    site, proxy = behind_proxy
+    browser = Annotator(site.port, site.study, site.campaign, seed=1)
+    browser.sign_in("a0@bench.example", PASSWORD)
+    item = first_items(browser)[0]["id"]
+    browser.token = re.search(r"csrftoken=([^;]+)", _cookies(browser))[1]
+    answer = {"item": item, "label": 1, "client_key": uuid.uuid4().hex}
+    assert health(site)[0] == 200
+    proxy.set(mode)
+    for _ in range(3):
+        status, seconds = health(site)
+        assert status == 503
+        assert seconds < 1.0
+    if mode == "cut":
+        for _ in range(3):
+            refused = post(browser, browser.base + "answer/", answer)
+            assert refused.status == 503
+            assert int(refused.headers["Retry-After"]) > 0
+            assert health(site)[1] < 1.0
+    proxy.set("carry")
+    deadline = time.monotonic() + 60
+    while (reply := post(browser, browser.base + "answer/", answer)).status != 200:
+        assert reply.status == 503
+        assert time.monotonic() < deadline
+        time.sleep(0.5)
+    assert json.loads(reply.read())["saved"]["label"] == 1
+    assert health(site)[0] == 200
+
+
+def _cookies(browser: Annotator) -> str:
+    return "; ".join(f"{name}={value}" for name, value in browser.cookies.items())

@@ -1,0 +1,160 @@
+"""Released judgements turned into 2,000 pairs: what strengths say beside mean scores.
+
+A scripted judge prefers the answer that GPT-4o gave more points. So the pairs know less than the
+scores (2,000 comparisons, and of each only the sign), and the figures say what that costs.
+"""
+
+import os
+from pathlib import Path
+
+import evalica
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmark.methods.compqa_rubric import COMPQA
+from benchmark.methods.judged_files import read_judged_file
+from benchmark.preferences.methods.answer_pairs import Candidate
+from benchmark.preferences.methods.from_scores import verdicts_from_scores
+from benchmark.preferences.methods.pair_planning import plan_pairs
+from benchmark.preferences.methods.preference_ranking import rank_by_preference
+from benchmark.preferences.methods.two_rankings import compare_rankings
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))
+JUDGED = DATA / "compqa" / "judged_gpt4"
+SIZE, SEED = 2000, 1
+# The leaderboard does not rank it either: 18 of its 28 questions are nobody else's.
+OTHER_QUESTIONS = "yahoo"
+
+pytestmark = [
+    pytest.mark.reference,
+    pytest.mark.skipif(not JUDGED.exists(), reason=f"released data not found at {JUDGED}"),
+]
+
+
+@pytest.fixture(scope="module")
+def sheets():
+    """The paper's recipe: whole judgements, two values off the scale included."""
+    rows = []
+    for path in sorted(JUDGED.glob("*.json")):
+        file = read_judged_file(path, COMPQA)
+        for each in file.answers:
+            answer = each.answer
+            rows.append(
+                {
+                    "answer": f"{file.name} {answer.position}",
+                    "system": file.system,
+                    "scenario": file.scenario,
+                    "question": f"{answer.object1} / {answer.object2} / {answer.aspect or ''}",
+                    "rater": "gpt-4o",
+                    "total": sum(each.paper_points(COMPQA).values()),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture(scope="module")
+def pairs(sheets):
+    """Of the eight systems that the leaderboard ranks."""
+    candidates = [
+        Candidate(answer=row.answer, question=row.question, system=row.system)
+        for row in sheets.itertuples()
+        if row.system != OTHER_QUESTIONS
+    ]
+    return plan_pairs(candidates, SIZE, seed=SEED).pairs
+
+
+@pytest.fixture(scope="module")
+def verdicts(pairs, sheets):
+    found = verdicts_from_scores(pairs, sheets)
+    assert found.n_without == 0
+    return found.verdicts
+
+
+@pytest.fixture(scope="module")
+def means(sheets):
+    """Systems by questions: the mean of a system's scenario means, as on the leaderboard."""
+    cells = sheets.groupby(["system", "scenario", "question"])["total"].mean()
+    table = cells.groupby(["system", "question"]).mean().unstack()
+    return table.drop(index=OTHER_QUESTIONS).dropna(axis=1, how="all")
+
+
+@pytest.fixture(scope="module")
+def ranking(verdicts):
+    return rank_by_preference(verdicts, seed=0)
+
+
+def test_pairs_are_spread_evenly_and_their_sides_too(pairs):
+    assert len({each.key for each in pairs}) == SIZE
+    left = pd.Series([each.left_system for each in pairs]).value_counts()
+    right = pd.Series([each.right_system for each in pairs]).value_counts()
+    assert set(left.add(right)) == {500}
+    assert (left - right).abs().max() <= 1
+    per_question = pd.Series([each.question for each in pairs]).value_counts()
+    assert (len(per_question), per_question.min(), per_question.max()) == (50, 40, 40)
+
+
+def test_strengths_and_intervals(ranking):
+    assert ranking.reason is None
+    assert ranking.strengths.unranked == {}
+    order = [each.system for each in ranking.standings]
+    assert (order[0], order[-1]) == ("gpt4", "cam")
+    best, worst = ranking.standings[0], ranking.standings[-1]
+    assert best.log_strength == pytest.approx(0.948, abs=0.0005)
+    assert (best.rank_low, best.rank_high) == (1, 2)
+    assert worst.log_strength == pytest.approx(-3.528, abs=0.0005)
+    assert (worst.rank_low, worst.rank_high, worst.tie_group) == (8, 8, 3)
+    assert ranking.strengths.nu == pytest.approx(0.5246, abs=0.00005)
+    assert ranking.strengths.n_ties == 340
+
+
+def test_strengths_are_those_of_an_independent_package(ranking, verdicts):
+    winners = {"first": evalica.Winner.X, "second": evalica.Winner.Y, "tie": evalica.Winner.Draw}
+    frame = verdicts.frame
+    theirs = evalica.newman(
+        frame["first"].tolist(),
+        frame["second"].tolist(),
+        [winners[each] for each in frame["outcome"]],
+        tolerance=1e-14,
+        limit=100_000,
+    )
+    logs = np.log(theirs.scores)
+    expected = dict(logs - logs.mean())
+    assert ranking.strengths.by_system() == pytest.approx(expected, abs=1e-6)
+    # Newman's algorithm has 2 v where Davidson has nu.
+    assert ranking.strengths.nu == pytest.approx(2 * theirs.v, abs=1e-6)
+
+
+def test_without_its_ties_too(verdicts):
+    decided = verdicts.frame[verdicts.frame["outcome"] != "tie"]
+    ours = rank_by_preference(type(verdicts).from_frame(decided), n_resamples=10).strengths
+    theirs = evalica.bradley_terry(
+        decided["first"].tolist(),
+        decided["second"].tolist(),
+        [evalica.Winner.X if each == "first" else evalica.Winner.Y for each in decided["outcome"]],
+        tolerance=1e-14,
+        limit=100_000,
+    )
+    logs = np.log(theirs.scores)
+    assert ours.by_system() == pytest.approx(dict(logs - logs.mean()), abs=1e-6)
+
+
+def test_the_order_of_strengths_beside_that_of_mean_scores(verdicts, means):
+    found = compare_rankings(verdicts, means, draw_systems=False, seed=0)
+    assert (len(found.systems), found.n_questions) == (8, 50)
+    assert dict(zip(found.systems, found.means, strict=True))["gpt4"] == pytest.approx(17.765)
+    assert found.spearman.value == pytest.approx(0.9286, abs=0.00005)
+    assert found.kendall.value == pytest.approx(0.8571, abs=0.00005)
+    assert found.by_systems.pairs == (("llama3-70b", "mixtral"), ("gpt3-5", "mixtral"))
+    assert found.by_systems.n_decided == 28
+    assert found.by_systems.share.value == pytest.approx(2 / 28)
+    assert (found.by_questions.n_decided, found.by_questions.n_contradicting) == (1081, 217)
+    assert 0.15 < found.by_questions.share.low < 0.2007 < found.by_questions.share.high < 0.25
+
+
+def test_as_systems_like_these_the_correlation_is_nearly_unknown(verdicts, means):
+    """Eight systems, one of them far below: which ones were there matters most."""
+    found = compare_rankings(verdicts, means, seed=0)
+    assert found.spearman.low < 0.5
+    assert found.spearman.high == 1.0

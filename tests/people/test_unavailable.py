@@ -1,0 +1,196 @@
+"""The database is away: 503 with Retry-After everywhere, and only then."""
+
+import sqlite3
+import time
+
+import psycopg
+import pytest
+from django.contrib.sessions.backends.db import SessionStore
+from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError
+from django.test import Client, RequestFactory
+from django.urls import reverse
+
+from annotation.actions.campaigns import open_campaign
+from annotation.views import label as label_views
+from cqa_site.people.tokens import create_token
+from cqa_site.web import health
+from cqa_site.web.unavailable import Unavailable, error_500, is_away
+from tests import cast
+
+
+def caused(kind, cause):
+    error = kind(str(cause))
+    error.__cause__ = cause
+    return error
+
+
+def sqlite_error(code, text="x"):
+    cause = sqlite3.OperationalError(text)
+    cause.sqlite_errorcode = code
+    return caused(OperationalError, cause)
+
+
+AWAY = [
+    caused(OperationalError, psycopg.OperationalError("connection refused")),
+    caused(OperationalError, psycopg.errors.AdminShutdown("terminating connection")),
+    caused(OperationalError, psycopg.errors.DiskFull("could not extend file")),
+    caused(OperationalError, psycopg.errors.TooManyConnections("too many clients")),
+    caused(OperationalError, psycopg.errors.DeadlockDetected("deadlock")),
+    caused(InterfaceError, psycopg.InterfaceError("the connection is closed")),
+    sqlite_error(sqlite3.SQLITE_BUSY),
+    sqlite_error(sqlite3.SQLITE_FULL),
+    sqlite_error(sqlite3.SQLITE_CANTOPEN),
+    sqlite_error(sqlite3.SQLITE_IOERR_WRITE),
+]
+WRONG = [
+    caused(OperationalError, psycopg.errors.StatementTooComplex("stack depth")),
+    caused(InterfaceError, psycopg.InterfaceError("the cursor is closed")),
+    sqlite_error(sqlite3.SQLITE_ERROR, "no such table: x"),
+    IntegrityError("twice"),
+    DatabaseError("malformed"),
+    ValueError("connection"),
+    None,
+]
+
+
+@pytest.mark.parametrize("error", AWAY, ids=repr)
+def test_errors_of_the_connection_are_told_apart(error):
+    assert is_away(error)
+
+
+@pytest.mark.parametrize("error", WRONG, ids=repr)
+def test_wrong_statements_stay_errors(error):
+    assert not is_away(error)
+
+
+@pytest.fixture
+def away(monkeypatch):
+    """Every look at a session fails as with a server that refuses connections."""
+
+    def refused(_store):
+        raise AWAY[0]
+
+    monkeypatch.setattr(SessionStore, "load", refused)
+
+
+def assert_busy(response):
+    assert response.status_code == 503
+    assert int(response["Retry-After"]) > 0
+
+
+def test_posts_of_answers_drafts_and_sheets_are_503(db, study, people, away):
+    client = Client()
+    client.cookies["sessionid"] = "x" * 32
+    for name in ("label_answer", "desk_save", "score_save", "count_save"):
+        path = reverse(name, args=[study.public_id] * 2)
+        reply = client.post(path, {"text": "x"}, headers={"accept": "application/json"})
+        assert_busy(reply)
+        assert reply.json()["error"] == "unavailable"
+        page = client.post(path, {"text": "x"})
+        assert_busy(page)
+        assert b"send it again" in page.content
+    assert_busy(client.get(reverse("home")))
+
+
+def test_an_answer_that_could_not_be_stored_is_503_and_goes_in_later(
+    db, study, people, monkeypatch
+):
+    campaign = cast.make_campaign(study)
+    open_campaign(campaign=campaign, actor=people["admin"])
+    client = cast.sign_in(people["annotator"])
+    ids = [study.public_id, campaign.public_id]
+    client.get(reverse("label", args=ids))
+    row = campaign.assignments.filter(state="served").first()
+    answer = {"item": str(row.public_id), "client_key": "k" * 32, "label": "1"}
+    path = reverse("label_answer", args=ids)
+    with monkeypatch.context() as patched:
+        patched.setattr(label_views, "store", failing(AWAY[2]))
+        assert_busy(client.post(path, answer, headers={"accept": "application/json"}))
+        client.raise_request_exception = False
+        patched.setattr(label_views, "store", failing(WRONG[2]))
+        assert client.post(path, answer).status_code == 500
+    assert client.post(path, answer).status_code == 303
+    row.refresh_from_db()
+    assert (row.state, row.label) == ("answered", 1)
+
+
+def failing(error):
+    def fail(**_fields):
+        raise error
+
+    return fail
+
+
+def test_the_api_is_503_for_the_connection_only(db, study, people, monkeypatch):
+    _token, secret = create_token(user=people["researcher"], name="x", scope="read")
+    client = Client(headers={"authorization": f"Bearer {secret}"})
+    client.raise_request_exception = False
+    for error, status in ((AWAY[0], 503), (AWAY[5], 503), (WRONG[2], 500)):
+        monkeypatch.setattr("cqa_site.people.tokens.hash_secret", failing_any(error))
+        response = client.get("/api/v1/me/")
+        assert response.status_code == status
+        assert ("Retry-After" in response) == (status == 503)
+
+
+def failing_any(error):
+    def fail(*_args, **_fields):
+        raise error
+
+    return fail
+
+
+def test_errors_outside_of_views_are_503_too():
+    request = RequestFactory().post("/", headers={"accept": "application/json"})
+    for error, status in ((AWAY[0], 503), (WRONG[2], 500)):
+        try:
+            raise error
+        except OperationalError:
+            assert error_500(request).status_code == status
+
+
+# -- the health check ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pulse(monkeypatch):
+    made = health.Pulse()
+    monkeypatch.setattr(health, "pulse", made)
+    monkeypatch.setattr("cqa_site.web.unavailable.pulse", made)
+    return made
+
+
+@pytest.mark.django_db(transaction=True)
+def test_health_is_ok_with_a_database(pulse):
+    response = Client().get("/healthz")
+    assert (response.status_code, response.json()) == (200, {"status": "ok"})
+
+
+def test_health_says_within_a_second_that_the_database_hangs(pulse, monkeypatch):
+    asked = []
+    monkeypatch.setattr(health, "ask_database", lambda: asked.append(1) or time.sleep(3))
+    started = time.monotonic()
+    assert_busy(Client().get("/healthz"))
+    assert time.monotonic() - started < 1.5
+    assert_busy(Client().get("/healthz"))
+    assert len(asked) == 1  # the second check waits for the same question
+
+
+def test_health_asks_again_after_a_failure(pulse, monkeypatch):
+    monkeypatch.setattr(health, "ask_database", failing(AWAY[0]))
+    assert_busy(Client().get("/healthz"))
+    monkeypatch.setattr(health, "ask_database", lambda: None)
+    assert Client().get("/healthz").status_code == 200
+
+
+def test_requests_do_not_wait_for_a_database_known_to_be_away(pulse, monkeypatch):
+    tried = []
+    middleware = Unavailable(lambda request: tried.append(request) or error_500(request))
+    request = RequestFactory().get("/")
+    assert middleware.process_exception(request, ValueError()) is None
+    assert_busy(middleware.process_exception(request, AWAY[0]))
+    monkeypatch.setattr(health, "ask_database", failing(AWAY[0]))
+    assert_busy(middleware(request))
+    assert not tried
+    monkeypatch.setattr(health, "ask_database", lambda: None)
+    middleware(request)
+    assert tried == [request]

@@ -1,0 +1,149 @@
+"""What holds for snapshots of every kind: numbers, freezing, public pages, checks."""
+
+import gzip
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, transaction
+
+from cqa_site.people.models import AuditEvent
+from cqa_site.results import keeping
+from cqa_site.results.checking import (
+    archive_of,
+    check_archive,
+    check_snapshot,
+    find_violations,
+)
+from cqa_site.results.kind import KINDS
+from tests.cast import make_member, make_study
+
+from .made_kinds import MADE
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def boss(study):
+    return make_member(study, "researcher")
+
+
+@pytest.fixture(params=MADE)
+def made(request, study):
+    return MADE[request.param](study)
+
+
+def freeze(made, boss, number=1, **said):
+    said = {"note": "", **said}
+    return keeping.freeze(made.kind, owner=made.owner, number=number, actor=boss, **said)
+
+
+def test_every_kind_is_registered_and_made_here():
+    assert KINDS.keys() == MADE.keys()
+
+
+def test_the_live_one_keeps_its_number_and_the_next_gets_the_next(made, boss):
+    first = keeping.refresh(made.kind, made.subject)
+    assert keeping.refresh(made.kind, made.subject).computed_at == first.computed_at
+    made.move()
+    again = keeping.refresh(made.kind, made.subject)
+    assert (again.pk, again.number) == (first.pk, 1)
+    assert again.sha256 != first.sha256
+    frozen = freeze(made, boss, note="Table 2")
+    before = made.kind.Model.objects.values().get(pk=frozen.pk)
+    made.move()
+    assert keeping.refresh(made.kind, made.subject).number == 2
+    assert made.kind.Model.objects.values().get(pk=frozen.pk) == before
+
+
+def test_freezing_is_said_in_the_history_and_happens_once(made, boss):
+    live = keeping.refresh(made.kind, made.subject)
+    freeze(made, boss, note="Table 2")
+    event = AuditEvent.objects.get(verb=f"{made.kind.name}_frozen")
+    assert event.subject == f"{made.kind.about(live)} #1"
+    assert event.details["sha256"] == live.sha256
+    for number in (1, 2):
+        with pytest.raises(keeping.SnapshotNotReady):
+            freeze(made, boss, number)
+
+
+def test_what_nobody_looked_at_is_not_frozen(made, boss):
+    seen = keeping.refresh(made.kind, made.subject).seal
+    made.move()
+    keeping.refresh(made.kind, made.subject)
+    with pytest.raises(keeping.SnapshotNotReady, match="other figures"):
+        freeze(made, boss, seen=seen)
+    seen = made.kind.live(made.subject).get().seal
+    assert not freeze(made, boss, seen=seen).public_token
+
+
+def test_a_public_address_is_only_for_frozen_ones_and_never_comes_again(made, boss):
+    live = keeping.refresh(made.kind, made.subject)
+    which = {"owner": made.owner, "number": 1, "actor": boss}
+    with pytest.raises(keeping.SnapshotNotReady):
+        keeping.publish(made.kind, **which)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        made.kind.Model.objects.filter(pk=live.pk).update(public_token=live.public_id)
+    freeze(made, boss)
+    token = keeping.publish(made.kind, **which).public_token
+    assert keeping.publish(made.kind, **which).public_token == token
+    assert keeping.withdraw(made.kind, **which).public_token is None
+    assert keeping.publish(made.kind, **which).public_token != token
+    verbs = AuditEvent.objects.filter(verb__startswith=f"{made.kind.name}_").order_by("pk")
+    names = [
+        each.removeprefix(f"{made.kind.name}_") for each in verbs.values_list("verb", flat=True)
+    ]
+    assert names == ["frozen", "published", "withdrawn", "published"]
+
+
+def test_the_database_keeps_numbers_and_live_ones_apart(made):
+    live = keeping.refresh(made.kind, made.subject)
+    row = made.kind.Model.objects.get(pk=live.pk)
+    row.pk, row.public_id = None, made.owner.public_id
+    for number in (1, 2):
+        row.number = number
+        with pytest.raises(IntegrityError), transaction.atomic():
+            row.save(force_insert=True)
+
+
+def test_figures_that_are_no_json_are_not_stored(made):
+    computed = made.kind.compute(made.subject)
+    computed.figures["odd"] = float("nan")
+    with pytest.raises(ValueError, match="JSON"):
+        keeping.store_live(made.kind, made.subject, computed)
+    assert not made.kind.Model.objects.exists()
+
+
+def test_figures_follow_from_the_rows_by_id_and_by_file(made, tmp_path, capsys):
+    live = keeping.refresh(made.kind, made.subject)
+    live = made.kind.Model.objects.get(pk=live.pk)
+    assert made.kind.figures_of(gzip.decompress(live.rows), live.recipe)
+    assert check_snapshot(made.kind, live) == []
+    call_command("verify_snapshot", str(live.public_id))
+    path = tmp_path / "snapshot.zip"
+    path.write_bytes(archive_of(made.kind, live))
+    assert check_archive(path) == []
+    call_command("verify_snapshot", str(path))
+    assert capsys.readouterr().out.count("matches") == 2
+
+
+@pytest.mark.parametrize("what", ["rows", "figures"])
+def test_what_was_tampered_with_is_found(made, boss, what):
+    keeping.refresh(made.kind, made.subject)
+    frozen = freeze(made, boss)
+    assert not list(find_violations())
+    if what == "rows":
+        frozen.rows = gzip.compress(gzip.decompress(frozen.rows) + b"\n")
+    else:
+        frozen.figures = dict.fromkeys(frozen.figures)
+    frozen.save()
+    found = check_snapshot(made.kind, frozen)
+    assert f"the {what} are not those of the manifest (sha256)" in found
+    assert (len(found) > 1) == (what == "figures")
+    assert bool(list(find_violations())) == (what == "rows")
+    with pytest.raises(CommandError):
+        call_command("verify_snapshot", str(frozen.public_id))

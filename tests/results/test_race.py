@@ -1,0 +1,60 @@
+"""Numbers are given out and snapshots freeze one after another, whoever comes at once."""
+
+import threading
+
+import pytest
+from django.db import connection, connections
+
+from cqa_site.results import keeping
+from tests.cast import make_member, make_study
+
+from .made_kinds import MADE
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.postgres,
+    pytest.mark.skipif(
+        connection.vendor != "postgresql", reason="SQLite has one writer, so nobody meets"
+    ),
+]
+AT_ONCE = 4
+
+
+def at_once(act):
+    """Do the same in several threads; return what came out, errors among it."""
+    found, start = [], threading.Barrier(AT_ONCE)
+
+    def do():
+        try:
+            start.wait()
+            found.append(act())
+        except Exception as error:  # noqa: BLE001 the test looks at it
+            found.append(error)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=do) for _each in range(AT_ONCE)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_one_live_snapshot_and_one_freezing(name):
+    study = make_study()
+    boss = make_member(study, "researcher")
+    made = MADE[name](study)
+    subject = made.subject
+    computed = made.kind.compute(subject)
+    stored = at_once(lambda: keeping.store_live(made.kind, subject, computed))
+    assert [each.number for each in stored] == [1] * AT_ONCE
+
+    said = {"owner": made.owner, "number": 1, "note": "", "actor": boss}
+    frozen = at_once(lambda: keeping.freeze(made.kind, **said))
+    refused = [each for each in frozen if isinstance(each, keeping.SnapshotNotReady)]
+    assert len(refused) == AT_ONCE - 1
+    del said["note"]
+    tokens = at_once(lambda: keeping.publish(made.kind, **said).public_token)
+    assert len(set(tokens)) == 1

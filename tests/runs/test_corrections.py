@@ -1,0 +1,214 @@
+"""A run whose endpoint refuses a parameter pauses, is corrected, and goes on; nothing twice."""
+
+import json
+
+import pytest
+from django.urls import reverse
+
+from cqa_site.judging.chat import CallFailed, Failure
+from cqa_site.runs.actions import runs as control
+from cqa_site.runs.actions.corrections import Correction, correct_run, suggested
+from cqa_site.runs.actions.runs import RunRefused
+from cqa_site.runs.integrity import find_violations
+from cqa_site.runs.models import Attempt, Call, Endpoint, Run
+from tests.cast import make_member, make_study, sign_in
+from tests.runs.judging import Lab, answer_by_text, script
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def lab():
+    return Lab()
+
+
+def refuse(*names, after=0):
+    """Answers well until ``after`` requests came, then refuses some parameters by name."""
+    came = []
+
+    def answer(request):
+        came.append(request)
+        for name in names:
+            if len(came) > after and name in request.params:
+                body = {"error": {"message": f"Unsupported parameter: '{name}'.", "param": name}}
+                return CallFailed(
+                    Failure.REQUEST, "the endpoint answered 400", status=400,
+                    body=json.dumps(body),
+                )  # fmt: skip
+        return answer_by_text(request)
+
+    return answer
+
+
+def start(lab, capture, **values):
+    with capture(execute=True):
+        run = control.start_run(study=lab.study, actor=lab.researcher, plan=lab.plan(**values))
+    run.refresh_from_db()
+    return run
+
+
+def correct(lab, run, capture, correction=None):
+    with capture(execute=True):
+        correct_run(run=run, actor=lab.researcher, correction=correction or suggested(run))
+    run.refresh_from_db()
+    return run
+
+
+def test_a_refused_parameter_pauses_and_no_call_is_given_up(
+    lab, monkeypatch, django_capture_on_commit_callbacks
+):
+    script(monkeypatch, refuse("max_tokens"))
+    run = start(lab, django_capture_on_commit_callbacks)
+    assert run.state == Run.State.PAUSED
+    assert run.pause_reason.startswith("parameter: max_tokens: ")
+    assert set(run.calls.values_list("state", flat=True)) == {Call.State.READY}
+    assert suggested(run) == Correction((), "max_completion_tokens")
+    assert run.budget.spent_micro == 0
+
+
+def test_a_corrected_run_goes_on_from_where_it_was(
+    lab, monkeypatch, django_capture_on_commit_callbacks
+):
+    client = script(monkeypatch, refuse("max_tokens", after=7))
+    lab.endpoint.max_in_flight = 1
+    lab.endpoint.save()
+    run = start(lab, django_capture_on_commit_callbacks)
+    before = run.calls.filter(state=Call.State.DONE).count()
+    assert (run.state, before) == (Run.State.PAUSED, 7)
+    spec = dict(run.spec)
+    run = correct(lab, run, django_capture_on_commit_callbacks)
+    assert run.state == Run.State.DONE
+    assert run.calls.filter(state=Call.State.DONE).count() == 30
+    # Seven answered before, one refused, twenty-three since.
+    assert len(client.requests) == 7 + 1 + 23
+    assert "max_tokens" not in client.requests[-1].params
+    assert run.spec == spec
+    (amendment,) = run.amendments
+    assert (amendment["done_before"], amendment["by"]) == (7, str(lab.researcher))
+    assert amendment["before"]["params"] == spec["params"]
+    assert amendment["params"] == run.params
+    assert run.params["max_completion_tokens"] == spec["params"]["max_tokens"]
+    replied = Attempt.objects.filter(outcome="replied")
+    assert replied.filter(amendment=0).count() == 7
+    assert replied.filter(amendment=1).count() == 23
+    assert list(find_violations()) == []
+
+
+def test_a_pre_flight_that_was_not_over_is_made_after_the_correction(
+    lab, monkeypatch, django_capture_on_commit_callbacks
+):
+    script(monkeypatch, refuse("temperature"))
+    run = start(lab, django_capture_on_commit_callbacks, preflight="ask")
+    assert run.state == Run.State.PAUSED
+    run = correct(lab, run, django_capture_on_commit_callbacks)
+    assert (run.state, run.preflight["valid"]) == (Run.State.CHECKED, 20)
+    assert "temperature" not in run.params
+
+
+def test_calls_given_up_because_every_request_was_refused_are_asked_again(
+    lab, monkeypatch, django_capture_on_commit_callbacks
+):
+    unnamed = CallFailed(Failure.REQUEST, "the endpoint answered 400: bad request", status=400)
+    script(monkeypatch, lambda request: unnamed)
+    run = start(lab, django_capture_on_commit_callbacks)
+    assert run.pause_reason.startswith("request: ")
+    assert run.calls.filter(state=Call.State.UNSCORED).exists()
+    script(monkeypatch, answer_by_text)
+    run = correct(
+        lab, run, django_capture_on_commit_callbacks, Correction(leave_out=("temperature",))
+    )
+    assert (run.state, run.calls.filter(state=Call.State.DONE).count()) == (Run.State.DONE, 30)
+    assert list(find_violations()) == []
+
+
+def test_replies_of_the_corrected_request_are_found_again(
+    lab, monkeypatch, django_capture_on_commit_callbacks
+):
+    client = script(monkeypatch, refuse("temperature"))
+    first = start(lab, django_capture_on_commit_callbacks)
+    correct(lab, first, django_capture_on_commit_callbacks)
+    asked = len(client.requests)
+    second = start(lab, django_capture_on_commit_callbacks, reuse=True)
+    second = correct(lab, second, django_capture_on_commit_callbacks)
+    assert second.reused == 30
+    assert [one for one in client.requests[asked:] if "temperature" not in one.params] == []
+
+
+@pytest.mark.parametrize(
+    ("correction", "said"),
+    [
+        (Correction(), "changes nothing"),
+        (Correction(leave_out=("top_p",)), "is not sent"),
+        (Correction(values={"max_tokens": 10_000}), "at most"),
+        (Correction(values={"max_tokens": True}), "at most"),
+        (Correction(values={"top_p": 1}), "is not sent"),
+        (Correction(token_parameter="tokens"), "goes as"),
+        (Correction(leave_out=("max_tokens",)), "is not sent"),
+    ],
+)
+def test_a_correction_that_cannot_be_is_refused(
+    correction, said, lab, monkeypatch, django_capture_on_commit_callbacks
+):
+    script(monkeypatch, refuse("max_tokens"))
+    run = start(lab, django_capture_on_commit_callbacks)
+    with pytest.raises(RunRefused, match=said):
+        correct_run(run=run, actor=lab.researcher, correction=correction)
+    run.refresh_from_db()
+    assert (run.state, run.amendments) == (Run.State.PAUSED, [])
+
+
+def test_other_pauses_are_no_reason_to_change_a_plan(
+    lab, monkeypatch, django_capture_on_commit_callbacks
+):
+    script(monkeypatch, lambda request: CallFailed(Failure.DENIED, "the key", status=401))
+    run = start(lab, django_capture_on_commit_callbacks)
+    with pytest.raises(RunRefused, match="Only a run that is paused because"):
+        correct_run(run=run, actor=lab.researcher, correction=Correction(("temperature",)))
+
+
+def test_runs_send_what_the_probe_found(lab, monkeypatch, django_capture_on_commit_callbacks):
+    found = {
+        "token_limit": {"works": True, "evidence": "", "parameter": "max_completion_tokens"},
+        "temperature": {"works": False, "evidence": "400", "refused": True},
+        "seed": {"works": False, "evidence": "ignored", "refused": False},
+    }
+    Endpoint.objects.filter(pk=lab.endpoint.pk).update(capabilities=found)
+    lab.endpoint.refresh_from_db()
+    client = script(monkeypatch, refuse("max_tokens", "temperature"))
+    params = {"temperature": 0, "max_tokens": 150, "seed": 1}
+    run = start(lab, django_capture_on_commit_callbacks, params=params)
+    assert run.state == Run.State.DONE
+    assert client.requests[0].params == {"max_completion_tokens": 150, "seed": 1}
+    assert run.spec["params_left_out"] == {"temperature": 0}
+
+
+def test_the_page_offers_the_correction_and_takes_it(
+    lab, monkeypatch, django_capture_on_commit_callbacks
+):
+    script(monkeypatch, refuse("temperature"))
+    run = start(lab, django_capture_on_commit_callbacks)
+    client = sign_in(lab.researcher)
+    here = [lab.study.public_id, run.public_id]
+    page = client.get(reverse("run", args=here)).content.decode()
+    assert "Correct and go on" in page
+    assert "Or send another value of “temperature”" in page
+    sent = {"token_parameter": "max_tokens", "leave_out": ["temperature"], "value": "one"}
+    client.post(reverse("run_correct", args=here), sent)
+    run.refresh_from_db()
+    assert run.state == Run.State.PAUSED
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(reverse("run_correct", args=here), sent | {"value": ""})
+    run.refresh_from_db()
+    assert run.state == Run.State.DONE
+    page = client.get(reverse("run", args=here)).content.decode()
+    assert "Corrections" in page
+    assert "30 replies after correction 1" in page
+
+
+def test_another_study_cannot_correct_it(lab, monkeypatch, django_capture_on_commit_callbacks):
+    script(monkeypatch, refuse("temperature"))
+    run = start(lab, django_capture_on_commit_callbacks)
+    other = make_study("Other")
+    client = sign_in(make_member(other, "researcher"))
+    url = reverse("run_correct", args=[other.public_id, run.public_id])
+    assert client.post(url, {}).status_code == 404

@@ -1,0 +1,50 @@
+"""A site may leave the second and the third paper out of INSTALLED_APPS."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# Own tests of the platform and the first paper, a part of each that is quick.
+OWN = ["people/test_overview.py", "people/test_audit.py", "annotation/test_adoption.py"]
+ROOT = Path(__file__).parents[2]
+
+
+def run(tmp_path, without: str, *command: str) -> subprocess.CompletedProcess[str]:
+    settings = {"DJANGO_SETTINGS_MODULE": "tests.settings_without", "WITHOUT": without}
+    env = os.environ | settings | {"DATA_DIR": str(tmp_path)}
+    env.pop("DATABASE_URL", None)
+    return subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, env=env, capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize(
+    "without",
+    [
+        pytest.param("argsum", marks=pytest.mark.again),
+        pytest.param("benchmark", marks=pytest.mark.again),
+        "benchmark,argsum",
+    ],
+)
+def test_a_site_without_a_paper_migrates_makes_its_demo_and_shows_every_page(tmp_path, without):
+    walked = run(tmp_path, without, "tests.web.walk_without")
+    assert walked.returncode == 0, walked.stderr[-2000:]
+    last = walked.stdout.strip().splitlines()
+    # Whatever failed stands between the words of the demo and the number of pages.
+    assert last[-2:][0] == "Every invariant holds.", walked.stdout
+    assert int(last[-1].removeprefix("asked ")) > 60
+
+
+def test_a_site_without_both_passes_its_own_tests(tmp_path):
+    files = [f"tests/{each}" for each in OWN]
+    passed = run(tmp_path, "benchmark,argsum", "pytest", "-p", "no:cacheprovider", "-n0", *files)
+    assert passed.returncode == 0, passed.stdout[-3000:]
+
+
+def test_the_schema_knows_only_what_is_there(tmp_path):
+    made = run(tmp_path, "benchmark,argsum", "django", "spectacular", "--fail-on-warn")
+    assert made.returncode == 0, made.stderr[-2000:]
+    assert "/scoring-rounds/" not in made.stdout
