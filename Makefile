@@ -20,7 +20,7 @@ site: $(VENV)/.site $(MODELS)/.ready
 	@exec $(BIN)/python manage.py site --port $(PORT)
 
 worker: $(VENV)/.site $(MODELS)/.ready
-	@exec $(BIN)/python -m celery -A cqa_site worker --pool threads --concurrency 2 --without-mingle --without-gossip --beat --schedule var/beat --loglevel INFO
+	@exec $(BIN)/python -m celery -A cqa_site worker --pool threads --concurrency 2 --without-mingle --without-gossip --loglevel INFO
 
 # Everything a commit needs. Killed servers and lost connections are mostly waited for, so that they
 # have a lane of their own beside the others.

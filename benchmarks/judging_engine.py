@@ -5,7 +5,6 @@ server and the worker (with the sweeper) are the processes that `manage.py site`
 """
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -120,14 +119,13 @@ def running_engine(
 
 
 def start_worker(site: JudgingSite, meter: Meter) -> subprocess.Popen:
-    """The worker as `manage.py site` starts it, with the sweeper in it."""
-    schedule = site.folder / f"schedule-{os.urandom(4).hex()}"
+    """The worker as `manage.py site` starts it, which looks for work by itself."""
     with on_core(RUNNER_CORE):
         worker = subprocess.Popen(
             [
                 sys.executable, "-m", "celery", "--quiet", "-A", "cqa_site", "worker",
                 "--pool", "threads", "--concurrency", "2", "--without-mingle", "--without-gossip",
-                "--beat", "--schedule", str(schedule), "--loglevel", "ERROR",
+                "--loglevel", "ERROR",
             ],
             cwd=ROOT, env=site.environment, start_new_session=True,
         )  # fmt: skip

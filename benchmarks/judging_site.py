@@ -123,11 +123,11 @@ class JudgingSite(CampaignServer):
         """A process that does jobs and carries calls, without Celery."""
         return self._process("manage.py", "work")
 
-    def celery(self, name: str, *extra: str) -> subprocess.Popen:
+    def celery(self, name: str) -> subprocess.Popen:
         """A Celery worker."""
         return self._process(
             "-m", "celery", "-A", "cqa_site", "worker", "--pool", "threads", "--concurrency", "2",
-            "--loglevel", "ERROR", "--hostname", f"{name}@test", "--without-mingle", *extra,
+            "--loglevel", "ERROR", "--hostname", f"{name}@test", "--without-mingle",
         )  # fmt: skip
 
     def _process(self, *arguments: str) -> subprocess.Popen:

@@ -1,22 +1,34 @@
 """The Celery app: a doorbell that wakes workers; the work itself is rows in the database."""
 
+import logging
 import os
+import threading
+from collections.abc import Callable
+from typing import Any
 
 from celery import Celery
 from celery.signals import worker_ready, worker_shutting_down
+from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cqa_site.settings")
+log = logging.getLogger(__name__)
 app = Celery("cqa_site")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+# Every hour, because a site on somebody's laptop rarely runs for a whole day.
+HOUSEKEEPING_SECONDS = 3600.0
 
 
 @worker_ready.connect
-def look_for_work(**_: object) -> None:
-    """A worker that starts looks once, instead of waiting for the next message or sweep."""
-    from cqa_site.runs import jobs
+def look_around(sender: Any, **_: object) -> None:
+    """Every worker looks for work itself, at once and then again and again.
 
-    jobs.ring()
+    A broker that lost its messages, or the table that says where they go, costs seconds.
+    """
+    from cqa_site.runs.tasks import housekeeping, wake
+
+    _every(settings.SWEEP_SECONDS, wake, sender)()
+    _every(HOUSEKEEPING_SECONDS, housekeeping, sender)
 
 
 @worker_shutting_down.connect
@@ -25,3 +37,27 @@ def stop_claiming(**_: object) -> None:
     from cqa_site.runs import jobs
 
     jobs.STOP.set()
+
+
+def _every(seconds: float, task: Callable, consumer: Any) -> Callable[[], None]:
+    """Let the worker's pool do a task now and then, never twice at a time; return one turn."""
+    is_idle = threading.Lock()
+
+    def turn() -> None:
+        if is_idle.acquire(blocking=False):
+            consumer.pool.apply_async(_do, (task,), callback=lambda _result: is_idle.release())
+
+    consumer.timer.call_repeatedly(seconds, turn)
+    return turn
+
+
+def _do(task: Callable) -> None:
+    """What Celery does around a task that came as a message: care for the connections."""
+    from django.db import Error, close_old_connections
+
+    close_old_connections()
+    try:
+        task()
+    except Error:
+        log.warning("the database does not answer", exc_info=True)
+    close_old_connections()

@@ -352,11 +352,8 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BEAT_SCHEDULE = {
-    "sweep": {"task": "cqa_site.runs.tasks.wake", "schedule": 10.0},
-    # Every hour, because a site on somebody's laptop rarely runs for a whole day.
-    "housekeeping": {"task": "cqa_site.runs.tasks.housekeeping", "schedule": 3600.0},
-}
+# How often a worker looks for work that no message told it of.
+SWEEP_SECONDS = env.float("SWEEP_SECONDS", 10.0, validate=validate.Range(min=0.1))
 if CELERY_BROKER_URL.startswith("filesystem://"):
     for folder in ("broker", "broker/queue", "broker/control"):
         (DATA_DIR / folder).mkdir(mode=0o700, exist_ok=True)

@@ -9,7 +9,7 @@ from . import draining, jobs, provider_batches
 
 @shared_task(ignore_result=True, acks_late=False, expires=60, max_retries=0)
 def wake() -> int:
-    """Run due jobs and carry calls for up to 50 seconds each; beat sends this as the sweeper."""
+    """Run due jobs and carry calls for up to 50 seconds each; workers do it unasked, too."""
     count = jobs.drain() + provider_batches.tend() + draining.drain_runs()
     draining.carry_on()
     return count

@@ -1,7 +1,7 @@
 """What has to be thrown away from time to time, by whichever app made it.
 
 An app registers its chores when it is loaded. Each may run at any time and any number of
-times; Celery beat runs all of them, and so does ``manage.py housekeeping``.
+times; workers do all of them, and so does ``manage.py housekeeping``.
 """
 
 import logging

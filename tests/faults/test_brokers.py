@@ -12,6 +12,7 @@ import pytest
 
 from benchmarks.campaign_server import ROOT, CampaignServer
 from benchmarks.databases import postgres_answers, postgres_database
+from tests.faults.fault_site import wait_until
 from tests.faults.test_label_race import query
 
 pytestmark = pytest.mark.slow
@@ -57,13 +58,15 @@ def prepared(url):
         server.remove()
 
 
-def worker(site, broker, *extra):
+def worker(site, broker, **variables):
     command = [
         sys.executable, "-m", "celery", "-A", "cqa_site", "worker", "--pool", "threads",
         "--concurrency", "1", "--loglevel", "ERROR", "--without-mingle", "--without-gossip",
-        "--hostname", f"{uuid.uuid4().hex}@test", *extra,
+        "--hostname", f"{uuid.uuid4().hex}@test",
     ]  # fmt: skip
-    environment = site.environment | {"CELERY_BROKER_URL": broker, "JOB_LEASE_SECONDS": "6"}
+    environment = (
+        site.environment | variables | {"CELERY_BROKER_URL": broker, "JOB_LEASE_SECONDS": "6"}
+    )
     return subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
 
 
@@ -79,6 +82,10 @@ def ask(site, broker):
 def state_of(site, job):
     """The state of a job, read without starting a process."""
     return query(site, f"SELECT state FROM runs_job WHERE public_id = '{stored(site, job)}'")[0][0]
+
+
+def workers_seen(site):
+    return query(site, "SELECT count(*) FROM runs_workerbeat")[0][0]
 
 
 def stored(site, public_id):
@@ -108,8 +115,11 @@ def wait_until_done(site, job, seconds=180):
 def test_a_worker_hears_the_bell(site, broker, port):
     if port and not listens(port):
         pytest.skip(f"no broker listens on 127.0.0.1:{port}")
-    process = worker(site, broker)
+    before = workers_seen(site)
+    # It looks by itself once, at the start, and then not for an hour.
+    process = worker(site, broker, SWEEP_SECONDS="3600")
     try:
+        wait_until(lambda: workers_seen(site) > before, 60)
         wait_until_done(site, ask(site, broker))
     finally:
         os.killpg(process.pid, signal.SIGTERM)
@@ -117,9 +127,9 @@ def test_a_worker_hears_the_bell(site, broker, port):
 
 
 def test_work_is_found_without_any_message(site):
-    """The request went to a broker that does not answer; the sweeper of a worker finds the row."""
+    """The request went to a broker that does not answer; a worker looks for itself."""
     job = ask(site, "redis://127.0.0.1:9/0")
-    process = worker(site, "filesystem://", "--beat", "--schedule", str(site.folder / "beat"))
+    process = worker(site, "filesystem://")
     try:
         wait_until_done(site, job)
     finally:
@@ -133,7 +143,7 @@ def test_a_killed_worker_loses_nothing(site):
     # A process that claims the job and ends without a word:
     site.python("-c", TAKE, job, JOB_LEASE_SECONDS="6")
     assert state_of(site, job) == "leased"
-    process = worker(site, "filesystem://", "--beat", "--schedule", str(site.folder / "beat"))
+    process = worker(site, "filesystem://")
     try:
         wait_until_done(site, job, seconds=240)
     finally:

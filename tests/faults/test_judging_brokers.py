@@ -81,10 +81,7 @@ def test_two_celery_workers_share_a_run_and_one_is_killed(postgres_site, broker,
             pytest.skip(f"no broker listens on 127.0.0.1:{port}")
     usual, site.broker = site.broker, broker
     # Each with its own sweep: a single message wakes only one of them.
-    workers = [
-        site.celery(f"{name}-{port}", "--beat", "--schedule", str(site.folder / f"{name}-{port}"))
-        for name in ("one", "two")
-    ]
+    workers = [site.celery(f"{name}-{port}") for name in ("one", "two")]
     try:
         with site.stub(latency=1) as stub:
             run = site.begin(stub, sample=900, limit=32)

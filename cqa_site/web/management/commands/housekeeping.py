@@ -1,4 +1,4 @@
-"""Throw away what is no longer needed; Celery beat does the same every hour."""
+"""Throw away what is no longer needed; workers do the same every hour."""
 
 from typing import Any
 

@@ -5,10 +5,8 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from contextlib import closing, suppress
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -30,15 +28,14 @@ class Command(BaseCommand):
         for name in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(name, _interrupt)
         _check_port(options["host"], options["port"])
-        with tempfile.TemporaryDirectory(prefix="counterpoint-beat-") as folder:
-            code = self._run(options, Path(folder))
+        code = self._run(options)
         if code not in (0, -signal.SIGTERM, -signal.SIGINT):
             raise CommandError(_how_it_ended(code))
 
-    def _run(self, options: dict[str, Any], folder: Path) -> int:
+    def _run(self, options: dict[str, Any]) -> int:
         """Run both until one is told to stop; return how the web server ended."""
         web = _start(_web_command(options))
-        worker = None if options["no_worker"] else _start(_worker_command(folder))
+        worker = None if options["no_worker"] else _start(_worker_command())
         try:
             while web.poll() is None:
                 time.sleep(0.5)
@@ -46,7 +43,7 @@ class Command(BaseCommand):
                     self.stderr.write("The worker stopped; starting it again.")
                     _stop(worker)
                     time.sleep(WORKER_RESTART_SECONDS)
-                    worker = _start(_worker_command(folder))
+                    worker = _start(_worker_command())
         except KeyboardInterrupt:
             self.stdout.write("Stopping.")
         finally:
@@ -98,11 +95,10 @@ def _web_command(options: dict[str, Any]) -> list[str]:
     ]  # fmt: skip
 
 
-def _worker_command(folder: Path) -> list[str]:
+def _worker_command() -> list[str]:
     return [
         sys.executable, "-m", "celery", "--quiet", "-A", "cqa_site", "worker",
         "--pool", "threads", "--concurrency", "2", "--without-mingle", "--without-gossip",
-        "--beat", "--schedule", str(folder / "schedule"),
         "--loglevel", "WARNING",
     ]  # fmt: skip
 
