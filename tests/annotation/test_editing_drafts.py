@@ -1,5 +1,6 @@
 """No text that arrives is lost: two tabs, lost replies, late arrivals, in any order."""
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -324,7 +325,7 @@ class TwoTabs(RuleBasedStateMachine):
         (self.sheet,) = sheets_of(self.round)
         self.actor = make_member(study, "researcher")
         self.opened, self.written, self.sent = 0, 0, []
-        self.typed_over = {}
+        self.typed_over = defaultdict(set)
 
     @rule(target=tabs)
     def open_tab(self):
@@ -341,10 +342,13 @@ class TwoTabs(RuleBasedStateMachine):
         tab.sequence += 1
 
     def request(self, tab):
-        """What the tab sends now; an earlier text of its own may be typed over by it."""
+        """What the tab sends now; an earlier text of its own may be typed over by it.
+
+        Two tabs may have sent the same text, and each goes on from it in its own way.
+        """
         for earlier in tab.sent:
             if earlier != tab.text:
-                self.typed_over[earlier] = tab.text
+                self.typed_over[earlier].add(tab.text)
         tab.sent.append(tab.text)
         return sent(tab.text, tab.version, tab.client, tab.sequence)
 
@@ -441,21 +445,20 @@ class TwoTabs(RuleBasedStateMachine):
             *(text for _number, text in revisions),
         }
         for text in self.sent:
-            self.find(text, kept)
+            assert self.later_texts(text) & kept, f"{text!r} is lost"
         assert [number for number, _text in revisions] == list(range(1, len(revisions) + 1))
         assert sheet.is_to_do or revisions[-1][1] == sheet.text
 
     def teardown(self):
         assert not list(find_violations())
 
-    def find(self, text, kept):
-        """Follow the page's own later texts until one is kept."""
-        seen = set()
-        while text not in kept:
-            assert text in self.typed_over, f"{text!r} is lost"
-            assert text not in seen, f"{text!r} is lost"
-            seen.add(text)
-            text = self.typed_over[text]
+    def later_texts(self, text):
+        """The text, and all that pages which sent it went on with."""
+        found, ahead = set(), {text}
+        while ahead:
+            found |= ahead
+            ahead = set().union(*(self.typed_over[each] for each in ahead)) - found
+        return found
 
 
 class TestTwoTabs(TestCase):
