@@ -26,7 +26,7 @@ from annotation.api import (
     runs,
     studies,
 )
-from cqa_site.api.addresses import CREATE, LIST, ROW, R, S, address
+from cqa_site.api.addresses import CHANGE, CREATE, LIST, REMOVE, ROW, R, S, address, resource
 
 C = S + "campaigns/<uuid:campaign_id>/"
 ANY = S + "rounds/<uuid:any_round_id>/"
@@ -35,81 +35,72 @@ E = S + "editing-rounds/<uuid:round_id>/"
 urlpatterns = [
     path("me/", studies.MeView.as_view(), name="api_me"),
     address("studies/", "studies", studies.StudyNameViews, **CREATE),
-    address(S, "study", studies.StudyDetailViews, **ROW, patch="partial_update"),
+    address(S, "study", studies.StudyDetailViews, **CHANGE),
     address(S + "log/", "log", people.LogViews, **LIST),
-    address(S + "members/", "members", people.MemberViews, **LIST),
-    address(S + "members/<uuid:public_id>/", "member", people.MemberViews, patch="partial_update"),
-    address(S + "invitations/", "invitations", people.InvitationViews, **CREATE),
-    address(S + "invitations/<uuid:public_id>/", "invitation", people.InvitationViews, **ROW),
-    address(
-        S + "invitations/<uuid:public_id>/revoke/",
-        "invitation_revoke",
-        people.InvitationViews,
-        post="revoke",
+    *resource(
+        S + "members/", "members", "member", people.MemberViews, row={"patch": "partial_update"}
     ),
-    address(S + "comparisons/", "comparisons", retrieval.ComparisonListViews, **CREATE),
-    address(S + "comparisons/<uuid:public_id>/", "comparison", studies.ComparisonViews, **ROW),
+    *resource(
+        S + "invitations/",
+        "invitations",
+        "invitation",
+        people.InvitationViews,
+        "revoke",
+        listed=CREATE,
+    ),
+    *resource(
+        S + "comparisons/",
+        "comparisons",
+        "comparison",
+        studies.ComparisonViews,
+        listed=CREATE,
+        list_views=retrieval.ComparisonListViews,
+    ),
     address(S + "comparisons/<uuid:comparison_id>/find/", "find", retrieval.FindViews, get="find"),
     address(
         S + "comparisons/<uuid:comparison_id>/take/", "find_take", retrieval.FindViews, post="take"
     ),
-    address(S + "corpora/", "corpora", retrieval.CorpusUploadViews, **CREATE),
-    address(
-        S + "corpora/<uuid:public_id>/", "corpus", retrieval.CorpusViews, **ROW, delete="destroy"
+    *resource(
+        S + "corpora/",
+        "corpora",
+        "corpus",
+        retrieval.CorpusViews,
+        "check load",
+        listed=CREATE,
+        row=REMOVE,
+        list_views=retrieval.CorpusUploadViews,
+    ),
+    address(S + "cam-service/", "cam_service", cam.CamServiceViews, **CHANGE),
+    *resource(
+        S + "cam-requests/", "cam_requests", "cam_request", cam.CamRequestViews, listed=CREATE
     ),
     address(
-        S + "corpora/<uuid:public_id>/check/", "corpus_check", retrieval.CorpusViews, post="check"
+        S + "cam-requests/<uuid:public_id>/take/", "cam_take", cam.CamRequestViews, post="take"
     ),
-    address(
-        S + "corpora/<uuid:public_id>/load/", "corpus_load", retrieval.CorpusViews, post="load"
-    ),
-    address(
-        S + "cam-service/",
-        "cam_service",
-        cam.CamServiceViews,
-        **ROW,
-        patch="partial_update",
-    ),
-    address(S + "cam-requests/", "cam_requests", cam.CamRequestViews, **CREATE),
-    address(S + "cam-requests/<uuid:public_id>/", "cam_request", cam.CamRequestViews, **ROW),
-    address(
-        S + "cam-requests/<uuid:public_id>/take/",
-        "cam_take",
-        cam.CamRequestViews,
-        post="take",
-    ),
-    address(S + "arguments/", "arguments", studies.ArgumentViews, **LIST),
-    address(S + "arguments/<uuid:public_id>/", "argument", studies.ArgumentViews, **ROW),
+    *resource(S + "arguments/", "arguments", "argument", studies.ArgumentViews),
     address(
         S + "preferred-labels/",
         "preferred_labels",
         preferred_labels.PreferredLabelsViews,
-        **ROW,
-        patch="partial_update",
+        **CHANGE,
     ),
-    address(S + "guidelines/", "guidelines", studies.GuidelineViews, **CREATE),
-    address(S + "guidelines/<uuid:public_id>/", "guideline", studies.GuidelineViews, **ROW),
-    address(S + "jobs/", "jobs", studies.JobViews, **LIST),
-    address(S + "jobs/<uuid:public_id>/", "job", studies.JobViews, **ROW),
-    address(S + "imports/", "imports", imports.ImportUploadViews, **CREATE),
-    address(
-        S + "imports/<uuid:public_id>/",
+    *resource(S + "guidelines/", "guidelines", "guideline", studies.GuidelineViews, listed=CREATE),
+    *resource(S + "jobs/", "jobs", "job", studies.JobViews),
+    *resource(
+        S + "imports/",
+        "imports",
         "import",
         imports.ImportViews,
-        **ROW,
-        delete="destroy",
-    ),
-    address(
-        S + "imports/<uuid:public_id>/check/", "import_check", imports.ImportViews, post="check"
-    ),
-    address(
-        S + "imports/<uuid:public_id>/apply/", "import_apply", imports.ImportViews, post="apply"
+        "check apply",
+        listed=CREATE,
+        row=REMOVE,
+        list_views=imports.ImportUploadViews,
     ),
     address(
         S + "imports/<uuid:import_id>/matches/",
         "import_matches",
         imports.ImportMatchViews,
-        **LIST,
+        get="list",
         post="decide",
     ),
     address(
@@ -118,46 +109,36 @@ urlpatterns = [
         imports.ImportProblemViews,
         **LIST,
     ),
-    address(S + "import-batches/", "import_batches", imports.ImportBatchUploadViews, **CREATE),
-    address(
-        S + "import-batches/<uuid:public_id>/",
+    *resource(
+        S + "import-batches/",
+        "import_batches",
         "import_batch",
         imports.ImportBatchViews,
-        **ROW,
-        delete="destroy",
+        "check apply",
+        listed=CREATE,
+        row=REMOVE,
+        list_views=imports.ImportBatchUploadViews,
     ),
-    address(
-        S + "import-batches/<uuid:public_id>/check/",
-        "import_batch_check",
-        imports.ImportBatchViews,
-        post="check",
-    ),
-    address(
-        S + "import-batches/<uuid:public_id>/apply/",
-        "import_batch_apply",
-        imports.ImportBatchViews,
-        post="apply",
-    ),
-    address(S + "campaigns/", "campaigns", campaigns.CampaignSetViews, **CREATE),
-    address(
-        S + "campaigns/<uuid:public_id>/",
+    *resource(
+        S + "campaigns/",
+        "campaigns",
         "campaign",
         campaigns.CampaignSetViews,
-        **ROW,
-        patch="partial_update",
+        listed=CREATE,
+        row=CHANGE,
     ),
     address(C + "open/", "campaign_open", campaigns.OpenViews, post="move"),
     address(C + "pause/", "campaign_pause", campaigns.PauseViews, post="move"),
     address(C + "close/", "campaign_close", campaigns.CloseViews, post="move"),
     address(C + "items/", "items", campaigns.ItemViews, **CREATE),
     address(C + "items/control/", "item_control", campaigns.ItemViews, post="control"),
-    address(ANY + "crowd-links/", "crowd_links", crowd.CrowdLinkViews, **CREATE),
-    address(ANY + "crowd-links/<uuid:public_id>/", "crowd_link", crowd.CrowdLinkViews, **ROW),
-    address(
-        ANY + "crowd-links/<uuid:public_id>/close/",
-        "crowd_link_close",
+    *resource(
+        ANY + "crowd-links/",
+        "crowd_links",
+        "crowd_link",
         crowd.CrowdLinkViews,
-        post="close",
+        "close",
+        listed=CREATE,
     ),
     address(ANY + "participants/", "participants", crowd.ParticipantViews, **LIST),
     address(
@@ -172,21 +153,15 @@ urlpatterns = [
         crowd.ParticipantViews,
         post="fault",
     ),
-    address(C + "votes/", "votes", labels.VoteViews, **LIST),
-    address(C + "votes/<uuid:public_id>/", "vote", labels.VoteViews, **ROW),
-    address(C + "raters/", "raters", labels.RaterViews, **LIST),
-    address(C + "raters/<uuid:public_id>/", "rater", labels.RaterViews, **ROW),
-    address(
-        C + "raters/<uuid:public_id>/exclude/", "rater_exclude", labels.RaterViews, post="exclude"
-    ),
-    address(
-        C + "raters/<uuid:public_id>/reinstate/",
-        "rater_reinstate",
+    *resource(C + "votes/", "votes", "vote", labels.VoteViews),
+    *resource(
+        C + "raters/",
+        "raters",
+        "rater",
         labels.RaterViews,
-        post="reinstate",
+        "exclude reinstate",
     ),
-    address(C + "annotators/", "annotators", quality.AnnotatorViews, **LIST),
-    address(C + "annotators/<uuid:public_id>/", "annotator", quality.AnnotatorViews, **ROW),
+    *resource(C + "annotators/", "annotators", "annotator", quality.AnnotatorViews),
     address(
         C + "annotators/exclude-low/",
         "annotators_exclude_low",
@@ -194,26 +169,12 @@ urlpatterns = [
         get="preview_low",
         post="exclude_low",
     ),
-    address(C + "annotators/exclusions/", "exclusions", quality.ExclusionViews, **LIST),
-    address(
-        C + "annotators/exclusions/<uuid:public_id>/", "exclusion", quality.ExclusionViews, **ROW
+    *resource(
+        C + "annotators/exclusions/", "exclusions", "exclusion", quality.ExclusionViews, "undo"
     ),
-    address(
-        C + "annotators/exclusions/<uuid:public_id>/undo/",
-        "exclusion_undo",
-        quality.ExclusionViews,
-        post="undo",
-    ),
-    address(C + "controls/", "controls", quality.ControlViews, **LIST),
-    address(C + "controls/<uuid:public_id>/", "control", quality.ControlViews, **ROW),
+    *resource(C + "controls/", "controls", "control", quality.ControlViews),
     address(C + "controls/change/", "control_change", quality.ControlViews, post="change"),
-    address(
-        C + "consensus/",
-        "consensus",
-        consensus.ConsensusViews,
-        **ROW,
-        patch="partial_update",
-    ),
+    address(C + "consensus/", "consensus", consensus.ConsensusViews, **CHANGE),
     address(C + "final-labels/", "final_labels", labels.FinalLabelViews, **LIST),
     address(
         C + "final-labels/compare/", "final_labels_compare", labels.FinalLabelViews, get="compare"
@@ -225,28 +186,27 @@ urlpatterns = [
         post="recompute",
     ),
     address(C + "adjudications/", "adjudications", labels.AdjudicationViews, **CREATE),
-    address(C + "adoptions/", "adoptions", adoptions.AdoptionViews, **CREATE),
+    *resource(
+        C + "adoptions/",
+        "adoptions",
+        "adoption",
+        adoptions.AdoptionViews,
+        "withdraw",
+        listed=CREATE,
+    ),
     address(
         C + "adoptions/preview/", "adoptions_preview", adoptions.AdoptionViews, post="preview"
     ),
-    address(C + "adoptions/<uuid:public_id>/", "adoption", adoptions.AdoptionViews, **ROW),
-    address(
-        C + "adoptions/<uuid:public_id>/withdraw/",
-        "adoption_withdraw",
-        adoptions.AdoptionViews,
-        post="withdraw",
-    ),
-    address(C + "snapshots/", "snapshots", files.SnapshotListViews, **LIST),
-    address(C + "snapshots/refresh/", "snapshots_refresh", files.SnapshotViews, post="refresh"),
-    address(C + "snapshots/<uuid:public_id>/", "snapshot", files.SnapshotViews, **ROW),
-    address(
-        C + "snapshots/<uuid:public_id>/freeze/",
-        "snapshot_freeze",
+    *resource(
+        C + "snapshots/",
+        "snapshots",
+        "snapshot",
         files.SnapshotViews,
-        post="freeze",
+        "freeze",
+        list_views=files.SnapshotListViews,
     ),
-    address(C + "exports/", "exports", files.ExportViews, **CREATE),
-    address(C + "exports/<uuid:public_id>/", "export", files.ExportViews, **ROW),
+    address(C + "snapshots/refresh/", "snapshots_refresh", files.SnapshotViews, post="refresh"),
+    *resource(C + "exports/", "exports", "export", files.ExportViews, listed=CREATE),
     address(C + "exports/<uuid:public_id>/file/", "export_file", files.ExportViews, get="file"),
     address(
         C + "exports/<uuid:public_id>/manifest/",
@@ -254,53 +214,38 @@ urlpatterns = [
         files.ExportViews,
         get="manifest",
     ),
-    address(S + "endpoints/", "endpoints", endpoints.EndpointViews, **CREATE),
-    address(
-        S + "endpoints/<uuid:public_id>/",
+    *resource(
+        S + "endpoints/",
+        "endpoints",
         "endpoint",
         endpoints.EndpointViews,
-        **ROW,
-        patch="partial_update",
+        "probe archive",
+        listed=CREATE,
+        row=CHANGE,
     ),
     address(
         S + "endpoints/embedded/", "endpoint_embedded", endpoints.EndpointViews, post="embedded"
     ),
-    address(
-        S + "endpoints/<uuid:public_id>/probe/",
-        "endpoint_probe",
-        endpoints.EndpointViews,
-        post="probe",
-    ),
-    address(
-        S + "endpoints/<uuid:public_id>/archive/",
-        "endpoint_archive",
-        endpoints.EndpointViews,
-        post="archive",
-    ),
-    address(S + "prompts/", "prompts", prompts.PromptListViews, **CREATE),
-    address(
-        S + "prompts/<uuid:public_id>/",
+    *resource(
+        S + "prompts/",
+        "prompts",
         "prompt",
         prompts.PromptViews,
-        **ROW,
-        patch="partial_update",
+        "preview",
+        listed=CREATE,
+        row=CHANGE,
+        list_views=prompts.PromptListViews,
     ),
-    address(
-        S + "prompts/<uuid:public_id>/preview/",
-        "prompt_preview",
-        prompts.PromptViews,
-        post="preview",
+    *resource(
+        S + "runs/",
+        "runs",
+        "run",
+        runs.RunViews,
+        "go-on pause resume correct cancel retry again",
+        listed=CREATE,
+        row=CHANGE,
     ),
-    address(S + "runs/", "runs", runs.RunViews, **CREATE),
     address(S + "runs/estimate/", "run_estimate", runs.RunViews, post="estimate"),
-    address(S + "runs/<uuid:public_id>/", "run", runs.RunViews, **ROW, patch="partial_update"),
-    address(S + "runs/<uuid:public_id>/go-on/", "run_go_on", runs.RunViews, post="go_on"),
-    address(S + "runs/<uuid:public_id>/pause/", "run_pause", runs.RunViews, post="pause"),
-    address(S + "runs/<uuid:public_id>/resume/", "run_resume", runs.RunViews, post="resume"),
-    address(S + "runs/<uuid:public_id>/correct/", "run_correct", runs.RunViews, post="correct"),
-    address(S + "runs/<uuid:public_id>/cancel/", "run_cancel", runs.RunViews, post="cancel"),
-    address(S + "runs/<uuid:public_id>/retry/", "run_retry", runs.RunViews, post="retry"),
-    address(S + "runs/<uuid:public_id>/again/", "run_again", runs.RunViews, post="again"),
     address(
         S + "runs/<uuid:public_id>/compare/<uuid:other_id>/",
         "run_compare",
@@ -313,19 +258,18 @@ urlpatterns = [
         runs.RunViews,
         get="compare_answers",
     ),
-    address(R + "calls/", "calls", calls.CallViews, **LIST),
-    address(R + "calls/<uuid:public_id>/", "call", calls.CallViews, **ROW),
+    *resource(R + "calls/", "calls", "call", calls.CallViews),
     address(R + "replies/", "replies", calls.ReplyViews, **LIST),
     address(R + "labels/", "judge_labels", calls.JudgeLabelViews, **LIST),
     address(R + "verdicts/", "verdicts", faithfulness.VerdictViews, **LIST),
     address(C + "judges/", "judges", judges.JudgeViews, **LIST),
     address(C + "judges/figures/", "judge_figures", judges.JudgeViews, get="figures"),
-    address(C + "trained-judges/", "trained_judges", judges.TrainedJudgeViews, **CREATE),
-    address(
-        C + "trained-judges/<uuid:public_id>/",
+    *resource(
+        C + "trained-judges/",
+        "trained_judges",
         "trained_judge",
         judges.TrainedJudgeViews,
-        **ROW,
+        listed=CREATE,
     ),
     address(
         C + "trained-judges/cancel/",
@@ -333,14 +277,15 @@ urlpatterns = [
         judges.TrainedJudgeViews,
         post="cancel",
     ),
-    address(S + "questions/", "questions", answers.QuestionViews, **CREATE),
+    *resource(S + "questions/", "questions", "question", answers.QuestionViews, listed=CREATE),
     address(S + "questions/missing/", "questions_missing", answers.QuestionViews, post="missing"),
-    address(S + "questions/<uuid:public_id>/", "question", answers.QuestionViews, **ROW),
-    address(
+    *resource(
         S + "generation-launches/",
         "generation_launches",
+        "generation_launch",
         generation_launches.LaunchViews,
-        **CREATE,
+        listed=CREATE,
+        row=CHANGE,
     ),
     address(
         S + "generation-launches/estimate/",
@@ -348,30 +293,9 @@ urlpatterns = [
         generation_launches.LaunchViews,
         post="estimate",
     ),
-    address(
-        S + "generation-launches/<uuid:public_id>/",
-        "generation_launch",
-        generation_launches.LaunchViews,
-        **ROW,
-        patch="partial_update",
-    ),
     address(S + "conditions/", "conditions", answers.ConditionViews, **LIST),
-    address(S + "systems/", "systems", answers.SystemViews, **LIST),
-    address(
-        S + "systems/<uuid:public_id>/",
-        "system",
-        answers.SystemViews,
-        **ROW,
-        patch="partial_update",
-    ),
-    address(
-        S + "systems/<uuid:public_id>/learned/",
-        "system_learned",
-        answers.SystemViews,
-        post="learned",
-    ),
-    address(S + "answers/", "answers", answers.AnswerViews, **LIST),
-    address(S + "answers/<uuid:public_id>/", "answer", answers.AnswerViews, **ROW),
+    *resource(S + "systems/", "systems", "system", answers.SystemViews, "learned", row=CHANGE),
+    *resource(S + "answers/", "answers", "answer", answers.AnswerViews),
     address(S + "faithfulness/", "faithfulness", faithfulness.FaithfulnessViews, **ROW),
     address(
         S + "faithfulness/compute/",
@@ -393,14 +317,13 @@ urlpatterns = [
         faithfulness.AgreementViews,
         **ROW,
     ),
-    address(S + "editing-rounds/", "editing_rounds", editing.EditingRoundViews, **CREATE),
-    address(
-        S + "editing-rounds/<uuid:public_id>/",
+    *resource(
+        S + "editing-rounds/",
+        "editing_rounds",
         "editing_round",
         editing.EditingRoundViews,
-        **ROW,
-        patch="partial_update",
-        delete="destroy",
+        listed=CREATE,
+        row=CHANGE | REMOVE,
     ),
     address(
         S + "editing-rounds/<uuid:public_id>/open/",
@@ -426,11 +349,14 @@ urlpatterns = [
         editing.EditingAnswersViews,
         post="make",
     ),
-    address(E + "tasks/", "editing_tasks", editing.EditingTaskViews, **LIST),
-    address(E + "tasks/<uuid:public_id>/", "editing_task", editing.EditingTaskViews, **ROW),
-    address(E + "revisions/", "revisions", editing.RevisionViews, **LIST),
-    address(E + "revisions/<uuid:public_id>/", "revision", editing.RevisionViews, **ROW),
-    address(E + "comments/", "round_comments", editing.RoundCommentViews, **CREATE),
-    address(E + "comments/<uuid:public_id>/", "round_comment", editing.RoundCommentViews, **ROW),
+    *resource(E + "tasks/", "editing_tasks", "editing_task", editing.EditingTaskViews),
+    *resource(E + "revisions/", "revisions", "revision", editing.RevisionViews),
+    *resource(
+        E + "comments/",
+        "round_comments",
+        "round_comment",
+        editing.RoundCommentViews,
+        listed=CREATE,
+    ),
     re_path(r"", studies.UnknownAddress.as_view(), name="api_unknown"),
 ]
