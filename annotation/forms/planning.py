@@ -31,6 +31,8 @@ class PlanForm(forms.Form):
 
     kind = ""
     prompt_kinds: tuple[str, ...] = ()
+    # Fields a page need not show, because there is nothing to choose yet.
+    unoffered: tuple[str, ...] = ()
 
     endpoint = forms.ModelChoiceField(label=lazy("Endpoint"), queryset=None, empty_label=None)
     prompt = forms.ModelChoiceField(label=lazy("Prompt"), queryset=None, empty_label=None)

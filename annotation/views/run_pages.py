@@ -4,14 +4,16 @@ The page of one run is a kind's own; see `KindParts.page`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.core.paginator import Paginator
+from django.forms import BoundField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import URLPattern, path
 from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
@@ -26,35 +28,75 @@ from .run_context import add_counts
 from .run_start import estimate, start_page
 
 PER_PAGE = 50
+STATE = lazy("State")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One card of the form: heading, fields in rows, and fields that wait behind a summary."""
+
+    title: Promise
+    rows: tuple[tuple[str, ...], ...]
+    summary: Promise | str = ""
+    folded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunColumn:
+    """A column of the list that only this kind has; the template shows a ``run``."""
+
+    title: Promise
+    template: str
+
+
+@dataclass(frozen=True)
+class RunFilter:
+    """A choice above the list that only this kind has: name, heading, values, and lookup."""
+
+    name: str
+    title: Promise
+    choices: list
+    lookup: str
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a run would take, in words of its kind: numbers with their names, and notes."""
+
+    facts: list[tuple[Promise, int]]
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class RunFace:
     """What is special about the pages on which runs of a kind are listed and started.
 
-    ``fields`` are the form's fields that say what is judged, in rows; ``has_things`` whether a
-    study holds anything to be judged, ``per_thing`` how many requests go out about one of them.
-    Addresses are ``<name>_runs``, ``<name>_run_new`` and ``<name>_run_estimate``.
+    ``has_things`` says whether a study holds anything to be judged, ``taken`` what so and so many
+    requests are about. Addresses are ``<name>_runs``, ``<name>_run_new`` and
+    ``<name>_run_estimate``.
     """
 
     kind: str
     name: str
     form: type[PlanForm]
-    fields: tuple[tuple[str, ...], ...]
+    parts: tuple[Part, ...]
     has_things: Callable[[Study], bool]
-    per_thing: Callable[[PlanForm], int]
+    taken: Callable[[Study, PlanForm, int], Taken]
     # A template with links to the pages beside the list.
     tabs: str
     # One sentence or two under the title of the list; title and lead of the form.
     about: Promise
     new: Promise
     lead: Promise
-    # Headings: of the fields, of what is judged, of the number of requests.
-    asked: Promise
-    things: Promise
-    requests: Promise
-    # What to do first where there is nothing to be judged.
+    # What to do first where there is nothing to be judged, and where: names of addresses, words.
     nothing: Promise
+    starts: tuple[tuple[str, Promise], ...] = ()
+    # Fields beside endpoint and prompt.
+    by: tuple[str, ...] = ()
+    columns: tuple[RunColumn, ...] = ()
+    filters: tuple[RunFilter, ...] = ()
+    # What the columns need of other tables.
+    related: tuple[str, ...] = ()
 
 
 def run_urls(face: RunFace, base: str) -> list[URLPattern]:
@@ -63,17 +105,20 @@ def run_urls(face: RunFace, base: str) -> list[URLPattern]:
     @study_page(*RESEARCHERS)
     def listed(request: HttpRequest, study: Study) -> HttpResponse:
         """List the runs of the kind, newest first."""
-        state = chosen(request, "state", Run.State.values)
         rows = study.runs.filter(kind=face.kind)
-        rows = rows.select_related("prompt", "endpoint", "budget", "created_by")
-        if state:
-            rows = rows.filter(state=state)
-        page = Paginator(rows.order_by("-pk"), PER_PAGE).get_page(request.GET.get("page"))
+        rows = rows.select_related("prompt", "endpoint", "budget", "created_by", *face.related)
+        filters = [
+            (each, chosen(request, each.name, dict(each.choices)))
+            for each in (*face.filters, RunFilter("state", STATE, Run.State.choices, "state"))
+        ]
+        given = {each.lookup: value for each, value in filters if value}
+        page = Paginator(rows.filter(**given).order_by("-pk"), PER_PAGE)
+        page = page.get_page(request.GET.get("page"))
         add_counts(page)
         context = _context(face, study) | {
             "page": page,
-            "state": state,
-            "states": Run.State.choices,
+            "filters": filters,
+            "is_filtered": bool(given),
             "has_endpoint": study.endpoints.filter(is_archived=False).exists(),
         }
         return render(request, "annotation/kind_runs.html", context)
@@ -83,7 +128,7 @@ def run_urls(face: RunFace, base: str) -> list[URLPattern]:
     def new(request: HttpRequest, study: Study) -> HttpResponse:
         """Choose what is judged by what; start it."""
         form = face.form(request.POST or None, study=study, actor=request.user)
-        context = _context(face, study) | _rows(face, form)
+        context = _context(face, study) | _fields(face, form)
         return start_page(request, study, form, "annotation/kind_run_new.html", context, look)
 
     @sensitive_post_parameters("webhook_secret", "webhook_sealed")
@@ -97,9 +142,9 @@ def run_urls(face: RunFace, base: str) -> list[URLPattern]:
         return render(request, "annotation/_kind_run_estimate.html", context)
 
     def look(study: Study, form: PlanForm) -> dict[str, Any]:
-        """What the run would take, and how many things it is about."""
+        """What the run would take, in the engine's words and in the kind's."""
         found = estimate(study, form)
-        return found | {"things": found["estimate"].requests // max(1, face.per_thing(form))}
+        return found | {"taken": face.taken(study, form, found["estimate"].requests)}
 
     return [
         path(base, listed, name=f"{face.name}_runs"),
@@ -119,5 +164,11 @@ def _context(face: RunFace, study: Study) -> dict[str, Any]:
     }
 
 
-def _rows(face: RunFace, form: PlanForm) -> dict[str, Any]:
-    return {"rows": [[form[name] for name in row] for row in face.fields]}
+def _fields(face: RunFace, form: PlanForm) -> dict[str, Any]:
+    """The form's fields as the parts name them, but for those with nothing to choose."""
+
+    def bound(names: tuple[str, ...]) -> list[BoundField]:
+        return [form[name] for name in names if name not in form.unoffered]
+
+    parts = [(part, [bound(row) for row in part.rows], bound(part.folded)) for part in face.parts]
+    return {"parts": parts, "by": bound(("prompt", *face.by))}

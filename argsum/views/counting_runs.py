@@ -6,8 +6,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as lazy
 
+from annotation.forms.planning import PlanForm
 from annotation.views.run_context import run_context
-from annotation.views.run_pages import PER_PAGE, RunFace, run_urls
+from annotation.views.run_pages import PER_PAGE, Part, RunFace, Taken, run_urls
 from argsum.actions.counting_judge import KIND, clipped_and_unparsable, dimension_of
 from argsum.actions.metric_making import Choice, scorable_sets
 from argsum.forms.counting_runs import CountingRunForm
@@ -15,13 +16,25 @@ from argsum.models import CountingRun, CountReply, MetricScore
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
 
+
+def _taken(study: Study, form: PlanForm, requests: int) -> Taken:
+    """How many sets there are, and requests about them."""
+    sets = requests // form.cleaned_data["replicates"]
+    return Taken([(lazy("Sets"), sets), (lazy("Requests, one for each set and reply"), requests)])
+
+
 FACE = RunFace(
     kind=KIND,
     name="counting",
     form=CountingRunForm,
-    fields=(("choice",), ("sample", "replicates"), ("dataset", "split"), ("systems",)),
+    parts=(
+        Part(
+            lazy("What is counted"),
+            (("choice",), ("sample", "replicates"), ("dataset", "split"), ("systems",)),
+        ),
+    ),
     has_things=lambda study: scorable_sets(study, Choice()).exists(),
-    per_thing=lambda form: form.cleaned_data["replicates"],
+    taken=_taken,
     tabs="argsum/_argsum_tabs.html",
     about=lazy(
         "Language models count covered references and unique key points, several times for each "
@@ -33,9 +46,6 @@ FACE = RunFace(
         "about the system. The prompt decides what it counts; a run for coverage and one for "
         "redundancy make a weighted score."
     ),
-    asked=lazy("What is counted"),
-    things=lazy("Sets"),
-    requests=lazy("Requests, one for each set and reply"),
     nothing=lazy(
         "A judge counts sets of key points whose topic has references. Run a system, or import "
         "sets first."

@@ -149,6 +149,12 @@ class ScoringRunForm(PlanForm):
         choices = [("", _("drawn with the seed"))]
         choices += [(key, _example_label(*found)) for key, found in self.offered.items()]
         self.fields["example1"].choices = self.fields["example2"].choices = choices
+        if not self.offered:
+            self.unoffered = ("example1", "example2")
+            self.fields["shots"].help_text = lazy(
+                "There is none yet: an example is an answer that a person scored in full, or a "
+                "scored example of a round."
+            )
 
     def clean_answers(self) -> list[str]:
         """Ids of answers of the study."""

@@ -10,8 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as lazy
 
+from annotation.forms.planning import PlanForm
 from annotation.views.run_context import run_context
-from annotation.views.run_pages import PER_PAGE, RunFace, run_urls
+from annotation.views.run_pages import PER_PAGE, Part, RunFace, Taken, run_urls
 from benchmark.preferences.judge import KIND, NEEDED, ORDERS, PreferringKind
 from benchmark.preferences.judge_form import PreferringRunForm
 from benchmark.preferences.methods.verdicts import TIE
@@ -20,13 +21,20 @@ from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
 from cqa_site.runs.raters import rater_of
 
+
+def _taken(study: Study, form: PlanForm, requests: int) -> Taken:
+    """How many pairs there are, and requests about them."""
+    pairs = requests // len(ORDERS)
+    return Taken([(lazy("Pairs"), pairs), (lazy("Requests, one for each order"), requests)])
+
+
 FACE = RunFace(
     kind=KIND,
     name="preference",
     form=PreferringRunForm,
-    fields=(("choice",), ("preference_round", "sample")),
+    parts=(Part(lazy("What is compared"), (("choice",), ("preference_round", "sample"))),),
     has_things=lambda study: study.pairs.exists(),
-    per_thing=lambda form: len(ORDERS),
+    taken=_taken,
     tabs="benchmark/_scores_tabs.html",
     about=lazy(
         "Language models compare the pairs of answers that people compare, each in both orders. "
@@ -37,9 +45,6 @@ FACE = RunFace(
         "A model reads what people read: the question and two answers, and nothing about who "
         "wrote them. Each pair is asked about in both orders."
     ),
-    asked=lazy("What is compared"),
-    things=lazy("Pairs"),
-    requests=lazy("Requests, one for each order"),
     nothing=lazy("A judge compares the pairs of preference rounds. Draw some; a draft will do."),
 )
 

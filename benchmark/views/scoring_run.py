@@ -1,4 +1,4 @@
-"""Scoring runs: their list, the page of one, its sheets and its probes."""
+"""A scoring run: its page, its sheets and its probes."""
 
 import uuid
 from typing import Any
@@ -11,7 +11,7 @@ from django.urls import path
 from annotation.models import Answer
 from annotation.reports.conditions import names_of, used_conditions
 from annotation.views.chart_files import table_file
-from annotation.views.run_context import add_counts, run_context
+from annotation.views.run_context import run_context
 from benchmark.actions.judge_targets import (
     count_held_out,
     count_learned,
@@ -38,32 +38,6 @@ from cqa_site.runs.models import Run
 from cqa_site.web.strict_query import chosen, id_from
 
 PER_PAGE = 50
-
-
-@study_page(*RESEARCHERS)
-def scoring_runs(request: HttpRequest, study: Study) -> HttpResponse:
-    """List the runs that score, newest first."""
-    state = chosen(request, "state", Run.State.values)
-    trust = chosen(request, "trust", ScoringRun.Trust.values)
-    rows = runs_of(study)
-    if state:
-        rows = rows.filter(state=state)
-    if trust:
-        rows = rows.filter(scoring__trust=trust)
-    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    add_counts(page)
-    context = {
-        "study": study,
-        "section": "scores",
-        "page": page,
-        "state": state,
-        "states": Run.State.choices,
-        "trust": trust,
-        "trusts": ScoringRun.Trust.choices,
-        "has_answers": study.answers.exists(),
-        "has_endpoint": study.endpoints.filter(is_archived=False).exists(),
-    }
-    return render(request, "benchmark/scoring_runs.html", context)
 
 
 def run_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
@@ -160,7 +134,6 @@ def _part(study: Study, run: Run) -> dict[str, Any]:
 
 BASE = "scores/judges/runs"
 urlpatterns = [
-    path(f"{BASE}/", scoring_runs, name="scoring_runs"),
     path(f"{BASE}/<uuid:run_id>/sheets/", scoring_run_sheets, name="scoring_run_sheets"),
     path(f"{BASE}/<uuid:run_id>/probes/", scoring_run_probes, name="scoring_run_probes"),
 ]

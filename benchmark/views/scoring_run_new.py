@@ -1,71 +1,118 @@
-"""Starting a run of the scoring judge."""
+"""The list of scoring runs, and starting one."""
 
 from collections import Counter
-from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.urls import path
-from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
 
 from annotation.forms.planning import PlanForm
-from annotation.views.run_start import estimate, start_page
+from annotation.views.run_pages import Part, RunColumn, RunFace, RunFilter, Taken, run_urls
 from benchmark.actions.judge_targets import (
     count_held_out,
     count_learned,
     count_other_conditions,
 )
-from benchmark.actions.scoring_judge import ScoringKind
+from benchmark.actions.scoring_judge import KIND, ScoringKind
 from benchmark.forms.scoring_runs import ScoringRunForm
+from benchmark.models import ScoringRun
 from benchmark.reports.scoring_calls import CANARY, PLAIN, SWAP, Asked
-from cqa_site.people.access import RESEARCHERS, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.actions.runs import draft
 
 
-@sensitive_post_parameters("webhook_secret", "webhook_sealed")
-@study_page(*RESEARCHERS)
-def scoring_run_new(request: HttpRequest, study: Study) -> HttpResponse:
-    """Choose which answers are scored by what; start it."""
-    form = ScoringRunForm(request.POST or None, study=study, actor=request.user)
-    context = {
-        "section": "scores",
-        "has_answers": study.answers.exists(),
-        "has_examples": bool(form.offered),
-    }
-    return start_page(request, study, form, "benchmark/scoring_run_new.html", context, look)
-
-
-@sensitive_post_parameters("webhook_secret", "webhook_sealed")
-@study_page(*RESEARCHERS)
-@require_POST
-def scoring_run_estimate(request: HttpRequest, study: Study) -> HttpResponse:
-    """Return the fragment with what the run, as the form stands now, would take."""
-    form = ScoringRunForm(request.POST, study=study, actor=request.user)
-    context = {"study": study, "form": form} | (look(study, form) if form.is_valid() else {})
-    return render(request, "benchmark/_scoring_run_estimate.html", context)
-
-
-def look(study: Study, form: PlanForm) -> dict[str, Any]:
-    """What the run would take, and what its requests are."""
-    found = estimate(study, form)
-    run = draft(form.plan, study)
+def _taken(study: Study, form: PlanForm, requests: int) -> Taken:
+    """Requests by what they are for, and answers that are left out."""
+    spec = (run := draft(form.plan, study)).spec
     asked = [Asked(*subject.ids) for subject in ScoringKind().subjects(run)]
     parts = Counter(each.probe for each in asked)
-    replicates = run.spec["replicates"]
-    return found | {
-        "judged": len({each.answer for each in asked if each.probe == PLAIN}),
-        "plain_requests": parts[PLAIN] * replicates,
-        "canary_requests": parts[CANARY] * replicates,
-        "swap_requests": parts[SWAP] * replicates,
-        "held_out": count_held_out(study, run.spec["target"]),
-        "other_conditions": count_other_conditions(study, run.spec["target"]),
-        "learned": count_learned(study, run.spec["target"]),
-    }
+    answers = len({each.answer for each in asked if each.probe == PLAIN})
+    facts = [
+        (lazy("Answers"), answers),
+        (lazy("Requests for their sheets"), parts[PLAIN] * spec["replicates"]),
+        (lazy("Attack canaries"), parts[CANARY] * spec["replicates"]),
+        (lazy("With swapped objects"), parts[SWAP] * spec["replicates"]),
+        (lazy("Requests in all"), requests),
+    ]
+    return Taken(facts, _left_out(study, spec["target"]))
 
 
-urlpatterns = [
-    path("scores/judges/new/", scoring_run_new, name="scoring_run_new"),
-    path("scores/judges/estimate/", scoring_run_estimate, name="scoring_run_estimate"),
-]
+def _left_out(study: Study, target: dict) -> list[str]:
+    """A sentence for each reason why answers are left out."""
+    conditions, learned, held = (
+        count(study, target) for count in (count_other_conditions, count_learned, count_held_out)
+    )
+    notes = (
+        (
+            conditions,
+            ngettext(
+                "%(n)s answer is left out because it was written under another condition.",
+                "%(n)s answers are left out because they were written under other conditions.",
+                conditions,
+            ),
+        ),
+        (
+            learned,
+            ngettext(
+                "%(n)s answer is left out because its system was trained on the question.",
+                "%(n)s answers are left out because their systems were trained on the questions.",
+                learned,
+            ),
+        ),
+        (
+            held,
+            ngettext(
+                "%(n)s answer is left out because of the examples.",
+                "%(n)s answers are left out because of the examples.",
+                held,
+            ),
+        ),
+    )
+    return [words % {"n": f"{n:,}"} for n, words in notes if n]
+
+
+FACE = RunFace(
+    kind=KIND,
+    name="scoring",
+    form=ScoringRunForm,
+    parts=(
+        Part(
+            lazy("What is scored"),
+            (
+                ("rubric",),
+                ("choice",),
+                ("scoring_round", "sample"),
+                ("systems", "scenarios"),
+                ("conditions",),
+                ("replicates",),
+            ),
+            summary=lazy("Name single answers"),
+            folded=("answers",),
+        ),
+        Part(lazy("Examples"), (("shots",), ("example1", "example2"), ("holds_out_questions",))),
+        Part(lazy("Tests of the judge"), (("canaries", "swap"),)),
+    ),
+    by=("reasons",),
+    has_things=lambda study: study.answers.exists(),
+    taken=_taken,
+    tabs="benchmark/_scores_tabs.html",
+    about=lazy(
+        "Language models score answers by the rubric that people use. Every run tests its judge "
+        "with planted orders."
+    ),
+    new=lazy("Score answers by a judge"),
+    lead=lazy(
+        "A model fills the sheet that people fill: the same rubric, the same question and aspect, "
+        "and nothing about who wrote the answer."
+    ),
+    nothing=lazy(
+        "A judge scores the answers of the study. Import some, or let a model write them."
+    ),
+    starts=(("imports", lazy("Import answers")), ("generation_new", lazy("Generate answers"))),
+    columns=(
+        RunColumn(lazy("Rubric"), "benchmark/_run_rubric.html"),
+        RunColumn(lazy("Canaries"), "benchmark/_run_trust.html"),
+    ),
+    filters=(RunFilter("trust", lazy("Canaries"), ScoringRun.Trust.choices, "scoring__trust"),),
+    related=("scoring__rubric", "scoring__rater"),
+)
+urlpatterns = run_urls(FACE, "scores/judges/runs/")

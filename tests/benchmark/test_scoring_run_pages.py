@@ -58,6 +58,8 @@ def test_the_form_says_what_a_run_takes_and_starts_it(lab, client):
     start = reverse("scoring_run_new", args=[lab.study.public_id])
     shown = words(client.get(start))
     assert "CompQA v1" in shown
+    assert "There is none yet: an example is an answer" in shown
+    assert "First example" not in shown
     estimate = reverse("scoring_run_estimate", args=[lab.study.public_id])
     fragment = words(client.post(estimate, post(lab)))
     for name, n in (("Answers", 8), ("Attack canaries", 3), ("With swapped objects", 2)):
@@ -274,7 +276,9 @@ def test_empty_states_say_what_to_do(client):
     study = make_study("Study C")
     boss = sign_in(make_member(study, Role.RESEARCHER))
     assert "Import answers" in words(boss.get(reverse("scoring_runs", args=[study.public_id])))
-    assert "No answer yet" in words(boss.get(reverse("scoring_run_new", args=[study.public_id])))
+    shown = words(boss.get(reverse("scoring_run_new", args=[study.public_id])))
+    assert "Nothing to judge yet" in shown
+    assert "Generate answers" in shown
     make_scored_answers(study)
     shown = words(boss.get(reverse("scoring_run_new", args=[study.public_id])))
     assert "No endpoint yet" in shown
