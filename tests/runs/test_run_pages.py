@@ -227,6 +227,9 @@ def test_the_page_of_a_finished_run_does_not_poll(client, study, campaign, endpo
     assert "hx-trigger" not in response.text
     assert run.spec_hash in response.text
     assert run.prompt.sha256 in response.text
+    # Where the judge stands beside people is one click away.
+    beside = reverse("judges", args=[study.public_id, campaign.public_id])
+    assert f'href="{beside}"' in response.text
 
 
 def test_the_pre_flight_asks_and_going_on_ends_the_run(
