@@ -133,13 +133,13 @@ class CampaignServer:
         self.process = subprocess.Popen(
             command, cwd=ROOT, env=self.environment, start_new_session=True
         )
-        for _ in range(200):
+        for _ in range(600):
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=2)
                 return
             except OSError:
                 time.sleep(0.1)
-        raise RuntimeError("the web server did not answer within 20 seconds")
+        raise RuntimeError("the web server did not answer within 60 seconds")
 
     def kill(self) -> None:
         """SIGKILL the server and every process it started."""

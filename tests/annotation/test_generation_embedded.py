@@ -18,14 +18,14 @@ TOKENS = 60
 
 @pytest.fixture
 def lab():
-    made = GenerationLab(questions=3, arguments=4)
+    made = GenerationLab(questions=1, arguments=4)
     made.endpoint = embedded_endpoint(study=made.study, actor=made.researcher)
     yield made
     embedded.SERVER.stop()
 
 
 @needs_model
-def test_three_questions_under_four_scenarios(lab, django_capture_on_commit_callbacks):
+def test_a_question_under_four_scenarios(lab, django_capture_on_commit_callbacks):
     """Every request ends with an answer, or with the reason that its reply was cut."""
     runs = []
     for number in (1, 2, 3, 4):

@@ -3,8 +3,10 @@
 import os
 import time
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
+from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.core.management import CommandError, call_command
 from django.urls import reverse
@@ -12,9 +14,10 @@ from django.utils import timezone
 
 from annotation.actions import exports, importing, retention
 from annotation.models import ExportFile, ImportFile
+from cqa_site.celery import look_around
 from cqa_site.people.models import AuditEvent
 from cqa_site.runs import jobs
-from cqa_site.runs.tasks import housekeeping
+from cqa_site.runs.tasks import housekeeping, wake
 from cqa_site.web.housekeeping import CHORES, keep_house
 from tests.cast import make_campaign, make_member, make_study, sign_in
 
@@ -177,6 +180,24 @@ def test_one_failing_chore_does_not_keep_the_others_from_theirs(study, monkeypat
     assert not ImportFile.objects.exists()
 
 
-def test_beat_rings_for_it(settings):
-    names = {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
-    assert housekeeping.name in names
+def test_every_worker_does_it_once_an_hour_and_looks_for_work_at_once():
+    asked, ends, turns = [], [], {}
+
+    def apply(do, args, callback):
+        asked.append(args[0].name)
+        ends.append(callback)
+
+    look_around(
+        sender=SimpleNamespace(
+            pool=SimpleNamespace(apply_async=apply),
+            timer=SimpleNamespace(call_repeatedly=turns.__setitem__),
+        )
+    )
+    assert asked == [wake.name]
+    sweep, hourly = turns[settings.SWEEP_SECONDS], turns[3600.0]
+    sweep()
+    assert asked == [wake.name], "it goes on still"
+    ends[0](None)
+    sweep()
+    hourly()
+    assert asked == [wake.name, wake.name, housekeeping.name]

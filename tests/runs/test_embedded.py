@@ -138,15 +138,14 @@ def test_a_server_that_died_is_started_again(server):
 
 
 def test_a_server_that_dies_under_a_request_is_a_broken_connection(server):
-    server.start()
-    first = server.pid
-    threading.Timer(0.3, os.kill, [first, signal.SIGKILL]).start()
+    first = ask(server)["pid"]
+    threading.Timer(0.5, os.kill, [first, signal.SIGKILL]).start()
     with pytest.raises(CallFailed) as failure:
-        ask(server, "sleep 5")
+        ask(server, "sleep 20")
     assert failure.value.kind is Failure.CONNECTION
     # Its connections close a moment before it is over; who asks just then is asked again later.
-    wait_until(lambda: is_over(first))
-    assert ask(server)["pid"] == server.pid
+    wait_until(lambda: server.pid is None)
+    assert ask(server)["pid"] == server.pid != first
 
 
 def test_a_cancelled_request_gives_its_turn_back(server):
