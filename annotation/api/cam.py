@@ -34,7 +34,9 @@ class CamServiceViews(StudyViews):
     @extend_schema(request=inputs.ServiceInput, responses=serializers.CamServiceSerializer)
     def partial_update(self, request: Request, **kwargs: Any) -> Response:
         """Change the address; an empty one removes it."""
-        form = ServiceForm(self.read(inputs.ServiceInput))
+        if not (given := self.read(inputs.ServiceInput, partial=True)):
+            return self.retrieve(request)
+        form = ServiceForm(given)
         inputs.require_valid(form)
         cam.set_service(study=self.study, actor=request.user, **form.cleaned_data)
         return self.retrieve(request)

@@ -15,7 +15,7 @@ from annotation.actions import trained_judge as actions
 from annotation.models import JudgeLabel, TrainedJudge, campaigns_of
 from annotation.reports.judge_versions import Choice, figures_of, state_of
 from cqa_site.web.problems import Conflict, invalid_on
-from cqa_site.web.strict_filters import refuse_unknown
+from cqa_site.web.strict_filters import refuse_undeclared
 
 from . import inputs, serializers
 from .access import CampaignViews
@@ -41,7 +41,7 @@ class JudgeViews(CampaignViews):
     @extend_schema(parameters=CHOICE, responses=OpenApiTypes.OBJECT)
     def figures(self, request: Request, **kwargs: Any) -> Response:
         """Every figure of the page Judges: people, judges, confusion, labels, hardest."""
-        refuse_unknown(request, {"judge", "other", "common"})
+        refuse_undeclared(request, CHOICE)
         choice = Choice.from_query(request.query_params)
         return Response(figures_of(self.campaign, choice, state_of(self.campaign)))
 

@@ -30,7 +30,10 @@ class PreferredLabelsViews(StudyViews):
     )
     def partial_update(self, request: Request, **kwargs: Any) -> Response:
         """Choose a campaign, or with null each sentence's newest label."""
-        wanted = self.read(inputs.PreferredLabelsInput)["campaign"]
+        given = self.read(inputs.PreferredLabelsInput, partial=True)
+        if "campaign" not in given:
+            return Response(self._shown())
+        wanted = given["campaign"]
         campaign = campaigns_of(self.study).filter(public_id=wanted).first() if wanted else None
         if wanted and campaign is None:
             raise ValidationError({"campaign": ["No such campaign in this study."]})

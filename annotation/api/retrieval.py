@@ -25,7 +25,7 @@ from annotation.forms.retrieval import (
 from annotation.models import Comparison, Corpus, CorpusSentence
 from cqa_site.api.views import StudyViews
 from cqa_site.web.problems import conflict_on, invalid_on
-from cqa_site.web.strict_filters import refuse_unknown
+from cqa_site.web.strict_filters import refuse_undeclared
 
 from . import filters, inputs, serializers
 from .studies import ComparisonViews
@@ -133,7 +133,7 @@ class FindViews(StudyViews):
     @extend_schema(parameters=SEARCH, responses=serializers.CorpusHitSerializer(many=True))
     def find(self, request: Request, comparison_id: uuid.UUID, **kwargs: Any) -> Response:
         """Search; sentences that compare come first."""
-        refuse_unknown(request, {parameter.name for parameter in SEARCH})
+        refuse_undeclared(request, SEARCH)
         comparison = comparison_of(self, comparison_id)
         form = SearchForm(request.query_params, study=self.study, comparison=comparison)
         inputs.require_valid(form)

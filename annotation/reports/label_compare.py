@@ -145,14 +145,15 @@ def labels_of_rater(campaign: Campaign, rater: Rater) -> Said:
 
 def _said_by_judge(study: Study, key: str) -> tuple[str, Said] | None:
     owners = Campaign.objects.filter(study=study).select_related("guideline", "study")
-    if key not in dict(_judge_choices(study)):
+    name = dict(_judge_choices(study)).get(key)
+    if name is None:
         return None
     kind, _dash, public_id = key.partition("-")
     where = {"run": "judge_runs__run__public_id", "trained": "trained_judges__public_id"}[kind]
     campaign = owners.get(**{where: public_id})
     for judge in judges_of(campaign):
         if judge.key == key:
-            return f"{campaign} · {judge.name}", Said(labels=judge.labels, copies={})
+            return name, Said(labels=judge.labels, copies={})
     return None
 
 

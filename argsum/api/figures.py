@@ -22,7 +22,7 @@ from argsum.reports.summary_board import summary_board
 from argsum.reports.summary_choice import board_choice
 from argsum.reports.summary_tables import board_note
 from cqa_site.api.views import StudyViews
-from cqa_site.web.strict_filters import refuse_unknown
+from cqa_site.web.strict_filters import refuse_undeclared
 
 from .figure_bodies import (
     CorrelationsSerializer,
@@ -50,7 +50,6 @@ WHICH = [
     OpenApiParameter("selection", enum=list(SELECTIONS), description="How settings are chosen."),
     OpenApiParameter("share", OpenApiTypes.FLOAT, description="Least share clustered."),
 ]
-NAMES = {"dataset", "split", "coverage", "redundancy", "weight", "selection", "share"}
 
 
 class SummaryBoardViews(StudyViews):
@@ -61,8 +60,8 @@ class SummaryBoardViews(StudyViews):
 
     @extend_schema(parameters=WHICH, responses=SummaryBoardSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """As the page shows it; unknown values fall back to what the data suggest."""
-        refuse_unknown(request, NAMES)
+        """As the page shows it; what is named and not there falls back to the usual."""
+        refuse_undeclared(request, WHICH)
         choice = board_choice(self.study, request.query_params.dict())
         found = summary_board(choice)
         ids = {str(cell.pk): cell.public_id for cell in found.cells}
@@ -116,7 +115,7 @@ class CorrelationViews(StudyViews):
     @extend_schema(parameters=[DATASET, WITHOUT_USUAL], responses=CorrelationsSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
         """Best first in each dimension."""
-        refuse_unknown(request, {"dataset", "without"})
+        refuse_undeclared(request, [DATASET, WITHOUT_USUAL])
         without = request.query_params.get("without", LEFT_OUT)
         asked = self.study, _dataset(self, request), without
         found = {
@@ -129,7 +128,7 @@ class CorrelationViews(StudyViews):
     @extend_schema(parameters=[*POINTS, DATASET, WITHOUT_USUAL], responses=MetricPointsSerializer)
     def points(self, request: Request, **kwargs: Any) -> Response:
         """The sets behind one correlation: the metric, and the people's mean."""
-        refuse_unknown(request, {"metric", "setting", "dataset", "without"})
+        refuse_undeclared(request, [*POINTS, DATASET, WITHOUT_USUAL])
         source = known_source(self.study, request.query_params.dict())
         if source is None:
             raise ValidationError({"metric": ["No set of this study has it with this setting."]})
@@ -147,7 +146,7 @@ class PeopleAgreementViews(StudyViews):
     @extend_schema(parameters=[DATASET, WITHOUT], responses=PeopleAgreementSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
         """Over all sets, or those of one dataset."""
-        refuse_unknown(request, {"dataset", "without"})
+        refuse_undeclared(request, [DATASET, WITHOUT])
         without = request.query_params.get("without", "")
         found = people_agreement(self.study, _dataset(self, request), without)
         return Response(PeopleAgreementSerializer(found).data)

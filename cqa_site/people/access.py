@@ -13,6 +13,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 
 from .models import AuditEvent, Membership, Role, Study, User
 
@@ -57,12 +58,18 @@ def study_page(*roles: Role) -> Callable:
                 raise PermissionDenied
             membership.user = request.user
             request.membership = membership
-            return view(request, membership.study, **kwargs)
+            response = view(request, membership.study, **kwargs)
+            return _only_a_form(request, response) if response.status_code == 405 else response
 
         page.roles = roles
         return page
 
     return decorate
+
+
+def _only_a_form(request: HttpRequest, refused: HttpResponse) -> HttpResponse:
+    """Words for somebody who opened or reloaded an address that only takes what a form sends."""
+    return render(request, "405.html", status=405, headers={"Allow": refused["Allow"]})
 
 
 def record(

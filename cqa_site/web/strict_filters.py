@@ -1,12 +1,13 @@
 """Query parameters of API lists: only declared ones, anything else is a 400."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import QuerySet
 from django_filters.filters import TypedChoiceFilter
 from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -35,6 +36,18 @@ class StrictFilterBackend(DjangoFilterBackend):
         filterset = getattr(view, "filterset_class", None)
         refuse_unknown(request, PAGING | set(filterset.base_filters if filterset else ()))
         return super().filter_queryset(request, queryset, view)
+
+
+def refuse_undeclared(request: Request, declared: Sequence[OpenApiParameter]) -> None:
+    """Raise 400 for parameters that were not declared, and for values outside a declared list."""
+    refuse_unknown(request, {parameter.name for parameter in declared})
+    wrong = {
+        each.name: ["Must be one of: " + ", ".join(map(str, each.enum)) + "."]
+        for each in declared
+        if each.enum and request.query_params.get(each.name, each.enum[0]) not in each.enum
+    }
+    if wrong:
+        raise ValidationError(wrong)
 
 
 def refuse_unknown(request: Request, allowed: set[str]) -> None:

@@ -292,7 +292,9 @@ def test_freezing_through_the_page(campaign, researcher):
 
 def test_freezing_needs_a_post(campaign, researcher):
     refresh(campaign)
-    assert researcher.get(url("snapshot_freeze", campaign, 1)).status_code == 405
+    refused = researcher.get(url("snapshot_freeze", campaign, 1))
+    assert (refused.status_code, refused["Allow"]) == (405, "POST")
+    assert "only takes what a form sends" in refused.content.decode()
 
 
 def test_what_moved_between_two_snapshots(campaign, researcher):

@@ -104,3 +104,26 @@ def test_no_value_of_a_declared_parameter_breaks_a_list(world, callers, alone):
                 response = route.send(callers[route.caller], world, query=query)
                 assert response.status_code < 500, (parameter["name"], value)
                 assert_as_described(route, response)
+
+
+def test_a_value_outside_a_declared_list_is_refused(world, callers, alone):
+    met = set()
+    for route in [each for each in ROUTES if each.method == "get"]:
+        for parameter in operation_of(route).get("parameters", []):
+            if parameter["in"] == "query" and "enum" in parameter["schema"]:
+                met.add(route.name)
+                with alone(f"{route}, {parameter['name']}"):
+                    query = f"{route.query or '?'}&{parameter['name']}=unheard-of"
+                    response = route.send(callers[route.caller], world, query=query)
+                    assert response.status_code == 400, response.content
+    assert {"judge_figures", "find", "votes"} <= met
+
+
+def test_a_change_of_nothing_changes_nothing(world, callers, alone):
+    """A PATCH with no field at all is allowed wherever none is required."""
+    for route in [each for each in WRITES if each.method == "patch"]:
+        schema = operation_of(route)["requestBody"]["content"]["application/json"]["schema"]
+        required = strict_components()[schema["$ref"].rpartition("/")[2]].get("required", [])
+        with alone(route):
+            response = callers[route.caller].patch(route.url(world), {}, format="json")
+            assert (response.status_code == 400) == bool(required), response.content
