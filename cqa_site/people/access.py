@@ -69,7 +69,9 @@ def study_page(*roles: Role) -> Callable:
 
 def _only_a_form(request: HttpRequest, refused: HttpResponse) -> HttpResponse:
     """Words for somebody who opened or reloaded an address that only takes what a form sends."""
-    return render(request, "405.html", status=405, headers={"Allow": refused["Allow"]})
+    page = render(request, "405.html", status=405)
+    page["Allow"] = refused["Allow"]
+    return page
 
 
 def record(
