@@ -11,7 +11,6 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
-from django.http import Http404
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
@@ -20,6 +19,7 @@ from annotation.reports.snapshots import marker
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 from cqa_site.runs.jobs import enqueue
+from cqa_site.web.not_there import NotThere
 
 JOB = "export"
 FOLDER = "exports"
@@ -114,9 +114,9 @@ def current_snapshot(*, campaign: Campaign) -> Snapshot:
 
 
 def stored_path(file: ExportFile) -> Path:
-    """Where the finished file lies; raises Http404 if it has expired."""
+    """Where the finished file lies; raises NotThere if it has expired."""
     if not file.stored_as:
-        raise Http404(_("This file was deleted because it is old. Make it anew."))
+        raise NotThere(_("This file was deleted because it is old. Make it anew."))
     return settings.MEDIA_ROOT / file.stored_as
 
 

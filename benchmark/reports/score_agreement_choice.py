@@ -10,10 +10,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import F, QuerySet
-from django.http import Http404
+from django.utils.translation import gettext as _
 
 from benchmark.models import BoardSnapshot
 from cqa_site.people.models import Study
+from cqa_site.web.not_there import NotThere
 
 Figures = dict[str, Any]
 PEOPLE = "people"
@@ -105,7 +106,7 @@ def snapshot_of(study: Study, query: Mapping[str, str]) -> BoardSnapshot | None:
     """The snapshot named by ``snapshot`` or ``rubric``, else the one computed last.
 
     It has the figures of agreement as ``agreement`` and neither rows nor other figures. Raises
-    Http404 for one that is named and is not there.
+    NotThere for one that is named and is not there.
     """
     rows: QuerySet[BoardSnapshot] = (
         study.board_snapshots.filter(computed_at__isnull=False)
@@ -117,7 +118,7 @@ def snapshot_of(study: Study, query: Mapping[str, str]) -> BoardSnapshot | None:
     named = {name: _uuid(value) for name, value in wanted.items() if value}
     found = rows.filter(**named).order_by("-computed_at", "-number").first()
     if named and found is None:
-        raise Http404
+        raise NotThere(_("There is no such leaderboard."))
     return found
 
 
@@ -143,4 +144,4 @@ def _uuid(text: str | None) -> uuid.UUID:
     try:
         return uuid.UUID(text or "")
     except ValueError:
-        raise Http404 from None
+        raise NotThere(_("There is no such leaderboard.")) from None

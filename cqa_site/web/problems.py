@@ -7,10 +7,11 @@ from http import HTTPStatus
 from typing import Any
 
 from rest_framework import serializers, status
-from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.exceptions import APIException, NotFound, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
+from .not_there import NotThere
 from .unavailable import RETRY_SECONDS, is_away
 
 log = logging.getLogger(__name__)
@@ -67,6 +68,8 @@ def problem(error: Exception, context: dict[str, Any]) -> Response | None:
     if is_away(error):
         log.warning("the database did not answer", exc_info=error)
         error = Busy()
+    elif isinstance(error, NotThere):
+        error = NotFound(str(error) or None)
     response = exception_handler(error, context)
     if response is None:
         return None

@@ -110,7 +110,9 @@ def test_an_expired_export_says_so_and_cannot_be_downloaded(study, researcher, p
     address = reverse(page, args=[*place, file.public_id])
     assert client.get(address).status_code == 200
     keep_house()
-    assert client.get(address).status_code == 404
+    gone = client.get(address)
+    assert gone.status_code == 404
+    assert "deleted because it is old" in gone.text
     shown = client.get(reverse("exports", args=place)).text
     assert "expired" in shown
     assert file.sha256[:12] in shown
