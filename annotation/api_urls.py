@@ -27,6 +27,7 @@ from annotation.api import (
     studies,
 )
 from cqa_site.api.addresses import CHANGE, CREATE, LIST, REMOVE, ROW, R, S, address, resource
+from cqa_site.rounds.api import round_addresses
 
 C = S + "campaigns/<uuid:campaign_id>/"
 ANY = S + "rounds/<uuid:any_round_id>/"
@@ -317,32 +318,7 @@ urlpatterns = [
         faithfulness.AgreementViews,
         **ROW,
     ),
-    *resource(
-        S + "editing-rounds/",
-        "editing_rounds",
-        "editing_round",
-        editing.EditingRoundViews,
-        listed=CREATE,
-        row=CHANGE | REMOVE,
-    ),
-    address(
-        S + "editing-rounds/<uuid:public_id>/open/",
-        "editing_round_open",
-        editing.EditingOpenViews,
-        post="move",
-    ),
-    address(
-        S + "editing-rounds/<uuid:public_id>/close/",
-        "editing_round_close",
-        editing.EditingCloseViews,
-        post="move",
-    ),
-    address(
-        S + "editing-rounds/<uuid:public_id>/reopen/",
-        "editing_round_reopen",
-        editing.EditingReopenViews,
-        post="move",
-    ),
+    *round_addresses(editing.ROUNDS, S + "editing-rounds/", "round_id", ("editing_round",)),
     address(
         S + "editing-rounds/<uuid:public_id>/answers/",
         "editing_round_answers",

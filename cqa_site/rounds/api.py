@@ -12,6 +12,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern
+from django_filters import FilterSet
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -36,8 +37,8 @@ class RoundApi:
     """What is special about the addresses of a kind's rounds.
 
     ``form`` and ``planned`` are those of the pages; ``plan_of`` is a round's plan as a program
-    would send it. The other five are the bodies: a plan, a decision about a person, and how a
-    round, an item and a person are shown.
+    would send it. The other five are the bodies: a plan, how a round, an item and a person are
+    shown, and a decision about a person; a kind may leave out the last three.
     """
 
     kind: TaskKind
@@ -45,23 +46,25 @@ class RoundApi:
     planned: Callable[..., Any]
     plan_of: Callable[[Any], dict[str, Any]]
     plan: type[Input]
-    decision: type[Input]
     shown: type[serializers.Serializer]
-    item: type[serializers.Serializer]
-    person: type[serializers.Serializer]
+    item: type[serializers.Serializer] | None = None
+    person: type[serializers.Serializer] | None = None
+    decision: type[Input] | None = None
     # What a plan begins with beside the form's own initial values.
     usual: Callable[[Study], dict[str, Any]] = lambda study: {}
     # What is read with a round to show it.
     related: tuple[str, ...] = ()
+    filters: type[FilterSet] | None = None
     # How values travel from a body to the fields of the form.
     as_fields: Callable[[dict[str, Any]], dict[str, Any]] = lambda given: given
 
 
 @dataclass(frozen=True)
 class RoundViews:
-    """The views of a kind: of its rounds, of a round's items, and of its people."""
+    """The views of a kind: of its rounds, of whatever lies below one, of items and of people."""
 
     rounds: type[StudyViews]
+    part: type[StudyViews]
     items: type[StudyViews]
     people: type[StudyViews]
 
@@ -75,6 +78,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
 
         queryset = kind.Round._default_manager.none()
         serializer_class = api.shown
+        filterset_class = api.filters
 
         def rows(self) -> QuerySet:
             """Newest first."""
@@ -192,24 +196,30 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
             found = progress_of(self.round)
             return self.shown(next(each for each in found if each.place.pk == place.pk))
 
-    return RoundViews(Rounds, Items, People)
+    return RoundViews(Rounds, Part, Items, People)
 
 
 def round_addresses(
-    views: RoundViews, base: str, round_id: str, names: tuple[str, str, str, str]
+    views: RoundViews, base: str, round_id: str, names: tuple[str, ...]
 ) -> list[URLPattern]:
     """The addresses of a kind's rounds; ``names``: one round, items, people, a decision."""
-    one, items, people, decide = names
+    one, *parts = names
     row = f"{base}<uuid:public_id>/"
     below = f"{base}<uuid:{round_id}>/"
     change = {"patch": "partial_update", "delete": "destroy"}
-    return [
+    rounds = [
         address(base, f"{one}s", views.rounds, **CREATE),
         address(row, one, views.rounds, **ROW, **change),
         *(
             address(f"{row}{move}/", f"{one}_{move}", views.rounds, post=move)
             for move in ("open", "close", "reopen")
         ),
+    ]
+    if not parts:
+        return rounds
+    items, people, decide = parts
+    return [
+        *rounds,
         address(f"{below}items/", items, views.items, **LIST),
         address(f"{below}people/", people, views.people, **LIST),
         address(f"{below}people/<uuid:rater_id>/decide/", decide, views.people, post="decide"),
