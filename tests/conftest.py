@@ -8,6 +8,7 @@ import pytest
 from django.apps import apps
 from django.db import connection, transaction
 from django.db.migrations import RunPython, RunSQL
+from hypothesis.internal.conjecture import providers
 
 # Everything here leans on one dear preparation, or keeps the machine so busy that two at a time
 # would make each other late.
@@ -20,6 +21,9 @@ LONGEST = (
     "tests/browser/test_pages",
 )
 OURS = ("cqa_site", "annotation", "benchmark", "argsum")
+# Hypothesis would parse every module that is loaded for constants worth trying: forty seconds in
+# each process, for tests that are about numbers and orders.
+providers.is_local_module_file = lambda path: False
 
 
 @pytest.fixture
