@@ -19,6 +19,10 @@ FETCH = 500
 MOST_COUNTED = 5_000
 # Column of the table that spares reading the texts again.
 BY_CODE = "points_by_code"
+# Answers are never changed, and a board is made anew with every file of sheets: what the process
+# has counted already, by id; forgotten when it is this many.
+_COUNTED: dict[str, float] = {}
+MOST_KEPT = 4 * MOST_COUNTED
 
 
 def compute(table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any]) -> dict[str, Any]:
@@ -57,14 +61,19 @@ def with_points_by_code(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
     NaN if no criterion is counted by sentences, and beyond `MOST_COUNTED` answers.
     """
     found: dict[str, float] = {}
+    if len(_COUNTED) > MOST_KEPT:
+        _COUNTED.clear()
     if any(each.counted_by == "sentences" for each in rubric.criteria):
         by_people = table["rater_kind"].isin(("person", "expert", "reference"))
         ordered = [*table.loc[by_people, "answer_id"], *table["answer_id"]]
         keys = list(dict.fromkeys(map(str, ordered)))[:MOST_COUNTED]
-        for start in range(0, len(keys), FETCH):
-            texts = Answer.objects.filter(public_id__in=keys[start : start + FETCH])
+        found = {key: _COUNTED[key] for key in keys if key in _COUNTED}
+        missing = [key for key in keys if key not in found]
+        for start in range(0, len(missing), FETCH):
+            texts = Answer.objects.filter(public_id__in=missing[start : start + FETCH])
             for key, text in texts.values_list("public_id", "text"):
                 found[str(key)] = float(length_points(len(sentence_places(text))))
+        _COUNTED.update(found)
     return table.assign(**{BY_CODE: table["answer_id"].map(found).astype("float64")})
 
 
