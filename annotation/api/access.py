@@ -3,9 +3,9 @@
 from typing import Any
 
 from django.shortcuts import get_object_or_404
-from rest_framework.request import Request
 
 from annotation.models import Campaign, campaigns_of
+from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 
 

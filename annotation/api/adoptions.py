@@ -7,12 +7,12 @@ from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions import adoption as actions
 from annotation.forms.consensus import AdoptForm
 from annotation.models import Adoption, campaigns_of
+from cqa_site.api.requests import Request
 from cqa_site.web.problems import Conflict, invalid_on
 
 from . import filters, inputs, serializers

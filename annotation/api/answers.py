@@ -7,7 +7,6 @@ from django.db.models import Count, QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions.learned import NotPairs, mark_learned
@@ -20,6 +19,7 @@ from annotation.actions.questions import (
 from annotation.models import Answer, Condition, Question, System
 from annotation.reports.answers import numbered_arguments
 from annotation.reports.learned import count_learned_pairs
+from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.web.problems import conflict_on
 

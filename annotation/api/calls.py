@@ -7,10 +7,10 @@ from typing import Any
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.models import JudgeLabel
+from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.runs.asked import asked_again
 from cqa_site.runs.models import Attempt, Call, Run

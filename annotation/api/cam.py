@@ -8,13 +8,13 @@ from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions import retrieval_cam as cam
 from annotation.actions import retrieval_taking as taking
 from annotation.forms.retrieval import CamForm, ServiceForm
 from annotation.models import CamRequest
+from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.web.problems import conflict_on
 

@@ -10,13 +10,13 @@ from django.forms import model_to_dict
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions import campaigns as actions
 from annotation.actions.guidelines import default_guideline
 from annotation.forms.campaigns import CampaignForm
 from annotation.models import Campaign, Item, campaigns_of
+from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.rounds.opening import WHOLE
 from cqa_site.web.problems import Conflict, conflict_on

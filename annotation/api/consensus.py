@@ -6,11 +6,11 @@ from django.db import transaction
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions import consensus as actions
 from annotation.models import Campaign, campaigns_of
+from cqa_site.api.requests import Request
 from cqa_site.web.problems import invalid_on
 
 from . import inputs, serializers

@@ -8,9 +8,9 @@ from django.forms import model_to_dict
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
 from rest_framework.response import Response
 
+from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.rounds.crowd.forms import ParticipantLinkForm, usual_items
 from cqa_site.rounds.crowd.participants import (

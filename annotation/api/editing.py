@@ -7,7 +7,6 @@ from django.db.models import BooleanField, Case, F, QuerySet, Value, When
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions.editing_discussion import NotDiscussed, add_comment
@@ -17,6 +16,7 @@ from annotation.actions.expert_answers import make_expert_answers
 from annotation.forms.editing import RoundForm
 from annotation.models import EditingRound, EditingSheet, Revision, RoundComment
 from annotation.reports.editing import sheets_with_revisions
+from cqa_site.api.requests import Request
 from cqa_site.rounds.api import RoundApi, round_views
 from cqa_site.web.problems import conflict_on
 

@@ -7,7 +7,6 @@ from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions import faithfulness as actions
@@ -26,6 +25,7 @@ from annotation.reports.faithfulness_versions import (
     judge_runs,
     state_of,
 )
+from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.people.models import Study, User
 from cqa_site.runs.models import Run

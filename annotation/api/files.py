@@ -8,11 +8,11 @@ from django.http import FileResponse
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions import exports, snapshots
 from annotation.models import Campaign, ExportFile, Snapshot
+from cqa_site.api.requests import Request
 from cqa_site.results.api import FreezingViews
 from cqa_site.web.downloads import attachment
 from cqa_site.web.problems import Conflict, conflict_on

@@ -6,12 +6,12 @@ from typing import Any
 from django.db.models import Prefetch, QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions import generation_launches as actions
 from annotation.forms.matrix import MatrixForm
 from annotation.models import GenerationLaunch, GenerationRun
+from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.web.problems import conflict_on

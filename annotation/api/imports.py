@@ -9,11 +9,11 @@ from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import MultiPartParser
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions import importing
 from annotation.models import ImportBatch, ImportFile, ImportMatch, ImportProblem
+from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.web.problems import conflict_on
 

@@ -8,12 +8,12 @@ from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions import trained_judge as actions
 from annotation.models import JudgeLabel, TrainedJudge, campaigns_of
 from annotation.reports.judge_versions import Choice, figures_of, state_of
+from cqa_site.api.requests import Request
 from cqa_site.web.problems import Conflict, invalid_on
 from cqa_site.web.strict_filters import refuse_undeclared
 

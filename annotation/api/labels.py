@@ -9,12 +9,12 @@ from django.db.models.functions import Coalesce
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions import adjudication, consensus, quality
 from annotation.models import Adjudication, Assignment, FinalLabel
 from annotation.reports.votes import counted_votes
+from cqa_site.api.requests import Request
 from cqa_site.people.actions.raters import rater_for
 from cqa_site.people.models import Rater
 from cqa_site.web.problems import invalid_on

@@ -8,9 +8,9 @@ from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
 from rest_framework.response import Response
 
+from cqa_site.api.requests import Request
 from cqa_site.api.views import AdminViews, StudyViews
 from cqa_site.people.actions import invitations, members
 from cqa_site.people.forms import InvitationForm

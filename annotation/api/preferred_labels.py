@@ -4,12 +4,12 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions.preferred_labels import prefer_labels
 from annotation.models import PreferredLabels, campaigns_of
 from annotation.reports.argument_lists import label_source
+from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 
 from . import inputs, serializers

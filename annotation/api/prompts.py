@@ -8,12 +8,12 @@ from django.db.models import Model, QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions.first_prompts import first_prompts
 from annotation.actions.prompt_preview import preview_prompt, previewed
 from annotation.forms.judging import PromptForm
+from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.people.models import Study
 from cqa_site.runs.actions.prompts import PromptFrozen, save_prompt

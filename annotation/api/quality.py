@@ -8,7 +8,6 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions import exclusion
@@ -18,6 +17,7 @@ from annotation.reports.controls import control_detail, controls
 from annotation.reports.exclusion import exclusion_curve, preview_exclusion
 from annotation.reports.quality import annotator_detail, annotators
 from annotation.reports.votes import vote_table
+from cqa_site.api.requests import Request
 from cqa_site.people.models import Rater
 from cqa_site.web.problems import Conflict, invalid_on
 

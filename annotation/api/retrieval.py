@@ -9,7 +9,6 @@ from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import MultiPartParser
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions import retrieval_corpora as corpora
@@ -23,6 +22,7 @@ from annotation.forms.retrieval import (
     ready_corpora,
 )
 from annotation.models import Comparison, Corpus, CorpusSentence
+from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.web.problems import conflict_on, invalid_on
 from cqa_site.web.strict_filters import refuse_undeclared

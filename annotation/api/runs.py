@@ -11,12 +11,12 @@ from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.forms.planning import PlanForm
 from annotation.reports.generation import compare_answers
 from annotation.reports.judge_compare import compare_runs
+from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.people.models import Study
 from cqa_site.runs.actions import corrections

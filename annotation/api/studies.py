@@ -7,13 +7,13 @@ from django.forms import model_to_dict
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.permissions import IsAuthenticated
-from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.actions.guidelines import save_version
 from annotation.models import Argument, Comparison, Guideline
 from annotation.models.scales import ScaleNotValid
+from cqa_site.api.requests import Request
 from cqa_site.api.views import AdminViews, PersonViews, StudyViews
 from cqa_site.people.access import memberships_of
 from cqa_site.people.actions.studies import change_study, create_study

@@ -71,7 +71,7 @@ class CampaignForm(forms.ModelForm):
 
     def clean(self) -> dict:
         """Keep room for ordinary items, and names apart within the study."""
-        data = super().clean()
+        data = super().clean() or {}
         if data.get("controls_per_block", 0) >= data.get("block_size", 2):
             self.add_error("controls_per_block", _("A block needs at least one ordinary item."))
         same_name = Campaign.objects.filter(study=self.instance.study, name=data.get("name"))
@@ -143,7 +143,7 @@ class GuidelineForm(forms.ModelForm):
 
     def clean(self) -> dict:
         """Read the rows of the scale and check that they form one."""
-        data = super().clean()
+        data = super().clean() or {}
         filled = [row for row in self.level_rows if any(row.values())]
         try:
             levels = [row | {"value": int(row["value"])} for row in filled]

@@ -112,7 +112,7 @@ class RoundForm(PlanForm):
 
     def clean(self) -> dict[str, Any]:
         """Ask for at least one answer."""
-        data = super().clean()
+        data = super().clean() or {}
         if data.get("calibration") == 0 and data.get("individual") == 0:
             self.add_error("individual", _("The round needs at least one answer."))
         return data
@@ -174,7 +174,7 @@ class SettleForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """A merged text is one that was written."""
-        data = super().clean()
+        data = super().clean() or {}
         is_merged = data.get("choice") == Choice.MERGED
         if is_merged and not data.get("text", "").strip():
             self.add_error("text", _("The merged text is empty."))

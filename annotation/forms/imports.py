@@ -119,7 +119,7 @@ class UploadForm(SharedForm):
 
     def clean(self) -> dict[str, Any]:
         """Several files are of a kind that asks nothing of each, and have names of their own."""
-        data = super().clean()
+        data = super().clean() or {}
         files = data.get("file") or []
         if len(files) > 1 and data.get("kind") not in dict(batch_kinds()):
             several = _("Files of this kind ask a question each: upload them one by one.")
@@ -209,7 +209,7 @@ class MappingForm(forms.Form):
 
     def clean(self) -> dict:
         """Check the choices together, in the words of the reader that will use them."""
-        data = super().clean()
+        data = super().clean() or {}
         mapping = {field: data[f"map_{field}"] for field in FIELDS if data.get(f"map_{field}")}
         if not self.errors:
             for sentence in check_mapping(self.columns, mapping):

@@ -108,7 +108,7 @@ class PromptForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Put the first fault of the template at its field."""
-        data = super().clean()
+        data = super().clean() or {}
         if "system" in data and "user" in data:
             try:
                 check(PromptParts(data["system"], data["user"], self.layout))

@@ -168,7 +168,7 @@ class PlanForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """What several fields decide together."""
-        data = super().clean()
+        data = super().clean() or {}
         limits = data.get("extra", {}) | {"max_tokens": data.get("max_tokens")}
         if "max_tokens" not in self.errors and not any(limits.get(name) for name in TOKEN_LIMITS):
             self.complain("max_tokens", _("Without a limit the cost has no bound."))

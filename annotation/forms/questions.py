@@ -153,7 +153,7 @@ class QuestionListForm(forms.Form):
 
     def clean(self) -> dict:
         """Either a file or a text."""
-        data = super().clean()
+        data = super().clean() or {}
         if not self.errors and bool(data.get("file")) == bool(data["pasted"].strip()):
             self.add_error(None, _("Choose a file or paste a list: one of the two."))
         return data

@@ -65,7 +65,7 @@ class ColumnsForm(forms.Form):
 
     def clean(self) -> dict:
         """One column cannot be both."""
-        data = super().clean()
+        data = super().clean() or {}
         if data.get("text") and data.get("text") == data.get("url"):
             self.add_error("url", _("The sentence itself is in this column."))
         return data
@@ -119,7 +119,7 @@ class ComparisonForm(forms.ModelForm):
 
     def clean(self) -> dict:
         """Two different objects, without white space around them."""
-        data = super().clean()
+        data = super().clean() or {}
         if data.get("object1") and data.get("object1") == data.get("object2"):
             self.add_error("object2", _("These are not two objects."))
         return data
@@ -167,7 +167,7 @@ class SearchForm(forms.Form):
 
     def clean(self) -> dict:
         """Make the query; names without letters cannot be looked for."""
-        data = super().clean()
+        data = super().clean() or {}
         if self.errors:
             return data
         try:

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.views.decorators.http import require_POST
@@ -15,7 +15,7 @@ from annotation.actions.consensus import keep_current
 from annotation.forms.consensus import AdjudicationForm
 from annotation.methods.highlight import split_sentence
 from annotation.models import Adjudication, Argument, Campaign, campaigns_of
-from cqa_site.people.access import EXPERTS, study_page
+from cqa_site.people.access import EXPERTS, StudyRequest, study_page
 from cqa_site.people.actions.raters import rater_for
 from cqa_site.people.models import Rater, Study
 from cqa_site.web.strict_query import id_from
@@ -25,7 +25,7 @@ MAX_SKIPPED = 500
 
 
 @study_page(*EXPERTS)
-def adjudication(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def adjudication(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Show the next disputed sentence and take the expert's label; ?unit= reopens a decision."""
     campaign = _campaign(study, campaign_id)
     form = AdjudicationForm(request.POST or None, campaign=campaign)
@@ -46,7 +46,7 @@ def adjudication(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> 
 
 @study_page(*EXPERTS)
 @require_POST
-def adjudication_skip(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def adjudication_skip(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Put a sentence at the end of this person's queue until they sign out."""
     campaign = _campaign(study, campaign_id)
     argument = get_object_or_404(
@@ -57,7 +57,7 @@ def adjudication_skip(request: HttpRequest, study: Study, campaign_id: uuid.UUID
     return _to_queue(request, study, campaign)
 
 
-def _page(request: HttpRequest, study: Study, campaign: Campaign) -> dict[str, Any]:
+def _page(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str, Any]:
     """Everything on the page: an allow-list without votes, labels or names of others."""
     rater = Rater.objects.filter(study=study, user=request.user).first()
     undecided_only = request.GET.get("scope") != "mine"
@@ -100,7 +100,7 @@ def _arguments(campaign: Campaign) -> QuerySet[Argument]:
     )
 
 
-def _wanted(request: HttpRequest, campaign: Campaign) -> Argument | None:
+def _wanted(request: StudyRequest, campaign: Campaign) -> Argument | None:
     """The sentence named in the address or, after a form with errors, in the form."""
     unit = request.POST.get("argument") or request.GET.get("unit")
     if not unit:
@@ -126,11 +126,11 @@ def _session_key(campaign: Campaign) -> str:
     return f"skipped:{campaign.public_id}"
 
 
-def _skipped(request: HttpRequest, campaign: Campaign) -> list[int]:
+def _skipped(request: StudyRequest, campaign: Campaign) -> list[int]:
     return request.session.get(_session_key(campaign), [])
 
 
-def _to_queue(request: HttpRequest, study: Study, campaign: Campaign) -> HttpResponse:
+def _to_queue(request: StudyRequest, study: Study, campaign: Campaign) -> HttpResponse:
     address = reverse("adjudication", args=[study.public_id, campaign.public_id])
     mine = request.GET.get("scope") == "mine"
     return redirect(f"{address}?scope=mine" if mine else address)

@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
 from django.db.models import F, Q, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -34,7 +34,7 @@ from annotation.reports.answers import (
     side_by_side,
     visible_answers,
 )
-from cqa_site.people.access import EXPERTS, RESEARCHERS, study_page
+from cqa_site.people.access import EXPERTS, RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 PER_PAGE = 50
@@ -43,7 +43,7 @@ SIDE_BY_SIDE = 12
 
 
 @study_page(*EXPERTS)
-def questions(request: HttpRequest, study: Study) -> HttpResponse:
+def questions(request: StudyRequest, study: Study) -> HttpResponse:
     """Search the questions of the study; researchers see how many answers each system gave."""
     is_blind = not request.membership.is_researcher
     form = QuestionSearchForm(request.GET or None, study=study, is_blind=is_blind)
@@ -112,7 +112,7 @@ def _add_counts(answers: QuerySet[Answer], page: Page, systems: list[System]) ->
 
 
 @study_page(*EXPERTS)
-def question(request: HttpRequest, study: Study, question_id: uuid.UUID) -> HttpResponse:
+def question(request: StudyRequest, study: Study, question_id: uuid.UUID) -> HttpResponse:
     """Show the answers of all systems to one question beside the arguments they cite."""
     row = get_object_or_404(
         study.questions.select_related("comparison", "study"), public_id=question_id
@@ -162,7 +162,7 @@ def _filtered(
 
 
 @study_page(*RESEARCHERS)
-def answer(request: HttpRequest, study: Study, answer_id: uuid.UUID) -> HttpResponse:
+def answer(request: StudyRequest, study: Study, answer_id: uuid.UUID) -> HttpResponse:
     """Show one answer verbatim with where it came from and what experts made of it."""
     row = get_object_or_404(
         study.answers.select_related(
@@ -209,7 +209,7 @@ def _revisions(answer: Answer) -> QuerySet[Revision]:
 
 
 @study_page(*RESEARCHERS)
-def question_new(request: HttpRequest, study: Study) -> HttpResponse:
+def question_new(request: StudyRequest, study: Study) -> HttpResponse:
     """Ask a question about a comparison."""
     form = QuestionForm(request.POST or None, study=study)
     if request.method == "POST" and form.is_valid():
@@ -226,7 +226,7 @@ def question_new(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 @require_POST
-def questions_missing(request: HttpRequest, study: Study) -> HttpResponse:
+def questions_missing(request: StudyRequest, study: Study) -> HttpResponse:
     """Ask a plain question about every comparison without one."""
     number = add_missing_questions(study=study, actor=request.user)
     text = ngettext("%d question was added.", "%d questions were added.", number)

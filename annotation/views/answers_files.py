@@ -5,7 +5,7 @@ import tempfile
 from typing import BinaryIO
 
 from django.contrib import messages
-from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http import FileResponse, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path
 from django.utils.text import slugify
@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 from annotation.forms.questions import AnswersFileForm
 from annotation.reports.answers_export import TABLES, Wish, plain_cells
 from annotation.reports.export_tables import ExportTable
-from cqa_site.people.access import RESEARCHERS, record, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
 from cqa_site.people.models import Study
 from cqa_site.tabular import write_csv, write_jsonl
 
@@ -25,7 +25,7 @@ IN_MEMORY = 8 * 1024 * 1024
 
 @study_page(*RESEARCHERS)
 @require_POST
-def answers_file(request: HttpRequest, study: Study) -> HttpResponse | FileResponse:
+def answers_file(request: StudyRequest, study: Study) -> HttpResponse | FileResponse:
     """Write one table into a temporary file and send it."""
     form = AnswersFileForm(request.POST)
     if not form.is_valid():

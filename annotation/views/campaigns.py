@@ -6,7 +6,7 @@ import uuid
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -17,7 +17,7 @@ from annotation.actions import campaigns as actions
 from annotation.actions.guidelines import default_guideline
 from annotation.forms.campaigns import CampaignForm, ControlForm, PickForm
 from annotation.models import Argument, Assignment, Campaign, Item, campaigns_of
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 PER_PAGE = 50
@@ -29,7 +29,7 @@ MOVES = {
 
 
 @study_page(*RESEARCHERS)
-def campaigns(request: HttpRequest, study: Study) -> HttpResponse:
+def campaigns(request: StudyRequest, study: Study) -> HttpResponse:
     """List the campaigns of the study with how far each is."""
     page = Paginator(campaigns_of(study), PER_PAGE).get_page(request.GET.get("page"))
     ids = [campaign.pk for campaign in page]
@@ -55,7 +55,7 @@ def campaigns(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def campaign_new(request: HttpRequest, study: Study) -> HttpResponse:
+def campaign_new(request: StudyRequest, study: Study) -> HttpResponse:
     """Create a draft campaign."""
     seed = random.randrange(10**9)  # noqa: S311  an order, not a secret
     initial = Campaign.USUAL | {"guideline": study.guidelines.first(), "seed": seed}
@@ -72,7 +72,7 @@ def campaign_new(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def campaign_edit(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def campaign_edit(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Change a draft; an opened campaign keeps what its labels were collected under."""
     campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
     if campaign.state != Campaign.State.DRAFT:
@@ -91,7 +91,7 @@ def campaign_edit(request: HttpRequest, study: Study, campaign_id: uuid.UUID) ->
 
 
 @study_page(*RESEARCHERS)
-def campaign(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def campaign(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Overview: settings, progress and the way to every other page of the campaign."""
     campaign = get_object_or_404(
         campaigns_of(study).select_related("guideline"), public_id=campaign_id
@@ -119,7 +119,7 @@ def campaign(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> Http
 @study_page(*RESEARCHERS)
 @require_POST
 def campaign_state(
-    request: HttpRequest, study: Study, campaign_id: uuid.UUID, move: str
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, move: str
 ) -> HttpResponse:
     """Open, pause or close a campaign."""
     campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
@@ -131,7 +131,7 @@ def campaign_state(
 
 
 @study_page(*RESEARCHERS)
-def campaign_items(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def campaign_items(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Items of the campaign; in a draft also picking arguments and marking controls."""
     campaign = get_object_or_404(
         campaigns_of(study).select_related("guideline"), public_id=campaign_id
@@ -157,7 +157,7 @@ def campaign_items(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -
     return render(request, "annotation/campaign_items.html", context, status=status)
 
 
-def _add(request: HttpRequest, study: Study, campaign: Campaign, wanted: dict) -> HttpResponse:
+def _add(request: StudyRequest, study: Study, campaign: Campaign, wanted: dict) -> HttpResponse:
     ids = list(_matching(study, wanted).order_by("pk").values_list("pk", flat=True))
     if wanted["sample"]:
         ids = random.Random(campaign.seed).sample(ids, min(wanted["sample"], len(ids)))  # noqa: S311
@@ -184,7 +184,7 @@ def _matching(study: Study, wanted: dict) -> QuerySet[Argument]:
 @study_page(*RESEARCHERS)
 @require_POST
 def campaign_control(
-    request: HttpRequest, study: Study, campaign_id: uuid.UUID, argument_id: uuid.UUID
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, argument_id: uuid.UUID
 ) -> HttpResponse:
     """Mark one item of a draft as a control item, or as an ordinary one."""
     campaign = get_object_or_404(

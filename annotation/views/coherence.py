@@ -6,7 +6,7 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.db.models import Avg, Count, IntegerField
 from django.db.models.functions import Cast
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 from django.views.decorators.debug import sensitive_post_parameters
@@ -18,7 +18,7 @@ from annotation.forms.faithfulness import CoherenceForm
 from annotation.models import Answer
 from annotation.reports.coherence_rows import Wanted, shown, verdicts_of, verdicts_table
 from annotation.reports.conditions import ALL, names_of, used_conditions
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
 
@@ -31,7 +31,7 @@ PER_PAGE = 50
 
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
 @study_page(*RESEARCHERS)
-def coherence_new(request: HttpRequest, study: Study) -> HttpResponse:
+def coherence_new(request: StudyRequest, study: Study) -> HttpResponse:
     """Choose whose citations are judged by what; start it."""
     form = CoherenceForm(request.POST or None, study=study, actor=request.user)
     context = {"section": "answers", "without_figures": without_figures(study)}
@@ -41,7 +41,7 @@ def coherence_new(request: HttpRequest, study: Study) -> HttpResponse:
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
 @study_page(*RESEARCHERS)
 @require_POST
-def coherence_estimate(request: HttpRequest, study: Study) -> HttpResponse:
+def coherence_estimate(request: StudyRequest, study: Study) -> HttpResponse:
     """Return the fragment with what the run, as the form stands now, would take."""
     form = CoherenceForm(request.POST, study=study, actor=request.user)
     context = {"study": study, "form": form} | (_look(study, form) if form.is_valid() else {})
@@ -55,7 +55,7 @@ def _look(study: Study, form: CoherenceForm) -> dict[str, Any]:
 
 
 @study_page(*RESEARCHERS)
-def coherence_verdicts(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+def coherence_verdicts(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """List the verdicts of a run with segment and argument; all of them as a file."""
     run = get_object_or_404(study.runs.filter(kind=KIND), public_id=run_id)
     wanted = Wanted.from_query(request.GET)
@@ -77,7 +77,7 @@ def coherence_verdicts(request: HttpRequest, study: Study, run_id: uuid.UUID) ->
     return render(request, "annotation/coherence_verdicts.html", context)
 
 
-def run_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
+def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
     """One run: where it is, what it may do, what it was asked, what it said."""
     target = run.spec["target"]
     systems = study.systems.filter(public_id__in=target["systems"])

@@ -18,14 +18,14 @@ from annotation.actions.uploads import TooLarge
 from annotation.forms.retrieval import ColumnsForm, CorpusForm, ServiceForm
 from annotation.models import Corpus
 from annotation.views.uploads import is_too_large
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 PER_PAGE = 50
 
 
 @study_page(*RESEARCHERS)
-def corpora(request: HttpRequest, study: Study) -> HttpResponse:
+def corpora(request: StudyRequest, study: Study) -> HttpResponse:
     """List the corpora beside the upload form and the address of the CAM service."""
     return _list_page(request, study)
 
@@ -33,7 +33,7 @@ def corpora(request: HttpRequest, study: Study) -> HttpResponse:
 @csrf_exempt  # checked in _upload, once the size is known: reading the token reads the body
 @study_page(*RESEARCHERS)
 @require_POST
-def corpus_upload(request: HttpRequest, study: Study) -> HttpResponse:
+def corpus_upload(request: StudyRequest, study: Study) -> HttpResponse:
     """Take a file of sentences in, unless its size alone refuses it."""
     if is_too_large(request):
         return _too_large(request, study, CorpusForm({}))
@@ -62,7 +62,7 @@ def _upload(request: HttpRequest, study: Study) -> HttpResponse:
     return redirect("corpus", study.public_id, corpus.public_id)
 
 
-def _too_large(request: HttpRequest, study: Study, form: CorpusForm) -> HttpResponse:
+def _too_large(request: StudyRequest, study: Study, form: CorpusForm) -> HttpResponse:
     form.full_clean()
     form.errors.clear()
     form.refuse_size()
@@ -70,7 +70,7 @@ def _too_large(request: HttpRequest, study: Study, form: CorpusForm) -> HttpResp
 
 
 def _list_page(
-    request: HttpRequest, study: Study, status: int = 200, **forms: CorpusForm | ServiceForm
+    request: StudyRequest, study: Study, status: int = 200, **forms: CorpusForm | ServiceForm
 ) -> HttpResponse:
     address = retrieval_cam.address_of(study)
     rows = corpora_of(study).select_related("created_by", "job")
@@ -91,7 +91,7 @@ def corpora_of(study: Study) -> QuerySet[Corpus]:
 
 
 @study_page(*RESEARCHERS)
-def corpus(request: HttpRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
+def corpus(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
     """Show what a look at the file found, or the loaded corpus."""
     return _corpus_page(request, study, _found(study, corpus_id))
 
@@ -102,7 +102,7 @@ def _found(study: Study, corpus_id: uuid.UUID) -> Corpus:
 
 
 def _corpus_page(
-    request: HttpRequest, study: Study, row: Corpus, form: ColumnsForm | None = None
+    request: StudyRequest, study: Study, row: Corpus, form: ColumnsForm | None = None
 ) -> HttpResponse:
     read = {"text": row.found.get("text", ""), "url": row.found.get("url", "")}
     chosen = read | {name: value for name, value in row.options.items() if value}
@@ -134,7 +134,7 @@ def _counts(found: dict) -> list[tuple[str, int]]:
 
 @study_page(*RESEARCHERS)
 @require_POST
-def corpus_check(request: HttpRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
+def corpus_check(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
     """Look at the file again, with the columns that are chosen."""
     row = _found(study, corpus_id)
     form = ColumnsForm(request.POST, columns=row.found.get("columns", []))
@@ -149,7 +149,7 @@ def corpus_check(request: HttpRequest, study: Study, corpus_id: uuid.UUID) -> Ht
 
 @study_page(*RESEARCHERS)
 @require_POST
-def corpus_load(request: HttpRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
+def corpus_load(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
     """Load the sentences in the background."""
     row = _found(study, corpus_id)
     try:
@@ -161,7 +161,7 @@ def corpus_load(request: HttpRequest, study: Study, corpus_id: uuid.UUID) -> Htt
 
 @study_page(*RESEARCHERS)
 @require_POST
-def corpus_delete(request: HttpRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
+def corpus_delete(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
     """Delete a corpus; arguments that were taken from it stay."""
     row = _found(study, corpus_id)
     try:
@@ -175,7 +175,7 @@ def corpus_delete(request: HttpRequest, study: Study, corpus_id: uuid.UUID) -> H
 
 @study_page(*RESEARCHERS)
 @require_POST
-def cam_service(request: HttpRequest, study: Study) -> HttpResponse:
+def cam_service(request: StudyRequest, study: Study) -> HttpResponse:
     """Keep the address of the study's CAM service."""
     form = ServiceForm(request.POST)
     if not form.is_valid():

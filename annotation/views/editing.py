@@ -3,20 +3,20 @@
 from itertools import groupby
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.http import require_safe
 
 from annotation.models import EditingRound, EditingSheet
 from annotation.reports.editing import desk_of
-from cqa_site.people.access import EXPERTS, study_page
+from cqa_site.people.access import EXPERTS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 
 @study_page(*EXPERTS)
 @require_safe
-def editing(request: HttpRequest, study: Study) -> HttpResponse:
+def editing(request: StudyRequest, study: Study) -> HttpResponse:
     """List the expert's answers by round."""
     if request.membership.is_researcher:
         return redirect("editing_rounds", study.public_id)

@@ -2,7 +2,7 @@
 
 import uuid
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 
@@ -10,7 +10,7 @@ from annotation.actions.editing_discussion import add_comment
 from annotation.forms.editing import CommentForm
 from annotation.models import EditingRound, EditingSheet
 from annotation.reports.editing_versions import discussion, shared_versions
-from cqa_site.people.access import EXPERTS, study_page
+from cqa_site.people.access import EXPERTS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 from .editing_access import opened_sheets, sees_others
@@ -18,7 +18,7 @@ from .editing_access import opened_sheets, sees_others
 
 @study_page(*EXPERTS)
 def editing_discussion(
-    request: HttpRequest, study: Study, round_id: uuid.UUID, answer_id: uuid.UUID
+    request: StudyRequest, study: Study, round_id: uuid.UUID, answer_id: uuid.UUID
 ) -> HttpResponse:
     """Show the versions and comments that the person may see, and take a comment."""
     editing_round = get_object_or_404(EditingRound, study=study, public_id=round_id)
@@ -52,7 +52,7 @@ def editing_discussion(
 
 
 def _calibration_sheet(
-    request: HttpRequest, study: Study, editing_round: EditingRound, answer_id: uuid.UUID
+    request: StudyRequest, study: Study, editing_round: EditingRound, answer_id: uuid.UUID
 ) -> EditingSheet:
     """The person's own sheet on the answer, or for researchers anybody's; raises Http404."""
     sheets = opened_sheets(study).filter(round=editing_round, is_calibration=True)

@@ -2,7 +2,7 @@
 
 import uuid
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import path
 from django.views.decorators.http import require_safe
@@ -15,7 +15,7 @@ from annotation.reports.editing_versions import (
     find_version,
     versions_of,
 )
-from cqa_site.people.access import EXPERTS, study_page
+from cqa_site.people.access import EXPERTS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 from .editing_access import readable_sheet
@@ -23,7 +23,7 @@ from .editing_access import readable_sheet
 
 @study_page(*EXPERTS)
 @require_safe
-def editing_history(request: HttpRequest, study: Study, task_id: uuid.UUID) -> HttpResponse:
+def editing_history(request: StudyRequest, study: Study, task_id: uuid.UUID) -> HttpResponse:
     """Show what changed from ?from= to ?to=, by default from the machine's text to the newest."""
     sheet = readable_sheet(request, study, task_id)
     is_own = sheet.rater.user_id == request.user.pk
@@ -45,7 +45,7 @@ def editing_history(request: HttpRequest, study: Study, task_id: uuid.UUID) -> H
     return render(request, "annotation/editing_history.html", context)
 
 
-def _chosen(request: HttpRequest, versions: list[Version]) -> tuple[Version, Version]:
+def _chosen(request: StudyRequest, versions: list[Version]) -> tuple[Version, Version]:
     """The two versions of the address; raises Http404 for one that is not there."""
     submitted = [each for each in versions if each.revision] or versions[:1]
     newest = find_version(versions, "draft") or submitted[-1]
@@ -59,7 +59,7 @@ def _chosen(request: HttpRequest, versions: list[Version]) -> tuple[Version, Ver
     return chosen
 
 
-def _editor_name(request: HttpRequest, sheet: EditingSheet) -> str:
+def _editor_name(request: StudyRequest, sheet: EditingSheet) -> str:
     """The name for researchers, a number for other experts."""
     if request.membership.is_researcher:
         return str(sheet.rater.user)

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
@@ -21,7 +21,7 @@ from annotation.forms.editing import RoundForm
 from annotation.models import Answer, EditingRound, EditingSheet
 from annotation.reports.conditions import ALL, names_of
 from annotation.reports.editing import calibration_answers, sheets_with_revisions
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.rounds.progress import TO_DO
 from cqa_site.rounds.round_pages import RoundFace, round_in, round_urls, to_round
@@ -47,7 +47,7 @@ def _condition(row: EditingRound) -> str:
     return ", ".join(names_of(row.study, [chosen] if chosen else [])) or str(PLAIN_ONLY)
 
 
-def _sheets(request: HttpRequest, row: EditingRound) -> QuerySet[EditingSheet]:
+def _sheets(request: StudyRequest, row: EditingRound) -> QuerySet[EditingSheet]:
     """Sheets of the expert and in the state that the address names."""
     sheets = sheets_with_revisions(row)
     with suppress(ValueError):
@@ -75,7 +75,9 @@ FACE = RoundFace(
 
 @study_page(*RESEARCHERS)
 @require_POST
-def editing_round_answers(request: HttpRequest, study: Study, round_id: uuid.UUID) -> HttpResponse:
+def editing_round_answers(
+    request: StudyRequest, study: Study, round_id: uuid.UUID
+) -> HttpResponse:
     """Make what the experts submitted answers that can be scored."""
     row = round_in(FACE, study, round_id)
     added = make_expert_answers(editing_round=row, actor=request.user)

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import Count
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import ngettext
@@ -23,7 +23,7 @@ from annotation.reports.exclusion import (
     preview_exclusion,
     state_of,
 )
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 from .chart_files import chart_file, table_file
@@ -32,7 +32,7 @@ from .figure_files import FORMS
 
 @study_page(*RESEARCHERS)
 def quality_exclude_low(
-    request: HttpRequest, study: Study, campaign_id: uuid.UUID
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID
 ) -> HttpResponse:
     """Show what leaving out everybody below an accuracy would do; POST does it."""
     campaign = _campaign(study, campaign_id)
@@ -62,7 +62,7 @@ def quality_exclude_low(
     return render(request, "annotation/exclusion.html", context, status=422 if has_errors else 200)
 
 
-def _exclude(request: HttpRequest, campaign: Campaign, asked: dict[str, Any]) -> HttpResponse:
+def _exclude(request: StudyRequest, campaign: Campaign, asked: dict[str, Any]) -> HttpResponse:
     made = actions.exclude_below(campaign=campaign, **asked, actor=request.user)
     count = made.participations.count() if made else 0
     text = ngettext("%d annotator excluded.", "%d annotators excluded.", count) % count
@@ -73,7 +73,7 @@ def _exclude(request: HttpRequest, campaign: Campaign, asked: dict[str, Any]) ->
 @study_page(*RESEARCHERS)
 @require_POST
 def exclusion_undo(
-    request: HttpRequest, study: Study, campaign_id: uuid.UUID, exclusion_id: uuid.UUID
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, exclusion_id: uuid.UUID
 ) -> HttpResponse:
     """Let everybody in again whom one action left out."""
     campaign = _campaign(study, campaign_id)
@@ -87,7 +87,7 @@ def exclusion_undo(
 
 @study_page(*RESEARCHERS)
 def exclusion_curve_file(
-    request: HttpRequest, study: Study, campaign_id: uuid.UUID, name: str, format: str
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, name: str, format: str
 ) -> HttpResponse:
     """The curve as a chart of figures or of labels, or as a table."""
     campaign = _campaign(study, campaign_id)

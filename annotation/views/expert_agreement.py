@@ -3,7 +3,7 @@
 import uuid
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
@@ -24,7 +24,7 @@ from annotation.reports.expert_agreement_tables import (
     work_table,
 )
 from annotation.reports.faithfulness_versions import Choice, state_of
-from cqa_site.people.access import EXPERTS, study_page
+from cqa_site.people.access import EXPERTS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.web import charts
 
@@ -34,7 +34,7 @@ TABLES = {"agreement": agreement_table, "work": work_table}
 
 
 @study_page(*EXPERTS)
-def expert_agreement(request: HttpRequest, study: Study, round_id: uuid.UUID) -> HttpResponse:
+def expert_agreement(request: StudyRequest, study: Study, round_id: uuid.UUID) -> HttpResponse:
     """Show how much alike each two experts and the machine are, and what each expert changed."""
     editing_round = _round_or_404(request, study, round_id)
     choice = Choice.from_query(request.GET)
@@ -60,7 +60,7 @@ def expert_agreement(request: HttpRequest, study: Study, round_id: uuid.UUID) ->
 
 @study_page(*EXPERTS)
 def expert_agreement_table(
-    request: HttpRequest, study: Study, round_id: uuid.UUID, figure: str, format: str
+    request: StudyRequest, study: Study, round_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
     """Send one of the two tables as CSV, LaTeX or Markdown."""
     editing_round = _round_or_404(request, study, round_id)
@@ -72,7 +72,7 @@ def expert_agreement_table(
 
 @study_page(*EXPERTS)
 def expert_agreement_chart(
-    request: HttpRequest, study: Study, round_id: uuid.UUID, format: str
+    request: StudyRequest, study: Study, round_id: uuid.UUID, format: str
 ) -> HttpResponse:
     """Draw the heatmap."""
     editing_round = _round_or_404(request, study, round_id)
@@ -85,7 +85,7 @@ def expert_agreement_chart(
     return chart_file(request, draw, state=state, name="expert-agreement", format=format)
 
 
-def _round_or_404(request: HttpRequest, study: Study, round_id: uuid.UUID) -> EditingRound:
+def _round_or_404(request: StudyRequest, study: Study, round_id: uuid.UUID) -> EditingRound:
     """A round of the study; experts see those they took part in, and only when they are over."""
     rounds = EditingRound.objects.filter(study=study).select_related("study")
     if not request.membership.is_researcher:
@@ -94,7 +94,7 @@ def _round_or_404(request: HttpRequest, study: Study, round_id: uuid.UUID) -> Ed
     return get_object_or_404(rounds, public_id=round_id)
 
 
-def _found(request: HttpRequest, editing_round: EditingRound, choice: Choice) -> dict[str, Any]:
+def _found(request: StudyRequest, editing_round: EditingRound, choice: Choice) -> dict[str, Any]:
     """The figures, and how the reader may know the people in them."""
     found = agreement_of(editing_round, choice.mode, embedding_of(editing_round.study))
     sees_names = request.membership.is_researcher
@@ -102,7 +102,7 @@ def _found(request: HttpRequest, editing_round: EditingRound, choice: Choice) ->
     return {"found": found, "names": names, "mode": choice.mode}
 
 
-def _version(request: HttpRequest, study: Study, choice: Choice) -> str:
+def _version(request: StudyRequest, study: Study, choice: Choice) -> str:
     """Changes with the figures, the model, the mode, and with who looks: names depend on that."""
     seen = f"{state_of(study)}:{embedding_of(study)}:{choice.mode}:{request.membership.pk}"
     return text_key(seen)[:16]

@@ -5,7 +5,7 @@ import uuid
 from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from annotation.actions import exports as actions
 from annotation.forms.exports import ExportForm
 from annotation.models import Campaign, ExportFile, campaigns_of
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.web.downloads import attachment
@@ -22,7 +22,7 @@ PER_PAGE = 25
 
 
 @study_page(*RESEARCHERS)
-def exports(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def exports(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """List the files made so far, and take the wish for new ones."""
     campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
     form = ExportForm(request.POST or None, campaign=campaign, initial=_asked_for(request))
@@ -33,7 +33,7 @@ def exports(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpR
 
 
 @study_page(*RESEARCHERS)
-def export_list(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def export_list(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Only the list, for the page that waits."""
     campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
     return render(request, "annotation/_export_list.html", _listed(request, study, campaign))
@@ -41,7 +41,7 @@ def export_list(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> H
 
 @study_page(*RESEARCHERS)
 def export_download(
-    request: HttpRequest, study: Study, campaign_id: uuid.UUID, export_id: uuid.UUID
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, export_id: uuid.UUID
 ) -> FileResponse:
     """The finished file."""
     file = _finished(study, campaign_id, export_id)
@@ -54,7 +54,7 @@ def export_download(
 
 @study_page(*RESEARCHERS)
 def export_manifest(
-    request: HttpRequest, study: Study, campaign_id: uuid.UUID, export_id: uuid.UUID
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, export_id: uuid.UUID
 ) -> FileResponse:
     """What is in the finished file."""
     file = _finished(study, campaign_id, export_id)
@@ -65,13 +65,13 @@ def export_manifest(
     )
 
 
-def _asked_for(request: HttpRequest) -> dict[str, str]:
+def _asked_for(request: StudyRequest) -> dict[str, str]:
     """The snapshot another page sent along in its link."""
     return {"snapshot": request.GET.get("snapshot", "")}
 
 
 def _request(
-    request: HttpRequest, study: Study, campaign: Campaign, form: ExportForm
+    request: StudyRequest, study: Study, campaign: Campaign, form: ExportForm
 ) -> HttpResponse:
     try:
         actions.request_exports(
@@ -89,7 +89,7 @@ def _request(
     return redirect("exports", study.public_id, campaign.public_id)
 
 
-def _listed(request: HttpRequest, study: Study, campaign: Campaign) -> dict[str, object]:
+def _listed(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str, object]:
     files = campaign.export_files.select_related("snapshot", "job", "created_by").defer(
         "snapshot__rows", "snapshot__figures"
     )

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -32,7 +32,7 @@ from annotation.reports.faithfulness_versions import (
     state_of,
     version_of,
 )
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.jobs import is_worker_alive
 
@@ -40,7 +40,7 @@ RUNS = 10
 
 
 @study_page(*RESEARCHERS)
-def faithfulness(request: HttpRequest, study: Study) -> HttpResponse:
+def faithfulness(request: StudyRequest, study: Study) -> HttpResponse:
     """Show the stored figures, and how many texts wait for theirs."""
     choice, job = Choice.from_query(request.GET, study), actions.latest_job(study)
     runs = list(judge_runs(study))
@@ -74,7 +74,7 @@ def faithfulness(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 @require_POST
-def faithfulness_compute(request: HttpRequest, study: Study) -> HttpResponse:
+def faithfulness_compute(request: StudyRequest, study: Study) -> HttpResponse:
     """Bring the figures up to date in the background."""
     form = FiguresForm(request.POST)
     if form.is_valid():
@@ -87,7 +87,7 @@ def faithfulness_compute(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 @require_POST
-def faithfulness_cancel(request: HttpRequest, study: Study) -> HttpResponse:
+def faithfulness_cancel(request: StudyRequest, study: Study) -> HttpResponse:
     """Stop the computation; what it has stored stays."""
     if actions.cancel_figures(study=study, actor=request.user):
         messages.success(request, _("Stopped. What was computed so far is kept."))

@@ -1,7 +1,7 @@
 """Machine answers before and after people edited them."""
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import path
 
@@ -11,7 +11,7 @@ from annotation.reports.edited_pairs import TITLES, edited_of, pairs_of
 from annotation.reports.edited_tables import pairs_table, summary_table
 from annotation.reports.faithfulness_tables import MODES
 from annotation.reports.faithfulness_versions import Choice
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 from .chart_files import table_file
@@ -20,7 +20,7 @@ PER_PAGE = 30
 
 
 @study_page(*RESEARCHERS)
-def edited_texts(request: HttpRequest, study: Study) -> HttpResponse:
+def edited_texts(request: StudyRequest, study: Study) -> HttpResponse:
     """Show what editing changed over all texts, and each text before and after."""
     choice = Choice.from_query(request.GET)
     pairs = pairs_of(edited_of(study), choice.mode)
@@ -42,7 +42,7 @@ def edited_texts(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def edited_texts_table(request: HttpRequest, study: Study, format: str) -> HttpResponse:
+def edited_texts_table(request: StudyRequest, study: Study, format: str) -> HttpResponse:
     """Send the changes over all texts as CSV, LaTeX or Markdown."""
     mode = Choice.from_query(request.GET).mode
     summary = summarise(study, pairs_of(edited_of(study), mode))

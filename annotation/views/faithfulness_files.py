@@ -1,6 +1,6 @@
 """Faithfulness figures as files: the table as CSV, LaTeX and Markdown, charts as SVG and PNG."""
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.urls import path
 
 from annotation.reports.faithfulness_charts import CHARTS, chart_rows, chart_spec
@@ -13,7 +13,7 @@ from annotation.reports.faithfulness_versions import (
     state_of,
     version_of,
 )
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.web import charts
 
@@ -21,7 +21,7 @@ from .chart_files import chart_file, table_file
 
 
 @study_page(*RESEARCHERS)
-def faithfulness_table_file(request: HttpRequest, study: Study, format: str) -> HttpResponse:
+def faithfulness_table_file(request: StudyRequest, study: Study, format: str) -> HttpResponse:
     """Send the figures by system and scenario as CSV, LaTeX or Markdown."""
     choice = Choice.from_query(request.GET, study)
     state = state_of(study, choice.labels)
@@ -31,7 +31,9 @@ def faithfulness_table_file(request: HttpRequest, study: Study, format: str) -> 
 
 
 @study_page(*RESEARCHERS)
-def faithfulness_chart(request: HttpRequest, study: Study, name: str, format: str) -> HttpResponse:
+def faithfulness_chart(
+    request: StudyRequest, study: Study, name: str, format: str
+) -> HttpResponse:
     """Draw one chart of the present state; the tag changes with it."""
     if name not in CHARTS:
         raise Http404

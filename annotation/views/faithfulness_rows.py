@@ -4,7 +4,7 @@ import uuid
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
@@ -24,7 +24,7 @@ from annotation.reports.faithfulness_rows import (
 )
 from annotation.reports.faithfulness_tables import MEASURES, MODES, skipped_in_words
 from annotation.reports.faithfulness_versions import Choice, chosen_run, judge_runs
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 from .chart_files import table_file
@@ -33,7 +33,7 @@ PER_PAGE = 50
 
 
 @study_page(*RESEARCHERS)
-def faithfulness_rows(request: HttpRequest, study: Study) -> HttpResponse:
+def faithfulness_rows(request: StudyRequest, study: Study) -> HttpResponse:
     """List single texts with their figures, sorted by any of them; all of them as a file."""
     choice = Choice.from_query(request.GET, study)
     runs = list(judge_runs(study))
@@ -74,7 +74,7 @@ def _column(name: str, sort: str) -> dict[str, Any]:
 
 
 @study_page(*RESEARCHERS)
-def faithfulness_answer(request: HttpRequest, study: Study, answer_id: uuid.UUID) -> HttpResponse:
+def faithfulness_answer(request: StudyRequest, study: Study, answer_id: uuid.UUID) -> HttpResponse:
     """One answer segment by segment."""
     answers = study.answers.select_related("question__comparison", "system", "study")
     answer = get_object_or_404(answers, public_id=answer_id)
@@ -83,7 +83,7 @@ def faithfulness_answer(request: HttpRequest, study: Study, answer_id: uuid.UUID
 
 @study_page(*RESEARCHERS)
 def faithfulness_revision(
-    request: HttpRequest, study: Study, revision_id: uuid.UUID
+    request: StudyRequest, study: Study, revision_id: uuid.UUID
 ) -> HttpResponse:
     """One expert's revision of an answer, segment by segment."""
     revisions = Revision.objects.filter(sheet__answer__study=study).select_related(
@@ -95,7 +95,7 @@ def faithfulness_revision(
 
 
 def _detail_page(
-    request: HttpRequest, study: Study, answer: Answer, revision: Revision | None
+    request: StudyRequest, study: Study, answer: Answer, revision: Revision | None
 ) -> HttpResponse:
     choice = Choice.from_query(request.GET, study)
     runs = list(judge_runs(study))

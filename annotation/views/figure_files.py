@@ -3,7 +3,7 @@
 import uuid
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import path
 from django.utils.cache import get_conditional_response
@@ -13,7 +13,7 @@ from annotation.models import Snapshot
 from annotation.reports.figure_charts import CHARTS, chart_spec
 from annotation.reports.figure_tables import TABLES, figure_table
 from annotation.reports.snapshots import snapshot_votes
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.web import charts
 from cqa_site.web.tables import TableData
@@ -30,7 +30,7 @@ FORMS = {
 
 @study_page(*RESEARCHERS)
 def figure_table_file(
-    request: HttpRequest,
+    request: StudyRequest,
     study: Study,
     campaign_id: uuid.UUID,
     number: int,
@@ -50,7 +50,7 @@ def figure_table_file(
 
 @study_page(*RESEARCHERS)
 def chart(
-    request: HttpRequest,
+    request: StudyRequest,
     study: Study,
     campaign_id: uuid.UUID,
     number: int,
@@ -79,7 +79,7 @@ def chart(
 
 @study_page(*RESEARCHERS)
 def units_page(
-    request: HttpRequest, study: Study, campaign_id: uuid.UUID, number: int
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, number: int
 ) -> HttpResponse:
     """List the votes behind one figure, from the snapshot's own table."""
     from annotation.reports.units import NoSuchFigure, page_rows, recomputed, unit_rows, units

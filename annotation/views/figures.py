@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 from django.utils import timezone
@@ -15,7 +15,7 @@ from annotation.models import Campaign, Snapshot, campaigns_of
 from annotation.reports.figure_charts import CHARTS, chart_alt
 from annotation.reports.figure_tables import TABLES, figure_table
 from annotation.reports.snapshots import marker
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.runs.models import Job
@@ -75,7 +75,7 @@ class Shown:
 
 
 @study_page(*RESEARCHERS)
-def figures(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def figures(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Show the stored figures; newer ones are computed in the background."""
     campaign = _campaign(study, campaign_id)
     shown = _current(campaign, request)
@@ -83,7 +83,7 @@ def figures(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpR
 
 
 @study_page(*RESEARCHERS)
-def figures_fragment(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def figures_fragment(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Return the dashboard's content if it differs from what the page has seen."""
     campaign = _campaign(study, campaign_id)
     shown = _current(campaign, request)
@@ -155,7 +155,7 @@ def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
     )
 
 
-def _current(campaign: Campaign, request: HttpRequest) -> Shown:
+def _current(campaign: Campaign, request: StudyRequest) -> Shown:
     """The newest snapshot; asks for a new one when votes moved on and the last had its rest."""
     snapshot = campaign.snapshots.defer("rows").first()
     if snapshot is not None:

@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -17,7 +17,7 @@ from annotation.actions.preferred_labels import prefer_labels
 from annotation.forms.consensus import AdoptForm, ConsensusForm
 from annotation.models import Adoption, Campaign, FinalLabel, campaigns_of
 from annotation.reports.argument_lists import label_source
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 PER_PAGE = 50
@@ -25,7 +25,7 @@ FLAGS = {"tied": "is_tied", "differ": "methods_differ"}
 
 
 @study_page(*RESEARCHERS)
-def final_labels(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def final_labels(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """List every argument with its final label and where it comes from."""
     campaign = _campaign(study, campaign_id)
     return _page(request, study, campaign)
@@ -34,7 +34,7 @@ def final_labels(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> 
 @study_page(*RESEARCHERS)
 @require_POST
 def final_labels_settings(
-    request: HttpRequest, study: Study, campaign_id: uuid.UUID
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID
 ) -> HttpResponse:
     """Change how votes become labels and whose labels overrule them."""
     campaign = _campaign(study, campaign_id)
@@ -53,7 +53,9 @@ def final_labels_settings(
 
 @study_page(*RESEARCHERS)
 @require_POST
-def final_labels_adopt(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def final_labels_adopt(
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID
+) -> HttpResponse:
     """Show what taking another campaign's labels as decisions would change; then do it."""
     campaign = _campaign(study, campaign_id)
     form = AdoptForm(request.POST, campaign=campaign)
@@ -77,7 +79,7 @@ def final_labels_adopt(request: HttpRequest, study: Study, campaign_id: uuid.UUI
 @study_page(*RESEARCHERS)
 @require_POST
 def final_labels_withdraw(
-    request: HttpRequest, study: Study, campaign_id: uuid.UUID, adoption_id: uuid.UUID
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, adoption_id: uuid.UUID
 ) -> HttpResponse:
     """Take an adoption back."""
     campaign = _campaign(study, campaign_id)
@@ -90,7 +92,7 @@ def final_labels_withdraw(
 @study_page(*RESEARCHERS)
 @require_POST
 def final_labels_recompute(
-    request: HttpRequest, study: Study, campaign_id: uuid.UUID
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID
 ) -> HttpResponse:
     """Recompute in the background."""
     campaign = _campaign(study, campaign_id)
@@ -100,7 +102,7 @@ def final_labels_recompute(
 
 @study_page(*RESEARCHERS)
 @require_POST
-def labels_preferred(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def labels_preferred(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Use this campaign's final labels wherever the study needs one, or each sentence's newest."""
     campaign = _campaign(study, campaign_id)
     chosen = campaign if request.POST.get("use") == "this" else None
@@ -110,7 +112,7 @@ def labels_preferred(request: HttpRequest, study: Study, campaign_id: uuid.UUID)
 
 
 def _page(
-    request: HttpRequest,
+    request: StudyRequest,
     study: Study,
     campaign: Campaign,
     *,
@@ -149,7 +151,7 @@ def _adoptions(campaign: Campaign) -> QuerySet[Adoption]:
     return rows.select_related("source", "rater", "created_by")
 
 
-def _filtered(campaign: Campaign, request: HttpRequest) -> QuerySet[FinalLabel]:
+def _filtered(campaign: Campaign, request: StudyRequest) -> QuerySet[FinalLabel]:
     """Rows left by the filters; values that do not exist filter nothing."""
     rows = campaign.final_labels.select_related("argument__comparison").order_by("pk")
     if request.GET.get("provenance") in FinalLabel.Provenance.values:

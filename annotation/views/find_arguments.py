@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, Q
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
@@ -20,7 +20,7 @@ from annotation.actions.retrieval_taking import Taken
 from annotation.forms.retrieval import ComparisonForm, SearchForm, ready_corpora
 from annotation.methods.highlight import split_sentence
 from annotation.models import Argument, Comparison
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 PER_PAGE = 50
@@ -28,7 +28,7 @@ KEY = re.compile(r"[0-9a-f]{64}")
 
 
 @study_page(*RESEARCHERS)
-def find_start(request: HttpRequest, study: Study) -> HttpResponse:
+def find_start(request: StudyRequest, study: Study) -> HttpResponse:
     """Choose a comparison, or name two objects."""
     form = ComparisonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -60,7 +60,7 @@ def _count_arguments(rows: Iterable[Comparison]) -> None:
 
 
 @study_page(*RESEARCHERS)
-def find_arguments(request: HttpRequest, study: Study, comparison_id: uuid.UUID) -> HttpResponse:
+def find_arguments(request: StudyRequest, study: Study, comparison_id: uuid.UUID) -> HttpResponse:
     """Search the corpora for sentences that name both objects."""
     comparison = comparison_or_404(study, comparison_id)
     form = SearchForm(request.GET, study=study, comparison=comparison)
@@ -96,7 +96,7 @@ def comparison_or_404(study: Study, comparison_id: uuid.UUID) -> Comparison:
 
 @study_page(*RESEARCHERS)
 @require_POST
-def find_take(request: HttpRequest, study: Study, comparison_id: uuid.UUID) -> HttpResponse:
+def find_take(request: StudyRequest, study: Study, comparison_id: uuid.UUID) -> HttpResponse:
     """Make arguments of the chosen sentences."""
     comparison = comparison_or_404(study, comparison_id)
     keys = [key for key in chosen(request) if KEY.fullmatch(key)]
@@ -110,12 +110,12 @@ def find_take(request: HttpRequest, study: Study, comparison_id: uuid.UUID) -> H
     return redirect(f"{address}?{request.GET.urlencode()}")
 
 
-def chosen(request: HttpRequest) -> list[str]:
+def chosen(request: StudyRequest) -> list[str]:
     """What the ticked boxes stand for, or every sentence shown."""
     return request.POST.getlist("all" if "everything" in request.POST else "chosen")[:MOST]
 
 
-def tell(request: HttpRequest, taken: Taken) -> None:
+def tell(request: StudyRequest, taken: Taken) -> None:
     if not taken.new and not taken.same:
         messages.error(request, _("Choose at least one sentence."))
         return

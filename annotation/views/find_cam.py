@@ -3,7 +3,7 @@
 import re
 import uuid
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.views.decorators.http import require_POST
@@ -12,7 +12,7 @@ from annotation.actions import retrieval_cam, retrieval_taking
 from annotation.forms.retrieval import CamForm
 from annotation.models import CamRequest
 from annotation.models.questions import text_key
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 from .find_arguments import chosen, comparison_or_404, parts_of, tell
@@ -21,7 +21,7 @@ MOST_REQUESTS = 20
 
 
 @study_page(*RESEARCHERS)
-def find_cam(request: HttpRequest, study: Study, comparison_id: uuid.UUID) -> HttpResponse:
+def find_cam(request: StudyRequest, study: Study, comparison_id: uuid.UUID) -> HttpResponse:
     """Ask the CAM service, and list what it was asked before."""
     comparison = comparison_or_404(study, comparison_id)
     form = CamForm(request.POST or None, initial={"aspects": request.GET.get("aspect", "")})
@@ -49,7 +49,7 @@ def find_cam(request: HttpRequest, study: Study, comparison_id: uuid.UUID) -> Ht
 
 @study_page(*RESEARCHERS)
 def cam_request(
-    request: HttpRequest, study: Study, comparison_id: uuid.UUID, request_id: uuid.UUID
+    request: StudyRequest, study: Study, comparison_id: uuid.UUID, request_id: uuid.UUID
 ) -> HttpResponse:
     """Show what the CAM service answered, or how far it is."""
     asked = _request(study, comparison_id, request_id)
@@ -86,7 +86,7 @@ def _request(study: Study, comparison_id: uuid.UUID, request_id: uuid.UUID) -> C
 @study_page(*RESEARCHERS)
 @require_POST
 def cam_take(
-    request: HttpRequest, study: Study, comparison_id: uuid.UUID, request_id: uuid.UUID
+    request: StudyRequest, study: Study, comparison_id: uuid.UUID, request_id: uuid.UUID
 ) -> HttpResponse:
     """Make arguments of the chosen sentences of an answer."""
     asked = _request(study, comparison_id, request_id)

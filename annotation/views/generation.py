@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import floatformat
 from django.urls import path
@@ -21,7 +21,7 @@ from annotation.actions.argument_drawing import count_left_out
 from annotation.actions.generation_launches import estimate_matrix, start_launch
 from annotation.forms.matrix import MatrixForm
 from annotation.reports.generation import CHOICES, LEFT_OUT, Compared, compare_answers
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.actions.runs import draft, start_run
 from cqa_site.runs.kind_parts import prompt_kinds
@@ -36,7 +36,7 @@ OFFERED = 100
 
 
 @study_page(*RESEARCHERS)
-def generations(request: HttpRequest, study: Study) -> HttpResponse:
+def generations(request: StudyRequest, study: Study) -> HttpResponse:
     """List the runs that write answers, newest first."""
     state = chosen(request, "state", Run.State.values)
     rows = runs_of(study)
@@ -60,7 +60,7 @@ def generations(request: HttpRequest, study: Study) -> HttpResponse:
 
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
 @study_page(*RESEARCHERS)
-def generation_new(request: HttpRequest, study: Study) -> HttpResponse:
+def generation_new(request: StudyRequest, study: Study) -> HttpResponse:
     """Choose which questions are answered from what; start it."""
     form = MatrixForm(
         request.POST or None, study=study, actor=request.user, initial=_initial(request, study)
@@ -73,7 +73,7 @@ def generation_new(request: HttpRequest, study: Study) -> HttpResponse:
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
 @study_page(*RESEARCHERS)
 @require_POST
-def generation_estimate(request: HttpRequest, study: Study) -> HttpResponse:
+def generation_estimate(request: StudyRequest, study: Study) -> HttpResponse:
     """Return the fragment with what the run, as the form stands now, would take."""
     form = MatrixForm(request.POST, study=study, actor=request.user)
     context = {"study": study, "form": form} | (look(study, form) if form.is_valid() else {})
@@ -81,7 +81,7 @@ def generation_estimate(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def generation_compare(request: HttpRequest, study: Study) -> HttpResponse:
+def generation_compare(request: StudyRequest, study: Study) -> HttpResponse:
     """Two runs side by side: lengths, and which object their answers choose."""
     runs = list(runs_of(study).exclude(state=Run.State.DRAFT)[:OFFERED])
     first, second = (_chosen(runs, request.GET.get(name, "")) for name in ("a", "b"))
@@ -133,7 +133,7 @@ def look(study: Study, form: MatrixForm) -> dict[str, Any]:
     return shown | {"left_out": in_words(left_out)}
 
 
-def start_matrix(request: HttpRequest, study: Study, form: MatrixForm) -> HttpResponse:
+def start_matrix(request: StudyRequest, study: Study, form: MatrixForm) -> HttpResponse:
     """Start one run, or several as a launch with a page of its own; raises RunRefused."""
     matrix = form.matrix
     if len(matrix.plans) == 1:
@@ -169,7 +169,7 @@ def figures_of(compared: Compared) -> list[tuple[str, Any, Any]]:
     return rows
 
 
-def _initial(request: HttpRequest, study: Study) -> dict[str, Any]:
+def _initial(request: StudyRequest, study: Study) -> dict[str, Any]:
     """A link from a comparison or question begins with it."""
     try:
         wanted = uuid.UUID(request.GET.get("comparison", ""))

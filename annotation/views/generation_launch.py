@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -22,7 +22,7 @@ from annotation.actions.generation_launches import (
     steer,
 )
 from annotation.models import GenerationLaunch
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.forms import CapForm
 from cqa_site.runs.models import Run
@@ -32,7 +32,7 @@ from .run_context import add_counts
 
 @study_page(*RESEARCHERS)
 @require_safe
-def generation_launch(request: HttpRequest, study: Study, launch_id: uuid.UUID) -> HttpResponse:
+def generation_launch(request: StudyRequest, study: Study, launch_id: uuid.UUID) -> HttpResponse:
     """List the runs of a launch with their state."""
     launch = _launch(study, launch_id)
     return render(request, "annotation/generation_launch.html", _context(study, launch))
@@ -41,7 +41,7 @@ def generation_launch(request: HttpRequest, study: Study, launch_id: uuid.UUID) 
 @study_page(*RESEARCHERS)
 @require_safe
 def generation_launch_progress(
-    request: HttpRequest, study: Study, launch_id: uuid.UUID
+    request: StudyRequest, study: Study, launch_id: uuid.UUID
 ) -> HttpResponse:
     """Return the fragment that is asked for again while something runs."""
     context = _context(study, _launch(study, launch_id))
@@ -51,7 +51,7 @@ def generation_launch_progress(
 @study_page(*RESEARCHERS)
 @require_POST
 def generation_launch_move(
-    request: HttpRequest, study: Study, launch_id: uuid.UUID, move: str
+    request: StudyRequest, study: Study, launch_id: uuid.UUID, move: str
 ) -> HttpResponse:
     """Go on with, pause, resume or cancel all runs that can be."""
     launch = _launch(study, launch_id)
@@ -66,7 +66,7 @@ def generation_launch_move(
 @study_page(*RESEARCHERS)
 @require_POST
 def generation_launch_cap(
-    request: HttpRequest, study: Study, launch_id: uuid.UUID
+    request: StudyRequest, study: Study, launch_id: uuid.UUID
 ) -> HttpResponse:
     """Change what all runs may spend together."""
     launch = _launch(study, launch_id)

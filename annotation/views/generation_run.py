@@ -3,14 +3,14 @@
 import uuid
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
 from annotation.actions.answer_generation import KIND
 from annotation.models import Comparison
 from annotation.reports.generation import CHOICES, read_answers, say, spread_of
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
 
@@ -21,7 +21,7 @@ PER_PAGE = 30
 OTHERS = 20
 
 
-def page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
+def page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
     """One run: where it is, what it may do, what it was asked, what it wrote."""
     answers = run.answers.select_related("question__comparison").order_by(
         "question__comparison", "question", "choice"
@@ -38,7 +38,7 @@ def page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def generation_figures(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+def generation_figures(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """Return the fragment with lengths and choices of a run's answers."""
     run = get_object_or_404(study.runs.filter(kind=KIND), public_id=run_id)
     spread = spread_of(run, read_answers(run))

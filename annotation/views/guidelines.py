@@ -1,17 +1,17 @@
 """Guideline versions: read, compare, write a new one."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 
 from annotation.actions.guidelines import default_draft, save_version
 from annotation.forms.campaigns import GuidelineForm
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 
 @study_page(*RESEARCHERS)
-def guidelines(request: HttpRequest, study: Study) -> HttpResponse:
+def guidelines(request: StudyRequest, study: Study) -> HttpResponse:
     """List the versions with the campaigns that use them."""
     context = {
         "study": study,
@@ -22,7 +22,7 @@ def guidelines(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def guideline(request: HttpRequest, study: Study, number: int) -> HttpResponse:
+def guideline(request: StudyRequest, study: Study, number: int) -> HttpResponse:
     """Show one version as annotators see it."""
     version = get_object_or_404(study.guidelines, number=number)
     context = {"study": study, "section": "guidelines", "guideline": version}
@@ -30,7 +30,7 @@ def guideline(request: HttpRequest, study: Study, number: int) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def guideline_new(request: HttpRequest, study: Study) -> HttpResponse:
+def guideline_new(request: StudyRequest, study: Study) -> HttpResponse:
     """Write the next version, starting from the newest."""
     newest = default_draft(study)
     form = GuidelineForm(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -17,7 +17,7 @@ from annotation.actions import importing
 from annotation.forms.imports import BatchApplyForm, SharedForm
 from annotation.models import ImportBatch, ImportFile
 from annotation.views.imports import brings
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 State = ImportFile.State
@@ -38,7 +38,7 @@ class FileRow:
 
 
 @study_page(*RESEARCHERS)
-def import_batch(request: HttpRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
+def import_batch(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
     """The table of the files; only its piece for the page's own requests."""
     batch = _batch(study, batch_id)
     files = list(importing.files_of(batch))
@@ -101,7 +101,7 @@ def _total(counts: list[dict[str, dict[str, int]]]) -> dict[str, dict[str, int]]
 
 @study_page(*RESEARCHERS)
 @require_POST
-def import_batch_check(request: HttpRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
+def import_batch_check(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
     """Look at all files again, with what was said of all of them."""
     batch = _batch(study, batch_id)
     form = SharedForm(request.POST)
@@ -119,7 +119,7 @@ def import_batch_check(request: HttpRequest, study: Study, batch_id: uuid.UUID) 
 
 @study_page(*RESEARCHERS)
 @require_POST
-def import_batch_apply(request: HttpRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
+def import_batch_apply(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
     """Import the ticked files, each whole or not at all."""
     batch = _batch(study, batch_id)
     files = batch.files.filter(state=State.CHECKED)
@@ -137,7 +137,7 @@ def import_batch_apply(request: HttpRequest, study: Study, batch_id: uuid.UUID) 
 
 @study_page(*RESEARCHERS)
 @require_POST
-def import_batch_discard(request: HttpRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
+def import_batch_discard(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
     """Forget the files that were not imported."""
     batch = _batch(study, batch_id)
     try:

@@ -32,7 +32,7 @@ from annotation.methods.column_guess import is_own_export
 from annotation.methods.question_list import pasted_list
 from annotation.models import ImportFile, ImportProblem
 from annotation.views.uploads import is_too_large
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.tabular import Preview, UnreadableFile, write_csv
 
@@ -41,7 +41,7 @@ MOST_MATCHES = 25
 
 
 @study_page(*RESEARCHERS)
-def imports(request: HttpRequest, study: Study) -> HttpResponse:
+def imports(request: StudyRequest, study: Study) -> HttpResponse:
     """List earlier files beside the upload form."""
     return _list_page(request, study, UploadForm())
 
@@ -49,7 +49,7 @@ def imports(request: HttpRequest, study: Study) -> HttpResponse:
 @csrf_exempt  # checked in _upload, once the size is known: reading the token reads the body
 @study_page(*RESEARCHERS)
 @require_POST
-def import_upload(request: HttpRequest, study: Study) -> HttpResponse:
+def import_upload(request: StudyRequest, study: Study) -> HttpResponse:
     """Take a file in, unless its size alone refuses it."""
     if is_too_large(request):
         return _too_large(request, study)
@@ -84,7 +84,7 @@ def _upload(request: HttpRequest, study: Study) -> HttpResponse:
 
 @csrf_exempt  # checked in _question_list, as above
 @study_page(*RESEARCHERS)
-def question_list(request: HttpRequest, study: Study) -> HttpResponse:
+def question_list(request: StudyRequest, study: Study) -> HttpResponse:
     """Take a list of questions in, from a file or pasted."""
     if request.method == "POST" and is_too_large(request):
         return _too_large(request, study)
@@ -120,7 +120,7 @@ def _pasted(form: QuestionListForm) -> tuple[str, list[bytes]]:
 
 
 def _list_page(
-    request: HttpRequest, study: Study, form: UploadForm, status: int = 200
+    request: StudyRequest, study: Study, form: UploadForm, status: int = 200
 ) -> HttpResponse:
     files = study.import_files.select_related("created_by", "campaign")
     context = {
@@ -133,7 +133,7 @@ def _list_page(
     return render(request, "annotation/imports.html", context, status=status)
 
 
-def _too_large(request: HttpRequest, study: Study) -> HttpResponse:
+def _too_large(request: StudyRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "section": "imports",
@@ -143,7 +143,7 @@ def _too_large(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def import_mapping(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+def import_mapping(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
     """Show the first rows of a table and ask which column is what."""
     import_file = get_object_or_404(
         study.import_files, public_id=file_id, kind=ImportFile.Kind.TABLE
@@ -189,7 +189,7 @@ def _guess(import_file: ImportFile, shown: Preview) -> dict[str, object]:
 
 
 def unreadable_page(
-    request: HttpRequest, study: Study, import_file: ImportFile, seen: dict, reason: str
+    request: StudyRequest, study: Study, import_file: ImportFile, seen: dict, reason: str
 ) -> HttpResponse:
     """Say why a file is no table, and offer to read it otherwise."""
     context = {
@@ -203,7 +203,7 @@ def unreadable_page(
 
 
 def _keep_mapping(
-    request: HttpRequest, study: Study, import_file: ImportFile, form: MappingForm, seen: dict
+    request: StudyRequest, study: Study, import_file: ImportFile, form: MappingForm, seen: dict
 ) -> HttpResponse:
     wanted = ("campaign", "rater_kind", "undo_spreadsheet_marks", "mapping")
     options = {name: form.cleaned_data[name] for name in wanted} | seen
@@ -215,7 +215,7 @@ def _keep_mapping(
 
 
 @study_page(*RESEARCHERS)
-def import_file(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+def import_file(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
     """Show what the dry run found, or what was imported, row by row where needed."""
     file = get_object_or_404(
         study.import_files.select_related("job", "batch", "campaign", "created_by"),
@@ -308,7 +308,7 @@ def _counts(file: ImportFile) -> list[tuple[str, list[int]]]:
 
 
 @study_page(*RESEARCHERS)
-def import_problems(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+def import_problems(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
     """Every rejected or flagged row as a CSV file."""
     file = get_object_or_404(study.import_files, public_id=file_id)
     body = io.BytesIO()
@@ -326,7 +326,7 @@ def _problem_row(file: ImportFile, problem: ImportProblem) -> tuple:
 
 @study_page(*RESEARCHERS)
 @require_POST
-def import_check(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+def import_check(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
     """Run the dry run again."""
     file = get_object_or_404(study.import_files.select_related("job"), public_id=file_id)
     try:
@@ -338,7 +338,7 @@ def import_check(request: HttpRequest, study: Study, file_id: uuid.UUID) -> Http
 
 @study_page(*RESEARCHERS)
 @require_POST
-def import_origin(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+def import_origin(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
     """Correct who wrote the answers of a file, and look at it again."""
     file = get_object_or_404(study.import_files.select_related("job"), public_id=file_id)
     form = OriginForm(request.POST)
@@ -355,7 +355,7 @@ def import_origin(request: HttpRequest, study: Study, file_id: uuid.UUID) -> Htt
 
 @study_page(*RESEARCHERS)
 @require_POST
-def import_matches(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+def import_matches(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
     """Say whether rows are about answers that have nearly their text, and look again."""
     file = get_object_or_404(study.import_files, public_id=file_id)
     form = MatchForm(request.POST)
@@ -373,7 +373,7 @@ def import_matches(request: HttpRequest, study: Study, file_id: uuid.UUID) -> Ht
 
 @study_page(*RESEARCHERS)
 @require_POST
-def import_apply(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+def import_apply(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
     """Import the file as the dry run described it."""
     file = get_object_or_404(study.import_files, public_id=file_id)
     form = ApplyForm(request.POST)
@@ -387,7 +387,7 @@ def import_apply(request: HttpRequest, study: Study, file_id: uuid.UUID) -> Http
 
 @study_page(*RESEARCHERS)
 @require_POST
-def import_discard(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+def import_discard(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
     """Forget a file that was not imported."""
     file = get_object_or_404(study.import_files, public_id=file_id)
     try:

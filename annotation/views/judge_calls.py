@@ -6,12 +6,12 @@ from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Count
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
 from annotation.reports.call_subjects import items_of, subjects_of
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.asked import asked_again
 from cqa_site.runs.models import Call, Run
@@ -25,7 +25,7 @@ LONGEST_BODY = 100_000
 
 
 @study_page(*RESEARCHERS)
-def run_calls(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+def run_calls(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """List the requests of a run with what they are about and what was read."""
     run = run_or_404(study, run_id)
     reasons = list(_reasons(run))
@@ -55,7 +55,7 @@ def run_calls(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResp
 
 @study_page(*RESEARCHERS)
 def run_call(
-    request: HttpRequest, study: Study, run_id: uuid.UUID, call_id: uuid.UUID
+    request: StudyRequest, study: Study, run_id: uuid.UUID, call_id: uuid.UUID
 ) -> HttpResponse:
     """One request: its items, its exact text, every attempt, raw replies, what was read."""
     run = run_or_404(study, run_id)

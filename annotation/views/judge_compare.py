@@ -2,12 +2,12 @@
 
 import uuid
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
 from annotation.models import campaigns_of
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
 from cqa_site.web.strict_query import whole_number
@@ -16,7 +16,7 @@ OFFERED = 100
 
 
 @study_page(*RESEARCHERS)
-def run_compare(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def run_compare(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Choose two runs of the campaign and see how far they agree."""
     campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
     runs = study.runs.filter(relevance__campaign=campaign).exclude(state=Run.State.DRAFT)

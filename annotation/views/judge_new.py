@@ -2,7 +2,7 @@
 
 import uuid
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 from django.views.decorators.debug import sensitive_post_parameters
@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.forms.judging import RunForm
 from annotation.models import Campaign, campaigns_of
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 from .run_start import estimate, start_page
@@ -18,7 +18,7 @@ from .run_start import estimate, start_page
 
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
 @study_page(*RESEARCHERS)
-def run_new(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def run_new(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Choose what is judged by what; start it."""
     campaign = _campaign(study, campaign_id)
     form = RunForm(request.POST or None, campaign=campaign, actor=request.user)
@@ -29,7 +29,7 @@ def run_new(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpR
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
 @study_page(*RESEARCHERS)
 @require_POST
-def run_estimate(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def run_estimate(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Return the fragment with what the run, as the form stands now, would take."""
     form = RunForm(request.POST, campaign=_campaign(study, campaign_id), actor=request.user)
     context = {"study": study, "form": form} | (estimate(study, form) if form.is_valid() else {})

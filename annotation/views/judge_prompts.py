@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 from annotation.actions.first_prompts import first_prompts
 from annotation.actions.prompt_preview import preview_prompt, previewed
 from annotation.forms.judging import PromptForm
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.actions.prompts import PromptFrozen, save_prompt
 from cqa_site.runs.kind_parts import prompt_kinds
@@ -29,7 +29,7 @@ RUNS = 20
 
 
 @study_page(*RESEARCHERS)
-def prompts(request: HttpRequest, study: Study) -> HttpResponse:
+def prompts(request: StudyRequest, study: Study) -> HttpResponse:
     """List the versions of every kind of prompt, newest first."""
     first_prompts(study, prompt_kinds(), request.user)
     rows = _versions(study).annotate(run_count=Count("runs")).defer("system", "user")
@@ -41,7 +41,7 @@ def prompts(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def prompt(request: HttpRequest, study: Study, prompt_id: uuid.UUID) -> HttpResponse:
+def prompt(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> HttpResponse:
     """One version: its text, what it changed, who uses it."""
     version = _prompt(study, prompt_id)
     others = _versions(study).filter(kind=version.kind).exclude(pk=version.pk)
@@ -60,7 +60,7 @@ def prompt(request: HttpRequest, study: Study, prompt_id: uuid.UUID) -> HttpResp
 
 
 @study_page(*RESEARCHERS)
-def prompt_new(request: HttpRequest, study: Study, prompt_id: uuid.UUID) -> HttpResponse:
+def prompt_new(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> HttpResponse:
     """Write a new version, starting from the text of another."""
     base = _prompt(study, prompt_id)
     form = PromptForm(request.POST or None, kind=base.kind, initial=_texts(base) | {"note": ""})
@@ -77,7 +77,7 @@ def prompt_new(request: HttpRequest, study: Study, prompt_id: uuid.UUID) -> Http
 
 
 @study_page(*RESEARCHERS)
-def prompt_edit(request: HttpRequest, study: Study, prompt_id: uuid.UUID) -> HttpResponse:
+def prompt_edit(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> HttpResponse:
     """Change a version that no run has used."""
     version = _prompt(study, prompt_id)
     if version.is_frozen:
@@ -99,7 +99,7 @@ def prompt_edit(request: HttpRequest, study: Study, prompt_id: uuid.UUID) -> Htt
 
 @study_page(*RESEARCHERS)
 @require_POST
-def prompt_preview(request: HttpRequest, study: Study, prompt_id: uuid.UUID) -> HttpResponse:
+def prompt_preview(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> HttpResponse:
     """Show the messages that the typed text makes of one of the study's arguments."""
     base = _prompt(study, prompt_id)
     form = PromptForm(request.POST, kind=base.kind)
@@ -112,7 +112,7 @@ def prompt_preview(request: HttpRequest, study: Study, prompt_id: uuid.UUID) -> 
 
 
 def _editor(
-    request: HttpRequest,
+    request: StudyRequest,
     study: Study,
     base: PromptVersion,
     form: PromptForm,

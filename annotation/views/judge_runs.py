@@ -3,13 +3,13 @@
 import uuid
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import path
 
 from annotation.actions.relevance_judge import KIND
 from annotation.models import campaigns_of
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.kind_parts import part_of
 from cqa_site.runs.models import Run
@@ -24,7 +24,7 @@ OTHERS = 20
 
 
 @study_page(*RESEARCHERS)
-def runs(request: HttpRequest, study: Study) -> HttpResponse:
+def runs(request: StudyRequest, study: Study) -> HttpResponse:
     """List the runs of the study, newest first."""
     campaign = _chosen_campaign(study, request.GET.get("campaign", ""))
     state = chosen(request, "state", Run.State.values)
@@ -51,14 +51,14 @@ def runs(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def run(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+def run(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """One run: where it is, what it may do, what it was asked."""
     run = run_or_404(study, run_id)
     page: HttpResponse = part_of(run.kind, "page")(request, study, run)
     return page
 
 
-def judge_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
+def judge_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
     """The page of a run of the relevance judge."""
     campaign = run.relevance.campaign
     others = study.runs.filter(relevance__campaign=campaign).exclude(pk=run.pk)

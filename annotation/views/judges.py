@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -16,7 +16,7 @@ from annotation.models import Campaign, campaigns_of
 from annotation.reports.judge_charts import CHARTS, chart_alt, has_content
 from annotation.reports.judge_tables import TABLES, judge_table, named
 from annotation.reports.judge_versions import Choice, figures_of, state_of
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
 from cqa_site.web.tables import TableData, text_of
@@ -47,7 +47,7 @@ class Card:
 
 
 @study_page(*RESEARCHERS)
-def judges(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def judges(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Show every judge of a campaign beside its people."""
     campaign = campaign_or_404(study, campaign_id)
     keep_current(campaign, request.user)
@@ -56,7 +56,7 @@ def judges(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpRe
 
 
 @study_page(*RESEARCHERS)
-def judges_fragment(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def judges_fragment(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Return the figures if they differ from what the page has seen."""
     campaign = campaign_or_404(study, campaign_id)
     is_polling = _is_polling(campaign)
@@ -67,7 +67,7 @@ def judges_fragment(request: HttpRequest, study: Study, campaign_id: uuid.UUID) 
 
 
 @study_page(*RESEARCHERS)
-def judges_card(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def judges_card(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Return the short table for the agreement dashboard."""
     campaign = campaign_or_404(study, campaign_id)
     figures = figures_of(campaign, Choice(), state_of(campaign))
@@ -76,7 +76,7 @@ def judges_card(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> H
 
 
 @study_page(*RESEARCHERS)
-def judge_rows(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def judge_rows(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """List the arguments behind a figure with votes, final label and every judge's label."""
     from annotation.reports.judge_rows import Cell, labelled, rows_table, shown_rows
 

@@ -2,14 +2,14 @@
 
 import uuid
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.urls import path
 from django.utils.cache import get_conditional_response
 
 from annotation.reports.judge_charts import CHARTS, chart_spec, has_content
 from annotation.reports.judge_tables import TABLES, judge_table
 from annotation.reports.judge_versions import Choice, figures_of, state_of
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.web import charts
 
@@ -19,7 +19,7 @@ from .judges import campaign_or_404
 
 @study_page(*RESEARCHERS)
 def judges_table(
-    request: HttpRequest, study: Study, campaign_id: uuid.UUID, figure: str, format: str
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
     """Send one figure as CSV, LaTeX or Markdown."""
     if figure not in TABLES or format not in FORMS:
@@ -36,7 +36,7 @@ def judges_table(
 
 @study_page(*RESEARCHERS)
 def judges_chart(
-    request: HttpRequest, study: Study, campaign_id: uuid.UUID, name: str, format: str
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, name: str, format: str
 ) -> HttpResponse:
     """Draw one chart of the present state; the tag changes with it."""
     theme, size = request.GET.get("theme", "light"), request.GET.get("size", "wide")

@@ -11,7 +11,7 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.db import transaction
 from django.db.models.functions import Now
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
@@ -22,7 +22,7 @@ from annotation.actions.quality import check_rater
 from annotation.actions.serving import Work, answered_count, next_work, renew, reserved
 from annotation.forms.answers import AnswerForm
 from annotation.models import Assignment, Campaign, Participation
-from cqa_site.people.access import study_page
+from cqa_site.people.access import StudyRequest, study_page
 from cqa_site.people.models import Role, Study
 from cqa_site.rounds.access import participant_of
 from cqa_site.web.replies import wants_json
@@ -39,7 +39,7 @@ Progress = dict[str, int | None]
 
 @study_page(*RATERS)
 @require_safe
-def label(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def label(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Show the next item, or with ?item= an own earlier answer to change it."""
     place = place_in(request, study, campaign_id)
     if "item" not in request.GET:
@@ -51,7 +51,7 @@ def label(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpRes
 
 @study_page(*RATERS)
 @require_POST
-def label_answer(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def label_answer(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Store one answer; return what comes next, or where the page with it is."""
     form = AnswerForm(request.POST)
     if not form.is_valid():
@@ -77,7 +77,7 @@ def label_answer(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> 
 
 
 def _store(
-    request: HttpRequest, place: Participation, item: uuid.UUID, given: Answer
+    request: StudyRequest, place: Participation, item: uuid.UUID, given: Answer
 ) -> tuple[Assignment, Work, Progress]:
     """Keep the answer, look at the block if it ended, reserve what comes next."""
     rows = Assignment.objects.filter(
@@ -95,14 +95,14 @@ def _store(
 
 @study_page(*RATERS)
 @require_safe
-def label_next(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def label_next(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Return the items reserved for the rater, for a page that was away."""
     return JsonResponse(_next(request, place_in(request, study, campaign_id)))
 
 
 @study_page(*RATERS)
 @require_POST
-def label_alive(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def label_alive(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Prolong what the rater holds while the page is visible.
 
     Answers nothing: the number of slots would tell how many items are controls.
@@ -113,7 +113,7 @@ def label_alive(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> H
 
 @study_page(*RATERS)
 @require_safe
-def label_answers(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def label_answers(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """List the rater's own answers, newest first; changeable while the round is open."""
     place = place_in(request, study, campaign_id)
     page = Paginator(answers_of(place), PAGE_SIZE).get_page(request.GET.get("page"))
@@ -125,7 +125,7 @@ def label_answers(request: HttpRequest, study: Study, campaign_id: uuid.UUID) ->
 
 
 def _page(
-    request: HttpRequest,
+    request: StudyRequest,
     place: Participation,
     *,
     shown: Assignment | None = None,
@@ -173,7 +173,7 @@ def _page(
 
 
 def _refuse(
-    request: HttpRequest,
+    request: StudyRequest,
     place: Participation,
     error: str,
     status: int,
@@ -191,13 +191,13 @@ def _refuse(
     return _page(request, place, shown=shown, notice=texts[error], status=status)
 
 
-def _next(request: HttpRequest, place: Participation) -> dict[str, Any]:
+def _next(request: StudyRequest, place: Participation) -> dict[str, Any]:
     """What a page needs to go on."""
     return _coming(*_reserve(request, place))
 
 
 def _reserve(
-    request: HttpRequest, place: Participation, waiting: list[Assignment] | None = None
+    request: StudyRequest, place: Participation, waiting: list[Assignment] | None = None
 ) -> tuple[Work, Progress]:
     """What is reserved for the rater, the first of it being on the screen now."""
     answered = answered_count(place)
@@ -216,7 +216,7 @@ def _coming(work: Work, progress: Progress) -> dict[str, Any]:
 
 
 def _work(
-    request: HttpRequest,
+    request: StudyRequest,
     place: Participation,
     answered: int,
     waiting: list[Assignment] | None = None,
@@ -236,7 +236,7 @@ def _remember_shown(row: Assignment) -> None:
     Assignment.objects.filter(pk=row.pk, shown_at__isnull=True).update(shown_at=Now())
 
 
-def _progress(request: HttpRequest, answered: int) -> Progress:
+def _progress(request: StudyRequest, answered: int) -> Progress:
     """Own work only: how far the campaign is would tell what others do."""
     participant = participant_of(request)
     total = participant.link.required_items if participant else None

@@ -3,20 +3,20 @@
 import uuid
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
 from annotation.actions.consensus import active_job
 from annotation.models import Campaign, campaigns_of
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 from .chart_files import table_file
 
 
 @study_page(*RESEARCHERS)
-def label_compare(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def label_compare(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Show each label set of a campaign beside the rater chosen, step by step."""
     from annotation.reports.label_compare import RECIPE, SETS, choices
 
@@ -41,7 +41,7 @@ def label_compare(request: HttpRequest, study: Study, campaign_id: uuid.UUID) ->
 
 @study_page(*RESEARCHERS)
 def label_compare_table(
-    request: HttpRequest, study: Study, campaign_id: uuid.UUID, figure: str, format: str
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
     """Send the sets or the confusion as CSV, LaTeX or Markdown."""
     from annotation.reports.label_compare import confusion_table, steps_table
@@ -74,7 +74,7 @@ def _compared(campaign: Campaign, key: str, chosen: str) -> dict[str, Any]:
     }
 
 
-def _set_of(request: HttpRequest) -> str:
+def _set_of(request: StudyRequest) -> str:
     """The label set asked for; the final labels for anything else."""
     from annotation.reports.label_compare import SETS
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 
 from annotation.actions.adjudication import queue
 from annotation.models import Assignment, Campaign, FinalLabel, ImportFile, Slot, campaigns_of
-from cqa_site.people.access import EVERYONE, study_page
+from cqa_site.people.access import EVERYONE, StudyRequest, study_page
 from cqa_site.people.models import Membership, Role, Study, User
 from cqa_site.people.own_work import waiting_for
 from cqa_site.rounds.models import Participant
@@ -38,7 +38,7 @@ class Step:
 
 
 @study_page(*EVERYONE)
-def overview(request: HttpRequest, study: Study) -> HttpResponse:
+def overview(request: StudyRequest, study: Study) -> HttpResponse:
     """Show the page of the member's role."""
     if request.membership.is_researcher:
         return _researcher_page(request, study)
@@ -47,7 +47,7 @@ def overview(request: HttpRequest, study: Study) -> HttpResponse:
     return _annotator_page(request, study)
 
 
-def _annotator_page(request: HttpRequest, study: Study) -> HttpResponse:
+def _annotator_page(request: StudyRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "campaigns": _own_work(request.membership),
@@ -57,7 +57,7 @@ def _annotator_page(request: HttpRequest, study: Study) -> HttpResponse:
     return render(request, "annotation/overview_annotator.html", context)
 
 
-def _expert_page(request: HttpRequest, study: Study) -> HttpResponse:
+def _expert_page(request: StudyRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "queues": _disputed_campaigns(study),
@@ -67,7 +67,7 @@ def _expert_page(request: HttpRequest, study: Study) -> HttpResponse:
     return render(request, "annotation/overview_expert.html", context)
 
 
-def _researcher_page(request: HttpRequest, study: Study) -> HttpResponse:
+def _researcher_page(request: StudyRequest, study: Study) -> HttpResponse:
     campaigns = list(campaigns_of(study)[:SHOWN])
     _add_progress(campaigns)
     steps = _steps(study, campaigns)

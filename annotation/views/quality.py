@@ -20,7 +20,7 @@ from annotation.reports.controls import control_detail
 from annotation.reports.controls import controls as control_items
 from annotation.reports.quality import annotator_detail, annotators
 from annotation.reports.votes import vote_table
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import AuditEvent, Rater, Study
 
 from .quality_table import DEFAULT_SORT, FILTERS, filters, heads, sort_people, totals
@@ -29,7 +29,7 @@ PER_PAGE = 50
 
 
 @study_page(*RESEARCHERS)
-def quality(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def quality(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """List the annotators with their control accuracy, and the contested control items."""
     campaign = _campaign(study, campaign_id)
     votes = vote_table(campaign, exclude=False)
@@ -54,7 +54,7 @@ def quality(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpR
 
 @study_page(*RESEARCHERS)
 def annotator(
-    request: HttpRequest, study: Study, campaign_id: uuid.UUID, rater_id: uuid.UUID
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, rater_id: uuid.UUID
 ) -> HttpResponse:
     """Show one annotator's labels, controls and times; exclude or reinstate them."""
     campaign = _campaign(study, campaign_id)
@@ -79,7 +79,7 @@ def annotator(
 
 @study_page(*RESEARCHERS)
 def control(
-    request: HttpRequest, study: Study, campaign_id: uuid.UUID, argument_id: uuid.UUID
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, argument_id: uuid.UUID
 ) -> HttpResponse:
     """Show how crowd and experts see one control item; change or retire its known label."""
     campaign = _campaign(study, campaign_id)
@@ -123,7 +123,7 @@ def _context(study: Study, campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def _decide(request: HttpRequest, campaign: Campaign, rater: Rater, reason: str) -> HttpResponse:
+def _decide(request: StudyRequest, campaign: Campaign, rater: Rater, reason: str) -> HttpResponse:
     is_back = request.POST.get("act") == "reinstate"
     act = actions.reinstate_rater if is_back else actions.exclude_rater
     act(campaign=campaign, rater=rater, reason=reason, actor=request.user)
@@ -147,7 +147,7 @@ def _change_controls(
     messages.success(request, _("Changed. Control accuracies already follow the new key."))
 
 
-def _labels_page(request: HttpRequest, campaign: Campaign, rater: Rater) -> Page:
+def _labels_page(request: StudyRequest, campaign: Campaign, rater: Rater) -> Page:
     """The annotator's labels, newest first, each with the majority of its argument."""
     majority = FinalLabel.objects.filter(
         campaign=campaign, argument=OuterRef("item__argument")

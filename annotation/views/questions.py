@@ -4,14 +4,14 @@ import uuid
 
 from django.core.paginator import Paginator
 from django.db.models import Count, Q, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
 from annotation.forms.imports import ArgumentSearchForm
 from annotation.methods.highlight import split_sentence
 from annotation.models import Adjudication, Argument, Assignment, FinalLabel, Item
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 PER_PAGE = 50
@@ -19,7 +19,7 @@ MOST_VOTES = 500
 
 
 @study_page(*RESEARCHERS)
-def arguments(request: HttpRequest, study: Study) -> HttpResponse:
+def arguments(request: StudyRequest, study: Study) -> HttpResponse:
     """Search the arguments of the study."""
     form = ArgumentSearchForm(request.GET or None, study=study)
     found = _search(study, form).select_related("comparison")
@@ -65,7 +65,7 @@ def _add_votes(rows: list[Argument]) -> None:
 
 
 @study_page(*RESEARCHERS)
-def argument(request: HttpRequest, study: Study, argument_id: uuid.UUID) -> HttpResponse:
+def argument(request: StudyRequest, study: Study, argument_id: uuid.UUID) -> HttpResponse:
     """One sentence with every vote, decision and final label about it."""
     row = get_object_or_404(
         study.arguments.select_related("comparison", "origin__added_by"), public_id=argument_id

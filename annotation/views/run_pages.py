@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.paginator import Paginator
 from django.forms import BoundField
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import URLPattern, path
 from django.utils.functional import Promise
@@ -18,7 +18,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from annotation.forms.planning import PlanForm
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.kind_parts import PARTS
 from cqa_site.runs.models import Run
@@ -103,7 +103,7 @@ def run_urls(face: RunFace, base: str) -> list[URLPattern]:
     """The addresses of a kind's list, form and estimate."""
 
     @study_page(*RESEARCHERS)
-    def listed(request: HttpRequest, study: Study) -> HttpResponse:
+    def listed(request: StudyRequest, study: Study) -> HttpResponse:
         """List the runs of the kind, newest first."""
         rows = study.runs.filter(kind=face.kind)
         rows = rows.select_related("prompt", "endpoint", "budget", "created_by", *face.related)
@@ -125,7 +125,7 @@ def run_urls(face: RunFace, base: str) -> list[URLPattern]:
 
     @sensitive_post_parameters("webhook_secret", "webhook_sealed")
     @study_page(*RESEARCHERS)
-    def new(request: HttpRequest, study: Study) -> HttpResponse:
+    def new(request: StudyRequest, study: Study) -> HttpResponse:
         """Choose what is judged by what; start it."""
         form = face.form(request.POST or None, study=study, actor=request.user)
         context = _context(face, study) | _fields(face, form)
@@ -134,7 +134,7 @@ def run_urls(face: RunFace, base: str) -> list[URLPattern]:
     @sensitive_post_parameters("webhook_secret", "webhook_sealed")
     @study_page(*RESEARCHERS)
     @require_POST
-    def what_it_takes(request: HttpRequest, study: Study) -> HttpResponse:
+    def what_it_takes(request: StudyRequest, study: Study) -> HttpResponse:
         """Return the fragment with what the run, as the form stands now, would take."""
         form = face.form(request.POST, study=study, actor=request.user)
         context = {"study": study, "face": face, "form": form}

@@ -4,14 +4,14 @@ import uuid
 
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
 from annotation.actions.snapshots import CAMPAIGNS
 from annotation.models import Campaign, Snapshot, campaigns_of
 from annotation.reports.snapshot_compare import compare
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.pages import SnapshotFace, freezing_urls
 from cqa_site.web.strict_query import whole_number
@@ -23,7 +23,7 @@ PER_PAGE = 25
 
 
 @study_page(*RESEARCHERS)
-def snapshots(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def snapshots(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """List the snapshots of a campaign; with ``a`` and ``b``, compare two of them."""
     campaign = _owner(study, campaign_id)
     rows = campaign.snapshots.filter(computed_at__isnull=False).select_related("frozen_by")
@@ -44,7 +44,7 @@ def snapshots(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> Htt
 
 @study_page(*RESEARCHERS)
 def snapshot(
-    request: HttpRequest, study: Study, campaign_id: uuid.UUID, number: int
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, number: int
 ) -> HttpResponse:
     """One snapshot under its permanent address."""
     context = figure_context(study, snapshot_or_404(study, campaign_id, number))

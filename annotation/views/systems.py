@@ -3,7 +3,7 @@
 import uuid
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -16,14 +16,14 @@ from annotation.forms.questions import SystemForm
 from annotation.models import System
 from annotation.reports.answers import counts_by_condition, systems_with_counts
 from annotation.reports.conditions import used_conditions
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 SHOWN = 200
 
 
 @study_page(*RESEARCHERS)
-def systems(request: HttpRequest, study: Study) -> HttpResponse:
+def systems(request: StudyRequest, study: Study) -> HttpResponse:
     """List the systems with their numbers of answers by condition."""
     rows, counts = list(systems_with_counts(study)), counts_by_condition(study)
     conditions = list(used_conditions(study))
@@ -39,7 +39,7 @@ def systems(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def system(request: HttpRequest, study: Study, system_id: uuid.UUID) -> HttpResponse:
+def system(request: StudyRequest, study: Study, system_id: uuid.UUID) -> HttpResponse:
     """Correct the name and the kind of a system."""
     row: System = get_object_or_404(study.systems.select_related("study"), public_id=system_id)
     form = SystemForm(request.POST or None, initial={"name": row.name, "kind": row.kind})
@@ -66,7 +66,7 @@ def system(request: HttpRequest, study: Study, system_id: uuid.UUID) -> HttpResp
 
 @study_page(*RESEARCHERS)
 @require_POST
-def system_learned(request: HttpRequest, study: Study, system_id: uuid.UUID) -> HttpResponse:
+def system_learned(request: StudyRequest, study: Study, system_id: uuid.UUID) -> HttpResponse:
     """Take a file of pairs that the system's model was trained on."""
     row: System = get_object_or_404(study.systems.select_related("study"), public_id=system_id)
     file = request.FILES.get("pairs")

@@ -3,7 +3,7 @@
 import uuid
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -13,7 +13,7 @@ from annotation.actions import trained_judge as actions
 from annotation.forms.training import TrainingForm
 from annotation.models import TrainedJudge
 from annotation.reports.model_cards import model_card, recipe_rows
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.jobs import is_worker_alive
 
@@ -21,7 +21,7 @@ from .judges import campaign_or_404
 
 
 @study_page(*RESEARCHERS)
-def trained_judges(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def trained_judges(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """List the versions with their figures; train the next one."""
     campaign = campaign_or_404(study, campaign_id)
     context = {
@@ -38,7 +38,7 @@ def trained_judges(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -
 
 @study_page(*RESEARCHERS)
 @require_POST
-def train_judge(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def train_judge(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Train the next version in the background."""
     campaign = campaign_or_404(study, campaign_id)
     form = TrainingForm(request.POST, campaign=campaign)
@@ -54,7 +54,7 @@ def train_judge(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> H
 
 @study_page(*RESEARCHERS)
 @require_POST
-def train_cancel(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+def train_cancel(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Stop a training that waits or runs; nothing of it is kept."""
     campaign = campaign_or_404(study, campaign_id)
     if actions.cancel_training(campaign=campaign, actor=request.user):
@@ -66,7 +66,7 @@ def train_cancel(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> 
 
 @study_page(*RESEARCHERS)
 def trained_judge(
-    request: HttpRequest, study: Study, campaign_id: uuid.UUID, number: int
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, number: int
 ) -> HttpResponse:
     """One version: what it was trained on, how, and how far it agrees out of fold."""
     version = _version_or_404(study, campaign_id, number)
@@ -82,7 +82,7 @@ def trained_judge(
 
 @study_page(*RESEARCHERS)
 def trained_judge_card(
-    request: HttpRequest, study: Study, campaign_id: uuid.UUID, number: int
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, number: int
 ) -> HttpResponse:
     """Send the model card of one version as JSON."""
     version = _version_or_404(study, campaign_id, number)

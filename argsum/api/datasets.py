@@ -8,7 +8,6 @@ from django.shortcuts import get_object_or_404
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from argsum.actions.datasets import DatasetInUse, change_recipe, delete_dataset
@@ -23,6 +22,7 @@ from argsum.reports.cells import (
 )
 from argsum.reports.datasets import cell_rows, dataset_rows, datasets_of
 from cqa_site.api.inputs import Input
+from cqa_site.api.requests import Request
 from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.api.views import StudyViews
 from cqa_site.web.problems import conflict_on

@@ -5,7 +5,6 @@ from typing import Any
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from argsum.methods.released_rows import LEFT_OUT
@@ -21,6 +20,7 @@ from argsum.reports.people_agreement import people_agreement
 from argsum.reports.summary_board import summary_board
 from argsum.reports.summary_choice import board_choice
 from argsum.reports.summary_tables import board_note
+from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.web.strict_filters import refuse_undeclared
 

@@ -10,7 +10,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.serializers import JobSerializer
@@ -18,6 +17,7 @@ from argsum.actions.key_point_boards import KEY_POINTS, request_board
 from argsum.models import KeyPointSnapshot
 from argsum.reports.summary_choice import board_choice
 from cqa_site.api.inputs import Input
+from cqa_site.api.requests import Request
 from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.api.views import StudyViews
 from cqa_site.results.api import FreezingViews

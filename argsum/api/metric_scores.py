@@ -8,7 +8,6 @@ from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.calls import RunPartViews
@@ -20,6 +19,7 @@ from argsum.actions.scorers import default_scorers
 from argsum.forms.metrics import MetricsForm
 from argsum.models import Cell, CountReply, MetricScore
 from cqa_site.api.inputs import Input
+from cqa_site.api.requests import Request
 from cqa_site.api.serializers import public_id
 from cqa_site.api.views import StudyViews
 from cqa_site.judging.embedding import PACKAGED_MODEL

@@ -8,7 +8,6 @@ from django.shortcuts import get_object_or_404
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.serializers import JobSerializer
@@ -20,6 +19,7 @@ from argsum.forms.scorers import WAYS, ScorerForm, TrainForm, TryForm
 from argsum.models import Scorer
 from argsum.reports.scorers import scorers_of, shown_state
 from cqa_site.api.inputs import Input, NothingInput, require_valid
+from cqa_site.api.requests import Request
 from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.api.views import StudyViews
 from cqa_site.web.problems import Conflict, conflict_on, invalid_on

@@ -10,7 +10,6 @@ from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.inputs import NothingInput
@@ -33,6 +32,7 @@ from argsum.models import Cell, Scorer, SystemRun
 from argsum.reports.system_runs import cell_lines, runs_of
 from argsum.systems.registry import systems
 from cqa_site.api.inputs import Input
+from cqa_site.api.requests import Request
 from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.api.views import StudyViews
 from cqa_site.web.problems import conflict_on

@@ -4,11 +4,11 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from argsum.models import SystemRun
 from argsum.systems.registry import faults, systems
+from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.web.strict_filters import refuse_unknown
 

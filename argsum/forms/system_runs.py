@@ -116,7 +116,7 @@ class SystemRunForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """The plan as a whole."""
-        data = super().clean()
+        data = super().clean() or {}
         system, variant = data.get("system"), data.get("variant")
         possible = system_named(system).variants if system else ()
         if system and variant and variant not in possible:

@@ -3,7 +3,7 @@
 import uuid
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -12,12 +12,12 @@ from annotation.actions import importing
 from argsum.actions.argument_imports.entries import dataset_name
 from argsum.actions.argument_imports.formats import READERS
 from argsum.forms.datasets import DatasetNameForm
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 
 @study_page(*RESEARCHERS)
-def import_arguments(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+def import_arguments(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
     """Ask for the name of the dataset, then look at the file."""
     file = get_object_or_404(study.import_files, public_id=file_id, kind__in=list(READERS))
     initial = {"dataset": dataset_name(file.options, file.name)}

@@ -3,7 +3,7 @@
 import uuid
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -12,14 +12,14 @@ from annotation.actions import importing
 from annotation.models import ImportFile
 from argsum.actions.count_imports.entries import dataset_of, rater_of
 from argsum.forms.count_imports import CountImportForm
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 MOST_NAMES = 20
 
 
 @study_page(*RESEARCHERS)
-def import_counts(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+def import_counts(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
     """Ask whose counts they are and where their sets go, then look at the file."""
     files = study.import_files.filter(kind=ImportFile.Kind.COUNT_SHEETS)
     file = get_object_or_404(files, public_id=file_id)

@@ -6,7 +6,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import path
 from django.views.decorators.http import require_safe
@@ -22,7 +22,7 @@ from argsum.reports.count_sheets import (
     sheet_or_404,
     shown_sheets,
 )
-from cqa_site.people.access import RESEARCHERS, record, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
 from cqa_site.people.models import Study
 from cqa_site.tabular import write_csv, write_jsonl
 
@@ -38,7 +38,7 @@ CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjso
 
 @study_page(*RESEARCHERS)
 @require_safe
-def counting_sheets(request: HttpRequest, study: Study) -> HttpResponse:
+def counting_sheets(request: StudyRequest, study: Study) -> HttpResponse:
     """List the sheets that were asked for, or give them as a file."""
     sheets = shown_sheets(study, _asked(request))
     format = request.GET.get("format", "")
@@ -59,7 +59,7 @@ def counting_sheets(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 @require_safe
-def count_sheet(request: HttpRequest, study: Study, count_id: uuid.UUID) -> HttpResponse:
+def count_sheet(request: StudyRequest, study: Study, count_id: uuid.UUID) -> HttpResponse:
     """Show one sheet with what others marked on the same set."""
     sheet = sheet_or_404(study, count_id)
     context = {
@@ -72,7 +72,7 @@ def count_sheet(request: HttpRequest, study: Study, count_id: uuid.UUID) -> Http
     return render(request, "argsum/count_sheet.html", context)
 
 
-def _asked(request: HttpRequest) -> Asked:
+def _asked(request: StudyRequest) -> Asked:
     """Ids from the address; raises Http404 for what is none."""
     given = {field: request.GET.get(name, "") for name, field in FILTERS.items()}
     try:
@@ -81,7 +81,7 @@ def _asked(request: HttpRequest) -> Asked:
         raise Http404 from problem
 
 
-def _file(request: HttpRequest, study: Study, sheets: Any, format: str) -> FileResponse:
+def _file(request: StudyRequest, study: Study, sheets: Any, format: str) -> FileResponse:
     is_raw = bool(request.GET.get("raw"))
     write: Any = {"csv": partial(write_csv, for_spreadsheets=not is_raw), "jsonl": write_jsonl}
     # Closed, and gone, with the response.

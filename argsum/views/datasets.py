@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.text import slugify
@@ -25,7 +25,7 @@ from argsum.reports.cells import (
     key_points_of,
 )
 from argsum.reports.datasets import cell_rows, dataset_rows, datasets_of, steps_of
-from cqa_site.people.access import RESEARCHERS, record, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
 from cqa_site.people.models import Study
 from cqa_site.tabular import write_csv, write_jsonl
 
@@ -39,7 +39,7 @@ FILES: dict[str, tuple[Any, str]] = {
 
 @study_page(*RESEARCHERS)
 @require_safe
-def datasets(request: HttpRequest, study: Study) -> HttpResponse:
+def datasets(request: StudyRequest, study: Study) -> HttpResponse:
     """List the datasets with what is in them and which steps apply."""
     page = Paginator(datasets_of(study), PER_PAGE).get_page(request.GET.get("page"))
     context = {
@@ -53,7 +53,7 @@ def datasets(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 @require_safe
-def dataset(request: HttpRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
+def dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
     """Show one dataset: its funnel, its recipe and its cells."""
     found = _found(study, dataset_id)
     page = Paginator(found.cells.all(), PER_PAGE).get_page(request.GET.get("page"))
@@ -70,7 +70,7 @@ def dataset(request: HttpRequest, study: Study, dataset_id: uuid.UUID) -> HttpRe
 
 @study_page(*RESEARCHERS)
 @require_POST
-def dataset_recipe(request: HttpRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
+def dataset_recipe(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
     """Preprocess again with the chosen steps."""
     found = _found(study, dataset_id)
     form = RecipeForm(request.POST)
@@ -88,7 +88,7 @@ def dataset_recipe(request: HttpRequest, study: Study, dataset_id: uuid.UUID) ->
 
 @study_page(*RESEARCHERS)
 @require_POST
-def dataset_delete(request: HttpRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
+def dataset_delete(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
     """Forget a dataset that nothing uses."""
     found = _found(study, dataset_id)
     try:
@@ -102,7 +102,7 @@ def dataset_delete(request: HttpRequest, study: Study, dataset_id: uuid.UUID) ->
 
 @study_page(*RESEARCHERS)
 @require_safe
-def dataset_export(request: HttpRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
+def dataset_export(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
     """Arguments with their labels as a file, which can be imported again."""
     found = _found(study, dataset_id)
     format = request.GET.get("format", "csv")
@@ -123,7 +123,7 @@ def dataset_export(request: HttpRequest, study: Study, dataset_id: uuid.UUID) ->
 
 @study_page(*RESEARCHERS)
 @require_safe
-def cell(request: HttpRequest, study: Study, cell_id: uuid.UUID) -> HttpResponse:
+def cell(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpResponse:
     """Show one topic and stance: its key points, and its arguments kept or left out."""
     found = get_object_or_404(
         Cell.objects.select_related("dataset").filter(dataset__study=study), public_id=cell_id

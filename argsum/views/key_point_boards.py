@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
@@ -15,7 +15,7 @@ from argsum.actions.key_point_boards import JOB, KEY_POINTS, request_board
 from argsum.models import KeyPointSnapshot
 from argsum.reports.kept_tables import kept_tables
 from argsum.reports.summary_choice import board_choice
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.checking import archive_of, as_json, manifest_of
 from cqa_site.results.pages import SnapshotFace, freezing_urls
@@ -32,7 +32,7 @@ FILES = {
 
 
 @study_page(*RESEARCHERS)
-def key_point_boards(request: HttpRequest, study: Study) -> HttpResponse:
+def key_point_boards(request: StudyRequest, study: Study) -> HttpResponse:
     """List the snapshots of a study."""
     rows = study.key_point_snapshots.filter(computed_at__isnull=False)
     rows = rows.select_related("dataset", "frozen_by").defer("rows", "figures")
@@ -48,7 +48,7 @@ def key_point_boards(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 @require_POST
-def key_point_boards_ask(request: HttpRequest, study: Study) -> HttpResponse:
+def key_point_boards_ask(request: StudyRequest, study: Study) -> HttpResponse:
     """Keep a leaderboard as it is chosen; it becomes the live snapshot of its split."""
     choice = board_choice(study, dict(parse_qsl(request.POST.get("choice", ""))))
     if choice.dataset is None:
@@ -59,7 +59,7 @@ def key_point_boards_ask(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def key_point_board(request: HttpRequest, study: Study, number: int) -> HttpResponse:
+def key_point_board(request: StudyRequest, study: Study, number: int) -> HttpResponse:
     """One snapshot under its permanent address."""
     rows = study.key_point_snapshots.select_related("dataset", "frozen_by").defer("rows")
     snapshot = get_object_or_404(rows, number=number, computed_at__isnull=False)
@@ -81,7 +81,7 @@ def key_point_board(request: HttpRequest, study: Study, number: int) -> HttpResp
 
 @study_page(*RESEARCHERS)
 def key_point_board_file(
-    request: HttpRequest, study: Study, number: int, name: str
+    request: StudyRequest, study: Study, number: int, name: str
 ) -> HttpResponse:
     """Send the rows, the manifest, or everything in one archive."""
     if name not in FILES:
@@ -95,7 +95,7 @@ def key_point_board_file(
     return response
 
 
-def public_key_points(request: HttpRequest, token: uuid.UUID) -> HttpResponse:
+def public_key_points(request: StudyRequest, token: uuid.UUID) -> HttpResponse:
     """A frozen snapshot that anybody may read: no study, no person, no rows."""
     rows = KeyPointSnapshot.objects.filter(frozen_at__isnull=False).defer("rows")
     snapshot = get_object_or_404(rows, public_token=token)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import NoReverseMatch, path, reverse
 
@@ -22,7 +22,7 @@ from argsum.reports.summary_tables import (
     source_name,
     unfinished_notes,
 )
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.web.charts import Spec
 
@@ -34,7 +34,7 @@ FEW_CELLS = 10
 
 
 @study_page(*RESEARCHERS)
-def key_points(request: HttpRequest, study: Study) -> HttpResponse:
+def key_points(request: StudyRequest, study: Study) -> HttpResponse:
     """Show the systems of a dataset, best first; a change of the form brings the board alone."""
     choice = board_choice(study, request.GET.dict())
     found = summary_board(choice)
@@ -100,7 +100,9 @@ def _set_url(study: Study, set_id: str) -> str:
 
 
 @study_page(*RESEARCHERS)
-def key_points_table(request: HttpRequest, study: Study, figure: str, format: str) -> HttpResponse:
+def key_points_table(
+    request: StudyRequest, study: Study, figure: str, format: str
+) -> HttpResponse:
     """Send the systems, or their cells: everything as CSV, for print as LaTeX or Markdown."""
     if figure not in TABLES:
         raise Http404
@@ -112,7 +114,9 @@ def key_points_table(request: HttpRequest, study: Study, figure: str, format: st
 
 
 @study_page(*RESEARCHERS)
-def key_points_chart(request: HttpRequest, study: Study, figure: str, format: str) -> HttpResponse:
+def key_points_chart(
+    request: StudyRequest, study: Study, figure: str, format: str
+) -> HttpResponse:
     """Draw one chart; 404 where there is nothing to draw."""
     if figure not in BOARD_CHARTS:
         raise Http404

@@ -3,7 +3,7 @@
 import uuid
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -12,12 +12,12 @@ from annotation.actions import importing
 from annotation.models import ImportFile
 from argsum.actions.score_imports.entries import system_of
 from argsum.forms.score_imports import StoredScoresForm
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 
 @study_page(*RESEARCHERS)
-def import_summary_scores(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+def import_summary_scores(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
     """Ask which dataset the file is about, then look at it."""
     files = study.import_files.filter(kind=ImportFile.Kind.METRIC_SCORES)
     file = get_object_or_404(files, public_id=file_id)

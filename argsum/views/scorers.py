@@ -4,7 +4,7 @@ import uuid
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -25,7 +25,7 @@ from argsum.reports.scorers import (
     shown_state,
     split_rows,
 )
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.jobs import is_worker_alive
 
@@ -34,7 +34,7 @@ PER_PAGE = 50
 
 @study_page(*RESEARCHERS)
 @require_safe
-def scorers(request: HttpRequest, study: Study) -> HttpResponse:
+def scorers(request: StudyRequest, study: Study) -> HttpResponse:
     """List the scorers; a study without any gets its first two."""
     default_scorers(study)
     page = Paginator(scorers_of(study), PER_PAGE).get_page(request.GET.get("page"))
@@ -44,7 +44,7 @@ def scorers(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def scorer_new(request: HttpRequest, study: Study) -> HttpResponse:
+def scorer_new(request: StudyRequest, study: Study) -> HttpResponse:
     """Add a scorer that needs no training."""
     form = ScorerForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -58,7 +58,7 @@ def scorer_new(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def scorer_train(request: HttpRequest, study: Study) -> HttpResponse:
+def scorer_train(request: StudyRequest, study: Study) -> HttpResponse:
     """Train a scorer in the background."""
     form = TrainForm(request.POST or None, study=study)
     if request.method == "POST" and form.is_valid():
@@ -83,14 +83,14 @@ def scorer_train(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 @require_safe
-def scorer(request: HttpRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
+def scorer(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
     """One scorer: its figures, how it learned, its card, and a field to try it."""
     return _scorer_page(request, study, _scorer(study, scorer_id))
 
 
 @study_page(*RESEARCHERS)
 @require_POST
-def scorer_try(request: HttpRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
+def scorer_try(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
     """Score the texts that were typed, in a worker; the answer appears on the page."""
     row = _scorer(study, scorer_id)
     form = TryForm(request.POST, scorer=row)
@@ -109,7 +109,7 @@ def scorer_try(request: HttpRequest, study: Study, scorer_id: uuid.UUID) -> Http
 
 @study_page(*RESEARCHERS)
 @require_POST
-def scorer_cancel(request: HttpRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
+def scorer_cancel(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
     """Stop a training; its checkpoint stays."""
     row = _scorer(study, scorer_id)
     if training.cancel_training(scorer=row, actor=request.user):
@@ -121,7 +121,7 @@ def scorer_cancel(request: HttpRequest, study: Study, scorer_id: uuid.UUID) -> H
 
 @study_page(*RESEARCHERS)
 @require_POST
-def scorer_resume(request: HttpRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
+def scorer_resume(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
     """Go on with a training."""
     row = _scorer(study, scorer_id)
     try:
@@ -133,7 +133,7 @@ def scorer_resume(request: HttpRequest, study: Study, scorer_id: uuid.UUID) -> H
 
 @study_page(*RESEARCHERS)
 @require_POST
-def scorer_delete(request: HttpRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
+def scorer_delete(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
     """Forget a scorer that nothing used."""
     row = _scorer(study, scorer_id)
     try:
@@ -148,7 +148,7 @@ def scorer_delete(request: HttpRequest, study: Study, scorer_id: uuid.UUID) -> H
 @study_page(*RESEARCHERS)
 @require_safe
 def scorer_curve(
-    request: HttpRequest, study: Study, scorer_id: uuid.UUID, format: str
+    request: StudyRequest, study: Study, scorer_id: uuid.UUID, format: str
 ) -> HttpResponse:
     """How it learned, as a picture or a table."""
     row = _scorer(study, scorer_id)
@@ -166,7 +166,7 @@ def scorer_curve(
 
 
 def _scorer_page(
-    request: HttpRequest,
+    request: StudyRequest,
     study: Study,
     row: Scorer,
     *,
@@ -192,7 +192,7 @@ def _scorer_page(
 
 
 def _shown(
-    request: HttpRequest, study: Study, page_name: str, status: int = 200, **context
+    request: StudyRequest, study: Study, page_name: str, status: int = 200, **context
 ) -> HttpResponse:
     form = context.get("form")
     if form is not None and form.errors:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -32,7 +32,7 @@ from argsum.reports.summary_charts import (
 )
 from argsum.reports.summary_print import printed_correlations
 from argsum.reports.summary_tables import DIMENSION_NAMES, correlation_table, points_table
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.web.charts import Spec
@@ -41,14 +41,14 @@ from .chosen_dataset import FORMATS, chosen_dataset, state_of
 
 
 @study_page(*RESEARCHERS)
-def summary_metrics(request: HttpRequest, study: Study) -> HttpResponse:
+def summary_metrics(request: StudyRequest, study: Study) -> HttpResponse:
     """Show every metric's correlation with people, and the form that asks for more."""
     return _page(request, study, MetricsForm(study=study))
 
 
 @study_page(*RESEARCHERS)
 @require_POST
-def summary_metrics_compute(request: HttpRequest, study: Study) -> HttpResponse:
+def summary_metrics_compute(request: StudyRequest, study: Study) -> HttpResponse:
     """Compute metrics in the background."""
     form = MetricsForm(request.POST, study=study)
     if not form.is_valid():
@@ -61,7 +61,7 @@ def summary_metrics_compute(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, study: Study, form: MetricsForm, status: int = 200
+    request: StudyRequest, study: Study, form: MetricsForm, status: int = 200
 ) -> HttpResponse:
     dataset = chosen_dataset(request, study, LEFT_OUT)
     rows, job = metric_rows(study, dataset.chosen, dataset.without), latest_job(study)
@@ -92,7 +92,7 @@ def _part(rows: list[MetricRow], dimension: str) -> dict[str, Any]:
 
 
 @study_page(*RESEARCHERS)
-def summary_metric(request: HttpRequest, study: Study) -> HttpResponse:
+def summary_metric(request: StudyRequest, study: Study) -> HttpResponse:
     """One metric: every set with its score and the people's mean."""
     dataset = chosen_dataset(request, study, LEFT_OUT)
     source = _source(request, study)
@@ -113,7 +113,7 @@ def summary_metric(request: HttpRequest, study: Study) -> HttpResponse:
     return render(request, "argsum/summary_metric.html", context)
 
 
-def _source(request: HttpRequest, study: Study) -> Source:
+def _source(request: StudyRequest, study: Study) -> Source:
     """The metric that an address names; 404 for one that no set of the study has."""
     if (source := known_source(study, request.GET.dict())) is None:
         raise Http404
@@ -121,7 +121,7 @@ def _source(request: HttpRequest, study: Study) -> Source:
 
 
 @study_page(*RESEARCHERS)
-def summary_metrics_table(request: HttpRequest, study: Study, format: str) -> HttpResponse:
+def summary_metrics_table(request: StudyRequest, study: Study, format: str) -> HttpResponse:
     """Send all correlations: everything as CSV, for print as LaTeX or Markdown."""
     dataset = chosen_dataset(request, study, LEFT_OUT)
     rows = metric_rows(study, dataset.chosen, dataset.without)
@@ -132,7 +132,7 @@ def summary_metrics_table(request: HttpRequest, study: Study, format: str) -> Ht
 
 @study_page(*RESEARCHERS)
 def summary_metrics_chart(
-    request: HttpRequest, study: Study, figure: str, format: str
+    request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:
     """Draw the correlations of one dimension, or the sets behind one of them."""
     dataset = chosen_dataset(request, study, LEFT_OUT)

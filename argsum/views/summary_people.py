@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import path
 
@@ -19,7 +19,7 @@ from argsum.reports.summary_tables import (
     raters_table,
     repeats_table,
 )
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.web.charts import Spec
 
@@ -27,7 +27,7 @@ from .chosen_dataset import FORMATS, chosen_dataset, state_of
 
 
 @study_page(*RESEARCHERS)
-def summary_people(request: HttpRequest, study: Study) -> HttpResponse:
+def summary_people(request: StudyRequest, study: Study) -> HttpResponse:
     """Show how far people agree with each other, and with themselves."""
     dataset = chosen_dataset(request, study)
     found = people_agreement(study, dataset.chosen, dataset.without)
@@ -56,7 +56,7 @@ def _part(found: DimensionAgreement) -> dict[str, Any]:
 
 @study_page(*RESEARCHERS)
 def summary_people_table(
-    request: HttpRequest, study: Study, figure: str, format: str
+    request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:
     """Send raters, or the pairs or repeats of a dimension, as CSV, LaTeX or Markdown."""
     dataset = chosen_dataset(request, study)
@@ -72,7 +72,7 @@ def summary_people_table(
 
 @study_page(*RESEARCHERS)
 def summary_people_chart(
-    request: HttpRequest, study: Study, figure: str, format: str
+    request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:
     """Draw the correlations between raters about one dimension."""
     dataset = chosen_dataset(request, study)

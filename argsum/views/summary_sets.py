@@ -4,7 +4,7 @@ import io
 import uuid
 
 from django.core.exceptions import BadRequest
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
@@ -20,7 +20,7 @@ from argsum.reports.key_points import (
     sides_of,
     text_of,
 )
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.tabular import write_csv
 from cqa_site.web.charts import Spec
@@ -34,7 +34,7 @@ TYPES = {
 
 
 @study_page(*RESEARCHERS)
-def summary_set(request: HttpRequest, study: Study, set_id: uuid.UUID) -> HttpResponse:
+def summary_set(request: StudyRequest, study: Study, set_id: uuid.UUID) -> HttpResponse:
     """Show the key points of a topic by prevalence, with their arguments."""
     made = _found(study, set_id)
     least = _least(request)
@@ -58,7 +58,7 @@ def summary_set(request: HttpRequest, study: Study, set_id: uuid.UUID) -> HttpRe
 
 @study_page(*RESEARCHERS)
 def summary_set_file(
-    request: HttpRequest, study: Study, set_id: uuid.UUID, format: str
+    request: StudyRequest, study: Study, set_id: uuid.UUID, format: str
 ) -> HttpResponse:
     """Send the key points with their arguments as CSV, JSONL or Markdown."""
     if format not in TYPES:
@@ -80,7 +80,7 @@ def summary_set_file(
 
 @study_page(*RESEARCHERS)
 def summary_set_chart(
-    request: HttpRequest, study: Study, set_id: uuid.UUID, format: str
+    request: StudyRequest, study: Study, set_id: uuid.UUID, format: str
 ) -> HttpResponse:
     """Draw how many arguments each key point has."""
     made = _found(study, set_id)
@@ -108,7 +108,7 @@ def _found(study: Study, set_id: uuid.UUID) -> SummarySet:
     return found
 
 
-def _least(request: HttpRequest) -> float:
+def _least(request: StudyRequest) -> float:
     """The least score that was chosen, 0–1; nothing chosen is 0."""
     try:
         least = float(request.GET.get("least") or 0)

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -35,7 +35,7 @@ from argsum.reports.system_runs import (
     runs_of,
     system_choices,
 )
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.web.strict_query import chosen, id_from
@@ -46,7 +46,7 @@ State = SystemRun.State
 
 
 @study_page(*RESEARCHERS)
-def system_runs(request: HttpRequest, study: Study) -> HttpResponse:
+def system_runs(request: StudyRequest, study: Study) -> HttpResponse:
     """List the runs, newest first."""
     systems = system_choices(study)
     system = chosen(request, "system", dict(systems))
@@ -72,7 +72,7 @@ def system_runs(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def system_run_new(request: HttpRequest, study: Study) -> HttpResponse:
+def system_run_new(request: StudyRequest, study: Study) -> HttpResponse:
     """Choose what is run over what; start it."""
     chosen = {
         "dataset": study.argument_datasets.filter(
@@ -99,7 +99,7 @@ def system_run_new(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 @require_POST
-def system_run_estimate(request: HttpRequest, study: Study) -> HttpResponse:
+def system_run_estimate(request: StudyRequest, study: Study) -> HttpResponse:
     """Return the fragment that says how much the run, as the form stands now, computes."""
     form = SystemRunForm(request.POST, study=study)
     context: dict[str, Any] = {"study": study, "form": form}
@@ -111,7 +111,7 @@ def system_run_estimate(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def system_run(request: HttpRequest, study: Study, system_run_id: uuid.UUID) -> HttpResponse:
+def system_run(request: StudyRequest, study: Study, system_run_id: uuid.UUID) -> HttpResponse:
     """Show one run: its progress, its cells, and the settings of one cell."""
     run = _found(study, system_run_id)
     page = Paginator(cells_of(run.dataset, run.split), CELLS_PER_PAGE).get_page(
@@ -142,7 +142,7 @@ def system_run(request: HttpRequest, study: Study, system_run_id: uuid.UUID) -> 
 @study_page(*RESEARCHERS)
 @require_safe
 def system_run_chart(
-    request: HttpRequest, study: Study, system_run_id: uuid.UUID, format: str
+    request: StudyRequest, study: Study, system_run_id: uuid.UUID, format: str
 ) -> HttpResponse:
     """How its clusters change with the parameter that varies, as a picture or a table."""
     run = _found(study, system_run_id)
@@ -161,7 +161,9 @@ def system_run_chart(
 
 
 @study_page(*RESEARCHERS)
-def system_run_state(request: HttpRequest, study: Study, system_run_id: uuid.UUID) -> HttpResponse:
+def system_run_state(
+    request: StudyRequest, study: Study, system_run_id: uuid.UUID
+) -> HttpResponse:
     """Return the fragment with the progress; it polls only while something is computed."""
     run = _found(study, system_run_id)
     context = _state(study, run)
@@ -174,7 +176,7 @@ def system_run_state(request: HttpRequest, study: Study, system_run_id: uuid.UUI
 @study_page(*RESEARCHERS)
 @require_POST
 def system_run_cancel(
-    request: HttpRequest, study: Study, system_run_id: uuid.UUID
+    request: StudyRequest, study: Study, system_run_id: uuid.UUID
 ) -> HttpResponse:
     """Compute nothing more."""
     return _steer(request, study, system_run_id, cancel_system)
@@ -183,14 +185,14 @@ def system_run_cancel(
 @study_page(*RESEARCHERS)
 @require_POST
 def system_run_resume(
-    request: HttpRequest, study: Study, system_run_id: uuid.UUID
+    request: StudyRequest, study: Study, system_run_id: uuid.UUID
 ) -> HttpResponse:
     """Go on with what is missing."""
     return _steer(request, study, system_run_id, resume_system)
 
 
 def _steer(
-    request: HttpRequest, study: Study, system_run_id: uuid.UUID, action: Any
+    request: StudyRequest, study: Study, system_run_id: uuid.UUID, action: Any
 ) -> HttpResponse:
     run = _found(study, system_run_id)
     try:
@@ -233,7 +235,7 @@ def _state(study: Study, run: SystemRun) -> dict[str, Any]:
     }
 
 
-def _chosen(request: HttpRequest, lines: list) -> Any:
+def _chosen(request: StudyRequest, lines: list) -> Any:
     """The cell whose settings are shown."""
     wanted = request.GET.get("cell", "")
     found = (line for line in lines if str(line.cell.public_id) == wanted)

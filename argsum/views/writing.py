@@ -3,7 +3,7 @@
 import uuid
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 from django.views.decorators.debug import sensitive_post_parameters
@@ -14,14 +14,14 @@ from annotation.views.run_start import estimate, start_page
 from argsum.actions.writing import system_run_of, writable
 from argsum.forms.writing import WritingForm
 from argsum.models import SystemRun
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
 
 
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
 @study_page(*RESEARCHERS)
-def writing_new(request: HttpRequest, study: Study, system_run_id: uuid.UUID) -> HttpResponse:
+def writing_new(request: StudyRequest, study: Study, system_run_id: uuid.UUID) -> HttpResponse:
     """Choose who writes with which prompt; start it."""
     system_run = get_object_or_404(study.system_runs, public_id=system_run_id)
     if not writable(study).filter(pk=system_run.pk).exists():
@@ -35,7 +35,9 @@ def writing_new(request: HttpRequest, study: Study, system_run_id: uuid.UUID) ->
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
 @study_page(*RESEARCHERS)
 @require_POST
-def writing_estimate(request: HttpRequest, study: Study, system_run_id: uuid.UUID) -> HttpResponse:
+def writing_estimate(
+    request: StudyRequest, study: Study, system_run_id: uuid.UUID
+) -> HttpResponse:
     """Return the fragment with what the run, as the form stands now, would take."""
     system_run = get_object_or_404(study.system_runs, public_id=system_run_id)
     if not writable(study).filter(pk=system_run.pk).exists():
@@ -45,7 +47,7 @@ def writing_estimate(request: HttpRequest, study: Study, system_run_id: uuid.UUI
     return render(request, "annotation/_judge_estimate.html", context)
 
 
-def run_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
+def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
     """One run: where it is, what it was asked, what it wrote."""
     system_run = system_run_of(run)
     parts = run.written_parts.select_related("cell", "summary_set").order_by("pk")
@@ -58,7 +60,7 @@ def run_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
     return render(request, "argsum/writing_run.html", context)
 
 
-def _form(request: HttpRequest, study: Study, system_run: SystemRun) -> WritingForm:
+def _form(request: StudyRequest, study: Study, system_run: SystemRun) -> WritingForm:
     data = None
     if request.method == "POST":
         data = request.POST.copy()

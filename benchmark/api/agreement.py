@@ -7,13 +7,13 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.serializers import JobSerializer
 from benchmark.actions.agreement_shown import shown_agreement
 from benchmark.models import BoardSnapshot
 from benchmark.reports.score_agreement import judge_trust
+from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.web.strict_filters import refuse_unknown
 

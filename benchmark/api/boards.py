@@ -11,7 +11,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.serializers import JobSerializer
@@ -21,6 +20,7 @@ from benchmark.models import BoardSnapshot
 from benchmark.reports.board_filters import ASPECTS, Filters
 from benchmark.reports.board_warnings import board_warnings
 from cqa_site.api.inputs import Input
+from cqa_site.api.requests import Request
 from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.api.views import StudyViews
 from cqa_site.results.api import FreezingViews

@@ -4,7 +4,6 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.models import Answer
@@ -13,6 +12,7 @@ from benchmark.forms.distillation import PairsForm
 from benchmark.methods.distillation import BASES
 from benchmark.reports.distillation import choose, datasheet, records
 from cqa_site.api.inputs import require_valid
+from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.web.strict_filters import refuse_unknown
 

@@ -8,7 +8,6 @@ from django.shortcuts import get_object_or_404
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchmark.actions.rubrics import save_rubric
@@ -17,6 +16,7 @@ from benchmark.methods.rubric_json import rubric_from_dict
 from benchmark.models import RubricVersion
 from benchmark.reports.rubric_use import versions_with_counts
 from cqa_site.api.inputs import Input
+from cqa_site.api.requests import Request
 from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.api.views import StudyViews
 from cqa_site.web.problems import invalid_on

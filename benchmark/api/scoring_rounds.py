@@ -4,7 +4,6 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchmark.actions import scoring_rounds as actions
@@ -13,6 +12,7 @@ from benchmark.actions.scoring_kind import SCORING
 from benchmark.forms.scoring import RoundForm
 from benchmark.methods.rubric import RubricError
 from benchmark.models import ScoringRound
+from cqa_site.api.requests import Request
 from cqa_site.rounds.api import RoundApi, round_views
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.web.problems import conflict_on

@@ -7,7 +7,6 @@ from django.http import Http404
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.calls import RunPartViews
@@ -22,6 +21,7 @@ from benchmark.reports.scoring_runs import (
     sheets_of,
     swap_effect,
 )
+from cqa_site.api.requests import Request
 from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.web.strict_filters import TrueFalseFilter
 

@@ -141,7 +141,7 @@ class ColumnsForm(forms.Form):
 
     def clean(self) -> dict:
         """Check the choices together, in the words of the reader that will use them."""
-        data = super().clean()
+        data = super().clean() or {}
         known = (*FIELDS, *self.rubric.keys)
         mapping = {field: data[f"map_{field}"] for field in known if data.get(f"map_{field}")}
         if not self.errors:

@@ -7,7 +7,6 @@ from django_filters import rest_framework as filters
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.inputs.judging import PlanInput
@@ -23,6 +22,7 @@ from benchmark.preferences.judge_form import PreferringRunForm
 from benchmark.preferences.kind import PREFERRING
 from benchmark.preferences.models import PreferenceItem, PreferenceRound, PreferenceSheet
 from cqa_site.api.inputs import ConditionIds, Input
+from cqa_site.api.requests import Request
 from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.api.views import StudyViews
 from cqa_site.people.models import Rater, Study, User

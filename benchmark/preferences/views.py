@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -16,7 +16,7 @@ from benchmark.preferences.forms import LONGEST_REASON, PreferForm, RoundForm
 from benchmark.preferences.kind import PREFERRING, PreferenceContent, turned
 from benchmark.preferences.methods.verdicts import FIRST, SECOND
 from benchmark.preferences.models import PreferenceItem, PreferenceRound, PreferenceSheet
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.rounds.access import shown_sheets
 from cqa_site.rounds.progress import RaterProgress
@@ -138,7 +138,7 @@ ROUNDS = RoundFace(
 
 @study_page(*RESEARCHERS)
 @require_safe
-def preferences(request: HttpRequest, study: Study) -> HttpResponse:
+def preferences(request: StudyRequest, study: Study) -> HttpResponse:
     """Show which systems people or a judge prefer, and whether points say the same."""
     choices = reports.choices_of(study)
     choice = _chosen(request, choices)
@@ -162,7 +162,7 @@ def preferences(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 @require_safe
-def preferences_table(request: HttpRequest, study: Study, figure: str) -> HttpResponse:
+def preferences_table(request: StudyRequest, study: Study, figure: str) -> HttpResponse:
     """Download the ranking, the matrix, or the verdicts behind both."""
     if figure == "verdicts":
         table = reports.verdicts_table(study)
@@ -178,7 +178,7 @@ def preferences_table(request: HttpRequest, study: Study, figure: str) -> HttpRe
     return response
 
 
-def _chosen(request: HttpRequest, choices: list[reports.Choice]) -> reports.Choice | None:
+def _chosen(request: StudyRequest, choices: list[reports.Choice]) -> reports.Choice | None:
     """Whose verdicts the address asks for; people's, or the first judge's, where it names none."""
     return reports.chosen_of(choices, chosen(request, "by", {each.name for each in choices}))
 

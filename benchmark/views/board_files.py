@@ -1,6 +1,6 @@
 """What a board goes away as: tables, charts, rows, manifest, archive."""
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.urls import path
 
 from annotation.views.chart_files import chart_file, table_file
@@ -11,7 +11,7 @@ from benchmark.reports.board_pairs import pair_chart, pair_table
 from benchmark.reports.board_paper import PaperPair, paper_pair_table
 from benchmark.reports.board_rows import rows_parquet
 from benchmark.reports.board_tables import TABLES, board_table_of, source_of
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.checking import archive_of, as_json, manifest_of
 from cqa_site.results.rows import plain
@@ -35,7 +35,7 @@ PAIR = "pair"
 
 
 @study_page(*RESEARCHERS)
-def board_file(request: HttpRequest, study: Study, number: int, name: str) -> HttpResponse:
+def board_file(request: StudyRequest, study: Study, number: int, name: str) -> HttpResponse:
     """Send the rows, the manifest, a page in one file, or everything in one archive."""
     if name not in FILES:
         raise Http404
@@ -52,7 +52,7 @@ def board_file(request: HttpRequest, study: Study, number: int, name: str) -> Ht
 
 @study_page(*RESEARCHERS)
 def board_table(
-    request: HttpRequest, study: Study, number: int, figure: str, format: str
+    request: StudyRequest, study: Study, number: int, figure: str, format: str
 ) -> HttpResponse:
     """Send one figure as CSV, LaTeX or Markdown."""
     shown = _ready(request, board_or_404(study, number))
@@ -70,7 +70,7 @@ def board_table(
 
 @study_page(*RESEARCHERS)
 def board_chart(
-    request: HttpRequest, study: Study, number: int, name: str, format: str
+    request: StudyRequest, study: Study, number: int, name: str, format: str
 ) -> HttpResponse:
     """Draw one chart; the address names the figures' version, so browsers may keep it."""
     shown = _ready(request, board_or_404(study, number))
@@ -96,7 +96,7 @@ def send_table(shown: Shown, figure: str, format: str) -> HttpResponse:
     return table_file(table, format)
 
 
-def send_chart(request: HttpRequest, shown: Shown, name: str, format: str) -> HttpResponse:
+def send_chart(request: StudyRequest, shown: Shown, name: str, format: str) -> HttpResponse:
     """One chart of what is shown; 404 where there is nothing to draw."""
     board, judge, recipe = shown.board, shown.judge, shown.snapshot.recipe
     if name not in CHARTS or not has_chart(board, judge, recipe, name):
@@ -108,7 +108,7 @@ def send_chart(request: HttpRequest, shown: Shown, name: str, format: str) -> Ht
     return chart_file(request, draw, state=shown.digest, name=name, format=format)
 
 
-def _ready(request: HttpRequest, snapshot: BoardSnapshot) -> Shown:
+def _ready(request: StudyRequest, snapshot: BoardSnapshot) -> Shown:
     """What the address asks for; 404 while its figures are being computed."""
     shown = shown_board(request, snapshot)
     if shown.board is None:

@@ -4,7 +4,7 @@ from http import HTTPStatus
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -16,7 +16,7 @@ from benchmark.reports.board_paper import RECIPE, PaperPair, paper_pair
 from benchmark.reports.board_tables import source_of
 from benchmark.reports.board_view import column_name, scenario_names, system_place
 from benchmark.reports.board_warnings import board_warnings
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.pages import SnapshotFace, freezing_urls
 from cqa_site.runs.jobs import is_worker_alive
@@ -29,13 +29,13 @@ QUESTIONS_PER_PAGE = 50
 
 
 @study_page(*RESEARCHERS)
-def scores(request: HttpRequest, study: Study) -> HttpResponse:
+def scores(request: StudyRequest, study: Study) -> HttpResponse:
     """Show the stored leaderboard; a newer one is computed in the background."""
     return render(request, "benchmark/scores.html", _live_context(request, study))
 
 
 @study_page(*RESEARCHERS)
-def scores_fragment(request: HttpRequest, study: Study) -> HttpResponse:
+def scores_fragment(request: StudyRequest, study: Study) -> HttpResponse:
     """Return the leaderboard if it differs from what the page has seen."""
     context = _live_context(request, study)
     shown, seen = context.get("shown"), request.GET.get("seen", "")
@@ -48,7 +48,7 @@ def scores_fragment(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def boards(request: HttpRequest, study: Study) -> HttpResponse:
+def boards(request: StudyRequest, study: Study) -> HttpResponse:
     """List the snapshots of a study."""
     rows = study.board_snapshots.filter(computed_at__isnull=False).select_related(
         "rubric", "frozen_by"
@@ -59,7 +59,7 @@ def boards(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def board(request: HttpRequest, study: Study, number: int) -> HttpResponse:
+def board(request: StudyRequest, study: Study, number: int) -> HttpResponse:
     """One snapshot under its permanent address."""
     shown = shown_board(request, board_or_404(study, number))
     context = {
@@ -76,7 +76,7 @@ def board(request: HttpRequest, study: Study, number: int) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def board_pair(request: HttpRequest, study: Study, number: int) -> HttpResponse:
+def board_pair(request: StudyRequest, study: Study, number: int) -> HttpResponse:
     """Two systems against each other, question by question."""
     shown = shown_board(request, board_or_404(study, number))
     chosen = request.GET.getlist("system")
@@ -124,7 +124,7 @@ def find_pair(shown: Shown, chosen: list[str]) -> Pair | PaperPair | None:
     return pair_of(shown.board, shown.judge, places[0], places[1])
 
 
-def _live_context(request: HttpRequest, study: Study) -> dict[str, Any]:
+def _live_context(request: StudyRequest, study: Study) -> dict[str, Any]:
     rubric, known = rubric_of(study, request)
     context: dict[str, Any] = {"study": study, "section": "scores", "rubrics": known}
     if rubric is None:

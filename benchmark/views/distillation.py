@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import path
 from django.views.decorators.http import require_safe
@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from benchmark.actions.rubrics import default_rubric
 from benchmark.forms.distillation import PairsForm
 from benchmark.reports.distillation import choose, datasheet, jsonl, records
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 SHOWN = 3
@@ -18,7 +18,7 @@ SHOWN = 3
 
 @study_page(*RESEARCHERS)
 @require_safe
-def distillation(request: HttpRequest, study: Study) -> HttpResponse:
+def distillation(request: StudyRequest, study: Study) -> HttpResponse:
     """Show the rules and what they choose; `part` or `datasheet` in the query downloads."""
     rubric = default_rubric(study)
     initial = {"rubric": rubric.public_id}

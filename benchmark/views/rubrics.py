@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.text import slugify
@@ -26,7 +26,7 @@ from benchmark.methods.rubric import MOST_CRITERIA, Rubric
 from benchmark.methods.rubric_text import rubric_text
 from benchmark.models import RubricVersion
 from benchmark.reports.rubric_use import use_of, versions_with_counts
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Rater, Study
 from cqa_site.runs.text_diff import compare_texts
 from cqa_site.web.strict_query import id_from
@@ -36,14 +36,14 @@ PER_PAGE = 50
 
 @study_page(*RESEARCHERS)
 @require_safe
-def rubrics(request: HttpRequest, study: Study) -> HttpResponse:
+def rubrics(request: StudyRequest, study: Study) -> HttpResponse:
     """List the versions with what uses them."""
     return _list_page(request, study, RubricFileForm())
 
 
 @study_page(*RESEARCHERS)
 @require_POST
-def rubric_upload(request: HttpRequest, study: Study) -> HttpResponse:
+def rubric_upload(request: StudyRequest, study: Study) -> HttpResponse:
     """Keep a rubric from a JSON file as the next version of its name."""
     form = RubricFileForm(request.POST, request.FILES)
     if not form.is_valid():
@@ -52,7 +52,7 @@ def rubric_upload(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _list_page(
-    request: HttpRequest, study: Study, form: RubricFileForm, status: int = 200
+    request: StudyRequest, study: Study, form: RubricFileForm, status: int = 200
 ) -> HttpResponse:
     page = Paginator(versions_with_counts(study), PER_PAGE).get_page(request.GET.get("page"))
     context = {"study": study, "section": "scores", "page": page, "form": form}
@@ -61,7 +61,7 @@ def _list_page(
 
 @study_page(*RESEARCHERS)
 @require_safe
-def rubric(request: HttpRequest, study: Study, rubric_id: uuid.UUID) -> HttpResponse:
+def rubric(request: StudyRequest, study: Study, rubric_id: uuid.UUID) -> HttpResponse:
     """Show one version as raters see it, where it is used, and what changed."""
     version = get_object_or_404(
         study.rubric_versions.select_related("derived_from", "created_by"), public_id=rubric_id
@@ -90,7 +90,7 @@ def _shown_use(version: RubricVersion) -> dict[str, Any]:
 
 @study_page(*RESEARCHERS)
 @require_safe
-def rubric_json(request: HttpRequest, study: Study, rubric_id: uuid.UUID) -> HttpResponse:
+def rubric_json(request: StudyRequest, study: Study, rubric_id: uuid.UUID) -> HttpResponse:
     """One version as a file that can be uploaded again."""
     version = get_object_or_404(study.rubric_versions, public_id=rubric_id)
     options = {"ensure_ascii": False, "indent": 2}
@@ -102,7 +102,7 @@ def rubric_json(request: HttpRequest, study: Study, rubric_id: uuid.UUID) -> Htt
 
 
 @study_page(*RESEARCHERS)
-def rubric_new(request: HttpRequest, study: Study) -> HttpResponse:
+def rubric_new(request: StudyRequest, study: Study) -> HttpResponse:
     """Write a version, starting from another; buttons change the form, saving checks it."""
     base = _base(request, study)
     status = 200
@@ -134,7 +134,7 @@ def rubric_new(request: HttpRequest, study: Study) -> HttpResponse:
     return render(request, "benchmark/rubric_form.html", context, status=status)
 
 
-def _base(request: HttpRequest, study: Study) -> RubricVersion | None:
+def _base(request: StudyRequest, study: Study) -> RubricVersion | None:
     """The version named in the address; None for our own text. Raises Http404."""
     asked = request.GET.get("from", "")
     if not asked:
@@ -143,7 +143,7 @@ def _base(request: HttpRequest, study: Study) -> RubricVersion | None:
 
 
 def _save(
-    request: HttpRequest, study: Study, made: Rubric, base: RubricVersion | None = None
+    request: StudyRequest, study: Study, made: Rubric, base: RubricVersion | None = None
 ) -> HttpResponse:
     newest = study.rubric_versions.order_by("-pk").values_list("pk", flat=True).first() or 0
     version = save_rubric(study=study, rubric=made, actor=request.user, derived_from=base)

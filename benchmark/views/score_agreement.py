@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import path
 
@@ -28,7 +28,7 @@ from benchmark.reports.score_agreement_tables import (
 from benchmark.reports.score_detail_tables import DETAIL_TABLES
 from benchmark.reports.score_judge_tables import JUDGE_TABLES
 from benchmark.reports.score_pair_tables import PAIR_TABLES
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.web.tables import TableData
 
@@ -70,7 +70,7 @@ class Card:
 
 
 @study_page(*RESEARCHERS)
-def score_agreement(request: HttpRequest, study: Study) -> HttpResponse:
+def score_agreement(request: StudyRequest, study: Study) -> HttpResponse:
     """Show how far everybody agrees who scored the same answers."""
     context = agreement_context(request, study, ON_AGREEMENT)
     if context["figures"]:
@@ -79,7 +79,7 @@ def score_agreement(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def score_replace(request: HttpRequest, study: Study) -> HttpResponse:
+def score_replace(request: StudyRequest, study: Study) -> HttpResponse:
     """Answer whether a judge may take the place of people, and for which criteria."""
     context = agreement_context(request, study, ())
     if context["figures"] and context["choice"].judge:
@@ -88,7 +88,7 @@ def score_replace(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def score_judges(request: HttpRequest, study: Study) -> HttpResponse:
+def score_judges(request: StudyRequest, study: Study) -> HttpResponse:
     """Rank the judges."""
     context = agreement_context(request, study, ON_JUDGES)
     if context["snapshot"]:
@@ -99,7 +99,7 @@ def score_judges(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def agreement_context(
-    request: HttpRequest, study: Study, slugs: tuple[str, ...]
+    request: StudyRequest, study: Study, slugs: tuple[str, ...]
 ) -> dict[str, Any]:
     """What all three pages show; ``figures`` is None while there are none."""
     shown = shown_agreement(study, request.GET, request.user)

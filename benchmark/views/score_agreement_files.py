@@ -1,6 +1,6 @@
 """Figures of agreement as files: tables as CSV, LaTeX and Markdown, charts as SVG and PNG."""
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.urls import path
 
 from annotation.views.chart_files import chart_file, table_file
@@ -9,7 +9,7 @@ from benchmark.models import BoardSnapshot
 from benchmark.reports.score_agreement_charts import CHARTS, chart_spec, has_content
 from benchmark.reports.score_agreement_choice import Choice, Figures, state_of
 from benchmark.reports.score_agreement_tables import table_of
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.web.charts import Spec
 
@@ -18,7 +18,7 @@ from .score_agreement import TABLES
 
 @study_page(*RESEARCHERS)
 def score_agreement_table(
-    request: HttpRequest, study: Study, figure: str, format: str
+    request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:
     """Send one figure as CSV, LaTeX or Markdown."""
     if figure not in TABLES:
@@ -29,7 +29,7 @@ def score_agreement_table(
 
 @study_page(*RESEARCHERS)
 def score_agreement_chart(
-    request: HttpRequest, study: Study, name: str, format: str
+    request: StudyRequest, study: Study, name: str, format: str
 ) -> HttpResponse:
     """Draw one chart."""
     if name not in CHARTS:
@@ -45,7 +45,7 @@ def score_agreement_chart(
     return chart_file(request, draw, state=state, name=name, format=format)
 
 
-def _found(request: HttpRequest, study: Study) -> tuple[BoardSnapshot, Figures, Choice]:
+def _found(request: StudyRequest, study: Study) -> tuple[BoardSnapshot, Figures, Choice]:
     shown = shown_agreement(study, request.GET, request.user)
     if shown.snapshot is None or not shown.figures:
         raise Http404

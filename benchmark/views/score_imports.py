@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.forms import Form
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -23,7 +23,7 @@ from benchmark.forms.score_imports import (
     ScoredByForm,
     initial_columns,
 )
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.tabular import UnreadableFile
 
@@ -32,7 +32,7 @@ KINDS = (Kind.JUDGED, Kind.HUMAN_SCORES, Kind.SCORE_SHEETS)
 
 
 @study_page(*RESEARCHERS)
-def import_scores(request: HttpRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+def import_scores(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
     """Ask how to take a file with score sheets, then look at it."""
     file = get_object_or_404(study.import_files, public_id=file_id, kind__in=KINDS)
     if file.kind == Kind.SCORE_SHEETS:
@@ -44,7 +44,7 @@ def import_scores(request: HttpRequest, study: Study, file_id: uuid.UUID) -> Htt
     return _page(request, study, file, form)
 
 
-def _columns_page(request: HttpRequest, study: Study, file: ImportFile) -> HttpResponse:
+def _columns_page(request: StudyRequest, study: Study, file: ImportFile) -> HttpResponse:
     """Show the first rows of a table and ask which column is what."""
     seen = {
         name: request.GET.get(name, file.options.get(name) or "")
@@ -88,7 +88,7 @@ def _initial(file: ImportFile, guess: dict[str, Any]) -> dict[str, object]:
     }
 
 
-def _look(request: HttpRequest, study: Study, file: ImportFile, options: dict) -> HttpResponse:
+def _look(request: StudyRequest, study: Study, file: ImportFile, options: dict) -> HttpResponse:
     try:
         importing.choose_mapping(import_file=file, options=options, actor=request.user)
     except importing.NotInThisState:
@@ -97,7 +97,7 @@ def _look(request: HttpRequest, study: Study, file: ImportFile, options: dict) -
 
 
 def _page(
-    request: HttpRequest, study: Study, file: ImportFile, form: Form, **more: object
+    request: StudyRequest, study: Study, file: ImportFile, form: Form, **more: object
 ) -> HttpResponse:
     context = {"study": study, "section": "imports", "file": file, "form": form, **more}
     status = 422 if form.errors else 200

@@ -4,7 +4,7 @@ import uuid
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import path
 
@@ -14,14 +14,14 @@ from benchmark.models import ScoreSheet
 from benchmark.reports.board_filters import conditions_of_rows, known_condition
 from benchmark.reports.score_agreement_choice import snapshot_of
 from benchmark.reports.score_sheets import beside_sheet, sheet_or_404
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 PER_PAGE = 50
 
 
 @study_page(*RESEARCHERS)
-def score_rows(request: HttpRequest, study: Study) -> HttpResponse:
+def score_rows(request: StudyRequest, study: Study) -> HttpResponse:
     """List answers with the points of two raters, largest difference first."""
     snapshot = snapshot_of(study, request.GET)
     context: dict[str, Any] = {"study": study, "section": "scores", "snapshot": snapshot}
@@ -54,7 +54,7 @@ def score_rows(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def score_sheet(request: HttpRequest, study: Study, sheet_id: uuid.UUID) -> HttpResponse:
+def score_sheet(request: StudyRequest, study: Study, sheet_id: uuid.UUID) -> HttpResponse:
     """Show one sheet: the answer, points with notes or reasons, and the answer's other sheets."""
     sheet: ScoreSheet = sheet_or_404(study, sheet_id)
     answer = sheet.answer

@@ -2,12 +2,12 @@
 
 from http import HTTPStatus
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.urls import path
 from django.views.decorators.http import require_safe
 
 from benchmark.actions.agreement_shown import shown_agreement
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 from .board_shown import live_board, rubric_of
@@ -15,7 +15,7 @@ from .board_shown import live_board, rubric_of
 
 @study_page(*RESEARCHERS)
 @require_safe
-def score_watch(request: HttpRequest, study: Study) -> HttpResponse:
+def score_watch(request: StudyRequest, study: Study) -> HttpResponse:
     """Nothing, or the word to load the page again once its figures are no longer the newest."""
     if request.GET.get("condition"):
         found = shown_agreement(study, request.GET, request.user)

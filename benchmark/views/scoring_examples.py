@@ -4,7 +4,7 @@ import uuid
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -14,7 +14,7 @@ from benchmark.actions.scoring_rounds import set_example
 from benchmark.forms.examples import KeyForm
 from benchmark.models import ScoringItem, ScoringRound
 from benchmark.reports.scored_by_people import candidates, proposed_key
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.rounds.kind import RoundNotReady
 
@@ -24,7 +24,7 @@ LONGEST_SEARCH = 200
 
 @study_page(*RESEARCHERS)
 @require_safe
-def scoring_examples(request: HttpRequest, study: Study, round_id: uuid.UUID) -> HttpResponse:
+def scoring_examples(request: StudyRequest, study: Study, round_id: uuid.UUID) -> HttpResponse:
     """List answers to choose an example from; those that people scored come first."""
     row = _draft(study, round_id)
     wanted = request.GET.get("q", "").strip()[:LONGEST_SEARCH]
@@ -45,7 +45,7 @@ def scoring_examples(request: HttpRequest, study: Study, round_id: uuid.UUID) ->
 
 @study_page(*RESEARCHERS)
 def scoring_example(
-    request: HttpRequest, study: Study, round_id: uuid.UUID, answer_id: uuid.UUID
+    request: StudyRequest, study: Study, round_id: uuid.UUID, answer_id: uuid.UUID
 ) -> HttpResponse:
     """Set the key of an answer as an example, or take it out."""
     row = _draft(study, round_id)

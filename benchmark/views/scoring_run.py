@@ -4,7 +4,7 @@ import uuid
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
@@ -32,7 +32,7 @@ from benchmark.reports.scoring_runs import (
     swap_effect,
     trust_in_words,
 )
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
 from cqa_site.web.strict_query import chosen, id_from
@@ -40,7 +40,7 @@ from cqa_site.web.strict_query import chosen, id_from
 PER_PAGE = 50
 
 
-def run_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
+def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
     """One run: where it is, what it was asked, what it said, and whether to trust it."""
     scoring = ScoringRun.objects.select_related("rubric", "rater").get(run=run)
     scoring.run = run
@@ -72,7 +72,7 @@ def run_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
 
 
 @study_page(*RESEARCHERS)
-def scoring_run_sheets(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+def scoring_run_sheets(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """List the sheets of a run with points by group; all of them as a file."""
     run = get_object_or_404(runs_of(study), public_id=run_id)
     outcome, reason = request.GET.get("outcome", ""), request.GET.get("reason", "")
@@ -103,7 +103,7 @@ def scoring_run_sheets(request: HttpRequest, study: Study, run_id: uuid.UUID) ->
 
 
 @study_page(*RESEARCHERS)
-def scoring_run_probes(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+def scoring_run_probes(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """List what the judge said to texts that test it, beside the plain answer."""
     run = get_object_or_404(runs_of(study), public_id=run_id)
     kind = chosen(request, "probe", ProbeResult.Probe.values)

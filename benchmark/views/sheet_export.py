@@ -4,7 +4,7 @@ from functools import partial
 from tempfile import TemporaryFile
 from typing import Any
 
-from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http import FileResponse, HttpResponse
 from django.shortcuts import render
 from django.urls import path
 from django.utils.text import slugify
@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from benchmark.forms.sheet_export import SheetExportForm
 from benchmark.models import RubricVersion
 from benchmark.reports.sheet_export import export_rows, export_types
-from cqa_site.people.access import RESEARCHERS, record, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
 from cqa_site.people.models import Study
 from cqa_site.tabular import write_csv, write_jsonl, write_parquet
 
@@ -26,7 +26,7 @@ CONTENT_TYPES = {
 
 @study_page(*RESEARCHERS)
 @require_safe
-def score_sheets_export(request: HttpRequest, study: Study) -> HttpResponse:
+def score_sheets_export(request: StudyRequest, study: Study) -> HttpResponse:
     """Ask what the file is to hold, or give it."""
     is_asked = "format" in request.GET
     form = SheetExportForm(
@@ -47,7 +47,7 @@ def score_sheets_export(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _file(
-    request: HttpRequest,
+    request: StudyRequest,
     study: Study,
     *,
     rubric: RubricVersion,

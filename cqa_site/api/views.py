@@ -11,7 +11,6 @@ from typing import Any
 from django.db.models import Model, QuerySet
 from django.shortcuts import get_object_or_404
 from rest_framework.exceptions import PermissionDenied
-from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.viewsets import GenericViewSet
@@ -21,9 +20,13 @@ from cqa_site.people.models import Membership, Role, Study
 from cqa_site.people.tokens import SAFE_METHODS
 from cqa_site.web.strict_filters import refuse_unknown
 
+from .requests import Request
+
 
 class PersonViews(GenericViewSet):
     """Addresses of any person with a token, and what all views share."""
+
+    request: Request
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Whatever changes something is said in the body, and no query is passed over."""

@@ -22,6 +22,13 @@ EXPERTS = (Role.EXPERT, *RESEARCHERS)
 EVERYONE = tuple(Role)
 
 
+class StudyRequest(HttpRequest):
+    """For annotations: what `study_page` hands to a view, of a member who is signed in."""
+
+    user: User
+    membership: Membership
+
+
 def memberships_of(user: User) -> QuerySet[Membership]:
     """Memberships that count: active, of an active user, with their study."""
     return Membership.objects.filter(

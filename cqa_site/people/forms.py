@@ -105,7 +105,7 @@ class NewPersonForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Refuse passwords that are common or look like the person's own data."""
-        data = super().clean()
+        data = super().clean() or {}
         person = User(name=data.get("name", ""), email=data.get("email"))
         if data.get("password"):
             try:

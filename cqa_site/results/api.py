@@ -8,10 +8,10 @@ from django.db.models import Model
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from cqa_site.api.inputs import Input, NothingInput
+from cqa_site.api.requests import Request
 from cqa_site.web.problems import conflict_on
 
 from . import keeping

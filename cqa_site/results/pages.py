@@ -7,13 +7,13 @@ from typing import Any
 
 from django.contrib import messages
 from django.db import models
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 from . import keeping
@@ -55,17 +55,17 @@ def freezing_urls(face: SnapshotFace) -> list[URLPattern]:
     """Addresses named ``…_freeze``, ``…_publish`` and ``…_withdraw`` after the page."""
     kind = face.kind
 
-    def freeze(request: HttpRequest, owner: models.Model, number: int) -> str:
+    def freeze(request: StudyRequest, owner: models.Model, number: int) -> str:
         note = request.POST.get("note", "").replace("\x00", "").strip()[:LONGEST_NOTE]
         said = {"note": note, "seen": request.POST.get("seen", ""), "actor": request.user}
         keeping.freeze(kind, owner=owner, number=number, **said)
         return _("Snapshot #%d is frozen. Its address will not change.") % number
 
-    def publish(request: HttpRequest, owner: models.Model, number: int) -> str:
+    def publish(request: StudyRequest, owner: models.Model, number: int) -> str:
         keeping.publish(kind, owner=owner, number=number, actor=request.user)
         return _("Snapshot #%d has a public page now.") % number
 
-    def withdraw(request: HttpRequest, owner: models.Model, number: int) -> str:
+    def withdraw(request: StudyRequest, owner: models.Model, number: int) -> str:
         keeping.withdraw(kind, owner=owner, number=number, actor=request.user)
         return _("The public page of snapshot #%d is gone.") % number
 
@@ -83,7 +83,7 @@ def freezing_urls(face: SnapshotFace) -> list[URLPattern]:
 def _posted(face: SnapshotFace, change: Callable[..., str]) -> Callable[..., HttpResponse]:
     @study_page(*RESEARCHERS)
     @require_POST
-    def view(request: HttpRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:
+    def view(request: StudyRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:
         owner = face.owner(study, **ids)
         place: dict[str, Any] = {"study_id": study.public_id, **ids}
         try:

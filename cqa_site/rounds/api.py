@@ -15,11 +15,11 @@ from django.urls import URLPattern
 from django_filters import FilterSet
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from cqa_site.api.addresses import CREATE, LIST, ROW, address
 from cqa_site.api.inputs import Input, NothingInput, require_valid
+from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.people.models import Study
 from cqa_site.web.problems import conflict_on

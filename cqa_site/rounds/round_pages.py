@@ -16,7 +16,7 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Rater, Study
 
 from .kind import RoundNotReady, TaskKind, kind_of
@@ -95,21 +95,21 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
 
     @study_page(*RESEARCHERS)
     @require_safe
-    def listed(request: HttpRequest, study: Study) -> HttpResponse:
+    def listed(request: StudyRequest, study: Study) -> HttpResponse:
         """List the rounds of the study."""
         rows = rounds_of(kind, study).select_related(*face.related)
         page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
         return render(request, "rounds/rounds.html", _context(face, study) | {"page": page})
 
     @study_page(*RESEARCHERS)
-    def new(request: HttpRequest, study: Study) -> HttpResponse:
+    def new(request: StudyRequest, study: Study) -> HttpResponse:
         """Make a draft round; its items are on the next page."""
         seed = random.randrange(10**6)  # noqa: S311  an order, not a secret
         initial = {"seed": seed, **face.initial(request, study)}
         return _form_page(face, request, study, None, initial)
 
     @study_page(*RESEARCHERS)
-    def edit(request: HttpRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
+    def edit(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Change a draft round; its items are drawn again."""
         row = round_in(face, study, ids[round_id])
         if row.state != Round.State.DRAFT:
@@ -119,7 +119,7 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
 
     @study_page(*RESEARCHERS)
     @require_safe
-    def shown(request: HttpRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
+    def shown(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Show who is how far, and the items."""
         rows = rounds_of(kind, study).select_related("study", *face.related)
         row = get_object_or_404(rows, public_id=ids[round_id])
@@ -137,7 +137,7 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
 
     @study_page(*RESEARCHERS)
     @require_POST
-    def move(request: HttpRequest, study: Study, move: str, **ids: uuid.UUID) -> HttpResponse:
+    def move(request: StudyRequest, study: Study, move: str, **ids: uuid.UUID) -> HttpResponse:
         """Open, close or reopen a round."""
         row = round_in(face, study, ids[round_id])
         try:
@@ -148,7 +148,7 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
 
     @study_page(*RESEARCHERS)
     @require_POST
-    def delete(request: HttpRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
+    def delete(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Remove a draft."""
         row = round_in(face, study, ids[round_id])
         try:
@@ -161,7 +161,7 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
     @study_page(*RESEARCHERS)
     @require_POST
     def rater(
-        request: HttpRequest, study: Study, rater_id: uuid.UUID, **ids: uuid.UUID
+        request: StudyRequest, study: Study, rater_id: uuid.UUID, **ids: uuid.UUID
     ) -> HttpResponse:
         """Let somebody in, keep somebody out, or take somebody's sheets out of the figures."""
         return _decide(face, request, round_in(face, study, ids[round_id]), rater_id)

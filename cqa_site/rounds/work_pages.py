@@ -16,7 +16,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from cqa_site.people.access import study_page
+from cqa_site.people.access import StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.web.replies import wants_json
 
@@ -97,14 +97,14 @@ def work_urls(face: Face, rounds: str, sheets: str, kept: str) -> list[URLPatter
 
     @study_page(*face.roles)
     @require_safe
-    def work(request: HttpRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
+    def work(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Go to the sheet that waits, or say why there is none."""
         (round_id,) = ids.values()
         return _work(face, request, opened_round(kind, request, study, round_id))
 
     @study_page(*face.roles)
     @require_safe
-    def own(request: HttpRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
+    def own(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """List the person's sheets of a round that may still be looked at."""
         (round_id,) = ids.values()
         round_ = opened_round(kind, request, study, round_id)
@@ -114,7 +114,7 @@ def work_urls(face: Face, rounds: str, sheets: str, kept: str) -> list[URLPatter
 
     @study_page(*face.roles)
     @require_safe
-    def form(request: HttpRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
+    def form(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Show one own sheet: the form, or an example's key after it was submitted."""
         (sheet_id,) = ids.values()
         sheet = own_sheet(kind, request, study, sheet_id)
@@ -124,21 +124,21 @@ def work_urls(face: Face, rounds: str, sheets: str, kept: str) -> list[URLPatter
 
     @study_page(*face.roles)
     @require_POST
-    def save(request: HttpRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
+    def save(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Store what stands on the form; what comes too late is kept aside."""
         (sheet_id,) = ids.values()
         return _save(face, request, own_sheet(kind, request, study, sheet_id))
 
     @study_page(*face.roles)
     @require_POST
-    def submit(request: HttpRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
+    def submit(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Submit the sheet and go on with the next one."""
         (sheet_id,) = ids.values()
         return _submit(face, request, own_sheet(kind, request, study, sheet_id))
 
     @study_page(*face.roles)
     @require_POST
-    def settle(request: HttpRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
+    def settle(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Go on with a draft that was kept aside, or leave it."""
         sheet_id, kept_id = ids.values()
         sheet = own_sheet(kind, request, study, sheet_id)
@@ -344,7 +344,7 @@ def _not_valid(
     return not_valid_json(detail, missing, stored)
 
 
-def _after(face: Face, request: HttpRequest, sheet: Any) -> str:
+def _after(face: Face, request: StudyRequest, sheet: Any) -> str:
     """An example shows its key; anything else goes on with the next item."""
     if sheet.is_example:
         return address_of(sheet)

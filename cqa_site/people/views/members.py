@@ -5,13 +5,13 @@ import uuid
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.actions import invitations as invitation_actions
 from cqa_site.people.actions import members as member_actions
 from cqa_site.people.forms import InvitationForm, RoleForm
@@ -21,14 +21,14 @@ PAGE_SIZE = 50
 
 
 @study_page(*RESEARCHERS)
-def members(request: HttpRequest, study: Study) -> HttpResponse:
+def members(request: StudyRequest, study: Study) -> HttpResponse:
     """List members and invitations; only admins get the controls to change them."""
     return _page(request, study)
 
 
 @study_page(Role.ADMIN)
 @require_POST
-def invitation_new(request: HttpRequest, study: Study) -> HttpResponse:
+def invitation_new(request: StudyRequest, study: Study) -> HttpResponse:
     """Make an invitation and show its link, this once."""
     form = InvitationForm(request.POST)
     if not form.is_valid():
@@ -43,7 +43,7 @@ def invitation_new(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.ADMIN)
 @require_POST
 def invitation_revoke(
-    request: HttpRequest, study: Study, invitation_id: uuid.UUID
+    request: StudyRequest, study: Study, invitation_id: uuid.UUID
 ) -> HttpResponse:
     """Make an unused link useless."""
     invitation = get_object_or_404(study.invitations, public_id=invitation_id)
@@ -56,7 +56,7 @@ def invitation_revoke(
 
 @study_page(Role.ADMIN)
 @require_POST
-def member_role(request: HttpRequest, study: Study, user_id: uuid.UUID) -> HttpResponse:
+def member_role(request: StudyRequest, study: Study, user_id: uuid.UUID) -> HttpResponse:
     """Give a member another role."""
     membership = get_object_or_404(_members(study), user__public_id=user_id)
     form = RoleForm(request.POST)
@@ -79,7 +79,7 @@ def member_role(request: HttpRequest, study: Study, user_id: uuid.UUID) -> HttpR
 
 @study_page(Role.ADMIN)
 @require_POST
-def member_active(request: HttpRequest, study: Study, user_id: uuid.UUID) -> HttpResponse:
+def member_active(request: StudyRequest, study: Study, user_id: uuid.UUID) -> HttpResponse:
     """Close the study to a member, or open it again: ``active`` is "yes" or "no"."""
     membership = get_object_or_404(_members(study), user__public_id=user_id)
     wanted = request.POST.get("active") == "yes"
@@ -101,12 +101,12 @@ def _members(study: Study) -> QuerySet[Membership]:
     return study.memberships.filter(user__email__isnull=False).select_related("user")
 
 
-def _refuse_last_admin(request: HttpRequest, study: Study) -> HttpResponse:
+def _refuse_last_admin(request: StudyRequest, study: Study) -> HttpResponse:
     messages.error(request, _("A study needs an active admin. Make somebody else admin first."))
     return redirect("members", study_id=study.public_id)
 
 
-def _after_change(request: HttpRequest, study: Study, changed: Membership) -> HttpResponse:
+def _after_change(request: StudyRequest, study: Study, changed: Membership) -> HttpResponse:
     """Go back to the list, or home when people changed their own membership."""
     if changed.user_id == request.user.pk:
         return redirect("home")
@@ -114,7 +114,7 @@ def _after_change(request: HttpRequest, study: Study, changed: Membership) -> Ht
 
 
 def _page(
-    request: HttpRequest, study: Study, status: int = 200, **context: object
+    request: StudyRequest, study: Study, status: int = 200, **context: object
 ) -> HttpResponse:
     rows = _members(study).order_by("-is_active", "user__name", "user__email")
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from cqa_site.people.access import study_page
+from cqa_site.people.access import StudyRequest, study_page
 from cqa_site.people.actions.studies import change_study, create_study
 from cqa_site.people.forms import StudyForm
 from cqa_site.people.models import Role, Study
@@ -27,7 +27,7 @@ def study_new(request: HttpRequest) -> HttpResponse:
 
 
 @study_page(Role.ADMIN)
-def study_settings(request: HttpRequest, study: Study) -> HttpResponse:
+def study_settings(request: StudyRequest, study: Study) -> HttpResponse:
     """Change name and description."""
     shown = Study.objects.get(pk=study.pk)  # the form writes into it before it is valid
     form = StudyForm(request.POST or None, instance=shown)

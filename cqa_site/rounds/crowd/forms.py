@@ -75,7 +75,7 @@ class ParticipantLinkForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any]:
         """One code per outcome, one name per parameter."""
-        data = super().clean()
+        data = super().clean() or {}
         codes = [data.get(name) for name in CODES if data.get(name)]
         if len(set(codes)) < len(codes):
             self.add_error("completed_code", _("Each outcome needs a code of its own."))

@@ -4,13 +4,13 @@ import uuid
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.rounds.models import Participant, Round
 
@@ -25,7 +25,7 @@ SHOWN_LINKS = 100
 
 
 @study_page(*RESEARCHERS)
-def crowd_links(request: HttpRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
+def crowd_links(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
     """List the links into a round and who came by them; a POST makes a link."""
     round_ = _round(study, any_round_id)
     work = work_of(round_)
@@ -49,7 +49,7 @@ def crowd_links(request: HttpRequest, study: Study, any_round_id: uuid.UUID) -> 
 @study_page(*RESEARCHERS)
 @require_POST
 def crowd_link_close(
-    request: HttpRequest, study: Study, any_round_id: uuid.UUID, link_id: uuid.UUID
+    request: StudyRequest, study: Study, any_round_id: uuid.UUID, link_id: uuid.UUID
 ) -> HttpResponse:
     """Let nobody new in by this link."""
     link = get_object_or_404(links_of(_round(study, any_round_id)), public_id=link_id)
@@ -61,7 +61,7 @@ def crowd_link_close(
 @study_page(*RESEARCHERS)
 @require_POST
 def participant_release(
-    request: HttpRequest, study: Study, any_round_id: uuid.UUID, person_id: uuid.UUID
+    request: StudyRequest, study: Study, any_round_id: uuid.UUID, person_id: uuid.UUID
 ) -> HttpResponse:
     """Let the next browser that comes with this person's id have the place."""
     release_place(participant=_person(study, any_round_id, person_id), actor=request.user)
@@ -73,7 +73,7 @@ def participant_release(
 @study_page(*RESEARCHERS)
 @require_POST
 def participant_fault(
-    request: HttpRequest, study: Study, any_round_id: uuid.UUID, person_id: uuid.UUID
+    request: StudyRequest, study: Study, any_round_id: uuid.UUID, person_id: uuid.UUID
 ) -> HttpResponse:
     """Confirm what somebody reported: they see the code for faults."""
     person = _person(study, any_round_id, person_id)
@@ -95,7 +95,7 @@ def _person(study: Study, any_round_id: uuid.UUID, person_id: uuid.UUID) -> Part
 
 
 def _links_page(
-    request: HttpRequest, round_: Round, most: int, status: int = 200, **context: object
+    request: StudyRequest, round_: Round, most: int, status: int = 200, **context: object
 ) -> HttpResponse:
     work = work_of(round_)
     own = work.own(round_)

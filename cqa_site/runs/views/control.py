@@ -4,14 +4,14 @@ import uuid
 
 from django.contrib import messages
 from django.db.models import Count
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs import jobs
 from cqa_site.runs.actions import runs as actions
@@ -31,7 +31,7 @@ MOVES = {
 
 
 @study_page(*RESEARCHERS)
-def run_progress(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+def run_progress(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """Return the progress fragment; it polls only while something happens."""
     run = run_or_404(study, run_id)
     shown = progress_context(run)
@@ -46,7 +46,7 @@ def run_progress(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpR
 
 @study_page(*RESEARCHERS)
 @require_POST
-def run_move(request: HttpRequest, study: Study, run_id: uuid.UUID, move: str) -> HttpResponse:
+def run_move(request: StudyRequest, study: Study, run_id: uuid.UUID, move: str) -> HttpResponse:
     """Go on after the pre-flight, pause, resume or cancel."""
     run = run_or_404(study, run_id)
     try:
@@ -58,7 +58,7 @@ def run_move(request: HttpRequest, study: Study, run_id: uuid.UUID, move: str) -
 
 @study_page(*RESEARCHERS)
 @require_POST
-def run_limits(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+def run_limits(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """Change how much a run may spend and how many requests may be in flight."""
     run = run_or_404(study, run_id)
     form = LimitsForm(request.POST)
@@ -77,7 +77,7 @@ def run_limits(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpRes
 
 @study_page(*RESEARCHERS)
 @require_POST
-def run_correct(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+def run_correct(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """Change what a run sends whose endpoint refuses a parameter, and go on."""
     run = run_or_404(study, run_id)
     form = CorrectionForm(request.POST, run=run)
@@ -96,7 +96,7 @@ def run_correct(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpRe
 
 @study_page(*RESEARCHERS)
 @require_POST
-def run_retry(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+def run_retry(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """Ask unscored calls again, all of them or those with the chosen reasons."""
     run = run_or_404(study, run_id)
     try:
@@ -113,7 +113,7 @@ def run_retry(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResp
 
 @study_page(*RESEARCHERS)
 @require_POST
-def run_again(request: HttpRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+def run_again(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """Start the same plan as a new run with fresh answers."""
     run = run_or_404(study, run_id)
     try:

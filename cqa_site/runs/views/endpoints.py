@@ -5,14 +5,14 @@ import uuid
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, Max
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
-from cqa_site.people.access import RESEARCHERS, study_page
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs import jobs
 from cqa_site.runs.actions import endpoints as actions
@@ -24,7 +24,7 @@ PER_PAGE = 50
 
 
 @study_page(*RESEARCHERS)
-def endpoints(request: HttpRequest, study: Study) -> HttpResponse:
+def endpoints(request: StudyRequest, study: Study) -> HttpResponse:
     """List the endpoints of the study."""
     rows = (
         study.endpoints.filter(is_archived=False)
@@ -47,7 +47,7 @@ def endpoints(request: HttpRequest, study: Study) -> HttpResponse:
 
 @sensitive_post_parameters("key")
 @study_page(*RESEARCHERS)
-def endpoint_new(request: HttpRequest, study: Study) -> HttpResponse:
+def endpoint_new(request: StudyRequest, study: Study) -> HttpResponse:
     """Add an endpoint."""
     form = EndpointForm(request.POST or None, study=study)
     if request.method == "POST" and form.is_valid():
@@ -63,7 +63,7 @@ def endpoint_new(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 @require_POST
-def endpoint_embedded(request: HttpRequest, study: Study) -> HttpResponse:
+def endpoint_embedded(request: StudyRequest, study: Study) -> HttpResponse:
     """Add the model in the box."""
     endpoint = actions.embedded_endpoint(study=study, actor=request.user)
     return redirect("endpoint", study.public_id, endpoint.public_id)
@@ -71,7 +71,7 @@ def endpoint_embedded(request: HttpRequest, study: Study) -> HttpResponse:
 
 @sensitive_post_parameters("key")
 @study_page(*RESEARCHERS)
-def endpoint(request: HttpRequest, study: Study, endpoint_id: uuid.UUID) -> HttpResponse:
+def endpoint(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> HttpResponse:
     """Show what is known about an endpoint, and change it."""
     stored = _endpoint(study, endpoint_id)
     # The form writes into its own copy; the action compares with what is stored.
@@ -95,7 +95,7 @@ def endpoint(request: HttpRequest, study: Study, endpoint_id: uuid.UUID) -> Http
 
 @study_page(*RESEARCHERS)
 @require_POST
-def endpoint_probe(request: HttpRequest, study: Study, endpoint_id: uuid.UUID) -> HttpResponse:
+def endpoint_probe(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> HttpResponse:
     """Have a worker ask the endpoint a few tiny questions."""
     endpoint = _endpoint(study, endpoint_id)
     actions.request_probe(endpoint=endpoint, actor=request.user)
@@ -104,7 +104,7 @@ def endpoint_probe(request: HttpRequest, study: Study, endpoint_id: uuid.UUID) -
 
 @study_page(*RESEARCHERS)
 @require_POST
-def endpoint_archive(request: HttpRequest, study: Study, endpoint_id: uuid.UUID) -> HttpResponse:
+def endpoint_archive(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> HttpResponse:
     """Take an endpoint out of the lists."""
     endpoint = _endpoint(study, endpoint_id)
     if endpoint.kind == Endpoint.Kind.EMBEDDED:
@@ -138,7 +138,7 @@ def _endpoint(study: Study, endpoint_id: uuid.UUID) -> Endpoint:
 
 
 def _change(
-    request: HttpRequest, study: Study, stored: Endpoint, form: EndpointForm
+    request: StudyRequest, study: Study, stored: Endpoint, form: EndpointForm
 ) -> HttpResponse:
     had_key = stored.has_key
     try:
