@@ -122,7 +122,7 @@ class AnswersKind:
         """Every call that is done has its one answer, as its reply says; no other has one."""
         answers = run.answers.select_related("call__reply").order_by("pk")
         problems = []
-        seen: Counter[int] = Counter()
+        seen: Counter[int | None] = Counter()
         firsts = _firsts(run)
         for answer in answers.iterator(200):
             seen[answer.call_id] += 1
@@ -153,9 +153,10 @@ def _texts(
     lists = numbered_texts(kept.values())
     fresh = [question for pk, question in questions.items() if pk not in kept]
     drawn = draw(run.study, fresh, run.spec["target"], run.spec["seed"])
-    return {question: lists[pk] for question, pk in kept.items()} | {
-        one.question.pk: {number: each.text for number, each in one.numbered} for one in drawn
-    }
+    found: dict[int, Mapping[int, str]] = {one: lists[pk] for one, pk in kept.items()}
+    for one in drawn:
+        found[one.question.pk] = {number: each.text for number, each in one.numbered}
+    return found
 
 
 def _answer(run: Run, system: int, under: int, one: Ended, before: int) -> Answer:

@@ -24,7 +24,7 @@ from cqa_site.web.not_there import NotThere
 JOB = "export"
 FOLDER = "exports"
 Format = ExportFile.Format
-CONTENT_TYPES = {
+CONTENT_TYPES: dict[str, str] = {
     Format.CSV: "text/csv; charset=utf-8",
     Format.JSONL: "application/jsonl",
     Format.XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",

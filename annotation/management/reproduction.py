@@ -104,7 +104,9 @@ def _embedder() -> Embed | None:
 def find_files(data: Path) -> Files:
     """The released files below a folder, or in its subfolder ``relevance``."""
     folder = data / "relevance" if (data / "relevance").is_dir() else data
-    found = [(kind, next(iter(sorted(folder.glob(name))), folder / name)) for kind, name in FILES]
+    found: Files = [
+        (kind, next(iter(sorted(folder.glob(name))), folder / name)) for kind, name in FILES
+    ]
     for _kind, path in found:
         if not path.is_file():
             raise DataMissing(f"{path} is missing.")

@@ -15,7 +15,7 @@ def expert_name(number: int) -> str:
     return _("Expert %d") % number
 
 
-def expert_numbers(editing_round: EditingRound) -> dict[int, int]:
+def expert_numbers(editing_round: EditingRound) -> dict[int | None, int]:
     """Key of each editor of the round → number from 1 on, always the same."""
     editors = editing_round.places.order_by("pk").values_list("rater__user", flat=True)
     return {editor: number for number, editor in enumerate(editors, 1)}

@@ -126,12 +126,12 @@ def _cell(one: dict[int, Any], other: dict[int, Any], is_same: bool) -> dict[str
     return {"value": fmean(float(one[at] @ other[at]) for at in shared), "n": len(shared)}
 
 
-def _edited_of(editing_round: EditingRound) -> dict[int, list[EditedText]]:
+def _edited_of(editing_round: EditingRound) -> dict[int | None, list[EditedText]]:
     """Expert → comparisons of the texts that he or she handed in last."""
     rows = EditedText.objects.filter(
         revision__in=_newest_of([editing_round], editing_round.study).order_by().values("pk")
     ).select_related("revision__sheet__rater")
-    found: dict[int, list[EditedText]] = defaultdict(list)
+    found: dict[int | None, list[EditedText]] = defaultdict(list)
     for row in rows.order_by("pk"):
         found[row.revision.sheet.rater.user_id].append(row)
     return found

@@ -123,7 +123,7 @@ def _differing(
     first: Run, second: Run, ids: list[int], one: dict[int, int], other: dict[int, int]
 ) -> list[Differing]:
     arguments = Argument.objects.select_related("comparison").in_bulk(ids)
-    reasons: dict[tuple[int, int, int], str] = {}
+    reasons: dict[tuple[int, int, int | None], str] = {}
     rows = JudgeLabel.objects.filter(run__in=(first, second), argument__in=ids)
     for run, argument, label, text in rows.order_by("-replicate").values_list(
         "run", "argument", "label", "rationale"

@@ -204,7 +204,8 @@ def time_histogram(active_ms: pd.Series) -> list[tuple[str, int, float]]:
 def _interval(right: int, n: int) -> tuple[float, float]:
     from cqa_site.stats.intervals import clopper_pearson_interval
 
-    return tuple(clopper_pearson_interval(right, n))
+    low, high = clopper_pearson_interval(right, n)
+    return low, high
 
 
 def _records(votes: pd.DataFrame) -> dict[int, ControlRecord]:

@@ -49,14 +49,12 @@ def _chosen(request: StudyRequest, versions: list[Version]) -> tuple[Version, Ve
     """The two versions of the address; raises Http404 for one that is not there."""
     submitted = [each for each in versions if each.revision] or versions[:1]
     newest = find_version(versions, "draft") or submitted[-1]
-    before, after = request.GET.get("from"), request.GET.get("to")
-    chosen = (
-        find_version(versions, before) if before else versions[0],
-        find_version(versions, after) if after else newest,
-    )
-    if None in chosen:
+    first, second = request.GET.get("from"), request.GET.get("to")
+    before = find_version(versions, first) if first else versions[0]
+    after = find_version(versions, second) if second else newest
+    if before is None or after is None:
         raise Http404
-    return chosen
+    return before, after
 
 
 def _editor_name(request: StudyRequest, sheet: EditingSheet) -> str:

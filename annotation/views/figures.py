@@ -176,7 +176,8 @@ def _is_due(job: Job | None, snapshot: Snapshot | None) -> bool:
     rest = max(REST, votes * REST_PER_VOTE)
     if job.state == Job.State.FAILED:
         rest = REST_AFTER_FAILURE
-    return not job.is_active and job.finished_at < timezone.now() - rest
+    ended = job.finished_at
+    return not job.is_active and ended is not None and ended < timezone.now() - rest
 
 
 def _context(study: Study, campaign: Campaign, shown: Shown) -> dict:

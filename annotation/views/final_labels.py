@@ -156,7 +156,7 @@ def _filtered(campaign: Campaign, request: StudyRequest) -> QuerySet[FinalLabel]
     rows = campaign.final_labels.select_related("argument__comparison").order_by("pk")
     if request.GET.get("provenance") in FinalLabel.Provenance.values:
         rows = rows.filter(provenance=request.GET["provenance"])
-    if request.GET.get("label") in map(str, campaign.guideline.values):
+    if request.GET.get("label", "") in map(str, campaign.guideline.values):
         rows = rows.filter(label=int(request.GET["label"]))
     if request.GET.get("flag") in FLAGS:
         rows = rows.filter(**{FLAGS[request.GET["flag"]]: True})

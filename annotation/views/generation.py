@@ -156,16 +156,17 @@ def in_words(left_out: dict[str, int]) -> list[tuple[str, int]]:
 def figures_of(compared: Compared) -> list[tuple[str, Any, Any]]:
     """Title and both runs' values, row by row."""
     pair = (compared.first, compared.second)
-    rows = [
-        (_("Answers"), *(spread.answers for spread in pair)),
-        (_("Words, mean"), *(floatformat(spread.words_mean, 0) for spread in pair)),
+    one, other = pair
+    rows: list[tuple[str, Any, Any]] = [
+        (_("Answers"), one.answers, other.answers),
+        (_("Words, mean"), floatformat(one.words_mean, 0), floatformat(other.words_mean, 0)),
     ]
     if any(spread.read < spread.answers for spread in pair):
-        rows.insert(1, (_("The first ones, counted here"), *(spread.read for spread in pair)))
+        rows.insert(1, (_("The first ones, counted here"), one.read, other.read))
     for name, title in CHOICES.items():
-        counts = [spread.choices.get(name, 0) for spread in pair]
-        if any(counts):
-            rows.append((_("Chosen: %s") % title, *counts))
+        first, second = (spread.choices.get(name, 0) for spread in pair)
+        if first or second:
+            rows.append((_("Chosen: %s") % title, first, second))
     return rows
 
 

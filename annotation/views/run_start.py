@@ -64,8 +64,9 @@ def start_page(
 
 def _carry_secret(form: PlanForm) -> None:
     """The browser gets no password back; its encrypted form goes along in the page."""
-    form.data = form.data.copy()
-    form.data["webhook_sealed"] = form.sealed_secret
+    data: Any = form.data
+    form.data = data = data.copy()
+    data["webhook_sealed"] = form.sealed_secret
 
 
 def start_one(request: HttpRequest, study: Study, form: PlanForm) -> HttpResponse:

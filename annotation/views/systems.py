@@ -73,7 +73,7 @@ def system_learned(request: StudyRequest, study: Study, system_id: uuid.UUID) ->
     try:
         if file is None:
             raise NotPairs(_("Choose the file of pairs."))
-        if file.size > MOST_BYTES:
+        if (file.size or 0) > MOST_BYTES:
             raise NotPairs(_("The file is too large."))
         name = str(file.name)
         new = mark_learned(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from django.utils.translation import gettext_lazy as lazy
 
-from argsum.models import CountReply, SummarySet
+from argsum.models import Cell, CountReply, SummarySet
 from cqa_site.judging.neutral import Neutral, fence_records, fence_token, neutralise, quote
 from cqa_site.judging.prompts import Layout, PromptParts, render
 from cqa_site.runs.kind_parts import PromptKind
@@ -44,7 +44,7 @@ def write_request(prompt: PromptVersion, shown: SummarySet) -> Question:
     cell = shown.cell
     values = {
         "topic": quote(neutralise(cell.topic).text),
-        "stance": SIDES[cell.stance],
+        "stance": SIDES[Cell.Stance(cell.stance)],
         "summaries": _numbered(summaries, "summaries"),
     }
     if prompt.kind == COVERAGE:

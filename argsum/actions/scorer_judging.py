@@ -29,7 +29,7 @@ def scored_cells(
     for cell in cells:
         own = [*(cell.arguments[row] for row in cell.judged), *cell.key_points]
         texts += with_topic(own, cell.topic if uses_topic else "")
-    vectors = encode(texts) if texts else None
+    vectors: Any = encode(texts) if texts else None
     found, start = [], 0
     for cell in cells:
         middle = start + len(cell.judged)

@@ -35,7 +35,7 @@ JOB = "system_run"
 ACTIVE_JOBS = (Job.State.READY, Job.State.LEASED)
 MOST_SETTINGS = 500
 MOST_SETS = 5_000
-LONGEST_SETTING = SummarySet._meta.get_field("setting").max_length
+LONGEST_SETTING = SummarySet._meta.get_field("setting").max_length or 0
 # Names of grids: all of the paper, what the system's authors recommend, what dev chose.
 PUBLISHED, USUAL, CHOSEN = "published", "usual", "chosen"
 # A language model writes for the whole cell before, or for clusters after, the system's own work.
@@ -340,7 +340,7 @@ def _refuse_unfit(study: Study, plan: SystemPlan) -> None:
             _("%(n)s settings are too many: at most %(most)s are possible. Take fewer values.")
             % {"n": f"{found.settings:,}", "most": f"{MOST_SETTINGS:,}"}
         )
-    if max(len(setting_of(each)) for each in combinations(plan.checked)) > LONGEST_SETTING:
+    if any(len(setting_of(each)) > LONGEST_SETTING for each in combinations(plan.checked)):
         raise SystemRunRefused(_("The values of one setting are too long to be stored."))
     if found.sets > MOST_SETS:
         raise SystemRunRefused(

@@ -108,8 +108,8 @@ def _rows(choice: BoardChoice) -> Iterator[Row]:
             yield {"row": kind, "set": ids.get(each.key, each.key), **own, **_known(values)}
     yield from _sheet_rows(ids)
     for dimension, runs in judges_of(choice.study, set(ids)).items():
-        for run, values in runs.items():
-            for key, value in values.items():
+        for run, counts in runs.items():
+            for key, value in counts.items():
                 yield {"row": "judge", "set": ids[key], "rater": run, dimension: value}
 
 

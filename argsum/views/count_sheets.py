@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import path
 from django.views.decorators.http import require_safe
@@ -38,7 +39,7 @@ CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjso
 
 @study_page(*RESEARCHERS)
 @require_safe
-def counting_sheets(request: StudyRequest, study: Study) -> HttpResponse:
+def counting_sheets(request: StudyRequest, study: Study) -> HttpResponseBase:
     """List the sheets that were asked for, or give them as a file."""
     sheets = shown_sheets(study, _asked(request))
     format = request.GET.get("format", "")

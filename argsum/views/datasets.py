@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.text import slugify
@@ -102,7 +103,7 @@ def dataset_delete(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -
 
 @study_page(*RESEARCHERS)
 @require_safe
-def dataset_export(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
+def dataset_export(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponseBase:
     """Arguments with their labels as a file, which can be imported again."""
     found = _found(study, dataset_id)
     format = request.GET.get("format", "csv")

@@ -156,7 +156,8 @@ def is_due(job: Job | None) -> bool:
         return True
     is_failed = job.state == Job.State.FAILED
     rest = REST_AFTER_FAILURE if is_failed else timedelta(0)
-    return not job.is_active and job.finished_at <= timezone.now() - rest
+    ended = job.finished_at
+    return not job.is_active and ended is not None and ended <= timezone.now() - rest
 
 
 def slice_name(snapshot: BoardSnapshot, filters: Filters) -> str:

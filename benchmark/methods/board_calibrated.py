@@ -150,10 +150,14 @@ def _of_system(
             calibrated_mean(scored.value[cell], human, float(known[0]), clusters=clusters)
         )
     estimates = [each.estimate for each in found]
-    if any(each.value is None or each.low is None for each in estimates):
+    known = [
+        (each.value, (each.high - each.low) / 2)
+        for each in estimates
+        if each.value is not None and each.low is not None and each.high is not None
+    ]
+    if len(known) < len(estimates):
         return Calibrated(judge=judge, system=system, reason=NO_CELL)
-    mean = float(np.mean([each.value for each in estimates]))
-    reach = float(np.mean([(each.high - each.low) / 2 for each in estimates]))
+    mean, reach = (float(np.mean(values)) for values in zip(*known, strict=True))
     more = [each.labels_to_halve for each in found]
     return Calibrated(
         judge=judge,

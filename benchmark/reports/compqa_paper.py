@@ -38,7 +38,7 @@ def compqa_figures(release: Release) -> list[Figure]:
     paper = sheet_values(paper_sheets(release)) | people_values(release.own_sheets, is_sound=False)
     ours = sheet_values(our_sheets(release)) | people_values(release.own_sheets, is_sound=True)
     counts = {key: Found(released=each) for key, each in count_values(release).items()}
-    return compare(counts | beside(paper, ours), PRINTED, reasons=absent_reasons(release))
+    return compare({**counts, **beside(paper, ours)}, PRINTED, reasons=absent_reasons(release))
 
 
 def beside(paper: Values, ours: Values) -> Mapping[Key, Found]:

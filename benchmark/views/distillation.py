@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import path
 from django.views.decorators.http import require_safe
@@ -18,7 +19,7 @@ SHOWN = 3
 
 @study_page(*RESEARCHERS)
 @require_safe
-def distillation(request: StudyRequest, study: Study) -> HttpResponse:
+def distillation(request: StudyRequest, study: Study) -> HttpResponseBase:
     """Show the rules and what they choose; `part` or `datasheet` in the query downloads."""
     rubric = default_rubric(study)
     initial = {"rubric": rubric.public_id}

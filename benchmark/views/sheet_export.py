@@ -4,7 +4,8 @@ from functools import partial
 from tempfile import TemporaryFile
 from typing import Any
 
-from django.http import FileResponse, HttpResponse
+from django.http import FileResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import path
 from django.utils.text import slugify
@@ -26,7 +27,7 @@ CONTENT_TYPES = {
 
 @study_page(*RESEARCHERS)
 @require_safe
-def score_sheets_export(request: StudyRequest, study: Study) -> HttpResponse:
+def score_sheets_export(request: StudyRequest, study: Study) -> HttpResponseBase:
     """Ask what the file is to hold, or give it."""
     is_asked = "format" in request.GET
     form = SheetExportForm(

@@ -66,7 +66,7 @@ def cost_micro(tokens_in: int, tokens_out: int, *, price_in: Decimal, price_out:
     >>> cost_micro(1000, 50, price_in=Decimal("0.15"), price_out=Decimal("0.60"))
     180
     """
-    if min(tokens_in, tokens_out, price_in, price_out) < 0:
+    if any(each < 0 for each in (tokens_in, tokens_out, price_in, price_out)):
         raise ValueError("tokens and prices are never negative")
     cost = tokens_in * price_in + tokens_out * price_out
     return int(cost.to_integral_value(rounding=ROUND_CEILING))

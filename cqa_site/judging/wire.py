@@ -129,7 +129,7 @@ class Connection(asyncio.Protocol):
                 raise ConnectionResetError
             self._transport.resume_reading()
             await self._change()
-        return event
+        return cast("h11.Event | type[h11.PAUSED]", event)
 
     async def _change(self) -> None:
         """Wait until something arrives, there is room to send, or the connection is lost."""

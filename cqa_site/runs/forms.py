@@ -60,7 +60,9 @@ class JsonObjectField(forms.CharField):
         if taken := sorted(RESERVED & set(found)):
             raise ValidationError(_("“%s” is set by the engine itself.") % taken[0])
         for name in WHOLE_NUMBERS:
-            if name in found and (type(found[name]) is not int or found[name] < 1):
+            value = found.get(name, 1)
+            # True is an int to Python, and no number to anybody else.
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise ValidationError(_("“%s” must be a whole number from 1 on.") % name)
         return found
 
@@ -183,8 +185,9 @@ class CapForm(forms.Form):
 
 def in_units(cap_micro: int | None) -> str | None:
     """Millionths as a person types them; None for no cap."""
-    shown = None if cap_micro is None else (Decimal(cap_micro) / MILLION).normalize()
-    return shown and f"{shown:f}"
+    if cap_micro is None:
+        return None
+    return f"{(Decimal(cap_micro) / MILLION).normalize():f}"
 
 
 class LimitsForm(CapForm):

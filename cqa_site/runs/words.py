@@ -132,7 +132,7 @@ def price(units: Decimal) -> str:
 
 def state_in_words(run: Run) -> str:
     """What a run does now."""
-    sentences = {
+    sentences: dict[str, str] = {
         Run.State.DRAFT: _("A worker writes down the requests; nothing has been sent yet."),
         Run.State.CHECKING: _("A small sample goes first. The rest waits for what it shows."),
         Run.State.CHECKED: _("The sample is back. Nothing more is sent until you decide."),

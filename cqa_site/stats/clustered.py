@@ -90,4 +90,5 @@ def _per_cluster(
     rows = np.array([places[cluster] for cluster in clusters], dtype=np.int64)
     totals = np.bincount(rows, weights=np.asarray(sums, dtype=float), minlength=len(places))
     sizes = np.bincount(rows, weights=np.asarray(counts, dtype=float), minlength=len(places))
-    return totals, sizes
+    # With weights they are floats already; the types of numpy do not know.
+    return totals.astype(np.float64, copy=False), sizes.astype(np.float64, copy=False)

@@ -104,7 +104,8 @@ class DatasetBook:
         found: Counter[str] = Counter()
         for cell in self._cells:
             found[cell.split] += cell.repeats
-        return Counter(dataset.recipe.get("repeats") or {}) | found
+        before: Counter[str] = Counter(dataset.recipe.get("repeats") or {})
+        return before | found
 
     def _missing_qualities(self) -> list[str]:
         if not self._unrated:

@@ -11,7 +11,7 @@ LIFETIME = timedelta(days=180)
 
 def browser_secret(request: HttpRequest) -> str:
     """The secret of the browser; empty if it has none, or one that was not made here."""
-    return request.get_signed_cookie(settings.PLACE_COOKIE_NAME, default="")
+    return request.get_signed_cookie(settings.PLACE_COOKIE_NAME, default="") or ""
 
 
 def keep_browser_secret(response: HttpResponse, secret: str) -> HttpResponse:
