@@ -1,5 +1,7 @@
 """Who edits what in a round, and under which name a reader may know whom."""
 
+from typing import Any
+
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
@@ -15,7 +17,7 @@ def expert_name(number: int) -> str:
     return _("Expert %d") % number
 
 
-def expert_numbers(editing_round: EditingRound) -> dict[int | None, int]:
+def expert_numbers(editing_round: EditingRound) -> dict[Any, int]:
     """Key of each editor of the round → number from 1 on, always the same."""
     editors = editing_round.places.order_by("pk").values_list("rater__user", flat=True)
     return {editor: number for number, editor in enumerate(editors, 1)}
