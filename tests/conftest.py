@@ -1,5 +1,6 @@
 """Many cases in one test, no model but where a test asks for it, and which tests go together."""
 
+import gc
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -8,7 +9,6 @@ import pytest
 from django.apps import apps
 from django.db import connection, transaction
 from django.db.migrations import RunPython, RunSQL
-from hypothesis.internal.conjecture import providers
 
 # Everything here leans on one dear preparation, or keeps the machine so busy that two at a time
 # would make each other late.
@@ -21,9 +21,6 @@ LONGEST = (
     "tests/browser/test_pages",
 )
 OURS = ("cqa_site", "annotation", "benchmark", "argsum")
-# Hypothesis would parse every module that is loaded for constants worth trying: forty seconds in
-# each process, for tests that are about numbers and orders.
-providers.is_local_module_file = lambda path: False
 
 
 @pytest.fixture
@@ -92,6 +89,12 @@ def _vectors_from_words():
 def pytest_collection_modifyitems(items):
     """The folders that take longest begin, so that no process waits for them in the end."""
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
+def pytest_collection_finish():
+    """Modules and cases stay to the end: garbage is looked for among what tests make."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
