@@ -12,7 +12,8 @@ from rest_framework.response import Response
 
 from annotation.actions import trained_judge as actions
 from annotation.models import JudgeLabel, TrainedJudge, campaigns_of
-from annotation.reports.judge_versions import Choice, figures_of, state_of
+from annotation.reports.judge_kept import figures_of
+from annotation.reports.judge_versions import Choice, state_of
 from cqa_site.api.requests import Request
 from cqa_site.web.problems import Conflict, invalid_on
 from cqa_site.web.strict_filters import refuse_undeclared

@@ -1,4 +1,4 @@
-"""Which state of votes, final labels and judges a set of figures shows; figures kept by it.
+"""Which state of votes, final labels and judges a set of figures shows.
 
 Nothing heavy is loaded here: a page that has seen the state asks for it every few seconds.
 """
@@ -6,9 +6,8 @@ Nothing heavy is loaded here: a page that has seen the state asks for it every f
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
-from django.core.cache import cache
 from django.db.models import BigIntegerField, Count, Max, Sum
 from django.http import QueryDict
 
@@ -17,7 +16,6 @@ from annotation.models import Campaign, JudgeLabel
 from .snapshots import marker
 
 RECIPE_VERSION = 2
-KEPT_SECONDS = 24 * 3600
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,15 +53,3 @@ def state_of(campaign: Campaign) -> str:
     runs = campaign.judge_runs.order_by("run").values_list("run", "run__state")
     seen = [RECIPE_VERSION, marker(campaign), list(judged), list(final), list(runs)]
     return hashlib.sha256(json.dumps(seen, default=str).encode()).hexdigest()[:16]
-
-
-def figures_of(campaign: Campaign, choice: Choice, state: str) -> dict[str, Any]:
-    """The figures of a choice in this state, computed now or kept from an earlier time."""
-    key = f"judges:{campaign.pk}:{state}:{hashlib.sha256(choice.query.encode()).hexdigest()}"
-    figures = cache.get(key)
-    if figures is None:
-        from .judge_figures import compute_figures
-
-        figures = compute_figures(campaign, choice)
-        cache.set(key, figures, KEPT_SECONDS)
-    return figures

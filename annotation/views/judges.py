@@ -14,8 +14,9 @@ from django.utils.translation import gettext as _
 from annotation.actions.consensus import active_job, keep_current
 from annotation.models import Campaign, campaigns_of
 from annotation.reports.judge_charts import CHARTS, chart_alt, has_content
+from annotation.reports.judge_kept import figures_of
 from annotation.reports.judge_tables import TABLES, judge_table, named
-from annotation.reports.judge_versions import Choice, figures_of, state_of
+from annotation.reports.judge_versions import Choice, state_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run

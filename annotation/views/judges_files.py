@@ -7,8 +7,9 @@ from django.urls import path
 from django.utils.cache import get_conditional_response
 
 from annotation.reports.judge_charts import CHARTS, chart_spec, has_content
+from annotation.reports.judge_kept import figures_of
 from annotation.reports.judge_tables import TABLES, judge_table
-from annotation.reports.judge_versions import Choice, figures_of, state_of
+from annotation.reports.judge_versions import Choice, state_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.web import charts

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import Error, close_old_connections, connections
 
 from cqa_site.judging.chat import CallFailed, ChatClient, Failure
-from cqa_site.runs import clients, jobs
+from cqa_site.runs import bell, clients, jobs
 from cqa_site.runs.jobs import STOP
 from cqa_site.runs.ledger.claiming import Outgoing
 from cqa_site.runs.ledger.settling import read
@@ -235,6 +235,9 @@ async def _wait(lane: Lane, turn: Turn) -> None:
 def drain_inline() -> int:
     """Carry everything in the caller's own thread and connection: for tests and commands."""
     return sum(_serve_inline(endpoint) for endpoint in busy_endpoints())
+
+
+bell.INLINE.append(drain_inline)
 
 
 def _serve_inline(endpoint: Endpoint) -> int:

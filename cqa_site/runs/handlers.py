@@ -2,6 +2,7 @@
 
 from cqa_site.judging.chat import CallFailed
 
+from . import draining  # noqa: F401  carries calls in place where work runs so
 from .actions.endpoints import probe
 from .jobs import JobRefused, Work, handles
 from .models import Endpoint, Run

@@ -19,6 +19,7 @@ from django.db import DatabaseError, IntegrityError, close_old_connections, mode
 from django.db.models import F
 from django.db.models.functions import Now
 
+from .bell import INLINE, ring
 from .models import Job, WorkerBeat
 from .processes import gone, this_worker
 
@@ -67,22 +68,6 @@ def enqueue(*, study, kind: str, key: str, actor=None, **payload) -> Job:
             transaction.on_commit(ring)
             return job
     return active.get()
-
-
-def ring() -> None:
-    """Wake a worker; a broker that does not answer costs only the sweeper's interval."""
-    if settings.JOBS_INLINE:
-        from .draining import drain_inline
-
-        drain()
-        drain_inline()
-        return
-    from .tasks import wake
-
-    try:
-        wake.apply_async(retry=False)
-    except Exception:
-        log.warning("broker unreachable; the sweeper will find the work", exc_info=True)
 
 
 class Work:
@@ -165,6 +150,9 @@ def drain(max_seconds: float = 50.0) -> int:
         run(job)
         count += 1
     return count
+
+
+INLINE.append(drain)
 
 
 def run(job: Job) -> None:

@@ -7,7 +7,7 @@ from cqa_site.web.housekeeping import keep_house
 from . import draining, jobs, provider_batches
 
 
-@shared_task(ignore_result=True, acks_late=False, expires=60, max_retries=0)
+@shared_task(ignore_result=True, acks_late=False, max_retries=0)
 def wake() -> int:
     """Run due jobs and carry calls for up to 50 seconds each; workers do it unasked, too."""
     count = jobs.drain() + provider_batches.tend() + draining.drain_runs()

@@ -14,8 +14,9 @@ from annotation.models import Assignment, FinalLabel, JudgeLabel, TrainedJudge
 from annotation.reports.judge_agreement import compare, final_labels_of, people_of
 from annotation.reports.judge_charts import CHARTS, chart_alt
 from annotation.reports.judge_figures import compute_figures
+from annotation.reports.judge_kept import figures_of
 from annotation.reports.judge_tables import TABLES, judge_table
-from annotation.reports.judge_versions import Choice, figures_of, state_of
+from annotation.reports.judge_versions import Choice, state_of
 from annotation.reports.judges import judges_of
 from cqa_site.people.models import Rater, Role
 from cqa_site.runs.models import Job
