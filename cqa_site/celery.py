@@ -39,7 +39,7 @@ def stop_claiming(**_: object) -> None:
     jobs.STOP.set()
 
 
-def _every(seconds: float, task: Callable, consumer: Any) -> Callable[[], None]:
+def _every(seconds: float, task: Any, consumer: Any) -> Callable[[], None]:
     """Let the worker's pool do a task now and then, never twice at a time; return one turn."""
     is_idle = threading.Lock()
 
@@ -51,13 +51,13 @@ def _every(seconds: float, task: Callable, consumer: Any) -> Callable[[], None]:
     return turn
 
 
-def _do(task: Callable) -> None:
-    """What Celery does around a task that came as a message: care for the connections."""
-    from django.db import Error, close_old_connections
+def _do(task: Any) -> None:
+    """What Celery does around a task that came as a message; a turn that fails is not the last."""
+    from django.db import close_old_connections
 
-    close_old_connections()
     try:
+        close_old_connections()
         task()
-    except Error:
-        log.warning("the database does not answer", exc_info=True)
-    close_old_connections()
+        close_old_connections()
+    except Exception:
+        log.exception("%s failed", task.name)

@@ -4,8 +4,10 @@ import os
 import time
 from datetime import timedelta
 from types import SimpleNamespace
+from unittest import mock
 
 import pytest
+from celery.concurrency.base import apply_target
 from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.core.management import CommandError, call_command
@@ -14,7 +16,7 @@ from django.utils import timezone
 
 from annotation.actions import exports, importing, retention
 from annotation.models import ExportFile, ImportFile
-from cqa_site.celery import look_around
+from cqa_site.celery import _do, look_around
 from cqa_site.people.models import AuditEvent
 from cqa_site.runs import jobs
 from cqa_site.runs.tasks import housekeeping, wake
@@ -203,3 +205,12 @@ def test_every_worker_does_it_once_an_hour_and_looks_for_work_at_once():
     sweep()
     hourly()
     assert asked == [wake.name, wake.name, housekeeping.name]
+
+
+def test_a_turn_that_fails_is_not_the_last(caplog):
+    task = mock.Mock(side_effect=ZeroDivisionError)
+    task.name = "a task"
+    done = mock.Mock()
+    apply_target(_do, (task,), callback=done)
+    done.assert_called_once()
+    assert "a task failed" in caplog.text
