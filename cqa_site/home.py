@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext_lazy as _
 
-from cqa_site.people.access import memberships_of
+from cqa_site.people.access import PersonRequest, memberships_of
 
 # Files of docs/papers without their ending.
 PAPER_NOTES = {
@@ -19,7 +19,7 @@ PAPER_NOTES = {
 
 
 @login_required
-def home(request: HttpRequest) -> HttpResponse:
+def home(request: PersonRequest) -> HttpResponse:
     """List the person's studies; with just one, go straight to it."""
     memberships = list(memberships_of(request.user).order_by("study__name"))
     may_open = request.user.is_staff or request.user.is_superuser

@@ -5,7 +5,7 @@ import uuid
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -41,7 +41,7 @@ def corpus_upload(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 @csrf_protect
-def _upload(request: HttpRequest, study: Study) -> HttpResponse:
+def _upload(request: StudyRequest, study: Study) -> HttpResponse:
     form = CorpusForm(request.POST, request.FILES)
     if not form.is_valid():
         return _list_page(request, study, 422, form=form)

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import filesizeformat
 from django.urls import path
@@ -57,7 +57,7 @@ def import_upload(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 @csrf_protect
-def _upload(request: HttpRequest, study: Study) -> HttpResponse:
+def _upload(request: StudyRequest, study: Study) -> HttpResponse:
     form = UploadForm(request.POST, request.FILES)
     if not form.is_valid():
         return _list_page(request, study, form, status=422)
@@ -92,7 +92,7 @@ def question_list(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 @csrf_protect
-def _question_list(request: HttpRequest, study: Study) -> HttpResponse:
+def _question_list(request: StudyRequest, study: Study) -> HttpResponse:
     form = QuestionListForm(request.POST or None, request.FILES or None)
     if request.method != "POST" or not form.is_valid():
         context = {"study": study, "section": "answers", "form": form}

@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.core.paginator import Page, Paginator
 from django.db import transaction
 from django.db.models import F, OuterRef, QuerySet, Subquery
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -134,7 +134,7 @@ def _decide(request: StudyRequest, campaign: Campaign, rater: Rater, reason: str
 
 @transaction.atomic
 def _change_controls(
-    request: HttpRequest, campaign: Campaign, argument: Argument, form: ControlChangeForm
+    request: StudyRequest, campaign: Campaign, argument: Argument, form: ControlChangeForm
 ) -> None:
     for item in campaign.items.filter(argument=argument, control_label__isnull=False):
         actions.replace_control_label(

@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from annotation.forms.planning import PlanForm
+from cqa_site.people.access import StudyRequest
 from cqa_site.people.models import Study
 from cqa_site.runs.actions import runs as actions
 from cqa_site.runs.planning import estimate_run
@@ -31,7 +32,7 @@ def estimate(study: Study, form: PlanForm) -> dict[str, Any]:
 
 
 def start_page(
-    request: HttpRequest,
+    request: StudyRequest,
     study: Study,
     form: PlanForm,
     template: str,
@@ -69,7 +70,7 @@ def _carry_secret(form: PlanForm) -> None:
     data["webhook_sealed"] = form.sealed_secret
 
 
-def start_one(request: HttpRequest, study: Study, form: PlanForm) -> HttpResponse:
+def start_one(request: StudyRequest, study: Study, form: PlanForm) -> HttpResponse:
     """Start the one run of a form; raises RunRefused."""
     run = actions.start_run(study=study, actor=request.user, plan=form.plan)
     messages.success(request, _("Run #%d is being prepared.") % run.number)

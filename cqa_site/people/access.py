@@ -22,10 +22,15 @@ EXPERTS = (Role.EXPERT, *RESEARCHERS)
 EVERYONE = tuple(Role)
 
 
-class StudyRequest(HttpRequest):
-    """For annotations: what `study_page` hands to a view, of a member who is signed in."""
+class PersonRequest(HttpRequest):
+    """For annotations: a request of somebody who is signed in."""
 
     user: User
+
+
+class StudyRequest(PersonRequest):
+    """For annotations: what `study_page` hands to a view, of a member of the study."""
+
     membership: Membership
 
 
@@ -59,7 +64,7 @@ def study_page(*roles: Role) -> Callable:
     def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         @login_required
         @wraps(view)
-        def page(request: HttpRequest, study_id: uuid.UUID, **kwargs) -> HttpResponse:
+        def page(request: StudyRequest, study_id: uuid.UUID, **kwargs) -> HttpResponse:
             membership = membership_or_404(request.user, study_id)
             if membership.role not in roles:
                 raise PermissionDenied

@@ -6,12 +6,12 @@ from allauth.account import views as allauth_account
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from cqa_site.people.access import memberships_of
+from cqa_site.people.access import PersonRequest, memberships_of
 from cqa_site.people.forms import NameForm, TokenForm
 from cqa_site.people.models import User
 from cqa_site.people.tokens import create_token, revoke_token
@@ -21,7 +21,7 @@ YOU_ID, TOKEN_ID = "you_%s", "token_%s"
 
 
 @login_required
-def account(request: HttpRequest) -> HttpResponse:
+def account(request: PersonRequest) -> HttpResponse:
     """Show the account; a POST changes the name."""
     if request.user.is_participant:
         return render(request, "people/account_participant.html")
@@ -37,7 +37,7 @@ def account(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_POST
-def token_new(request: HttpRequest) -> HttpResponse:
+def token_new(request: PersonRequest) -> HttpResponse:
     """Make an API token and show its secret, this once."""
     if request.user.is_participant:
         raise PermissionDenied
@@ -50,7 +50,7 @@ def token_new(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_POST
-def token_revoke(request: HttpRequest, token_id: uuid.UUID) -> HttpResponse:
+def token_revoke(request: PersonRequest, token_id: uuid.UUID) -> HttpResponse:
     """Make one of the person's tokens useless."""
     token = get_object_or_404(request.user.api_tokens, public_id=token_id)
     revoke_token(token=token, actor=request.user)
@@ -59,14 +59,14 @@ def token_revoke(request: HttpRequest, token_id: uuid.UUID) -> HttpResponse:
 
 
 @login_required
-def password_change(request: HttpRequest) -> HttpResponse:
+def password_change(request: PersonRequest) -> HttpResponse:
     """Change the password; people who came by a crowd link have none."""
     if request.user.is_participant:
         return redirect("account")
     return allauth_account.password_change(request)
 
 
-def _page(request: HttpRequest, status: int = 200, **context: object) -> HttpResponse:
+def _page(request: PersonRequest, status: int = 200, **context: object) -> HttpResponse:
     defaults = {
         "name_form": NameForm(instance=request.user, auto_id=YOU_ID),
         "token_form": TokenForm(auto_id=TOKEN_ID),

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
+from cqa_site.people.access import PersonRequest
 from cqa_site.people.actions.invitations import (
     AlreadyMember,
     EmailTaken,
@@ -49,7 +50,7 @@ def invitation_accept(request: HttpRequest) -> HttpResponse:
     return _accept_new(request, found)
 
 
-def _accept_signed_in(request: HttpRequest, found: Invitation) -> HttpResponse:
+def _accept_signed_in(request: PersonRequest, found: Invitation) -> HttpResponse:
     member = Membership.objects.filter(study=found.study, user=request.user).first()
     if member is not None:
         return _already_member(request, member)

@@ -2,12 +2,12 @@
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from cqa_site.people.access import memberships_of
+from cqa_site.people.access import PersonRequest, memberships_of
 from cqa_site.rounds.models import Participant
 
 from .forms import FaultForm
@@ -17,7 +17,7 @@ from .work import work_of
 
 
 @login_required
-def participation_end(request: HttpRequest) -> HttpResponse:
+def participation_end(request: PersonRequest) -> HttpResponse:
     """Show the completion code once the participation is over, else what is left to do."""
     participant = _participant(request)
     if participant.outcome != Participant.Outcome.RUNNING:
@@ -32,7 +32,7 @@ def participation_end(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_POST
-def participation_fault(request: HttpRequest) -> HttpResponse:
+def participation_fault(request: PersonRequest) -> HttpResponse:
     """Take a report; it ends the participation if the server saw a fault, too."""
     participant = _participant(request)
     form = FaultForm(request.POST)
@@ -46,7 +46,7 @@ def participation_fault(request: HttpRequest) -> HttpResponse:
     return redirect("participation_end")
 
 
-def _participant(request: HttpRequest) -> Participant:
+def _participant(request: PersonRequest) -> Participant:
     """The signed-in person's participation, as long as their membership counts."""
     participant = get_object_or_404(
         Participant.objects.select_related("study", "link__round", "user"), user=request.user
@@ -56,7 +56,9 @@ def _participant(request: HttpRequest) -> Participant:
     return participant
 
 
-def _running_page(request: HttpRequest, participant: Participant, form: FaultForm) -> HttpResponse:
+def _running_page(
+    request: PersonRequest, participant: Participant, form: FaultForm
+) -> HttpResponse:
     context = {
         "work": work_of(participant.link.round),
         "participant": participant,
