@@ -53,7 +53,7 @@ def score_hints(text: str, names: Iterable[str] = HINTS) -> list[Hint]:
     >>> for found in score_hints("Oak lasts longer [1]. Elm bends well [2, 3]."):
     ...     print(found.name, found.shown, found.points, sep=": ")
     sentences: 2 sentences: 0
-    repeats: none: None
+    repeats: no repetition: None
     citations: 2 citations of 3 arguments: None
     words: 6 words: None
     """
@@ -118,7 +118,7 @@ def _repeats(text: str) -> Hint:
         pair for pair in repeated_places(text) if not any(_is_same(pair, run) for run in pairs)
     ]
     places = tuple(sorted({place for pair in pairs for place in pair}))
-    shown = _number(len(pairs), "repetition") if pairs else "none"
+    shown = _number(len(pairs), "repetition") if pairs else "no repetition"
     return Hint("repeats", len(pairs), shown, None, places)
 
 

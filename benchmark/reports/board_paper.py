@@ -66,7 +66,7 @@ def paper_cell_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
     parts = ("mean", "sd", "n", "dropped", "off_scale")
     rows = paper_rows(board, judge) if has_paper(board) else []
     return columns, [
-        [row["name"], str(cell["scenario"]), *(cell[part] for part in parts)]
+        [row["name"], cell["scenario"] or _("No scenario"), *(cell[part] for part in parts)]
         for row in rows
         for cell in row["cells"]
         if cell

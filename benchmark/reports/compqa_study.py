@@ -1,12 +1,14 @@
 """The CompQA paper's tables from the score sheets of a live study.
 
-Every sheet that a leaderboard counts is read by its own rule: replicates of a judge and sheets of
-several people for one answer are averaged first, and unscored replies have no points. A system
-under a scenario stands for the one condition that its cell of the leaderboard shows.
+Scores are those of the leaderboard's switch to the paper's recipe: every sheet counts by itself,
+also where one answer has several. Agreement is about answers: there, replicates of a judge and
+sheets of several people for one answer are averaged first. A system under a scenario stands for
+the one condition that its cell of the leaderboard shows.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
@@ -26,6 +28,8 @@ from .sheet_rows import counted_sheets
 if TYPE_CHECKING:
     import pandas as pd
 
+    from benchmark.methods.board_options import BoardOptions
+
 
 class NothingScored(Exception):
     """The study has no sheets that count."""
@@ -42,11 +46,13 @@ def study_reproduction(study: Study) -> Reproduction:
     from .board_rows import board_table
     from .compqa_counts import pair_values
     from .compqa_layouts import study_layouts
-    from .compqa_values import sheet_values
+    from .compqa_values import agreement_values, score_values
 
     version = most_used_rubric(study)
-    sheets = study_sheets(board_table(version)[0], version.rubric)
-    values = pair_values(*_pairs(study)) | sheet_values(sheets, version.rubric)
+    table, rubric = board_table(version)[0], version.rubric
+    sheets = single_sheets(table, rubric)
+    values = pair_values(*_pairs(study)) | score_values(sheets, rubric)
+    values |= agreement_values(study_sheets(table, rubric), rubric)
     figures = compare({key: Found(ours=each) for key, each in values.items()})
     rows = sheets[["system", "scenario"]].drop_duplicates().sort_values(["system", "scenario"])
     places = [(str(system), int(scenario)) for system, scenario in rows.to_numpy()]
@@ -63,6 +69,35 @@ def most_used_rubric(study: Study) -> RubricVersion:
     return max(versions, key=lambda each: used[each])
 
 
+def single_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
+    """A row for each sheet, people's under one name, as `score_recipes` reads sheets.
+
+    Points off the scale are those that were given. ``table`` is that of `board_table`.
+    """
+    import pandas as pd
+
+    from benchmark.methods.board_data import judge_keys
+    from benchmark.methods.board_paper import GIVEN, paper_sheets
+    from benchmark.methods.score_recipes import with_totals
+
+    table = _of_one_condition(table)
+    judges, systems = _names(table)
+    sheets = paper_sheets(table, _options(rubric)).reset_index(drop=True)
+    points = sheets[list(rubric.keys)].astype(float)
+    for at in sheets.index[sheets["is_off"]]:
+        points.loc[at] = pd.Series(json.loads(sheets.at[at, GIVEN])).reindex(points.columns)
+    about = points.assign(
+        system=sheets["system_id"].map(systems),
+        scenario=sheets["scenario"].astype(int),
+        question=sheets["question_id"],
+        choice=sheets.index,
+        position=sheets["answer_id"],
+        rater=judge_keys(sheets).map(judges),
+        has_aspect=sheets["aspect"].astype(bool),
+    )
+    return with_totals(about, rubric)
+
+
 def study_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
     """A row for each answer and judge, people as one, as `score_recipes` reads sheets.
 
@@ -70,18 +105,13 @@ def study_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
     """
     import pandas as pd
 
-    from benchmark.methods.board_conditions import choose_conditions
-    from benchmark.methods.board_data import judge_keys, read_scores, system_order
-    from benchmark.methods.board_options import BoardOptions
+    from benchmark.methods.board_data import read_scores
     from benchmark.methods.score_recipes import with_totals
 
-    # Answers from useless arguments, say, are answers to another task.
-    table, _ = choose_conditions(table, system_order(table))
-    parts = {each.key: float(each.maximum) for each in rubric.criteria}
-    scored = read_scores(table, BoardOptions(maximum=float(rubric.maximum), parts=parts))
-    judges = _distinct(dict(zip(judge_keys(table), table["rater_name"], strict=True)))
-    judges[PEOPLE] = PEOPLE
-    systems = _distinct(dict(zip(table["system_id"], table["system"], strict=True)))
+    table = _of_one_condition(table)
+    judges, systems = _names(table)
+    options = _options(rubric)
+    scored, parts = read_scores(table, options), options.parts
     aspects = dict(zip(table["question_id"], table["aspect"], strict=True))
     questions = [scored.questions[code] for code in scored.question]
     sheets = pd.DataFrame(scored.parts, columns=list(parts)).assign(
@@ -95,6 +125,30 @@ def study_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
     )
     # A sheet without all criteria has no total, and neither has an answer with such sheets only.
     return with_totals(sheets, rubric).assign(total=scored.value)
+
+
+def _of_one_condition(table: pd.DataFrame) -> pd.DataFrame:
+    """Answers from useless arguments, say, are answers to another task."""
+    from benchmark.methods.board_conditions import choose_conditions
+    from benchmark.methods.board_data import system_order
+
+    return choose_conditions(table, system_order(table))[0]
+
+
+def _options(rubric: Rubric) -> BoardOptions:
+    from benchmark.methods.board_options import BoardOptions
+
+    parts = {each.key: float(each.maximum) for each in rubric.criteria}
+    return BoardOptions(maximum=float(rubric.maximum), parts=parts)
+
+
+def _names(table: pd.DataFrame) -> tuple[dict[str, str], dict[str, str]]:
+    """Names of judges, people as one, and of systems, by key."""
+    from benchmark.methods.board_data import judge_keys
+
+    judges = _distinct(dict(zip(judge_keys(table), table["rater_name"], strict=True)))
+    systems = _distinct(dict(zip(table["system_id"], table["system"], strict=True)))
+    return judges | {PEOPLE: PEOPLE}, systems
 
 
 def _pairs(

@@ -42,11 +42,15 @@ TWO_PEOPLE = "section 3"
 
 def sheet_values(sheets: pd.DataFrame, rubric: Rubric = COMPQA) -> Values:
     """Tables 2 to 5, and figures 6 and 7, of all raters there are."""
+    return score_values(sheets, rubric) | agreement_values(sheets, rubric)
+
+
+def score_values(sheets: pd.DataFrame, rubric: Rubric) -> Values:
+    """Tables 3 to 5, and figures 6 and 7: how high each rater scored what."""
     return {
         **leaderboard_values(sheets),
         **aspect_values(sheets),
         **scenario_values(sheets, rubric),
-        **agreement_values(sheets, rubric),
     }
 
 

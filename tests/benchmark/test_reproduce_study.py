@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.actions.conditions import condition
 from annotation.models import Answer, Argument
+from benchmark.actions.boards import BOARDS
 from benchmark.models import ScoreSheet
 from cqa_site.people.models import Rater, Study
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
@@ -44,25 +45,31 @@ def scored(study):
 
 
 def totals(study, kind, system, scenario):
-    """Means over a rater kind's sheets of each answer."""
-    found = {}
-    for sheet in ScoreSheet.objects.filter(
+    """Of every sheet of a rater kind."""
+    sheets = ScoreSheet.objects.filter(
         study=study, rater__kind=kind, answer__system__name=system, answer__scenario=scenario
-    ):
-        found.setdefault(sheet.answer_id, []).append(sheet.total)
-    return [statistics.mean(each) for each in found.values()]
+    )
+    return [sheet.total for sheet in sheets]
 
 
 @pytest.mark.parametrize(
     ("kind", "name"), [(Rater.Kind.MODEL, "Judge & Co"), (Rater.Kind.PERSON, "people")]
 )
-def test_cells_are_means_of_the_sheets(scored, kind, name):
+def test_cells_are_means_of_the_sheets_as_by_the_leaderboards_switch(scored, kind, name):
+    board = BOARDS.compute(scored.rubric_versions.get()).figures["board"]
+    names = [each["name"] for each in board["systems"]]
+    shown = {
+        (each["judge"] == "people", names[each["system"]], each["scenario"]): each
+        for each in board["paper"]["cells"]
+    }
     figures = {(each["table"], each["cell"]): each for each in json.loads(run(scored, "--json"))}
     for scenario in (1, 2):
         values = totals(scored, kind, "Alpha", scenario)
         each = figures["table 5", f"Alpha, scenario {scenario}, by {name}"]
         expected = [statistics.mean(values), statistics.stdev(values)]
-        assert each["ours"] == {"numbers": pytest.approx(expected), "n": 4}
+        assert each["ours"] == {"numbers": pytest.approx(expected), "n": 8}
+        cell = shown[kind == Rater.Kind.PERSON, "Alpha", scenario]
+        assert [cell["mean"], cell["sd"], cell["n"]] == pytest.approx([*expected, 8])
         assert (each["printed"], each["released"], each["status"]) == ("", None, "not printed")
 
 

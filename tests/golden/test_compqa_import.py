@@ -15,7 +15,7 @@ from benchmark.methods.compqa_rubric import COMPQA
 from benchmark.models import ScoreSheet
 from benchmark.reports.compqa_release import PEOPLE, our_sheets, paper_sheets, read_release
 from benchmark.reports.compqa_study import study_reproduction
-from benchmark.reports.compqa_values import agreement_values, scenario_values, sheet_values
+from benchmark.reports.compqa_values import agreement_values, scenario_values, score_values
 from benchmark.reports.sheet_rows import counted_sheets, sheet_table
 from cqa_site.people.models import Rater, Study
 
@@ -236,8 +236,10 @@ def test_agreement_of_judge_and_people_equals_the_files(stored, released):
     assert (alpha.numbers[0], alpha.n) == (pytest.approx(0.394, abs=0.003), 367)
 
 
-def test_the_papers_tables_of_the_study_are_ours_from_the_files(imported, folder):
-    theirs = sheet_values(our_sheets(read_release(folder)))
+def test_the_papers_tables_of_the_study_are_those_of_the_files(imported, folder):
+    """Scores by the paper's recipe, every sheet by itself; agreement about answers, as ours."""
+    release = read_release(folder)
+    theirs = score_values(paper_sheets(release), COMPQA) | agreement_values(our_sheets(release))
     found = study_reproduction(imported[0])
     ours = {each.key: each.found.ours for each in found.figures}
     assert {table for table, _cell in theirs} == {

@@ -93,7 +93,7 @@ def test_a_statement_made_twice_is_one_repetition():
     found = hint(text, "repeats")
     assert (found.counted, found.shown, found.points) == (1, "1 repetition", None)
     assert len(found.places) == 2
-    assert hint("Oak lasts. Elm bends.", "repeats").shown == "none"
+    assert hint("Oak lasts. Elm bends.", "repeats").shown == "no repetition"
 
 
 def test_citations_and_words():
