@@ -16,7 +16,7 @@ from benchmark.views import (
     scoring_examples,
     scoring_rounds,
     scoring_run,
-    scoring_run_new,
+    scoring_runs,
     sheet_export,
 )
 
@@ -35,7 +35,7 @@ urlpatterns = [
     *sheet_export.urlpatterns,
     *distillation.urlpatterns,
     *scoring_run.urlpatterns,
-    *scoring_run_new.urlpatterns,
+    *scoring_runs.urlpatterns,
     *preferences.urlpatterns,
     *judge_pages.urlpatterns,
 ]

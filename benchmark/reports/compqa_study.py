@@ -49,10 +49,12 @@ def study_reproduction(study: Study) -> Reproduction:
     from .compqa_values import agreement_values, score_values
 
     version = most_used_rubric(study)
-    table, rubric = board_table(version)[0], version.rubric
+    rubric = version.rubric
+    # Answers from useless arguments, say, are answers to another task.
+    table = _of_one_condition(board_table(version)[0])
     sheets = single_sheets(table, rubric)
     values = pair_values(*_pairs(study)) | score_values(sheets, rubric)
-    values |= agreement_values(study_sheets(table, rubric), rubric)
+    values |= agreement_values(averaged_sheets(table, rubric), rubric)
     figures = compare({key: Found(ours=each) for key, each in values.items()})
     rows = sheets[["system", "scenario"]].drop_duplicates().sort_values(["system", "scenario"])
     places = [(str(system), int(scenario)) for system, scenario in rows.to_numpy()]
@@ -72,7 +74,8 @@ def most_used_rubric(study: Study) -> RubricVersion:
 def single_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
     """A row for each sheet, people's under one name, as `score_recipes` reads sheets.
 
-    Points off the scale are those that were given. ``table`` is that of `board_table`.
+    Points off the scale are those that were given. ``table`` is that of `board_table`, of one
+    condition a cell.
     """
     import pandas as pd
 
@@ -80,7 +83,6 @@ def single_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
     from benchmark.methods.board_paper import GIVEN, paper_sheets
     from benchmark.methods.score_recipes import with_totals
 
-    table = _of_one_condition(table)
     judges, systems = _names(table)
     sheets = paper_sheets(table, _options(rubric)).reset_index(drop=True)
     points = sheets[list(rubric.keys)].astype(float)
@@ -98,17 +100,16 @@ def single_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
     return with_totals(about, rubric)
 
 
-def study_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
-    """A row for each answer and judge, people as one, as `score_recipes` reads sheets.
+def averaged_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
+    """A row for each answer and judge, people as one, with the means of their sheets.
 
-    ``table`` is that of `board_table`.
+    ``table`` is as for `single_sheets`.
     """
     import pandas as pd
 
     from benchmark.methods.board_data import read_scores
     from benchmark.methods.score_recipes import with_totals
 
-    table = _of_one_condition(table)
     judges, systems = _names(table)
     options = _options(rubric)
     scored, parts = read_scores(table, options), options.parts
@@ -128,7 +129,7 @@ def study_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
 
 
 def _of_one_condition(table: pd.DataFrame) -> pd.DataFrame:
-    """Answers from useless arguments, say, are answers to another task."""
+    """The sheets that the cells of the leaderboard are about."""
     from benchmark.methods.board_conditions import choose_conditions
     from benchmark.methods.board_data import system_order
 
