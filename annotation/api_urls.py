@@ -1,6 +1,4 @@
-"""Addresses of the REST interface; every one but the first two lies inside a study."""
-
-from django.urls import path, re_path
+"""Addresses of the relevance paper in the REST interface; every one lies inside a study."""
 
 from annotation.api import (
     adoptions,
@@ -9,18 +7,14 @@ from annotation.api import (
     cam,
     campaigns,
     consensus,
-    crowd,
     editing,
-    endpoints,
     faithfulness,
     files,
     generation_launches,
     imports,
     judges,
     labels,
-    people,
     preferred_labels,
-    prompts,
     quality,
     retrieval,
     runs,
@@ -30,25 +24,9 @@ from cqa_site.api.addresses import CHANGE, CREATE, LIST, REMOVE, ROW, R, S, addr
 from cqa_site.rounds.api import round_addresses
 
 C = S + "campaigns/<uuid:campaign_id>/"
-ANY = S + "rounds/<uuid:any_round_id>/"
 E = S + "editing-rounds/<uuid:round_id>/"
 
 urlpatterns = [
-    path("me/", studies.MeView.as_view(), name="api_me"),
-    address("studies/", "studies", studies.StudyNameViews, **CREATE),
-    address(S, "study", studies.StudyDetailViews, **CHANGE),
-    address(S + "log/", "log", people.LogViews, **LIST),
-    *resource(
-        S + "members/", "members", "member", people.MemberViews, row={"patch": "partial_update"}
-    ),
-    *resource(
-        S + "invitations/",
-        "invitations",
-        "invitation",
-        people.InvitationViews,
-        "revoke",
-        listed=CREATE,
-    ),
     *resource(
         S + "comparisons/",
         "comparisons",
@@ -86,7 +64,6 @@ urlpatterns = [
         **CHANGE,
     ),
     *resource(S + "guidelines/", "guidelines", "guideline", studies.GuidelineViews, listed=CREATE),
-    *resource(S + "jobs/", "jobs", "job", studies.JobViews),
     *resource(
         S + "imports/",
         "imports",
@@ -133,27 +110,6 @@ urlpatterns = [
     address(C + "close/", "campaign_close", campaigns.CloseViews, post="move"),
     address(C + "items/", "items", campaigns.ItemViews, **CREATE),
     address(C + "items/control/", "item_control", campaigns.ItemViews, post="control"),
-    *resource(
-        ANY + "crowd-links/",
-        "crowd_links",
-        "crowd_link",
-        crowd.CrowdLinkViews,
-        "close",
-        listed=CREATE,
-    ),
-    address(ANY + "participants/", "participants", crowd.ParticipantViews, **LIST),
-    address(
-        ANY + "participants/<uuid:public_id>/release/",
-        "participant_release",
-        crowd.ParticipantViews,
-        post="release",
-    ),
-    address(
-        ANY + "participants/<uuid:public_id>/fault/",
-        "participant_fault",
-        crowd.ParticipantViews,
-        post="fault",
-    ),
     *resource(C + "votes/", "votes", "vote", labels.VoteViews),
     *resource(
         C + "raters/",
@@ -214,28 +170,6 @@ urlpatterns = [
         "export_manifest",
         files.ExportViews,
         get="manifest",
-    ),
-    *resource(
-        S + "endpoints/",
-        "endpoints",
-        "endpoint",
-        endpoints.EndpointViews,
-        "probe archive",
-        listed=CREATE,
-        row=CHANGE,
-    ),
-    address(
-        S + "endpoints/embedded/", "endpoint_embedded", endpoints.EndpointViews, post="embedded"
-    ),
-    *resource(
-        S + "prompts/",
-        "prompts",
-        "prompt",
-        prompts.PromptViews,
-        "preview",
-        listed=CREATE,
-        row=CHANGE,
-        list_views=prompts.PromptListViews,
     ),
     *resource(
         S + "runs/",
@@ -334,5 +268,4 @@ urlpatterns = [
         editing.RoundCommentViews,
         listed=CREATE,
     ),
-    re_path(r"", studies.UnknownAddress.as_view(), name="api_unknown"),
 ]

@@ -2,14 +2,22 @@
 
 from django.apps import apps
 from django.conf import settings
-from django.urls import include, path
+from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
 from cqa_site import home
+from cqa_site.api.studies import UnknownAddress
 from cqa_site.web.health import health
 
 # Papers that a site may leave out of INSTALLED_APPS, each with all its addresses.
 PAPERS = [each for each in ("benchmark", "argsum") if apps.is_installed(each)]
+# Lists of addresses of the REST interface; what none of them knows is a 404 of its own.
+API = [
+    "cqa_site.api.urls",
+    "cqa_site.rounds.crowd.api_urls",
+    "cqa_site.runs.api_urls",
+    *(f"{paper}.api_urls" for paper in ("annotation", *PAPERS)),
+]
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -22,9 +30,8 @@ urlpatterns = [
     path("s/<uuid:study_id>/", include("annotation.urls")),
     *(path("s/<uuid:study_id>/", include(f"{paper}.urls")) for paper in PAPERS),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
-    # First, because the last address of the other list answers everything.
-    *(path("api/v1/", include(f"{paper}.api_urls")) for paper in PAPERS),
-    path("api/v1/", include("annotation.api_urls")),
+    *(path("api/v1/", include(addresses)) for addresses in API),
+    re_path(r"^api/v1/", UnknownAddress.as_view(), name="api_unknown"),
 ]
 
 handler500 = "cqa_site.web.unavailable.error_500"

@@ -6,14 +6,14 @@ from typing import Any
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.models import Answer, Question
+from annotation.prompts import FOLDER
 from cqa_site.judging.neutral import Neutral, fence_items, fence_token, neutralise, quote
 from cqa_site.judging.prompts import Layout, PromptParts, render
 from cqa_site.people.models import Study, User
 from cqa_site.runs import kinds
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.kind_parts import PromptKind
 from cqa_site.runs.models import PromptVersion
-
-from .first_prompts import FOLDER, first_prompts
 
 SCENARIOS = {f"answer_{number}": Answer.Scenario(number) for number in range(1, 5)}
 WITH_ARGUMENTS = ("answer_2", "answer_4")

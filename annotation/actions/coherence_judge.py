@@ -11,6 +11,7 @@ from django.db.models.fields.json import KT
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.models import Answer, CoherenceVerdict, Revision
+from annotation.prompts import FOLDER
 from annotation.reports.coherence_rows import Cited
 from cqa_site.judging.neutral import fence, fence_token, neutralise, quote
 from cqa_site.judging.parsing import (
@@ -23,13 +24,13 @@ from cqa_site.judging.parsing import (
 from cqa_site.judging.prompts import Layout, PromptParts, render
 from cqa_site.judging.schemas import verdict_schema
 from cqa_site.people.models import Study, User
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.kind_parts import PromptKind
 from cqa_site.runs.kinds import Ended, Question, Reading, Subject
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
 
 from .answer_lists import numbered_texts
 from .coherence_texts import chosen_citations
-from .first_prompts import FOLDER, first_prompts
 
 KIND = "coherence"
 PROMPTS = {

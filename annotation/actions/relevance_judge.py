@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as lazy
 
 from annotation.methods.seeded_sample import seeded_places
 from annotation.models import Argument, Campaign, JudgeLabel, RelevanceRun, campaigns_of
+from annotation.prompts import FOLDER
 from cqa_site.judging.identity import digest
 from cqa_site.judging.neutral import Neutral, fence, fence_items, fence_token, neutralise, quote
 from cqa_site.judging.parsing import (
@@ -28,12 +29,11 @@ from cqa_site.judging.parsing import (
 from cqa_site.judging.prompts import Layout, PromptParts, render
 from cqa_site.judging.schemas import batch_schema, label_schema
 from cqa_site.people.models import Rater, Study, User
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.kind_parts import PromptKind
 from cqa_site.runs.kinds import Ended, Question, Reading, Subject, Subjects
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
 from cqa_site.runs.spread import MOST
-
-from .first_prompts import FOLDER, first_prompts
 
 KIND = "relevance"
 SINGLE, BATCH = "relevance_single", "relevance_batch"

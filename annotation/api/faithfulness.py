@@ -28,6 +28,7 @@ from annotation.reports.faithfulness_versions import (
 from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.people.models import Study, User
+from cqa_site.runs.api.bodies import JobSerializer
 from cqa_site.runs.models import Run
 from cqa_site.web.problems import Conflict
 from cqa_site.web.strict_filters import refuse_unknown
@@ -77,22 +78,22 @@ class FaithfulnessViews(StudyViews):
         }
         return Response(serializers.FaithfulnessSerializer(shown).data)
 
-    @extend_schema(request=inputs.FiguresInput, responses={202: serializers.JobSerializer})
+    @extend_schema(request=inputs.FiguresInput, responses={202: JobSerializer})
     def compute(self, request: Request, **kwargs: Any) -> Response:
         """Bring the figures up to date in the background; one such job at a time."""
         given = self.read(inputs.FiguresInput)
         embedding = given.get("embedding", embedding_of(self.study))
         job = actions.request_figures(study=self.study, embedding=embedding, actor=request.user)
         job.refresh_from_db()
-        return Response(serializers.JobSerializer(job).data, status=202)
+        return Response(JobSerializer(job).data, status=202)
 
-    @extend_schema(request=inputs.NothingInput, responses=serializers.JobSerializer)
+    @extend_schema(request=inputs.NothingInput, responses=JobSerializer)
     def cancel(self, request: Request, **kwargs: Any) -> Response:
         """Stop the computation; what it has stored stays."""
         self.read(inputs.NothingInput)
         if not actions.cancel_figures(study=self.study, actor=request.user):
             raise Conflict("Nothing is being computed.")
-        return Response(serializers.JobSerializer(actions.latest_job(self.study)).data)
+        return Response(JobSerializer(actions.latest_job(self.study)).data)
 
 
 class FiguresViews(StudyViews):

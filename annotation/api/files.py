@@ -14,6 +14,7 @@ from annotation.actions import exports, snapshots
 from annotation.models import Campaign, ExportFile, Snapshot
 from cqa_site.api.requests import Request
 from cqa_site.results.api import FreezingViews
+from cqa_site.runs.api.bodies import JobSerializer
 from cqa_site.web.downloads import attachment
 from cqa_site.web.problems import Conflict, conflict_on
 
@@ -38,13 +39,13 @@ class SnapshotViews(FreezingViews, CampaignViews):
         """Newest first; the packed votes stay where they are."""
         return self.campaign.snapshots.defer("rows")
 
-    @extend_schema(request=inputs.NothingInput, responses={202: serializers.JobSerializer})
+    @extend_schema(request=inputs.NothingInput, responses={202: JobSerializer})
     def refresh(self, request: Request, **kwargs: Any) -> Response:
         """Ask for new figures of the live snapshot in the background."""
         self.read(inputs.NothingInput)
         job = snapshots.request_snapshot(campaign=self.campaign, actor=request.user)
         job.refresh_from_db()
-        return Response(serializers.JobSerializer(job).data, status=202)
+        return Response(JobSerializer(job).data, status=202)
 
 
 class SnapshotListViews(SnapshotViews):

@@ -22,33 +22,9 @@ from annotation.models import (
     System,
 )
 from annotation.reports import faithfulness_rows
-from cqa_site.people.models import Role
-from cqa_site.rounds.models import Participant
 from cqa_site.rounds.progress import TO_DO
-from cqa_site.runs.kind_parts import prompt_kinds
-from cqa_site.runs.models import Attempt, Call, Endpoint, Job, Run
+from cqa_site.runs.models import Attempt, Call, Run
 from cqa_site.web.strict_filters import TrueFalseFilter
-
-
-class MemberFilter(filters.FilterSet):
-    """Members by role."""
-
-    role = filters.ChoiceFilter(choices=Role.choices)
-    is_active = TrueFalseFilter()
-
-
-class ParticipantFilter(filters.FilterSet):
-    """People of crowd platforms by how their work ended, or by their link."""
-
-    outcome = filters.ChoiceFilter(choices=Participant.Outcome.choices)
-    link = filters.UUIDFilter(field_name="link__public_id")
-
-
-class AuditEventFilter(filters.FilterSet):
-    """Lines of the log by what was done, and to what."""
-
-    verb = filters.CharFilter(max_length=60)
-    subject = filters.CharFilter(max_length=200)
 
 
 class ComparisonFilter(filters.FilterSet):
@@ -171,27 +147,6 @@ class MatchFilter(filters.FilterSet):
     def by_decided(self, rows: QuerySet, _name: str, value: bool) -> QuerySet:
         """Only those somebody has spoken about, or only the others."""
         return rows.exclude(decision="") if value else rows.filter(decision="")
-
-
-class JobFilter(filters.FilterSet):
-    """Background work by kind and state."""
-
-    kind = filters.CharFilter(max_length=40)
-    state = filters.ChoiceFilter(choices=Job.State.choices)
-
-
-class EndpointFilter(filters.FilterSet):
-    """Endpoints by where the server is, and whether they are still offered."""
-
-    kind = filters.ChoiceFilter(choices=Endpoint.Kind.choices)
-    is_archived = TrueFalseFilter()
-
-
-class PromptFilter(filters.FilterSet):
-    """Prompt versions by kind, and whether a run used them."""
-
-    kind = filters.ChoiceFilter(choices=lambda: [(kind, kind) for kind in prompt_kinds()])
-    is_frozen = TrueFalseFilter(field_name="frozen_at", lookup_expr="isnull", exclude=True)
 
 
 class RunFilter(filters.FilterSet):

@@ -15,6 +15,7 @@ from annotation.models import JudgeLabel, TrainedJudge, campaigns_of
 from annotation.reports.judge_kept import figures_of
 from annotation.reports.judge_versions import Choice, state_of
 from cqa_site.api.requests import Request
+from cqa_site.runs.api.bodies import JobSerializer
 from cqa_site.web.problems import Conflict, invalid_on
 from cqa_site.web.strict_filters import refuse_undeclared
 
@@ -64,7 +65,7 @@ class TrainedJudgeViews(CampaignViews):
         version = get_object_or_404(self.get_queryset(), public_id=public_id)
         return Response(serializers.ModelCardSerializer(version).data)
 
-    @extend_schema(request=inputs.TrainingInput, responses={202: serializers.JobSerializer})
+    @extend_schema(request=inputs.TrainingInput, responses={202: JobSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Train the next version in the background; one training at a time."""
         wanted = self.read(inputs.TrainingInput).get("source", self.campaign.public_id)
@@ -77,12 +78,12 @@ class TrainedJudgeViews(CampaignViews):
                 campaign=self.campaign, source=source, actor=request.user
             )
         job.refresh_from_db()
-        return Response(serializers.JobSerializer(job).data, status=202)
+        return Response(JobSerializer(job).data, status=202)
 
-    @extend_schema(request=inputs.NothingInput, responses=serializers.JobSerializer)
+    @extend_schema(request=inputs.NothingInput, responses=JobSerializer)
     def cancel(self, request: Request, **kwargs: Any) -> Response:
         """Stop the training that waits or runs; nothing of it is kept."""
         self.read(inputs.NothingInput)
         if not actions.cancel_training(campaign=self.campaign, actor=request.user):
             raise Conflict("No training is waiting or running.")
-        return Response(serializers.JobSerializer(actions.latest_job(self.campaign)).data)
+        return Response(JobSerializer(actions.latest_job(self.campaign)).data)

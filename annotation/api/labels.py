@@ -17,6 +17,7 @@ from annotation.reports.votes import counted_votes
 from cqa_site.api.requests import Request
 from cqa_site.people.actions.raters import rater_for
 from cqa_site.people.models import Rater
+from cqa_site.runs.api.bodies import JobSerializer
 from cqa_site.web.problems import invalid_on
 
 from . import filters, inputs, serializers
@@ -123,13 +124,13 @@ class FinalLabelViews(CampaignViews):
         shown = {"choices": offered, "name": found[0] if found else "", "sets": sets}
         return Response(serializers.LabelComparisonSerializer(shown).data)
 
-    @extend_schema(request=inputs.NothingInput, responses={202: serializers.JobSerializer})
+    @extend_schema(request=inputs.NothingInput, responses={202: JobSerializer})
     def recompute(self, request: Request, **kwargs: Any) -> Response:
         """Ask for new final labels in the background."""
         self.read(inputs.NothingInput)
         job = consensus.request_final_labels(campaign=self.campaign, actor=request.user)
         job.refresh_from_db()
-        return Response(serializers.JobSerializer(job).data, status=202)
+        return Response(JobSerializer(job).data, status=202)
 
 
 class AdjudicationViews(CampaignViews):

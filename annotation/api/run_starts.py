@@ -15,11 +15,11 @@ from annotation.forms.faithfulness import CoherenceForm
 from annotation.forms.generation import GenerationForm
 from annotation.forms.judging import RunForm
 from annotation.forms.matrix import MatrixForm
-from annotation.forms.planning import PlanForm
 from annotation.models import campaigns_of
 from cqa_site.people.models import Study, User
 from cqa_site.runs.forms import MILLION
 from cqa_site.runs.kind_parts import PARTS, part_of
+from cqa_site.runs.plan_form import PlanForm
 
 from . import inputs
 

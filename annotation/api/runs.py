@@ -13,7 +13,6 @@ from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
-from annotation.forms.planning import PlanForm
 from annotation.reports.generation import compare_answers
 from annotation.reports.judge_compare import compare_runs
 from cqa_site.api.requests import Request
@@ -22,6 +21,7 @@ from cqa_site.people.models import Study
 from cqa_site.runs.actions import corrections
 from cqa_site.runs.actions import runs as actions
 from cqa_site.runs.models import Call, Job, Run
+from cqa_site.runs.plan_form import PlanForm
 from cqa_site.runs.planning import estimate_run
 from cqa_site.runs.progress import progress_of
 from cqa_site.runs.words import state_in_words

@@ -10,9 +10,9 @@ from annotation.actions.coherence_judge import KIND
 from annotation.actions.coherence_texts import target_of
 from annotation.models import Answer
 from cqa_site.people.models import Study
+from cqa_site.runs.plan_form import PlanForm
 
 from .conditions import ConditionsField
-from .planning import PlanForm
 
 # A short reason and a verdict; models that think aloud need more.
 MOST_TOKENS = 200

@@ -15,9 +15,9 @@ from annotation.reports.argument_lists import whose_labels
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.runs import MOST_REPLICATES
 from cqa_site.runs.models import PromptVersion
+from cqa_site.runs.plan_form import MOST_TOKENS, PlanForm
 
 from .labels import LabelsField
-from .planning import MOST_TOKENS, PlanForm
 
 
 class GenerationForm(PlanForm):

@@ -1,10 +1,8 @@
 """What requests of a run are about, and what was read from their replies, by kind of run."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
@@ -19,54 +17,10 @@ from annotation.models import (
     Revision,
 )
 from cqa_site.people.models import Study
-from cqa_site.runs.kind_parts import part_of
-from cqa_site.runs.models import Call, Run
+from cqa_site.runs.models import Call
+from cqa_site.runs.subjects import CallSubjects, Item, Titles
 
 from .coherence_rows import Cited
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One thing a request is about; ``value`` is what was read of it, ``reason`` why nothing."""
-
-    text: str
-    context: str
-    value: str = ""
-    note: str = ""
-    reason: str = ""
-    answer: Answer | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Titles:
-    """What the columns of a table of requests are called."""
-
-    item: Promise
-    value: Promise
-    note: Promise
-
-
-@dataclass(frozen=True, slots=True)
-class CallSubjects:
-    """How one kind of run says what its requests are about.
-
-    ``items`` takes calls and returns call → its items, None for one that is gone; a bounded
-    number of queries.
-    """
-
-    titles: Titles
-    items: Callable[[Study, Sequence[Call]], dict[int, list[Item | None]]]
-
-
-def items_of(run: Run, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
-    """Call → what it is about."""
-    return subjects_of(run).items(run.study, calls)
-
-
-def subjects_of(run: Run) -> CallSubjects:
-    """How the kind of a run says what its requests are about."""
-    found: CallSubjects = part_of(run.kind, "subjects")
-    return found
 
 
 def _sentences(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:

@@ -21,10 +21,10 @@ from annotation.reports.conditions import ALL, names_of, used_conditions
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
+from cqa_site.runs.views.context import run_context
+from cqa_site.runs.views.start import estimate, start_page
 
 from .chart_files import table_file
-from .run_context import run_context
-from .run_start import estimate, start_page
 
 PER_PAGE = 50
 

@@ -26,10 +26,9 @@ from cqa_site.people.models import Study
 from cqa_site.runs.actions.runs import draft, start_run
 from cqa_site.runs.kind_parts import prompt_kinds
 from cqa_site.runs.models import Run
+from cqa_site.runs.views.context import add_counts
+from cqa_site.runs.views.start import start_page
 from cqa_site.web.strict_query import chosen
-
-from .run_context import add_counts
-from .run_start import start_page
 
 PER_PAGE = 50
 OFFERED = 100

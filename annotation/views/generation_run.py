@@ -13,9 +13,9 @@ from annotation.reports.generation import CHOICES, read_answers, say, spread_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
+from cqa_site.runs.views.context import run_context
 
 from .generation import in_words, runs_of
-from .run_context import run_context
 
 PER_PAGE = 30
 OTHERS = 20

@@ -12,8 +12,7 @@ from annotation.forms.judging import RunForm
 from annotation.models import Campaign, campaigns_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-
-from .run_start import estimate, start_page
+from cqa_site.runs.views.start import estimate, start_page
 
 
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")

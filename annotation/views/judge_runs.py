@@ -13,10 +13,9 @@ from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.kind_parts import part_of
 from cqa_site.runs.models import Run
+from cqa_site.runs.views.context import add_counts, run_context
 from cqa_site.runs.views.control import run_or_404
 from cqa_site.web.strict_query import chosen, id_from
-
-from .run_context import add_counts, run_context
 
 PER_PAGE = 50
 OFFERED_CAMPAIGNS = 50

@@ -6,12 +6,12 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.actions.first_prompts import first_prompts
 from argsum.methods.written_key_points import clusters_schema, code_of, list_schema, one_schema
 from argsum.models import Cell, SystemRun
 from cqa_site.judging.neutral import Neutral, fence_records, fence_token, neutralise, quote
 from cqa_site.judging.prompts import Layout, PromptParts, render
 from cqa_site.people.models import Study, User
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.kind_parts import PromptKind
 from cqa_site.runs.kinds import Question
 from cqa_site.runs.models import PromptVersion

@@ -12,7 +12,6 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from annotation.api.serializers import JobSerializer
 from argsum.actions.key_point_boards import KEY_POINTS, request_board
 from argsum.models import KeyPointSnapshot
 from argsum.reports.summary_choice import board_choice
@@ -23,6 +22,7 @@ from cqa_site.api.views import StudyViews
 from cqa_site.results.api import FreezingViews
 from cqa_site.results.checking import manifest_of
 from cqa_site.results.rows import plain
+from cqa_site.runs.api.bodies import JobSerializer
 
 
 class KeyPointBoardSerializer(ReadSerializer):

@@ -10,7 +10,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.response import Response
 
-from annotation.api.serializers import JobSerializer
 from argsum.actions import scorer_training as training
 from argsum.actions.scorer_models import ScorerRefused
 from argsum.actions.scorer_trying import request_try
@@ -22,6 +21,7 @@ from cqa_site.api.inputs import Input, NothingInput, require_valid
 from cqa_site.api.requests import Request
 from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.api.views import StudyViews
+from cqa_site.runs.api.bodies import JobSerializer
 from cqa_site.web.problems import Conflict, conflict_on, invalid_on
 
 

@@ -5,12 +5,12 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.forms.planning import PlanForm
 from argsum.actions.counting_judge import KIND, REPLIES, TEMPERATURE
 from argsum.actions.counting_prompts import COVERAGE, UNIQUENESS
 from argsum.actions.counting_targets import target_of
 from argsum.models import Cell
 from cqa_site.people.models import Study
+from cqa_site.runs.plan_form import PlanForm
 
 # Room to name each reference before the count.
 MOST_TOKENS = 800

@@ -8,12 +8,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from annotation.forms.planning import PlanForm
 from argsum.actions.system_runs import WRITES_CLUSTERS
 from argsum.actions.writing import ARGUMENTS, KIND, WORDS, target_of, writable
 from argsum.actions.writing_prompts import COUNTS, OF_VARIANT, PROMPTS
 from argsum.models import SummarySet, SystemRun
 from cqa_site.people.models import Study, User
+from cqa_site.runs.plan_form import PlanForm
 
 MOST_KEY_POINTS = 60
 # Tokens of one key point in a reply.

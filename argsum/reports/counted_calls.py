@@ -5,10 +5,10 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.reports.call_subjects import CallSubjects, Item, Titles
 from argsum.models import CountReply
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Call
+from cqa_site.runs.subjects import CallSubjects, Item, Titles
 
 
 def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:

@@ -7,11 +7,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from annotation.reports.call_subjects import CallSubjects, Item, Titles
 from argsum.models import Cell, SummarySet, WrittenPart
 from cqa_site.people.models import Study
 from cqa_site.runs.kinds import Subject
 from cqa_site.runs.models import Call, Run
+from cqa_site.runs.subjects import CallSubjects, Item, Titles
 
 
 class Asked(NamedTuple):

@@ -6,15 +6,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.forms.planning import PlanForm
-from annotation.views.run_context import run_context
-from annotation.views.run_pages import PER_PAGE, Part, RunFace, Taken, run_urls
 from argsum.actions.counting_judge import KIND, clipped_and_unparsable, dimension_of
 from argsum.actions.metric_making import Choice, scorable_sets
 from argsum.forms.counting_runs import CountingRunForm
 from argsum.models import CountingRun, CountReply, MetricScore
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
+from cqa_site.runs.plan_form import PlanForm
+from cqa_site.runs.views.context import run_context
+from cqa_site.runs.views.face import PER_PAGE, Part, RunFace, Taken, run_urls
 
 
 def _taken(study: Study, form: PlanForm, requests: int) -> Taken:

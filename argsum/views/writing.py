@@ -9,14 +9,14 @@ from django.urls import path
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
-from annotation.views.run_context import run_context
-from annotation.views.run_start import estimate, start_page
 from argsum.actions.writing import system_run_of, writable
 from argsum.forms.writing import WritingForm
 from argsum.models import SystemRun
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
+from cqa_site.runs.views.context import run_context
+from cqa_site.runs.views.start import estimate, start_page
 
 
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")

@@ -7,7 +7,6 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.actions.first_prompts import first_prompts
 from annotation.models import Answer, Question
 from benchmark.methods.canaries import CANARIES, plant
 from benchmark.methods.judge_texts import criteria_text, format_text, points_text
@@ -18,6 +17,7 @@ from cqa_site.judging.neutral import fence, fence_token, neutralise, quote
 from cqa_site.judging.prompts import Layout, PromptParts, placeholders, render
 from cqa_site.people.models import Study, User
 from cqa_site.runs import kinds
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.kind_parts import PromptKind
 from cqa_site.runs.models import PromptVersion
 

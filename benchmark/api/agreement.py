@@ -9,12 +9,12 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from annotation.api.serializers import JobSerializer
 from benchmark.actions.agreement_shown import shown_agreement
 from benchmark.models import BoardSnapshot
 from benchmark.reports.score_agreement import judge_trust
 from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
+from cqa_site.runs.api.bodies import JobSerializer
 from cqa_site.web.strict_filters import refuse_unknown
 
 WHICH = [

@@ -13,7 +13,6 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from annotation.api.serializers import JobSerializer
 from benchmark.actions.boards import BOARDS, boards_of, request_board, request_slice
 from benchmark.methods.board_options import TOTAL
 from benchmark.models import BoardSnapshot
@@ -26,6 +25,7 @@ from cqa_site.api.views import StudyViews
 from cqa_site.results.api import FreezingViews
 from cqa_site.results.checking import manifest_of
 from cqa_site.results.rows import plain
+from cqa_site.runs.api.bodies import JobSerializer
 
 
 class BoardSerializer(ReadSerializer):

@@ -9,7 +9,6 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from annotation.forms.conditions import ConditionsField
-from annotation.forms.planning import PlanForm
 from annotation.models import Answer
 from benchmark.actions.judge_examples import (
     Contaminated,
@@ -31,6 +30,7 @@ from benchmark.actions.scoring_judge import KIND
 from benchmark.methods.canaries import FEWEST, MOST_ASKED
 from benchmark.models import RubricVersion, ScoringRound
 from cqa_site.people.models import Study, User
+from cqa_site.runs.plan_form import PlanForm
 from cqa_site.web.strict_query import id_from
 
 MOST_SWAPPED = 200

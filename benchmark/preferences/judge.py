@@ -12,9 +12,7 @@ from django.db.models import Count, Exists, Model, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.actions.prompt_preview import Previewed
 from annotation.methods.seeded_sample import seeded_places
-from annotation.reports.call_subjects import CallSubjects, Item, Titles
 from benchmark.actions.judge_prompts import NO_ASPECT, question_text
 from benchmark.preferences.kind import SAID_LEFT, SAID_RIGHT, turned
 from benchmark.preferences.methods.verdicts import BOTH_BAD, LEFT, RIGHT, TIE
@@ -30,8 +28,10 @@ from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.kind_parts import PromptKind
 from cqa_site.runs.kinds import Ended, Question, Reading, Subject
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+from cqa_site.runs.previewing import Previewed
 from cqa_site.runs.raters import rater_of
 from cqa_site.runs.spread import MOST
+from cqa_site.runs.subjects import CallSubjects, Item, Titles
 
 KIND, PROMPT = "preferring", "preference"
 CHOICES = ("all", "judged", "round", "sample")

@@ -6,10 +6,10 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.forms.planning import PlanForm
 from benchmark.preferences.judge import KIND, PROMPT, target_of
 from benchmark.preferences.models import PreferenceRound
 from cqa_site.people.models import Study
+from cqa_site.runs.plan_form import PlanForm
 
 
 class PreferringRunForm(PlanForm):

@@ -10,16 +10,16 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.forms.planning import PlanForm
-from annotation.views.run_context import run_context
-from annotation.views.run_pages import PER_PAGE, Part, RunFace, Taken, run_urls
 from benchmark.preferences.judge import KIND, NEEDED, ORDERS, PreferringKind
 from benchmark.preferences.judge_form import PreferringRunForm
 from benchmark.preferences.methods.verdicts import TIE
 from benchmark.preferences.models import PreferenceRound, PreferenceSheet
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
+from cqa_site.runs.plan_form import PlanForm
 from cqa_site.runs.raters import rater_of
+from cqa_site.runs.views.context import run_context
+from cqa_site.runs.views.face import PER_PAGE, Part, RunFace, Taken, run_urls
 
 
 def _taken(study: Study, form: PlanForm, requests: int) -> Taken:

@@ -7,11 +7,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.models import Answer
-from annotation.reports.call_subjects import CallSubjects, Item, Titles
 from benchmark.methods.canaries import CANARIES
 from benchmark.models import JudgementPart, ProbeResult, ScoreSheet
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Call
+from cqa_site.runs.subjects import CallSubjects, Item, Titles
 
 PLAIN, CANARY, SWAP = 0, 1, 2
 CANARY_NAMES = {

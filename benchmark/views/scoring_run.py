@@ -11,7 +11,6 @@ from django.urls import path
 from annotation.models import Answer
 from annotation.reports.conditions import names_of, used_conditions
 from annotation.views.chart_files import table_file
-from annotation.views.run_context import run_context
 from benchmark.actions.judge_targets import (
     count_held_out,
     count_learned,
@@ -35,6 +34,7 @@ from benchmark.reports.scoring_runs import (
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
+from cqa_site.runs.views.context import run_context
 from cqa_site.web.strict_query import chosen, id_from
 
 PER_PAGE = 50

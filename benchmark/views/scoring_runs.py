@@ -5,8 +5,6 @@ from collections import Counter
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from annotation.forms.planning import PlanForm
-from annotation.views.run_pages import Part, RunColumn, RunFace, RunFilter, Taken, run_urls
 from benchmark.actions.judge_targets import (
     count_held_out,
     count_learned,
@@ -18,6 +16,8 @@ from benchmark.models import ScoringRun
 from benchmark.reports.scoring_calls import CANARY, PLAIN, SWAP, Asked
 from cqa_site.people.models import Study
 from cqa_site.runs.actions.runs import draft
+from cqa_site.runs.plan_form import PlanForm
+from cqa_site.runs.views.face import Part, RunColumn, RunFace, RunFilter, Taken, run_urls
 
 
 def _taken(study: Study, form: PlanForm, requests: int) -> Taken:

@@ -49,9 +49,9 @@ class KindParts:
     prompts
         Path of a mapping: kind of prompt → `PromptKind`.
     tried_on
-        Path of what its prompts are tried out on; see `annotation.actions.prompt_preview`.
+        Path of what its prompts are tried out on; see `cqa_site.runs.previewing`.
     subjects
-        Path of what its requests are about; see `annotation.reports.call_subjects`.
+        Path of what its requests are about; see `cqa_site.runs.subjects`.
     page
         Path of a function ``(request, study, run)`` that makes the page of one run.
     start

@@ -2,7 +2,13 @@
 
 from django.urls import include, path
 
-from .views import control, endpoints, jobs
+from .views import calls, control, endpoints, jobs, prompts
 
-of_study = [*jobs.urlpatterns, *endpoints.urlpatterns, *control.urlpatterns]
+of_study = [
+    *jobs.urlpatterns,
+    *endpoints.urlpatterns,
+    *control.urlpatterns,
+    *calls.urlpatterns,
+    *prompts.urlpatterns,
+]
 urlpatterns = [path("s/<uuid:study_id>/", include(of_study))]

@@ -2,10 +2,10 @@
 
 from annotation.actions.answer_prompts import PROMPTS
 from annotation.actions.answer_targets import target_of
-from annotation.actions.first_prompts import first_prompts
 from annotation.actions.generation_launches import matrix_of, start_launch
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.people.models import Study, User
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.actions.runs import RunPlan
 from cqa_site.runs.draining import drain_inline
 from cqa_site.runs.models import Endpoint, PromptVersion, Run

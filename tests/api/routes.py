@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotation.api_urls import urlpatterns as annotation_addresses
-from argsum.api_urls import urlpatterns as argsum_addresses
-from benchmark.api_urls import urlpatterns as benchmark_addresses
 from tests.annotation.made_generations import scenario
+
+from .addresses import ADDRESSES
 
 NAMED = (
     "dataset",
@@ -615,9 +614,9 @@ NOWHERE = uuid.UUID(int=7)
 def declared() -> set[tuple[str, str]]:
     """Name and method of everything the address file knows."""
     found = set()
-    for pattern in [*annotation_addresses, *benchmark_addresses, *argsum_addresses]:
+    for pattern in ADDRESSES:
         name = pattern.name.removeprefix("api_")
         actions = getattr(pattern.callback, "actions", None) or {"get": "get"}
         # A view that was asked once has "head" beside its "get".
         found |= {(name, method) for method in actions if method != "head"}
-    return found - {("unknown", "get")}
+    return found

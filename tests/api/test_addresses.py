@@ -3,9 +3,7 @@
 import re
 from pathlib import Path
 
-from annotation.api_urls import urlpatterns as annotation_addresses
-from argsum.api_urls import urlpatterns as argsum_addresses
-from benchmark.api_urls import urlpatterns as benchmark_addresses
+from .addresses import ADDRESSES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs/api.md"
 SHORT = {
@@ -26,6 +24,5 @@ def short(address):
 
 def test_every_address_is_in_the_documentation():
     text = DOCS.read_text(encoding="utf-8")
-    patterns = (*annotation_addresses, *argsum_addresses, *benchmark_addresses)
-    addresses = {short(str(each.pattern)) for each in patterns}
+    addresses = {short(str(each.pattern)) for each in ADDRESSES}
     assert [each for each in sorted(addresses) if f"`{each}`" not in text] == []

@@ -10,7 +10,7 @@ from annotation.forms.campaigns import CampaignForm
 from annotation.forms.consensus import ConsensusForm
 from annotation.forms.editing import RoundForm as EditingRoundForm
 from annotation.forms.generation import GenerationForm
-from annotation.forms.judging import PromptForm, RunForm
+from annotation.forms.judging import RunForm
 from annotation.forms.quality import ControlChangeForm
 from annotation.models import campaigns_of
 from argsum.api.system_runs import SystemRunInput
@@ -19,9 +19,13 @@ from argsum.forms.scorers import ScorerForm, TrainForm, TryForm
 from benchmark.forms.scoring import RoundForm as ScoringRoundForm
 from benchmark.preferences.api import PreferenceRoundInput
 from benchmark.preferences.forms import RoundForm as PreferenceRoundForm
+from cqa_site.api.bodies import InvitationInput, StudyInput
 from cqa_site.people.forms import InvitationForm, StudyForm
+from cqa_site.rounds.crowd.api_bodies import CrowdLinkInput
 from cqa_site.rounds.crowd.forms import ParticipantLinkForm
+from cqa_site.runs.api.bodies import EndpointInput, PreviewInput, PromptInput, PromptTextInput
 from cqa_site.runs.forms import EndpointForm, LimitsForm
+from cqa_site.runs.prompt_form import PromptForm
 
 from .routes import LISTS, NOWHERE, WRITES
 
@@ -191,10 +195,10 @@ DECLARED["campaign"] = DECLARED["campaigns"]
 DECLARED |= {
     name: set(serializer().fields)
     for serializer, names in {
-        inputs.EndpointInput: ("endpoints", "endpoint"),
-        inputs.PromptInput: ("prompts",),
-        inputs.PromptTextInput: ("prompt",),
-        inputs.PreviewInput: ("prompt_preview",),
+        EndpointInput: ("endpoints", "endpoint"),
+        PromptInput: ("prompts",),
+        PromptTextInput: ("prompt",),
+        PreviewInput: ("prompt_preview",),
         inputs.RunInput: ("runs", "run_estimate"),
         inputs.LimitsInput: ("run",),
         inputs.LaunchInput: ("generation_launches", "generation_launch_estimate"),
@@ -208,16 +212,16 @@ def test_the_api_takes_what_the_pages_forms_take():
         inputs.CampaignInput: CampaignForm,
         inputs.ControlChangeInput: ControlChangeForm,
         inputs.ConsensusInput: ConsensusForm,
-        inputs.CrowdLinkInput: ParticipantLinkForm,
+        CrowdLinkInput: ParticipantLinkForm,
         inputs.EditingRoundInput: EditingRoundForm,
-        inputs.EndpointInput: EndpointForm,
-        inputs.InvitationInput: InvitationForm,
+        EndpointInput: EndpointForm,
+        InvitationInput: InvitationForm,
         inputs.LimitsInput: LimitsForm,
-        inputs.PromptTextInput: PromptForm,
+        PromptTextInput: PromptForm,
         PreferenceRoundInput: PreferenceRoundForm,
         inputs.RunInput: RunForm,
         inputs.AnswersRunInput: GenerationForm,
-        inputs.StudyInput: StudyForm,
+        StudyInput: StudyForm,
     }
     in_the_page_s_address = {"item_id", "campaign", "kind"}
     # Money is typed in units; a page carries its secret past the question about the price.

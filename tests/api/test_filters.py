@@ -4,10 +4,11 @@ import pytest
 from rest_framework.serializers import ModelSerializer
 
 from annotation.api import serializers
-from annotation.api_urls import urlpatterns as annotation_addresses
-from argsum.api_urls import urlpatterns as argsum_addresses
-from benchmark.api_urls import urlpatterns as benchmark_addresses
+from cqa_site.api import bodies as people
+from cqa_site.rounds.crowd import api_bodies as crowd
+from cqa_site.runs.api import bodies as runs
 
+from .addresses import ADDRESSES
 from .routes import LISTS
 
 pytestmark = pytest.mark.django_db
@@ -28,8 +29,7 @@ SECRETS = (
 
 
 def view_of(route):
-    addresses = (*annotation_addresses, *benchmark_addresses, *argsum_addresses)
-    return next(each for each in addresses if each.name == f"api_{route.name}").callback.cls
+    return next(each for each in ADDRESSES if each.name == f"api_{route.name}").callback.cls
 
 
 def relation_paths(model, depth):
@@ -164,7 +164,7 @@ def test_counted_votes_are_those_of_the_figures(world, researcher):
 
 
 def test_no_view_searches_or_orders_by_request():
-    for pattern in (*annotation_addresses, *benchmark_addresses, *argsum_addresses):
+    for pattern in ADDRESSES:
         view = pattern.callback.cls
         assert not getattr(view, "search_fields", None)
         assert not getattr(view, "ordering_fields", None)
@@ -173,7 +173,8 @@ def test_no_view_searches_or_orders_by_request():
 def test_serializers_name_every_field():
     found = [
         each
-        for each in vars(serializers).values()
+        for module in (serializers, people, crowd, runs)
+        for each in vars(module).values()
         if isinstance(each, type) and issubclass(each, ModelSerializer) and hasattr(each, "Meta")
     ]
     assert len(found) > 15

@@ -1,9 +1,9 @@
 """Runs in which a scripted judge counts."""
 
-from annotation.actions.first_prompts import first_prompts
 from argsum.actions.counting_prompts import COVERAGE, PROMPTS
 from argsum.actions.counting_targets import target_of
 from cqa_site.people.models import Study, User
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.actions.runs import RunPlan
 from cqa_site.runs.models import Endpoint, Run
 from tests.runs.made_runs import carry_run

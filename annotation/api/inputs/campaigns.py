@@ -62,19 +62,3 @@ class ControlChangeInput(Input):
     item_id = serializers.CharField(max_length=200)
     label = serializers.IntegerField(min_value=0, max_value=9, allow_null=True)
     reason = serializers.CharField(max_length=300)
-
-
-class CrowdLinkInput(Input):
-    """A link for a crowd platform; what is left out keeps its default."""
-
-    platform = serializers.CharField(max_length=60, required=False)
-    required_items = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
-    max_participants = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
-    days = serializers.IntegerField(min_value=1, max_value=365, default=30)
-    completed_code = serializers.CharField(max_length=40)
-    screened_out_code = serializers.CharField(max_length=40)
-    no_work_code = serializers.CharField(max_length=40)
-    fault_code = serializers.CharField(max_length=40)
-    participant_param = serializers.CharField(max_length=40, required=False)
-    study_param = serializers.CharField(max_length=40, allow_blank=True, required=False)
-    session_param = serializers.CharField(max_length=40, allow_blank=True, required=False)

@@ -11,67 +11,15 @@ from annotation.forms.matrix import WORDINGS
 from annotation.models import Answer
 from cqa_site.api.inputs import ConditionIds, Input
 from cqa_site.judging.parameters import TOKEN_LIMITS
-from cqa_site.judging.prompts import LONGEST_PART
 from cqa_site.runs.actions.runs import MOST_REPLICATES, PREFLIGHTS
+from cqa_site.runs.api.bodies import LARGEST_INTEGER
 from cqa_site.runs.forms import MILLION, MOST_MONEY
-from cqa_site.runs.kind_parts import prompt_kinds
 from cqa_site.runs.models import Run
 
-LARGEST_INTEGER = 2**31 - 1
 LARGEST_CAP = MOST_MONEY * MILLION
 MOST_REASONS = 50
 MOST_COMPARISONS = 1_000
 MOST_SYSTEMS = 200
-
-
-class EndpointInput(Input):
-    """A server and model; what is left out keeps its default, or its value on a change.
-
-    ``key`` can be written and never read. Left out or empty it stays as it is; another
-    origin in ``base_url`` clears it.
-    """
-
-    name = serializers.CharField(max_length=120)
-    base_url = serializers.CharField(max_length=500)
-    model = serializers.CharField(max_length=200)
-    key = serializers.CharField(max_length=2_000, allow_blank=True, required=False)
-    price_in = serializers.DecimalField(12, 6, min_value=0, required=False)
-    price_out = serializers.DecimalField(12, 6, min_value=0, required=False)
-    max_in_flight = serializers.IntegerField(min_value=1, max_value=512, required=False)
-    requests_per_minute = serializers.IntegerField(
-        min_value=1, max_value=LARGEST_INTEGER, allow_null=True, required=False
-    )
-    tokens_per_minute = serializers.IntegerField(
-        min_value=1, max_value=LARGEST_INTEGER, allow_null=True, required=False
-    )
-    deadline_seconds = serializers.IntegerField(min_value=1, max_value=600, required=False)
-    extra_params = serializers.DictField(required=False)
-
-
-class PromptTextInput(Input):
-    """Name, texts and note of a version that no run has used; what is left out stays."""
-
-    name = serializers.CharField(max_length=120)
-    system = serializers.CharField(max_length=LONGEST_PART, allow_blank=True, default="")
-    user = serializers.CharField(max_length=LONGEST_PART)
-    note = serializers.CharField(max_length=300, allow_blank=True, default="")
-
-
-class PromptInput(PromptTextInput):
-    """The next version of one kind of prompt."""
-
-    kind = serializers.ChoiceField(list(prompt_kinds()))
-
-
-class PreviewInput(Input):
-    """Which item to show, by default the first; other texts than those of the version.
-
-    The item is an argument for a judge's prompt and a question for a scenario's.
-    """
-
-    item = serializers.UUIDField(required=False)
-    system = serializers.CharField(max_length=LONGEST_PART, allow_blank=True, required=False)
-    user = serializers.CharField(max_length=LONGEST_PART, required=False)
 
 
 class PlanInput(Input):

@@ -17,10 +17,7 @@ from .calls import (
 from .campaigns import (
     CampaignSerializer,
     ConsensusSerializer,
-    CrowdLinkSerializer,
     ItemSerializer,
-    NewCrowdLinkSerializer,
-    ParticipantSerializer,
 )
 from .editing import (
     EditingRoundSerializer,
@@ -29,12 +26,6 @@ from .editing import (
     MadeAnswersSerializer,
     RevisionSerializer,
     RoundCommentSerializer,
-)
-from .endpoints import (
-    EndpointSerializer,
-    PreviewSerializer,
-    PromptDetailSerializer,
-    PromptSerializer,
 )
 from .faithfulness import (
     AgreementSerializer,
@@ -62,12 +53,6 @@ from .labels import (
     PreferredLabelsSerializer,
     RaterSerializer,
     VoteSerializer,
-)
-from .people import (
-    AuditEventSerializer,
-    InvitationSerializer,
-    MemberSerializer,
-    NewInvitationSerializer,
 )
 from .quality import (
     AnnotatorDetailSerializer,
@@ -99,12 +84,7 @@ from .studies import (
     ArgumentSerializer,
     ComparisonSerializer,
     GuidelineSerializer,
-    JobSerializer,
     LevelSerializer,
-    MeSerializer,
-    StudyNameSerializer,
-    StudySerializer,
-    TokenSerializer,
 )
 
 __all__ = [
@@ -119,7 +99,6 @@ __all__ = [
     "AnswerSerializer",
     "AnswersComparisonSerializer",
     "ArgumentSerializer",
-    "AuditEventSerializer",
     "CallDetailSerializer",
     "CallReplySerializer",
     "CallSerializer",
@@ -134,12 +113,10 @@ __all__ = [
     "ControlSerializer",
     "CorpusHitSerializer",
     "CorpusSerializer",
-    "CrowdLinkSerializer",
     "EditedTextSerializer",
     "EditingRoundSerializer",
     "EditingTaskDetailSerializer",
     "EditingTaskSerializer",
-    "EndpointSerializer",
     "EstimateSerializer",
     "ExcludedSerializer",
     "ExclusionPreviewSerializer",
@@ -153,9 +130,7 @@ __all__ = [
     "ImportMatchSerializer",
     "ImportProblemSerializer",
     "ImportSerializer",
-    "InvitationSerializer",
     "ItemSerializer",
-    "JobSerializer",
     "JudgeLabelSerializer",
     "JudgeSerializer",
     "LabelComparisonSerializer",
@@ -163,16 +138,8 @@ __all__ = [
     "LaunchSerializer",
     "LevelSerializer",
     "MadeAnswersSerializer",
-    "MeSerializer",
-    "MemberSerializer",
     "ModelCardSerializer",
-    "NewCrowdLinkSerializer",
-    "NewInvitationSerializer",
-    "ParticipantSerializer",
     "PreferredLabelsSerializer",
-    "PreviewSerializer",
-    "PromptDetailSerializer",
-    "PromptSerializer",
     "QuestionSerializer",
     "RaterSerializer",
     "RevisionSerializer",
@@ -182,11 +149,8 @@ __all__ = [
     "RunSerializer",
     "SnapshotDetailSerializer",
     "SnapshotSerializer",
-    "StudyNameSerializer",
-    "StudySerializer",
     "SystemSerializer",
     "TakenSerializer",
-    "TokenSerializer",
     "TrainedJudgeSerializer",
     "VerdictSerializer",
     "VoteSerializer",

@@ -4,10 +4,10 @@ from rest_framework import serializers
 
 from annotation.models import JudgeLabel
 from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.runs.api.bodies import MessageSerializer
 from cqa_site.runs.models import Attempt, Call, Reply
 
 from .base import SentenceSerializer
-from .endpoints import MessageSerializer
 
 
 class CallSerializer(ReadSerializer):

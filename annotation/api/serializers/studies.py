@@ -4,46 +4,6 @@ from rest_framework import serializers
 
 from annotation.models import Argument, ArgumentOrigin, Comparison, Guideline
 from cqa_site.api.serializers import ReadSerializer, public_id
-from cqa_site.people.models import ApiToken, Membership, Study, User
-from cqa_site.runs.models import Job
-
-
-class TokenSerializer(ReadSerializer):
-    """The token of this very request, without its secret."""
-
-    class Meta:
-        model = ApiToken
-        fields = ["id", "name", "scope", "last_four", "created_at", "expires_at"]
-
-
-class MeSerializer(ReadSerializer):
-    """The person behind the token."""
-
-    token = TokenSerializer(read_only=True)
-
-    class Meta:
-        model = User
-        fields = ["id", "email", "name", "token"]
-
-
-class StudyNameSerializer(serializers.ModelSerializer):
-    """What every member may know of a study."""
-
-    id = public_id("study")
-    name = serializers.CharField(source="study.name", read_only=True)
-
-    class Meta:
-        model = Membership
-        fields = ["id", "name", "role"]
-        read_only_fields = fields
-
-
-class StudySerializer(ReadSerializer):
-    """A study as its researchers see it."""
-
-    class Meta:
-        model = Study
-        fields = ["id", "name", "description", "is_demo", "created_at"]
 
 
 class ComparisonSerializer(ReadSerializer):
@@ -103,21 +63,3 @@ class GuidelineSerializer(ReadSerializer):
     class Meta:
         model = Guideline
         fields = ["id", "number", "title", "body", "levels", "frozen_at", "created_at"]
-
-
-class JobSerializer(ReadSerializer):
-    """One piece of background work."""
-
-    class Meta:
-        model = Job
-        fields = [
-            "id",
-            "kind",
-            "state",
-            "done",
-            "total",
-            "note",
-            "error",
-            "created_at",
-            "finished_at",
-        ]

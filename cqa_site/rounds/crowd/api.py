@@ -10,8 +10,16 @@ from django.urls import reverse
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
+from cqa_site.api.inputs import NothingInput, require_valid
 from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
+from cqa_site.rounds.crowd.api_bodies import (
+    CrowdLinkInput,
+    CrowdLinkSerializer,
+    NewCrowdLinkSerializer,
+    ParticipantFilter,
+    ParticipantSerializer,
+)
 from cqa_site.rounds.crowd.forms import ParticipantLinkForm, usual_items
 from cqa_site.rounds.crowd.participants import (
     close_link,
@@ -25,8 +33,6 @@ from cqa_site.rounds.crowd.places import release_place
 from cqa_site.rounds.crowd.work import crowd_rounds, work_of
 from cqa_site.rounds.models import Participant, ParticipantLink, Round
 from cqa_site.web.problems import Conflict
-
-from . import filters, inputs, serializers
 
 
 class RoundViews(StudyViews):
@@ -44,25 +50,23 @@ class CrowdLinkViews(RoundViews):
     """The crowd links of a round."""
 
     queryset = ParticipantLink.objects.none()
-    serializer_class = serializers.CrowdLinkSerializer
+    serializer_class = CrowdLinkSerializer
 
     def rows(self) -> QuerySet:
         """Newest first, each with how many people came in by it."""
         most = work_of(self.round).most_items(self.round)
         return links_of(self.round).annotate(most_items=Value(most))
 
-    @extend_schema(
-        request=inputs.CrowdLinkInput, responses={201: serializers.NewCrowdLinkSerializer}
-    )
+    @extend_schema(request=CrowdLinkInput, responses={201: NewCrowdLinkSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Make a link; ``address`` is told this once, only its hash is kept."""
-        given = self.read(inputs.CrowdLinkInput)
+        given = self.read(CrowdLinkInput)
         work = work_of(self.round)
         most = work.most_items(self.round)
         defaults = model_to_dict(ParticipantLink(), fields=ParticipantLinkForm.Meta.fields)
         defaults["required_items"] = usual_items(most)
         form = ParticipantLinkForm(defaults | given, most_items=most, counted=work.counted())
-        inputs.require_valid(form)
+        require_valid(form)
         made, secret = create_link(
             round_=self.round,
             actor=request.user,
@@ -71,13 +75,13 @@ class CrowdLinkViews(RoundViews):
         link = self.get_queryset().get(pk=made.pk)
         entry = request.build_absolute_uri(reverse("join", args=[secret]))
         link.address = f"{entry}?{placeholders(link)}"
-        return Response(serializers.NewCrowdLinkSerializer(link).data, status=201)
+        return Response(NewCrowdLinkSerializer(link).data, status=201)
 
-    @extend_schema(request=inputs.NothingInput, responses=serializers.CrowdLinkSerializer)
+    @extend_schema(request=NothingInput, responses=CrowdLinkSerializer)
     def close(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Let nobody new in by this link; people who are in may finish."""
         link = get_object_or_404(self.get_queryset(), public_id=public_id)
-        self.read(inputs.NothingInput)
+        self.read(NothingInput)
         close_link(link=link, actor=request.user)
         return self.shown(self.get_queryset().get(pk=link.pk))
 
@@ -86,21 +90,21 @@ class ParticipantViews(RoundViews):
     """Who came by a crowd link of the round; the platform's ids stay on the page."""
 
     queryset = Participant.objects.none()
-    serializer_class = serializers.ParticipantSerializer
-    filterset_class = filters.ParticipantFilter
+    serializer_class = ParticipantSerializer
+    filterset_class = ParticipantFilter
 
     def rows(self) -> QuerySet:
         """Newest first."""
         return participants_of(self.round)
 
-    @extend_schema(request=inputs.NothingInput, responses=serializers.ParticipantSerializer)
+    @extend_schema(request=NothingInput, responses=ParticipantSerializer)
     def release(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Let the next browser that comes with this person's id have the place."""
         person = self._person(public_id)
         release_place(participant=person, actor=request.user)
         return self.shown(self._person(public_id))
 
-    @extend_schema(request=inputs.NothingInput, responses=serializers.ParticipantSerializer)
+    @extend_schema(request=NothingInput, responses=ParticipantSerializer)
     def fault(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Confirm a reported fault, which ends the work; 409 where none is to be confirmed."""
         person = self._person(public_id)
@@ -112,5 +116,5 @@ class ParticipantViews(RoundViews):
 
     def _person(self, public_id: uuid.UUID) -> Participant:
         found = get_object_or_404(self.get_queryset(), user__public_id=public_id)
-        self.read(inputs.NothingInput)
+        self.read(NothingInput)
         return found

@@ -11,8 +11,6 @@ from cqa_site.runs.actions.prompts import save_prompt
 from cqa_site.runs.kind_parts import PromptKind
 from cqa_site.runs.models import PromptVersion
 
-FOLDER = Path(__file__).parent.parent / "prompts"
-
 
 def first_prompts(
     study: Study, kinds: Mapping[str, PromptKind], actor: User | None = None

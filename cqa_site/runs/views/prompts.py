@@ -1,4 +1,4 @@
-"""Prompt versions: list, one version and its changes, editor, preview on a real argument."""
+"""Prompt versions: list, one version and its changes, editor, preview on a real item."""
 
 import uuid
 from typing import Any
@@ -12,14 +12,14 @@ from django.urls import path
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from annotation.actions.first_prompts import first_prompts
-from annotation.actions.prompt_preview import preview_prompt, previewed
-from annotation.forms.judging import PromptForm
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.actions.prompts import PromptFrozen, save_prompt
 from cqa_site.runs.kind_parts import prompt_kinds
 from cqa_site.runs.models import PromptVersion
+from cqa_site.runs.previewing import preview_prompt, previewed
+from cqa_site.runs.prompt_form import PromptForm
 from cqa_site.runs.text_diff import compare_texts
 from cqa_site.web.strict_query import whole_number
 
@@ -37,7 +37,7 @@ def prompts(request: StudyRequest, study: Study) -> HttpResponse:
     for version in page:
         version.kind_name = prompt_kinds()[version.kind].name
     context = {"study": study, "section": "judges", "page": page}
-    return render(request, "annotation/judge_prompts.html", context)
+    return render(request, "runs/prompts.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -56,7 +56,7 @@ def prompt(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> HttpRes
         "changes": _changes(parent, version) if parent else [],
         "runs": version.runs.select_related("endpoint")[:RUNS],
     }
-    return render(request, "annotation/judge_prompt.html", context)
+    return render(request, "runs/prompt.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -108,7 +108,7 @@ def prompt_preview(request: StudyRequest, study: Study, prompt_id: uuid.UUID) ->
         is_edit = request.POST.get("is_edit") == "1" and not base.is_frozen
         return _editor(request, study, base, form, is_edit=is_edit, preview=preview)
     context = {"study": study, "form": form, "preview": preview}
-    return render(request, "annotation/_judge_preview.html", context)
+    return render(request, "runs/_preview.html", context)
 
 
 def _editor(
@@ -130,7 +130,7 @@ def _editor(
         "preview": preview,
     }
     status = 422 if form.errors else 200
-    return render(request, "annotation/judge_prompt_form.html", context, status=status)
+    return render(request, "runs/prompt_form.html", context, status=status)
 
 
 def _preview(study: Study, kind: str, form: PromptForm, place: str) -> dict[str, Any]:
@@ -187,6 +187,8 @@ def _changes(parent: PromptVersion, version: PromptVersion) -> list[tuple[str, A
 
 
 BASE = "judges/prompts"
+
+
 urlpatterns = [
     path(f"{BASE}/", prompts, name="prompts"),
     path(f"{BASE}/<uuid:prompt_id>/", prompt, name="prompt"),

@@ -9,9 +9,9 @@ from django.db.models import Model
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.actions.first_prompts import first_prompts
 from cqa_site.judging.parameters import TOKEN_LIMITS
 from cqa_site.people.models import Study, User
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.actions.runs import MOST_REPLICATES, RunPlan
 from cqa_site.runs.forms import JsonObjectField, UnitsField
 from cqa_site.runs.keys import KeyUnreadable, seal, unseal

@@ -1,4 +1,4 @@
-"""Prompt versions: read, written while unused, and tried out on an argument."""
+"""Prompt versions: read, written while unused, and tried out on an item."""
 
 import uuid
 from typing import Any
@@ -10,20 +10,28 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from annotation.actions.first_prompts import first_prompts
-from annotation.actions.prompt_preview import preview_prompt, previewed
-from annotation.forms.judging import PromptForm
+from cqa_site.api.inputs import require_valid
 from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.people.models import Study
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.actions.prompts import PromptFrozen, save_prompt
+from cqa_site.runs.api.bodies import (
+    PreviewInput,
+    PreviewSerializer,
+    PromptDetailSerializer,
+    PromptInput,
+    PromptSerializer,
+    PromptTextInput,
+)
+from cqa_site.runs.api.filters import PromptFilter
 from cqa_site.runs.kind_parts import prompt_kinds
 from cqa_site.runs.models import PromptVersion
+from cqa_site.runs.previewing import preview_prompt, previewed
+from cqa_site.runs.prompt_form import PromptForm
 from cqa_site.web.problems import conflict_on
 
-from . import filters, inputs, serializers
-
-PROMPT = serializers.PromptDetailSerializer
+PROMPT = PromptDetailSerializer
 TEXTS = ("name", "system", "user", "note")
 
 
@@ -31,21 +39,21 @@ class PromptListViews(StudyViews):
     """The list of prompt versions, without their texts."""
 
     queryset = PromptVersion.objects.none()
-    serializer_class = serializers.PromptSerializer
-    filterset_class = filters.PromptFilter
+    serializer_class = PromptSerializer
+    filterset_class = PromptFilter
 
     def rows(self) -> QuerySet:
         """By kind, newest first; the prompts of the project are there from the beginning."""
         first_prompts(self.study, prompt_kinds())
         return versions_of(self.study).defer("system", "user")
 
-    @extend_schema(request=inputs.PromptInput, responses={200: PROMPT, 201: PROMPT})
+    @extend_schema(request=PromptInput, responses={200: PROMPT, 201: PROMPT})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Save the next version: 201; 200 with the version that has this text already."""
-        given = self.read(inputs.PromptInput)
+        given = self.read(PromptInput)
         kind = given.pop("kind")
         form = PromptForm(given, kind=kind)
-        inputs.require_valid(form)
+        require_valid(form)
         with transaction.atomic():
             # Under the lock that numbers versions, so that only one caller hears 201.
             Study.objects.select_for_update().get(pk=self.study.pk)
@@ -64,13 +72,13 @@ class PromptViews(StudyViews):
         """Every version of the study."""
         return versions_of(self.study)
 
-    @extend_schema(request=inputs.PromptTextInput, responses=PROMPT)
+    @extend_schema(request=PromptTextInput, responses=PROMPT)
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Change a version; 409 once a run used it."""
         version = get_object_or_404(self.get_queryset(), public_id=public_id)
-        given = self.read(inputs.PromptTextInput, partial=True)
+        given = self.read(PromptTextInput, partial=True)
         form = PromptForm(texts_of(version) | given, kind=version.kind)
-        inputs.require_valid(form)
+        require_valid(form)
         with conflict_on(PromptFrozen):
             changed = save_prompt(
                 study=self.study,
@@ -81,14 +89,14 @@ class PromptViews(StudyViews):
             )
         return self.shown(changed)
 
-    @extend_schema(request=inputs.PreviewInput, responses=serializers.PreviewSerializer)
+    @extend_schema(request=PreviewInput, responses=PreviewSerializer)
     def preview(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """The messages that these texts make of an item; nothing is stored or sent."""
         version = get_object_or_404(self.get_queryset(), public_id=public_id)
-        given = self.read(inputs.PreviewInput)
+        given = self.read(PreviewInput)
         item = self._item(version.kind, given.pop("item", None))
         form = PromptForm(texts_of(version) | given, kind=version.kind)
-        inputs.require_valid(form)
+        require_valid(form)
         typed = PromptVersion(
             kind=version.kind, system=form.texts["system"], user=form.texts["user"]
         )
@@ -99,7 +107,7 @@ class PromptViews(StudyViews):
             "tokens": found.tokens,
             "flags": found.flags,
         }
-        return Response(serializers.PreviewSerializer(shown).data)
+        return Response(PreviewSerializer(shown).data)
 
     def _item(self, kind: str, public_id: uuid.UUID | None) -> Model:
         tried = previewed(kind)

@@ -17,15 +17,14 @@ from django.utils.translation import gettext_lazy as lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
-from annotation.forms.planning import PlanForm
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.kind_parts import PARTS
 from cqa_site.runs.models import Run
+from cqa_site.runs.plan_form import PlanForm
+from cqa_site.runs.views.context import add_counts
+from cqa_site.runs.views.start import estimate, start_page
 from cqa_site.web.strict_query import chosen
-
-from .run_context import add_counts
-from .run_start import estimate, start_page
 
 PER_PAGE = 50
 STATE = lazy("State")
@@ -121,7 +120,7 @@ def run_urls(face: RunFace, base: str) -> list[URLPattern]:
             "is_filtered": bool(given),
             "has_endpoint": study.endpoints.filter(is_archived=False).exists(),
         }
-        return render(request, "annotation/kind_runs.html", context)
+        return render(request, "runs/kind_runs.html", context)
 
     @sensitive_post_parameters("webhook_secret", "webhook_sealed")
     @study_page(*RESEARCHERS)
@@ -129,7 +128,7 @@ def run_urls(face: RunFace, base: str) -> list[URLPattern]:
         """Choose what is judged by what; start it."""
         form = face.form(request.POST or None, study=study, actor=request.user)
         context = _context(face, study) | _fields(face, form)
-        return start_page(request, study, form, "annotation/kind_run_new.html", context, look)
+        return start_page(request, study, form, "runs/kind_run_new.html", context, look)
 
     @sensitive_post_parameters("webhook_secret", "webhook_sealed")
     @study_page(*RESEARCHERS)
@@ -139,7 +138,7 @@ def run_urls(face: RunFace, base: str) -> list[URLPattern]:
         form = face.form(request.POST, study=study, actor=request.user)
         context = {"study": study, "face": face, "form": form}
         context |= look(study, form) if form.is_valid() else {}
-        return render(request, "annotation/_kind_run_estimate.html", context)
+        return render(request, "runs/_kind_run_estimate.html", context)
 
     def look(study: Study, form: PlanForm) -> dict[str, Any]:
         """What the run would take, in the engine's words and in the kind's."""

@@ -10,6 +10,16 @@ from django.urls import reverse
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
+from cqa_site.api.bodies import (
+    AuditEventSerializer,
+    InvitationInput,
+    InvitationSerializer,
+    MemberInput,
+    MemberSerializer,
+    NewInvitationSerializer,
+)
+from cqa_site.api.filters import AuditEventFilter, MemberFilter
+from cqa_site.api.inputs import NothingInput, require_valid
 from cqa_site.api.requests import Request
 from cqa_site.api.views import AdminViews, StudyViews
 from cqa_site.people.actions import invitations, members
@@ -17,21 +27,19 @@ from cqa_site.people.forms import InvitationForm
 from cqa_site.people.models import AuditEvent, Invitation, Membership
 from cqa_site.web.problems import Conflict
 
-from . import filters, inputs, serializers
-
 
 class MemberViews(AdminViews):
     """The people of a study."""
 
     queryset = Membership.objects.none()
-    serializer_class = serializers.MemberSerializer
-    filterset_class = filters.MemberFilter
+    serializer_class = MemberSerializer
+    filterset_class = MemberFilter
 
     def rows(self) -> QuerySet:
         """Members, also those who left."""
         return self.study.memberships.select_related("user", "study").order_by("pk")
 
-    @extend_schema(request=inputs.MemberInput, responses=serializers.MemberSerializer)
+    @extend_schema(request=MemberInput, responses=MemberSerializer)
     @transaction.atomic
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Give a member another role, or close and open the study to them.
@@ -40,7 +48,7 @@ class MemberViews(AdminViews):
         """
         accounts = self.get_queryset().filter(user__email__isnull=False)
         membership = get_object_or_404(accounts, user__public_id=public_id)
-        given = self.read(inputs.MemberInput, partial=True)
+        given = self.read(MemberInput, partial=True)
         try:
             self._change(membership, **given)
         except members.LastAdmin as refusal:
@@ -62,7 +70,7 @@ class InvitationViews(AdminViews):
     """Links that make their bearer a member, once."""
 
     queryset = Invitation.objects.none()
-    serializer_class = serializers.InvitationSerializer
+    serializer_class = InvitationSerializer
 
     def rows(self) -> QuerySet:
         """Newest first."""
@@ -70,24 +78,22 @@ class InvitationViews(AdminViews):
             "-created_at", "-pk"
         )
 
-    @extend_schema(
-        request=inputs.InvitationInput, responses={201: serializers.NewInvitationSerializer}
-    )
+    @extend_schema(request=InvitationInput, responses={201: NewInvitationSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Make an invitation; ``address`` is told this once, only its hash is kept."""
-        form = InvitationForm(self.read(inputs.InvitationInput))
-        inputs.require_valid(form)
+        form = InvitationForm(self.read(InvitationInput))
+        require_valid(form)
         made, secret = invitations.create_invitation(
             study=self.study, actor=request.user, **form.cleaned_data
         )
         made.address = request.build_absolute_uri(reverse("invitation", args=[secret]))
-        return Response(serializers.NewInvitationSerializer(made).data, status=201)
+        return Response(NewInvitationSerializer(made).data, status=201)
 
-    @extend_schema(request=inputs.NothingInput, responses=serializers.InvitationSerializer)
+    @extend_schema(request=NothingInput, responses=InvitationSerializer)
     def revoke(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Make an unused link useless; 409 when it was used or revoked before."""
         invitation = get_object_or_404(self.get_queryset(), public_id=public_id)
-        self.read(inputs.NothingInput)
+        self.read(NothingInput)
         if not invitations.revoke_invitation(invitation=invitation, actor=request.user):
             raise Conflict("That invitation had been used or revoked before.")
         return self.shown(self.get_queryset().get(pk=invitation.pk))
@@ -97,8 +103,8 @@ class LogViews(StudyViews):
     """Who changed what and why; rows are only ever added."""
 
     queryset = AuditEvent.objects.none()
-    serializer_class = serializers.AuditEventSerializer
-    filterset_class = filters.AuditEventFilter
+    serializer_class = AuditEventSerializer
+    filterset_class = AuditEventFilter
 
     def rows(self) -> QuerySet:
         """Newest first."""

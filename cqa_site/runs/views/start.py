@@ -8,10 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from annotation.forms.planning import PlanForm
 from cqa_site.people.access import StudyRequest
 from cqa_site.people.models import Study
 from cqa_site.runs.actions import runs as actions
+from cqa_site.runs.plan_form import PlanForm
 from cqa_site.runs.planning import estimate_run
 
 

@@ -10,15 +10,14 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
-from annotation.reports.call_subjects import items_of, subjects_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.asked import asked_again
 from cqa_site.runs.models import Call, Run
+from cqa_site.runs.subjects import items_of, subjects_of
+from cqa_site.runs.views.context import home_of
 from cqa_site.runs.views.control import run_or_404
 from cqa_site.web.strict_query import chosen
-
-from .run_context import home_of
 
 PER_PAGE = 50
 LONGEST_BODY = 100_000
@@ -50,7 +49,7 @@ def run_calls(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpRes
         "reason": reason,
         "reasons": reasons,
     }
-    return render(request, "annotation/judge_calls.html", context)
+    return render(request, "runs/calls.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -77,7 +76,7 @@ def run_call(
         "params": _readable(asked.request.params) if asked else "",
         "schema": _readable(asked.request.schema) if asked and asked.request.schema else "",
     }
-    return render(request, "annotation/judge_call.html", context)
+    return render(request, "runs/call.html", context)
 
 
 def _reasons(run: Run):
@@ -107,6 +106,8 @@ def _readable(value: Any) -> str:
 
 
 BASE = "judges/runs/<uuid:run_id>/calls"
+
+
 urlpatterns = [
     path(f"{BASE}/", run_calls, name="run_calls"),
     path(f"{BASE}/<uuid:call_id>/", run_call, name="run_call"),

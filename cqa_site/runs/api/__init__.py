@@ -1,0 +1,1 @@
+"""Endpoints, prompts and background work in the REST interface."""
