@@ -1,7 +1,4 @@
-"""What a prompt makes of arguments or questions: the messages as they would leave.
-
-Nothing is stored.
-"""
+"""What prompts of this paper's kinds of runs are tried out on."""
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as lazy

@@ -1,4 +1,4 @@
-"""Who the token belongs to, their studies, and what a study holds: sentences, guidelines, work."""
+"""What a study holds: comparisons, sentences, guidelines."""
 
 from typing import Any
 

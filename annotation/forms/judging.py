@@ -1,4 +1,4 @@
-"""Forms of judge runs and of their prompts."""
+"""The form of a relevance judge's run."""
 
 from typing import Any
 

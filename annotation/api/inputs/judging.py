@@ -1,4 +1,4 @@
-"""Bodies about endpoints, prompts and runs."""
+"""Bodies about runs of this paper's kinds, and about runs of every kind."""
 
 from rest_framework import serializers
 

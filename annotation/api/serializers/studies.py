@@ -1,4 +1,4 @@
-"""The person behind a token, studies and what they hold."""
+"""Comparisons, sentences and guidelines of a study."""
 
 from rest_framework import serializers
 
