@@ -137,9 +137,7 @@ def _free_slot(row: Assignment) -> Slot | None:
 
 
 def _is_excluded(row: Assignment) -> bool:
-    return row.rater.participations.filter(
-        campaign_id=row.campaign_id, excluded_at__isnull=False
-    ).exists()
+    return row.rater.places.filter(round=row.campaign_id, excluded_at__isnull=False).exists()
 
 
 def _skip(row: Assignment, given: Answer) -> None:

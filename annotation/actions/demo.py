@@ -26,6 +26,7 @@ from annotation.models import (
 from annotation.models.questions import text_key
 from cqa_site.people.models import Membership, Rater, Role, Study, User
 from cqa_site.results import keeping
+from cqa_site.rounds.serving import place_for
 from cqa_site.runs.actions.endpoints import embedded_endpoint
 
 from . import answering, campaigns, serving
@@ -177,14 +178,12 @@ def _simulated_place(campaign: Campaign, number: int):
     rater, _created = Rater.objects.get_or_create(
         study=campaign.study, external_id=f"simulated-{number}", defaults={"name": name}
     )
-    place = serving.participation_for(campaign=campaign, rater=rater)
-    place.campaign = campaign
-    return place
+    return place_for(round_=campaign, rater=rater)
 
 
 def _block(campaign, place, skill: float, labels: dict[int, int], rng: random.Random) -> bool:
     """Answer everything that is reserved now; False when nothing was left."""
-    todo = serving.next_work(campaign=campaign, participation=place).assignments
+    todo = serving.next_work(campaign=campaign, place=place).assignments
     for row in todo:
         given = answering.Answer(
             client_key=secrets.token_hex(8),

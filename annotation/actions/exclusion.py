@@ -47,7 +47,7 @@ def undo_exclusion(*, exclusion: Exclusion, actor: User) -> int | None:
     if not rows.update(undone_at=timezone.now()):
         return None
     campaign = exclusion.campaign
-    raters = Rater.objects.filter(participations__exclusion=exclusion).order_by("pk")
+    raters = Rater.objects.filter(places__exclusions=exclusion).order_by("pk")
     reason = _("The exclusion of everybody below %s was undone.") % f"{exclusion.below:g}"
     count = len(raters)
     for rater in raters:

@@ -11,7 +11,7 @@ from cqa_site.people.models import Membership, User
 from cqa_site.rounds.crowd.work import CrowdWork
 from cqa_site.rounds.models import Round
 
-from .serving import member_participation, next_work
+from .serving import member_place, next_work
 
 DONE = (Assignment.State.ANSWERED, Assignment.State.SKIPPED)
 
@@ -38,8 +38,8 @@ class LabelWork(CrowdWork):
     def reason(self, round_: Round, membership: Membership) -> str:
         """What serving says."""
         campaign = self.own(round_)
-        place = member_participation(campaign=campaign, membership=membership)
-        return next_work(campaign=campaign, participation=place).reason
+        place = member_place(campaign=campaign, membership=membership)
+        return next_work(campaign=campaign, place=place).reason
 
     def asks(self, items: int) -> str:
         """How many sentences."""

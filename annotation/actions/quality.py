@@ -10,10 +10,12 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.models import Assignment, Campaign, Exclusion, Item, Participation, Slot
+from annotation.models import Assignment, Campaign, Exclusion, Item, Slot
 from annotation.reports.quality import ControlRecord, control_record, control_records
 from cqa_site.people.access import record
 from cqa_site.people.models import Rater, User
+from cqa_site.rounds.models import Place
+from cqa_site.rounds.serving import place_for
 
 from .consensus import request_everywhere
 from .serving import FREE, lock_slots, take_slots
@@ -25,15 +27,15 @@ class ControlNotValid(Exception):
     """The item is no control item, or the label is not on the scale."""
 
 
-def check_rater(*, campaign: Campaign, participation: Participation) -> ControlRecord:
+def check_rater(*, campaign: Campaign, place: Place) -> ControlRecord:
     """Apply the campaign's rule to one rater, say after each block they finish.
 
     Acts only while the upper bound of the accuracy is below the mark, takes
     an automatic step back once it no longer is, and never touches what a
     person decided.
     """
-    found = control_record(campaign, participation.rater_id)
-    _apply_rule(campaign, participation, found)
+    found = control_record(campaign, place.rater_id)
+    _apply_rule(campaign, place, found)
     return found
 
 
@@ -62,10 +64,10 @@ def exclude_one(
         return False
     place.excluded_at = timezone.now()
     place.exclusion_reason = reason[:300]
-    place.exclusion = exclusion
     place.is_decided_by_person = actor is not None
-    changed = ["excluded_at", "exclusion_reason", "exclusion", "is_decided_by_person"]
-    place.save(update_fields=changed)
+    place.save(update_fields=["excluded_at", "exclusion_reason", "is_decided_by_person"])
+    if exclusion is not None:
+        exclusion.places.add(place)
     freed = _free_slots(campaign, rater) if _is_running(campaign) else 0
     _log(campaign, rater, "rater_excluded", reason, actor, freed_slots=freed)
     return True
@@ -88,9 +90,9 @@ def reinstate_one(*, campaign: Campaign, rater: Rater, reason: str, actor: User 
     if not (place.is_excluded or place.is_stopped) or _is_overruled(place, actor):
         return False
     place.excluded_at, place.exclusion_reason, place.is_stopped = None, "", False
-    place.exclusion = None
     place.is_decided_by_person = actor is not None
     place.save()
+    place.exclusions.clear()
     regained = _regain_slots(campaign, rater)
     _log(campaign, rater, "rater_reinstated", reason, actor, regained_slots=regained)
     return True
@@ -129,11 +131,11 @@ def replace_control_label(
 
 def _recheck_everybody(campaign: Campaign) -> None:
     records = control_records(campaign)
-    for place in campaign.participations.select_related("rater").order_by("rater"):
+    for place in campaign.places.select_related("rater").order_by("rater"):
         _apply_rule(campaign, place, records.get(place.rater_id, ControlRecord()))
 
 
-def _apply_rule(campaign: Campaign, place: Participation, found: ControlRecord) -> None:
+def _apply_rule(campaign: Campaign, place: Place, found: ControlRecord) -> None:
     if place.is_decided_by_person:
         return
     is_acted_on = place.is_excluded or place.is_stopped
@@ -175,13 +177,13 @@ def _is_running(campaign: Campaign) -> bool:
     return campaign.is_live and campaign.state != Campaign.State.CLOSED
 
 
-def _locked_place(campaign: Campaign, rater: Rater) -> Participation:
+def _locked_place(campaign: Campaign, rater: Rater) -> Place:
     """The rater's place, locked; imported raters may not have one yet."""
-    place, _created = Participation.objects.get_or_create(campaign=campaign, rater=rater)
-    return Participation.objects.select_for_update().get(pk=place.pk)
+    place = place_for(round_=campaign, rater=rater)
+    return Place.objects.select_for_update().get(pk=place.pk)
 
 
-def _is_overruled(place: Participation, actor: User | None) -> bool:
+def _is_overruled(place: Place, actor: User | None) -> bool:
     """Whether a person decided since the rule looked."""
     return actor is None and place.is_decided_by_person
 

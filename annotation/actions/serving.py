@@ -7,7 +7,7 @@ lease ran out (by the clock of the database) counts as open inside the claim;
 no sweeper is needed. Slots are taken with ``FOR UPDATE SKIP LOCKED`` where the
 database has it; on SQLite the immediate transaction is the lock.
 
-Locks are taken in one order everywhere: the participation, then assignments,
+Locks are taken in one order everywhere: the place, then assignments,
 then slots, each by key. Who cannot keep to it skips what is locked.
 """
 
@@ -20,9 +20,11 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
-from annotation.models import Assignment, Campaign, Item, Participation, Slot
+from annotation.models import Assignment, Campaign, Item, Slot
 from cqa_site.people.actions.raters import rater_for
-from cqa_site.people.models import Membership, Rater
+from cqa_site.people.models import Membership
+from cqa_site.rounds.models import Place
+from cqa_site.rounds.serving import place_for
 
 LOW_WATER = 2
 WINDOW = 4
@@ -39,20 +41,12 @@ class Work:
     reason: str = ""
 
 
-def participation_for(*, campaign: Campaign, rater: Rater) -> Participation:
-    """The rater's place in the campaign, made at the first visit."""
-    participation, _created = Participation.objects.select_related("rater").get_or_create(
-        campaign=campaign, rater=rater
-    )
-    return participation
-
-
-def open_assignments(participation: Participation) -> QuerySet[Assignment]:
+def open_assignments(place: Place) -> QuerySet[Assignment]:
     """Items this rater has been served and not answered, in serving order."""
     return (
         Assignment.objects.filter(
-            rater_id=participation.rater_id,
-            campaign_id=participation.campaign_id,
+            rater_id=place.rater_id,
+            campaign_id=place.round_id,
             state=Assignment.State.SERVED,
         )
         .select_related("item__argument__comparison")
@@ -60,15 +54,15 @@ def open_assignments(participation: Participation) -> QuerySet[Assignment]:
     )
 
 
-def reserved(*, campaign: Campaign, participation: Participation) -> list[Assignment]:
+def reserved(*, campaign: Campaign, place: Place) -> list[Assignment]:
     """What the rater holds now, in serving order."""
-    return list(open_assignments(participation)[: campaign.block_size + LOW_WATER])
+    return list(open_assignments(place)[: campaign.block_size + LOW_WATER])
 
 
 def next_work(
     *,
     campaign: Campaign,
-    participation: Participation,
+    place: Place,
     waiting: list[Assignment] | None = None,
 ) -> Work:
     """Return what is reserved for the rater, reserving a new block when it runs low.
@@ -79,27 +73,27 @@ def next_work(
     ``held`` (others hold the last items), ``finished``.
     """
     if waiting is None:
-        waiting = reserved(campaign=campaign, participation=participation)
-    if participation.is_stopped or participation.is_excluded:
+        waiting = reserved(campaign=campaign, place=place)
+    if place.is_stopped or place.is_excluded:
         return Work([], "stopped")
     if campaign.state != Campaign.State.OPEN:
         return Work([], "not_open")
     if len(waiting) >= LOW_WATER:
         return Work(waiting)
-    reason = claim_block(campaign=campaign, participation=participation)
+    reason = claim_block(campaign=campaign, place=place)
     if reason:
         return Work(waiting, "" if waiting else reason)
-    return Work(reserved(campaign=campaign, participation=participation))
+    return Work(reserved(campaign=campaign, place=place))
 
 
 @transaction.atomic
-def renew(*, participation: Participation) -> int:
+def renew(*, place: Place) -> int:
     """Prolong everything this rater holds; return how many slots that were."""
-    minutes = timedelta(minutes=participation.campaign.lease_minutes)
+    minutes = timedelta(minutes=place.round.lease_minutes)
     held = Slot.objects.filter(
         state=Slot.State.LEASED,
-        assignment__rater_id=participation.rater_id,
-        assignment__campaign_id=participation.campaign_id,
+        assignment__rater_id=place.rater_id,
+        assignment__campaign_id=place.round_id,
         assignment__state=Assignment.State.SERVED,
     )
     return Slot.objects.filter(pk__in=lock_slots(held)).update(lease_until=Now() + minutes)
@@ -112,10 +106,10 @@ def lock_slots(slots: QuerySet[Slot]) -> list[int]:
 
 
 @transaction.atomic
-def claim_block(*, campaign: Campaign, participation: Participation) -> str:
+def claim_block(*, campaign: Campaign, place: Place) -> str:
     """Reserve one block; return "" or the reason why nothing could be reserved."""
     # Two tabs of one rater wait here for each other; the second finds the first one's block.
-    held = Participation.objects.select_for_update().get(pk=participation.pk)
+    held = Place.objects.select_for_update().get(pk=place.pk)
     if held.is_stopped or held.is_excluded:
         return "stopped"
     if open_assignments(held).count() >= LOW_WATER:
@@ -123,7 +117,7 @@ def claim_block(*, campaign: Campaign, participation: Participation) -> str:
     allowed = _allowed_by_share(campaign, held)
     if allowed <= 0:
         return "share_cap"
-    rng = random.Random(f"{campaign.seed}:{held.rater_id}:{held.blocks}")  # noqa: S311
+    rng = random.Random(f"{campaign.seed}:{held.rater_id}:{held.served}")  # noqa: S311
     controls = _choose_controls(campaign, held, rng)
     wanted = min(campaign.block_size - len(controls), allowed)
     slots = _claim_slots(campaign, held, wanted, rng)
@@ -135,30 +129,26 @@ def claim_block(*, campaign: Campaign, participation: Participation) -> str:
     return ""
 
 
-def _allowed_by_share(campaign: Campaign, participation: Participation) -> int:
+def _allowed_by_share(campaign: Campaign, place: Place) -> int:
     if campaign.share_cap >= 1:
         return campaign.block_size
     items = campaign.items.filter(control_label__isnull=True).count()
     served = Assignment.objects.filter(
         campaign=campaign,
-        rater_id=participation.rater_id,
+        rater_id=place.rater_id,
         state__in=TAKEN,
         item__control_label__isnull=True,
     ).count()
     return math.ceil(items * campaign.share_cap) - served
 
 
-def _choose_controls(
-    campaign: Campaign, participation: Participation, rng: random.Random
-) -> list[int]:
+def _choose_controls(campaign: Campaign, place: Place, rng: random.Random) -> list[int]:
     """Keys of the control items of the next block."""
     if not campaign.controls_per_block:
         return []
     # As with ordinary items, a reservation that ran out does not count: an item that never
     # came back would be known for a control.
-    mine = Assignment.objects.filter(
-        item=OuterRef("pk"), rater_id=participation.rater_id, state__in=TAKEN
-    )
+    mine = Assignment.objects.filter(item=OuterRef("pk"), rater_id=place.rater_id, state__in=TAKEN)
     fresh = list(
         Item.objects.filter(
             ~Exists(mine), campaign=campaign, control_label__isnull=False, is_retired=False
@@ -169,14 +159,12 @@ def _choose_controls(
     return rng.sample(fresh, min(campaign.controls_per_block, len(fresh)))
 
 
-def _claim_slots(
-    campaign: Campaign, participation: Participation, wanted: int, rng: random.Random
-) -> list[Slot]:
+def _claim_slots(campaign: Campaign, place: Place, wanted: int, rng: random.Random) -> list[Slot]:
     """Take one free slot of each of ``wanted`` items near the rater's cursor."""
     window = WINDOW * wanted
-    ahead = _candidates(campaign, participation, Q(order__gt=participation.cursor), window)
+    ahead = _candidates(campaign, place, Q(order__gt=place.cursor), window)
     if len(ahead) < wanted:
-        ahead |= _candidates(campaign, participation, Q(), window)
+        ahead |= _candidates(campaign, place, Q(), window)
     picked = rng.sample(sorted(ahead.values()), min(wanted, len(ahead)))
     taken = take_slots([pk for _order, pk in picked])
     ids = [slot.pk for slot in taken]
@@ -186,7 +174,7 @@ def _claim_slots(
     left = [order for order, pk in ahead.values() if pk not in ids]
     if taken:
         last = taken[-1].order
-        participation.cursor = min([last, *(order - 1 for order in left if order > 0)])
+        place.cursor = min([last, *(order - 1 for order in left if order > 0)])
     return taken
 
 
@@ -238,11 +226,11 @@ def _expire_blocks(slot_ids: list[int]) -> None:
 
 
 def _candidates(
-    campaign: Campaign, participation: Participation, where: Q, window: int
+    campaign: Campaign, place: Place, where: Q, window: int
 ) -> dict[int, tuple[int, int]]:
     """Map item → (order, slot) of its first free slot, for up to ``window`` items."""
     mine = Assignment.objects.filter(
-        item=OuterRef("item_id"), rater_id=participation.rater_id, state__in=TAKEN
+        item=OuterRef("item_id"), rater_id=place.rater_id, state__in=TAKEN
     )
     limit = window * campaign.votes_per_item
     found: dict[int, tuple[int, int]] = {}
@@ -258,22 +246,22 @@ def _candidates(
     return dict(sorted(found.items(), key=lambda entry: entry[1])[:window])
 
 
-def _others_hold_items(campaign: Campaign, participation: Participation) -> bool:
+def _others_hold_items(campaign: Campaign, place: Place) -> bool:
     """Whether slots the rater could still get are leased to others right now."""
     mine = Assignment.objects.filter(
-        item=OuterRef("item_id"), rater_id=participation.rater_id, state__in=TAKEN
+        item=OuterRef("item_id"), rater_id=place.rater_id, state__in=TAKEN
     )
     return Slot.objects.filter(~Exists(mine), campaign=campaign).exclude(state="done").exists()
 
 
 def _serve(
     campaign: Campaign,
-    participation: Participation,
+    place: Place,
     chosen: dict[int, int | None],
     rng: random.Random,
 ) -> None:
     """Write a block, item → slot, in a random order; reuse rows whose reservation ran out."""
-    rater, block = participation.rater_id, participation.blocks + 1
+    rater, block = place.rater_id, place.served + 1
     expired = {
         row.item_id: row
         for row in Assignment.objects.filter(
@@ -292,22 +280,18 @@ def _serve(
     if again:
         fields = ["slot", "state", "block", "position", "served_at"]
         Assignment.objects.bulk_update(again, fields)
-    Participation.objects.filter(pk=participation.pk).update(
-        cursor=participation.cursor, blocks=F("blocks") + 1
-    )
+    Place.objects.filter(pk=place.pk).update(cursor=place.cursor, served=F("served") + 1)
 
 
-def answered_count(participation: Participation) -> int:
+def answered_count(place: Place) -> int:
     """How many items this rater has labelled or skipped in the campaign, controls included."""
     return Assignment.objects.filter(
-        rater_id=participation.rater_id,
-        campaign_id=participation.campaign_id,
+        rater_id=place.rater_id,
+        campaign_id=place.round_id,
         state__in=(Assignment.State.ANSWERED, Assignment.State.SKIPPED),
     ).count()
 
 
-def member_participation(*, campaign: Campaign, membership: Membership) -> Participation:
-    """Rater and place of a member in one campaign."""
-    participation = participation_for(campaign=campaign, rater=rater_for(membership=membership))
-    participation.campaign = campaign
-    return participation
+def member_place(*, campaign: Campaign, membership: Membership) -> Place:
+    """The place of a member in one campaign, which is its ``round``."""
+    return place_for(round_=campaign, rater=rater_for(membership=membership))

@@ -50,7 +50,7 @@ class RaterViews(CampaignViews):
     def rows(self) -> QuerySet:
         """Everybody who was ever served an item here, with what they did."""
         mine = self.campaign.assignments.filter(rater=OuterRef("pk"))
-        place = self.campaign.participations.filter(rater=OuterRef("pk"))
+        place = self.campaign.places.filter(rater=OuterRef("pk"))
         answered = mine.filter(state=Assignment.State.ANSWERED)
         controls = answered.filter(item__control_label__isnull=False, item__is_retired=False)
         return (

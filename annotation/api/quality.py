@@ -72,7 +72,7 @@ class AnnotatorViews(CampaignViews):
             actor=request.user,
             **self._threshold(given),
         )
-        count = made.participations.count() if made else 0
+        count = made.places.count() if made else 0
         shown = {"excluded": count, "id": made.public_id if made else None}
         return Response(serializers.ExcludedSerializer(shown).data)
 
@@ -89,7 +89,7 @@ class ExclusionViews(CampaignViews):
 
     def rows(self) -> QuerySet:
         """Newest first, with how many are still out by each."""
-        found = self.campaign.exclusions.annotate(still_excluded=Count("participations"))
+        found = self.campaign.exclusions.annotate(still_excluded=Count("places"))
         # A count groups the rows, and groups forget the order of the model.
         return found.order_by("-pk")
 

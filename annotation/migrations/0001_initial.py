@@ -361,6 +361,7 @@ class Migration(migrations.Migration):
                 ('below', models.FloatField(validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1)])),
                 ('rule', models.CharField(choices=[('accuracy', "The accuracy itself (the paper's rule)"), ('surely', 'The whole 95 % interval of the accuracy')], default='accuracy', max_length=8)),
                 ('reason', models.CharField(max_length=300)),
+                ('places', models.ManyToManyField(related_name='exclusions', to='rounds.place')),
                 ('made_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('made_at', models.DateTimeField(auto_now_add=True)),
                 ('undone_at', models.DateTimeField(null=True)),
@@ -541,25 +542,6 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['number'],
                 'constraints': [models.UniqueConstraint(fields=('argument_list', 'number'), name='listed_argument_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='Participation',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='participations', to='annotation.campaign')),
-                ('rater', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='participations', to='people.rater')),
-                ('cursor', models.PositiveIntegerField(default=0)),
-                ('blocks', models.PositiveIntegerField(default=0)),
-                ('is_stopped', models.BooleanField(default=False)),
-                ('excluded_at', models.DateTimeField(null=True)),
-                ('exclusion_reason', models.CharField(blank=True, max_length=300)),
-                ('exclusion', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='participations', to='annotation.exclusion')),
-                ('is_decided_by_person', models.BooleanField(default=False)),
-                ('started_at', models.DateTimeField(auto_now_add=True)),
-            ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('campaign', 'rater'), name='participation_once')],
             },
         ),
         migrations.CreateModel(

@@ -6,7 +6,6 @@ from .campaigns import (
     Exclusion,
     Guideline,
     Item,
-    Participation,
     Slot,
     campaigns_of,
 )
@@ -75,7 +74,6 @@ __all__ = [
     "KeptText",
     "LearnedComparison",
     "ListedArgument",
-    "Participation",
     "PreferredLabels",
     "Question",
     "RelevanceRun",

@@ -208,6 +208,8 @@ class Exclusion(models.Model):
     below = models.FloatField(validators=[MinValueValidator(0), MaxValueValidator(1)])
     rule = models.CharField(max_length=8, choices=Rule, default=Rule.ACCURACY)
     reason = models.CharField(max_length=300)
+    # Whom it left out and nobody has decided about since.
+    places = models.ManyToManyField("rounds.Place", related_name="exclusions")
     made_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
     )
@@ -216,32 +218,3 @@ class Exclusion(models.Model):
 
     class Meta:
         ordering = ["-pk"]
-
-
-class Participation(models.Model):
-    """One rater in one campaign: where they stand, and whether their labels count."""
-
-    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="participations")
-    rater = models.ForeignKey("people.Rater", models.CASCADE, related_name="participations")
-    cursor = models.PositiveIntegerField(default=0)
-    blocks = models.PositiveIntegerField(default=0)
-    is_stopped = models.BooleanField(default=False)
-    excluded_at = models.DateTimeField(null=True)
-    exclusion_reason = models.CharField(max_length=300, blank=True)
-    # The action that left the rater out together with others; nothing for a single decision.
-    exclusion = models.ForeignKey(
-        Exclusion, models.SET_NULL, null=True, related_name="participations"
-    )
-    # A person's decision outlives recomputing; the automatic rule never overturns it.
-    is_decided_by_person = models.BooleanField(default=False)
-    started_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["campaign", "rater"], name="participation_once")
-        ]
-
-    @property
-    def is_excluded(self) -> bool:
-        """Whether the rater's labels are left out of every figure."""
-        return self.excluded_at is not None

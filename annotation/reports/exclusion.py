@@ -34,7 +34,7 @@ RECIPE = gettext_lazy(
 
 def low_raters(campaign: Campaign, below: float, rule: str) -> set[int]:
     """Keys of annotators whose labels count and whose control accuracy is too low."""
-    out = campaign.participations.filter(excluded_at__isnull=False).values("rater")
+    out = campaign.places.filter(excluded_at__isnull=False).values("rater")
     records = control_records(campaign)
     gone = set(out.values_list("rater", flat=True))
     if rule == Exclusion.Rule.SURELY:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, F, Q
 
-from annotation.models import Assignment, Campaign, Participation
+from annotation.models import Assignment, Campaign
 from cqa_site.people.models import Rater
+from cqa_site.rounds.models import Place
 
 from .votes import VOTERS, counted_votes, vote_table
 
@@ -49,7 +50,7 @@ class Annotator:
     """One line of the quality table; shares are between 0 and 1, None where undefined."""
 
     rater: Rater
-    place: Participation | None
+    place: Place | None
     votes: int
     extras: int
     controls: ControlRecord
@@ -142,7 +143,7 @@ def annotators(campaign: Campaign, votes: pd.DataFrame) -> list[Annotator]:
     records = _records(votes)
     facts = _facts(votes)
     raters = Rater.objects.filter(study=campaign.study_id).in_bulk()
-    places = {place.rater_id: place for place in campaign.participations.all()}
+    places = {place.rater_id: place for place in campaign.places.all()}
     return [
         _annotator(campaign, fact, raters[fact.Index], places.get(fact.Index), records)
         for fact in facts.itertuples()
@@ -246,7 +247,7 @@ def _annotator(
     campaign: Campaign,
     fact: Any,
     rater: Rater,
-    place: Participation | None,
+    place: Place | None,
     records: dict[int, ControlRecord],
 ) -> Annotator:
     record = records.get(rater.pk, ControlRecord())

@@ -33,10 +33,10 @@ from annotation.models import (
     Assignment,
     Campaign,
     Item,
-    Participation,
     Snapshot,
     VoteEvent,
 )
+from cqa_site.rounds.models import Place
 
 from .votes import OUTSIDE_THE_COUNT
 
@@ -159,7 +159,7 @@ def marker(campaign: Campaign) -> str:
         _newest(Adjudication.objects.filter(campaign=OuterRef("pk"))),
         _newest(Item.objects.filter(campaign=OuterRef("pk"))),
     )
-    excluded = campaign.participations.filter(excluded_at__isnull=False)
+    excluded = campaign.places.filter(excluded_at__isnull=False)
     controls = campaign.items.filter(control_label__isnull=False)
     parts = (
         (RECIPE_VERSION, campaign.guideline_id, campaign.votes_per_item),
@@ -177,8 +177,8 @@ def _newest(rows: QuerySet) -> Subquery:
 
 def _rows(campaign: Campaign) -> QuerySet:
     """Rows of ``COLUMNS``, in an order that every database and every re-import repeats."""
-    excluded = Participation.objects.filter(
-        campaign=OuterRef("campaign"), rater=OuterRef("rater"), excluded_at__isnull=False
+    excluded = Place.objects.filter(
+        round=OuterRef("campaign"), rater=OuterRef("rater"), excluded_at__isnull=False
     )
     by_code_point = "C" if connection.vendor == "postgresql" else "BINARY"
     return (

@@ -140,9 +140,7 @@ def adoptable_labels(campaign: Campaign, source: int, rater: int) -> list[tuple[
 
 def _answered(**where: object) -> QuerySet[Assignment]:
     """Answered assignments, each with when its rater was excluded from its campaign."""
-    place = FilteredRelation(
-        "rater__participations", condition=Q(rater__participations__campaign=F("campaign"))
-    )
+    place = FilteredRelation("rater__places", condition=Q(rater__places__round=F("campaign")))
     return Assignment.objects.filter(state=Assignment.State.ANSWERED, **where).annotate(
         place=place, excluded_at=F("place__excluded_at")
     )

@@ -64,7 +64,7 @@ def quality_exclude_low(
 
 def _exclude(request: StudyRequest, campaign: Campaign, asked: dict[str, Any]) -> HttpResponse:
     made = actions.exclude_below(campaign=campaign, **asked, actor=request.user)
-    count = made.participations.count() if made else 0
+    count = made.places.count() if made else 0
     text = ngettext("%d annotator excluded.", "%d annotators excluded.", count) % count
     messages.success(request, text)
     return redirect("quality_exclude_low", campaign.study.public_id, campaign.public_id)
@@ -112,7 +112,7 @@ def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
 
 def _exclusions(campaign: Campaign):
     rows = campaign.exclusions.select_related("made_by")
-    return rows.annotate(still_out=Count("participations"))[:20]
+    return rows.annotate(still_out=Count("places"))[:20]
 
 
 BASE = "campaigns/<uuid:campaign_id>/quality/exclude-low"

@@ -21,10 +21,11 @@ from annotation.actions.answering import Answer, AnswerNotValid, KeyReused, Roun
 from annotation.actions.quality import check_rater
 from annotation.actions.serving import Work, answered_count, next_work, renew, reserved
 from annotation.forms.answers import AnswerForm
-from annotation.models import Assignment, Campaign, Participation
+from annotation.models import Assignment, Campaign
 from cqa_site.people.access import StudyRequest, study_page
 from cqa_site.people.models import Role, Study
 from cqa_site.rounds.access import participant_of
+from cqa_site.rounds.models import Place
 from cqa_site.web.replies import wants_json
 
 from .label_payload import earlier_payload, item_payload, segments_of
@@ -44,7 +45,7 @@ def label(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpRe
     place = place_in(request, study, campaign_id)
     if "item" not in request.GET:
         return _page(request, place)
-    if place.campaign.state == Campaign.State.CLOSED:
+    if place.round.state == Campaign.State.CLOSED:
         return redirect("label_answers", study.public_id, campaign_id)
     return _page(request, place, shown=own_row(place, request.GET["item"]))
 
@@ -77,18 +78,18 @@ def label_answer(request: StudyRequest, study: Study, campaign_id: uuid.UUID) ->
 
 
 def _store(
-    request: StudyRequest, place: Participation, item: uuid.UUID, given: Answer
+    request: StudyRequest, place: Place, item: uuid.UUID, given: Answer
 ) -> tuple[Assignment, Work, Progress]:
     """Keep the answer, look at the block if it ended, reserve what comes next."""
     rows = Assignment.objects.filter(
-        public_id=item, rater_id=place.rater_id, campaign_id=place.campaign_id
+        public_id=item, rater_id=place.rater_id, campaign_id=place.round_id
     )
     stored = store(rows=rows, given=given)
-    waiting = reserved(campaign=place.campaign, participation=place)
+    waiting = reserved(campaign=place.round, place=place)
     # Not after changes: whoever is stopped could try out which answers end the stop. And only
     # after whole blocks: earlier, the answer that stops somebody would be one to a control item.
     if stored.is_first and all(row.block != stored.row.block for row in waiting):
-        check_rater(campaign=place.campaign, participation=place)
+        check_rater(campaign=place.round, place=place)
         place.refresh_from_db(fields=["is_stopped", "excluded_at"])
     return stored.row, *_reserve(request, place, waiting)
 
@@ -107,7 +108,7 @@ def label_alive(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> 
 
     Answers nothing: the number of slots would tell how many items are controls.
     """
-    renew(participation=place_in(request, study, campaign_id))
+    renew(place=place_in(request, study, campaign_id))
     return HttpResponse(status=204)
 
 
@@ -117,16 +118,16 @@ def label_answers(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -
     """List the rater's own answers, newest first; changeable while the round is open."""
     place = place_in(request, study, campaign_id)
     page = Paginator(answers_of(place), PAGE_SIZE).get_page(request.GET.get("page"))
-    names = {level["value"]: level["name"] for level in place.campaign.guideline.levels}
+    names = {level["value"]: level["name"] for level in place.round.guideline.levels}
     for row in page:
         row.segments, row.label_name = segments_of(row), names.get(row.label, "")
-    context = {"study": study, "campaign": place.campaign, "page": page}
+    context = {"study": study, "campaign": place.round, "page": page}
     return render(request, "annotation/label_answers.html", context)
 
 
 def _page(
     request: StudyRequest,
-    place: Participation,
+    place: Place,
     *,
     shown: Assignment | None = None,
     notice: str = "",
@@ -145,8 +146,8 @@ def _page(
     progress = _progress(request, answered)
     page = {
         "user": str(request.user.public_id),
-        "campaign": str(place.campaign.public_id),
-        "beat": min(60, place.campaign.lease_minutes * 20),
+        "campaign": str(place.round.public_id),
+        "beat": min(60, place.round.lease_minutes * 20),
         "items": [item_payload(row) for row in waiting],
         "change": earlier_payload(current) if is_change else None,
         "earlier": [earlier_payload(row) for row in reversed(earlier)],
@@ -155,7 +156,7 @@ def _page(
     }
     context = {
         "study": request.membership.study,
-        "campaign": place.campaign,
+        "campaign": place.round,
         "page": page,
         "progress": progress,
         "current": current,
@@ -174,7 +175,7 @@ def _page(
 
 def _refuse(
     request: StudyRequest,
-    place: Participation,
+    place: Place,
     error: str,
     status: int,
     item: uuid.UUID | None = None,
@@ -191,13 +192,13 @@ def _refuse(
     return _page(request, place, shown=shown, notice=texts[error], status=status)
 
 
-def _next(request: StudyRequest, place: Participation) -> dict[str, Any]:
+def _next(request: StudyRequest, place: Place) -> dict[str, Any]:
     """What a page needs to go on."""
     return _coming(*_reserve(request, place))
 
 
 def _reserve(
-    request: StudyRequest, place: Participation, waiting: list[Assignment] | None = None
+    request: StudyRequest, place: Place, waiting: list[Assignment] | None = None
 ) -> tuple[Work, Progress]:
     """What is reserved for the rater, the first of it being on the screen now."""
     answered = answered_count(place)
@@ -217,18 +218,18 @@ def _coming(work: Work, progress: Progress) -> dict[str, Any]:
 
 def _work(
     request: StudyRequest,
-    place: Participation,
+    place: Place,
     answered: int,
     waiting: list[Assignment] | None = None,
 ) -> Work:
     """What is left to label; participants get what their link asks for and no more."""
     participant = participant_of(request)
     if participant is None:
-        return next_work(campaign=place.campaign, participation=place, waiting=waiting)
+        return next_work(campaign=place.round, place=place, waiting=waiting)
     left = participant.link.required_items - answered
     if left <= 0:
         return Work([], "finished")
-    work = next_work(campaign=place.campaign, participation=place, waiting=waiting)
+    work = next_work(campaign=place.round, place=place, waiting=waiting)
     return Work(work.assignments[:left], work.reason)
 
 

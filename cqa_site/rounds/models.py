@@ -95,22 +95,32 @@ class Round(models.Model):
 
 
 class Place(models.Model):
-    """How one rater stands in a round: qualified, excluded, and how many sheets were served."""
+    """How one rater stands in a round: qualified, excluded, and how much was served."""
 
     round = models.ForeignKey(Round, models.CASCADE, related_name="places", db_index=False)
     rater = models.ForeignKey("people.Rater", models.CASCADE, related_name="places")
     # Share of the examples' known answers that were met; None before the last example.
     score = models.FloatField(null=True)
     is_passed = models.BooleanField(default=False)
-    # A researcher let somebody in, or kept somebody out, whatever the score says.
+    # A researcher let somebody in, or kept somebody out, whatever the score or a rule says.
     is_decided_by_person = models.BooleanField(default=False)
+    # A rule serves nothing more until a researcher decides.
+    is_stopped = models.BooleanField(default=False)
     excluded_at = models.DateTimeField(null=True)
     exclusion_reason = models.CharField(max_length=300, blank=True)
+    # How many sheets; where work comes in blocks, how many of these.
     served = models.PositiveIntegerField(default=0)
+    # Of blocks: how far the queue of slots was gone through.
+    cursor = models.PositiveIntegerField(default=0)
     started_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["round", "rater"], name="place_once")]
+
+    @property
+    def is_excluded(self) -> bool:
+        """Whether what the rater said is left out of every figure."""
+        return self.excluded_at is not None
 
 
 class Item(models.Model):

@@ -161,7 +161,7 @@ def _submit(stored: Any, place: Place, content: Any, key: str) -> None:
     kind_of(stored).settle(stored, content)
     stored.state = Sheet.State.SUBMITTED
     stored.submitted_at = timezone.now()
-    if place.excluded_at is not None:
+    if place.is_excluded:
         stored.is_extra = True
     elif is_first and not stored.is_example and not stored.replicate:
         hold_slot(stored)

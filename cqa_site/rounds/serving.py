@@ -33,6 +33,8 @@ class Work:
 def place_for(*, round_: Round, rater: Rater) -> Place:
     """The rater's place in the round, made at the first visit."""
     found, _created = Place.objects.get_or_create(round_id=round_.pk, rater=rater)
+    # As given: of the kind's own class, where a plain round would be read.
+    found.round, found.rater = round_, rater
     return found
 
 
@@ -54,7 +56,7 @@ def next_sheet(*, round_: Any, rater: Rater) -> Work:
     # Two tabs of one rater wait here for each other; the second finds the first one's sheet.
     place = Place.objects.select_for_update().get(pk=place.pk)
     place.rater = rater
-    if place.excluded_at is not None:
+    if place.is_excluded or place.is_stopped:
         return Work(None, "stopped")
     if round_.state != Round.State.OPEN:
         return Work(None, "not_open")

@@ -194,9 +194,9 @@ def test_the_vote_table_is_one_query_and_leaves_out_what_does_not_count(
 ):
     campaign = imported(study, crowd, votes=VOTES)
     items = list(campaign.items.order_by("pk"))
-    campaign.participations.create(rater=crowd[0], excluded_at="2024-05-02T00:00Z")
+    campaign.places.create(rater=crowd[0], excluded_at="2024-05-02T00:00Z")
     other = make_campaign(study, name="Other")
-    other.participations.create(rater=crowd[1], excluded_at="2024-05-02T00:00Z")
+    other.places.create(rater=crowd[1], excluded_at="2024-05-02T00:00Z")
     Assignment.objects.filter(item=items[0], rater=crowd[1]).update(is_extra=True)
     Item.objects.filter(pk=items[1].pk).update(control_label=1, is_retired=True)
     with django_assert_num_queries(1):

@@ -37,7 +37,7 @@ def campaign(study):
 
 
 def names(campaign):
-    places = campaign.participations.filter(excluded_at__isnull=False)
+    places = campaign.places.filter(excluded_at__isnull=False)
     return list(places.order_by("rater").values_list("rater", flat=True))
 
 
@@ -74,14 +74,14 @@ def test_undoing_leaves_what_was_decided_one_by_one(campaign, actor):
     _best, middle, worst = Rater.objects.filter(kind="person", user=None).order_by("pk")
     exclude_rater(campaign=campaign, rater=worst, reason="A robot", actor=actor)
     made = exclude_below(campaign=campaign, below=0.6, rule="accuracy", reason="x", actor=actor)
-    assert made.participations.get().rater == middle
+    assert made.places.get().rater == middle
     assert undo_exclusion(exclusion=made, actor=actor) == 1
     assert names(campaign) == [worst.pk]
 
 
 def test_who_was_let_in_and_excluded_again_stays_out(campaign, actor):
     made = exclude_below(campaign=campaign, below=0.5, rule="accuracy", reason="x", actor=actor)
-    rater = made.participations.get().rater
+    rater = made.places.get().rater
     reinstate_rater(campaign=campaign, rater=rater, reason="a mistake", actor=actor)
     exclude_rater(campaign=campaign, rater=rater, reason="no mistake", actor=actor)
     assert undo_exclusion(exclusion=made, actor=actor) == 0

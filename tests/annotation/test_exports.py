@@ -65,7 +65,7 @@ def campaign(study):
         for number, rater in enumerate(raters):
             _vote(campaign, item, rater, place, number)
     for rater in raters:
-        campaign.participations.create(rater=rater)
+        campaign.places.create(rater=rater)
     quality.exclude_rater(campaign=campaign, rater=raters[4], reason="Too fast", actor=None)
     return campaign
 
@@ -207,7 +207,7 @@ def test_annotators_are_counted(campaign, researcher):
 
 def test_crowdkit_holds_the_counted_votes(campaign, researcher):
     rows = rows_of(export(campaign, researcher, ["crowdkit"], "parquet"))
-    excluded = campaign.participations.get(excluded_at__isnull=False).rater
+    excluded = campaign.places.get(excluded_at__isnull=False).rater
     counted = campaign.assignments.filter(state="answered", is_extra=False).exclude(rater=excluded)
     assert sorted((row["task"], row["label"]) for row in rows) == sorted(
         counted.values_list("item__external_id", "label")

@@ -12,16 +12,16 @@ from annotation.models import (
     Campaign,
     Comparison,
     Item,
-    Participation,
     VoteEvent,
     campaigns_of,
 )
 from cqa_site.people.models import Rater
+from cqa_site.rounds.models import Place
 from tests import cast
 from tests.annotation.import_files import crowd_file, crowd_row, numbers, table_file, take
 
 pytestmark = pytest.mark.django_db
-TABLES = (Comparison, Argument, Campaign, Item, Rater, Participation, Assignment, VoteEvent)
+TABLES = (Comparison, Argument, Campaign, Item, Rater, Place, Assignment, VoteEvent)
 MAPPING = {"object1": "a", "object2": "b", "text": "text"}
 VOTES = MAPPING | {"label": "label", "rater": "who", "external_id": "item"}
 
@@ -57,7 +57,7 @@ def test_first_import_makes_everything_once(study, tmp_path):
         (2, "answered"),
         (3, "answered"),
     ]
-    assert Participation.objects.filter(campaign=campaign).count() == 2
+    assert Place.objects.filter(round=campaign).count() == 2
 
 
 def test_second_import_adds_nothing(study, tmp_path):

@@ -7,12 +7,13 @@ import pytest
 from annotation.actions.consensus import recompute_final_labels
 from annotation.actions.importing import import_path
 from annotation.methods.column_guess import EXPORT_COLUMNS, guess_mapping, is_own_export
-from annotation.models import Argument, Assignment, FinalLabel, Item, Participation, campaigns_of
+from annotation.models import Argument, Assignment, FinalLabel, Item, campaigns_of
 from annotation.reports import export_tables
 from annotation.reports.figures import compute_figures
 from annotation.reports.snapshots import build_votes_csv, read_votes, recipe_of
 from cqa_site.people.models import Rater
 from cqa_site.results.rows import pack
+from cqa_site.rounds.models import Place
 from cqa_site.tabular import open_table, write_csv, write_jsonl, write_xlsx
 from tests import cast
 from tests.annotation.import_files import (
@@ -110,7 +111,7 @@ def crowd(study, tmp_path):
     ]
     take(study, "toloka", crowd_file(tmp_path, *rows), campaign="Crowd")
     campaign = campaigns_of(study).get()
-    place = Participation.objects.filter(campaign=campaign).first()
+    place = Place.objects.filter(round=campaign).first()
     place.excluded_at = campaign.created_at
     place.save()
     return campaign
@@ -187,7 +188,7 @@ def test_void_votes_and_excluded_raters_survive_the_way_back(crowd, tmp_path):
     copy = campaigns_of(elsewhere).get()
     states = copy.assignments.order_by("state").values_list("state", flat=True)
     assert list(states) == ["answered"] * 25 + ["void"] * 2
-    assert copy.participations.filter(excluded_at__isnull=False).count() == 1
+    assert copy.places.filter(excluded_at__isnull=False).count() == 1
     assert set(Rater.objects.filter(study=elsewhere).values_list("kind", flat=True)) == {"person"}
 
 

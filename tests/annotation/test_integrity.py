@@ -7,6 +7,7 @@ from annotation.actions import answering, campaigns, serving
 from annotation.models import Assignment, Slot, VoteEvent
 from annotation.reports.integrity import find_violations
 from cqa_site.people.models import Rater
+from cqa_site.rounds.serving import place_for
 from tests.cast import make_campaign, make_member, make_study
 
 pytestmark = pytest.mark.django_db
@@ -19,8 +20,8 @@ def answered():
     campaigns.open_campaign(campaign=campaign, actor=make_member(study, "researcher"))
     campaign.refresh_from_db()
     rater = Rater.objects.create(study=study, external_id="one")
-    place = serving.participation_for(campaign=campaign, rater=rater)
-    rows = serving.next_work(campaign=campaign, participation=place).assignments
+    place = place_for(round_=campaign, rater=rater)
+    rows = serving.next_work(campaign=campaign, place=place).assignments
     row = next(row for row in rows if not row.item.is_control)
     given = answering.Answer(client_key="k", label=2)
     return answering.answer(rater=rater, assignment=row, given=given)

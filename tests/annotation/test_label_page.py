@@ -21,10 +21,11 @@ from sklearn.preprocessing import StandardScaler
 
 from annotation.actions import campaigns, serving
 from annotation.actions.answering import Answer, answer
-from annotation.models import Assignment, Campaign, Item, Participation, Slot, VoteEvent
+from annotation.models import Assignment, Campaign, Item, Slot, VoteEvent
 from annotation.views.label_payload import item_payload
 from cqa_site.people.models import Rater
-from cqa_site.rounds.models import Participant, ParticipantLink
+from cqa_site.rounds.models import Participant, ParticipantLink, Place
+from cqa_site.rounds.serving import place_for
 from tests.cast import make_arguments, make_campaign, make_member, make_study, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -392,7 +393,7 @@ def test_a_stopped_rater_and_one_with_their_share_are_told(study):
     while todo := capped.next()["next"]:
         capped.send(todo[0]["id"])
     assert "done your share" in words_of(capped.open())
-    Participation.objects.update(is_stopped=True)
+    Place.objects.update(is_stopped=True)
     assert "no more sentences for you" in words_of(capped.open())
 
 
@@ -462,7 +463,7 @@ def test_many_wrong_controls_stop_a_rater_at_the_end_of_a_block_only(study):
         desk.send(todo[0]["id"], 0)
     answered = Assignment.objects.filter(state="answered")
     last = answered.order_by("-answered_at", "-pk").first()
-    assert Participation.objects.get().is_stopped
+    assert Place.objects.get().is_stopped
     assert answered.filter(block=last.block).count() == campaign.block_size
     assert desk.next() == {
         "next": [],
@@ -483,7 +484,7 @@ def test_changing_answers_does_not_tell_a_stopped_rater_which_items_are_controls
     desk = Desk(make_member(study, "annotator"), campaign)
     while todo := desk.next()["next"]:
         desk.send(todo[0]["id"], 0)
-    place = Participation.objects.get()
+    place = Place.objects.get()
     assert place.is_stopped
     for row in place.rater.assignments.filter(state="answered"):
         assert desk.send(str(row.public_id), 3).json()["state"] == "stopped"
@@ -631,16 +632,16 @@ def campaign_with_scattered_controls(study):
 
 def observed(place, index):
     """What somebody could watch of one item: place, length, cost, every bit of its id."""
-    row = serving.next_work(campaign=place.campaign, participation=place).assignments[0]
+    row = serving.next_work(campaign=place.round, place=place).assignments[0]
     payload = json.dumps(item_payload(row))
     connection.queries_log.clear()
     with CaptureQueriesContext(connection) as storing:
         given = Answer(client_key=f"k{index}", label=2)
         answer(rater=place.rater, assignment=row, given=given)
     with CaptureQueriesContext(connection) as reserving:
-        serving.next_work(campaign=place.campaign, participation=place)
+        serving.next_work(campaign=place.round, place=place)
     costs = [len(table_queries(storing)), len(table_queries(reserving))]
-    in_block = [float(index % place.campaign.block_size == n) for n in range(5)]
+    in_block = [float(index % place.round.block_size == n) for n in range(5)]
     id_bits = [float(bit) for bit in f"{row.public_id.int:0128b}"]
     return row, [index, len(payload), *costs, *in_block, *id_bits]
 
@@ -663,8 +664,7 @@ def test_no_classifier_tells_controls_among_2000_served_items(study, seeded_ids)
     features, is_control, groups = [], [], []
     for person in range(40):
         rater = Rater.objects.create(study=study, external_id=f"r{person}")
-        place = serving.participation_for(campaign=campaign, rater=rater)
-        place.campaign = campaign
+        place = place_for(round_=campaign, rater=rater)
         for index in range(50):
             row, observation = observed(place, index)
             features.append(observation)

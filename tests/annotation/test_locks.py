@@ -9,9 +9,11 @@ from django.db import OperationalError, connection, connections, transaction
 from django.db.models import F
 
 from annotation.actions import campaigns, quality, serving
-from annotation.models import Assignment, Participation, Slot
+from annotation.models import Assignment, Slot
 from annotation.reports.integrity import find_violations
 from cqa_site.people.models import Rater
+from cqa_site.rounds.models import Place
+from cqa_site.rounds.serving import place_for
 from tests.cast import make_campaign, make_member, make_study, sign_in
 
 pytestmark = [
@@ -47,8 +49,7 @@ def place_of(campaign, user=None):
     rater = Rater.objects.create(
         study=campaign.study, user=user, external_id=f"rater-{next(KEYS)}"
     )
-    place = serving.participation_for(campaign=campaign, rater=rater)
-    place.campaign = campaign
+    place = place_for(round_=campaign, rater=rater)
     return place
 
 
@@ -89,18 +90,18 @@ def exclude_and_reinstate(campaign, rater, actor):
     decision = {"campaign": campaign, "rater": rater, "reason": "test", "actor": actor}
     quality.exclude_rater(**decision)
     quality.reinstate_rater(**decision)
-    serving.claim_block(campaign=campaign, participation=Participation.objects.get(rater=rater))
+    serving.claim_block(campaign=campaign, place=Place.objects.get(rater=rater))
 
 
 def test_renewing_while_the_rater_is_excluded(campaign, study):
     actor = make_member(study, "admin")
     place = place_of(campaign)
-    serving.claim_block(campaign=campaign, participation=place)
+    serving.claim_block(campaign=campaign, place=place)
     shuffle_slots()
     assert (
         together(
-            lambda: serving.renew(participation=place),
-            lambda: serving.renew(participation=place),
+            lambda: serving.renew(place=place),
+            lambda: serving.renew(place=place),
             lambda: exclude_and_reinstate(campaign, place.rater, actor),
         )
         == []
@@ -138,7 +139,7 @@ def wait_until_somebody_waits():
 
 def test_a_control_item_is_served_while_its_new_label_waits_for_the_rater(campaign, study):
     place = place_of(campaign)
-    Participation.objects.filter(pk=place.pk).update(is_stopped=True)  # the new label ends that
+    Place.objects.filter(pk=place.pk).update(is_stopped=True)  # the new label ends that
     item = campaign.items.filter(control_label__isnull=False).first()
     actor = make_member(study, "admin")
     errors = []
@@ -155,13 +156,13 @@ def test_a_control_item_is_served_while_its_new_label_waits_for_the_rater(campai
 
     change = threading.Thread(target=change_label)
     with transaction.atomic():
-        Participation.objects.select_for_update().get(pk=place.pk)
+        Place.objects.select_for_update().get(pk=place.pk)
         change.start()
         wait_until_somebody_waits()
         Assignment.objects.create(campaign=campaign, item=item, rater=place.rater)
     change.join()
     assert errors == []
-    assert not Participation.objects.get(pk=place.pk).is_stopped
+    assert not Place.objects.get(pk=place.pk).is_stopped
 
 
 def test_who_waits_for_a_round_sees_the_state_it_was_given_meanwhile(campaign, study):

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from annotation.actions import campaigns, quality
 from annotation.actions.exclusion import exclude_below
-from annotation.models import Assignment, Campaign, FinalLabel, Item, Participation, Slot
+from annotation.models import Assignment, Campaign, FinalLabel, Item, Slot
 from annotation.reports.controls import controls
 from annotation.reports.integrity import find_violations
 from annotation.reports.quality import annotators, control_record
 from annotation.reports.votes import counted_votes, vote_table
 from cqa_site.people.models import AuditEvent
+from cqa_site.rounds.models import Place
 from tests.annotation.voting import (
     imported,
     label,
@@ -46,7 +47,7 @@ def with_controls(study, right, wrong, **fields):
     votes = [[3]] * right + [[0]] * wrong
     keys = [(place, 3) for place in range(right + wrong)]
     campaign = imported(study, [rater], votes=votes, controls=keys, **fields)
-    place = Participation.objects.create(campaign=campaign, rater=rater)
+    place = Place.objects.create(round=campaign, rater=rater)
     return campaign, place
 
 
@@ -68,7 +69,7 @@ def test_the_rule_acts_only_when_the_upper_bound_is_below_the_mark(
     study, right, wrong, is_acted_on
 ):
     campaign, place = with_controls(study, right, wrong, low_accuracy="exclude")
-    found = quality.check_rater(campaign=campaign, participation=place)
+    found = quality.check_rater(campaign=campaign, place=place)
     assert (found.right, found.n) == (right, right + wrong)
     place.refresh_from_db()
     assert place.is_excluded is is_acted_on
@@ -82,7 +83,7 @@ def test_the_rule_acts_only_when_the_upper_bound_is_below_the_mark(
 def test_what_the_rule_does_is_the_campaigns_choice(study, policy, is_stopped, is_excluded):
     campaign, place = with_controls(study, 0, 8, low_accuracy=policy)
     for _ in range(2):
-        quality.check_rater(campaign=campaign, participation=place)
+        quality.check_rater(campaign=campaign, place=place)
         place.refresh_from_db()
     assert (place.is_stopped, place.is_excluded) == (is_stopped, is_excluded)
     assert AuditEvent.objects.filter(actor=None).count() == (policy != "warn")
@@ -92,12 +93,12 @@ def test_what_the_rule_does_is_the_campaigns_choice(study, policy, is_stopped, i
 
 def test_the_rule_leaves_a_persons_decision_alone(study, researcher):
     campaign, place = with_controls(study, 0, 8, low_accuracy="exclude")
-    quality.check_rater(campaign=campaign, participation=place)
+    quality.check_rater(campaign=campaign, place=place)
     quality.reinstate_rater(
         campaign=campaign, rater=place.rater, reason="Colour blind test item", actor=researcher
     )
     place.refresh_from_db()
-    quality.check_rater(campaign=campaign, participation=place)
+    quality.check_rater(campaign=campaign, place=place)
     place.refresh_from_db()
     assert not place.is_excluded
     assert place.is_decided_by_person
@@ -107,7 +108,7 @@ def test_a_paused_rater_gets_nothing_until_reinstated(study, researcher):
     campaign = opened(study, ordinary=40, controls=10, low_accuracy="pause")
     place = newcomer(campaign)
     label_all(place, value=0, at_most=40)
-    quality.check_rater(campaign=campaign, participation=place)
+    quality.check_rater(campaign=campaign, place=place)
     assert work(place).reason == "stopped"
     assert counted_votes(campaign).count() == 40
     quality.reinstate_rater(campaign=campaign, rater=place.rater, reason="ok", actor=researcher)
@@ -117,7 +118,7 @@ def test_a_paused_rater_gets_nothing_until_reinstated(study, researcher):
 def test_checking_an_unsuspicious_rater_is_one_query(study, django_assert_num_queries):
     campaign, place = with_controls(study, 5, 1)
     with django_assert_num_queries(1):
-        quality.check_rater(campaign=campaign, participation=place)
+        quality.check_rater(campaign=campaign, place=place)
 
 
 def test_everybody_surely_low_is_excluded_at_once_and_nobody_else(study, researcher):
@@ -125,9 +126,9 @@ def test_everybody_surely_low_is_excluded_at_once_and_nobody_else(study, researc
     votes = [[0, 3, 0]] * 5 + [[0, 3, None]] * 3
     campaign = imported(study, crowd, votes=votes, controls=[(at, 3) for at in range(8)])
     asked = {"campaign": campaign, "below": 0.5, "rule": "surely", "actor": researcher}
-    assert exclude_below(reason="low", **asked).participations.count() == 1
+    assert exclude_below(reason="low", **asked).places.count() == 1
     assert list(
-        campaign.participations.filter(excluded_at__isnull=False).values_list("rater", flat=True)
+        campaign.places.filter(excluded_at__isnull=False).values_list("rater", flat=True)
     ) == [crowd[0].pk]
     assert exclude_below(reason="low", **asked) is None
 
@@ -263,7 +264,7 @@ def test_crowd_or_experts_against_the_key_make_a_control_contested(study):
 
 def test_a_new_key_recomputes_accuracies_and_takes_automatic_exclusions_back(study, researcher):
     campaign, place = with_controls(study, 0, 6, low_accuracy="exclude")
-    quality.check_rater(campaign=campaign, participation=place)
+    quality.check_rater(campaign=campaign, place=place)
     item = campaign.items.first()
     quality.replace_control_label(
         campaign=campaign, item=item, label=0, reason="The key was wrong", actor=researcher
@@ -315,7 +316,7 @@ def test_the_table_compares_with_others_and_flags_one_label_and_haste(study):
     votes = [[1, 1, 1, 2], [2, 2, 2, 2], [0, 0, 0, 2], [1, 1, 1, 2], [0, 0, 0, 2]]
     campaign = imported(study, crowd, votes=votes, expected_seconds=30)
     Assignment.objects.filter(rater=crowd[0]).update(active_ms=31_000)
-    campaign.participations.create(rater=crowd[3], excluded_at="2024-05-02T00:00Z")
+    campaign.places.create(rater=crowd[3], excluded_at="2024-05-02T00:00Z")
     table = annotators(campaign, vote_table(campaign, exclude=False))
     one, _two, _three, same = table
     assert (one.agreement, one.is_one_value, one.is_hasty) == (1, False, False)
@@ -397,12 +398,12 @@ def test_the_annotator_page_excludes_and_reinstates(
     assert [row.first for row in page.context["detail"].labels] == [1, 4, 0, 2]
     assert client.post(here, {"act": "exclude", "reason": ""}).status_code == 422
     assert client.post(here, {"act": "exclude", "reason": "spam <b>"}).status_code == 302
-    assert played.participations.get(rater=rater).is_excluded
+    assert played.places.get(rater=rater).is_excluded
     text = client.get(here).content.decode()
     assert "spam &lt;b&gt;" in text
     assert "spam <b>" not in text
     client.post(here, {"act": "reinstate", "reason": "no spam"})
-    assert not played.participations.get(rater=rater).is_excluded
+    assert not played.places.get(rater=rater).is_excluded
     stranger = make_raters(played.study, 1)[0]
     assert client.get(address(played, "annotators", stranger.public_id)).status_code == 404
 
@@ -479,13 +480,13 @@ def test_quality_pages_are_for_researchers_of_the_study(played):
 def test_looking_at_a_page_writes_nothing(played, researcher):
     client = sign_in(researcher)
     before = (
-        Participation.objects.count(),
+        Place.objects.count(),
         AuditEvent.objects.count(),
         FinalLabel.objects.count(),
     )
     client.get(address(played, "quality"))
     client.get(address(played, "annotators", played.assignments.first().rater.public_id))
-    after = (Participation.objects.count(), AuditEvent.objects.count(), FinalLabel.objects.count())
+    after = (Place.objects.count(), AuditEvent.objects.count(), FinalLabel.objects.count())
     assert before == after
 
 
@@ -540,6 +541,6 @@ def test_the_rule_does_not_overturn_a_decision_made_while_it_looked(study, resea
     quality.exclude_rater(campaign=campaign, rater=place.rater, reason="x", actor=researcher)
     quality.reinstate_rater(campaign=campaign, rater=place.rater, reason="y", actor=researcher)
     assert place.is_decided_by_person is False  # as the rule had read it
-    quality.check_rater(campaign=campaign, participation=place)
+    quality.check_rater(campaign=campaign, place=place)
     place.refresh_from_db()
     assert (place.is_excluded, place.is_decided_by_person) == (False, True)

@@ -13,6 +13,7 @@ from annotation.actions import answering, campaigns, quality, serving
 from annotation.models import Assignment, Slot, VoteEvent
 from annotation.reports.integrity import find_violations
 from cqa_site.people.models import Rater
+from cqa_site.rounds.serving import place_for
 from tests.cast import make_campaign, make_member, make_study
 
 pytestmark = pytest.mark.django_db
@@ -35,9 +36,7 @@ def newcomer(campaign, name="rater"):
     rater = Rater.objects.create(
         study=campaign.study, name=name, external_id=f"{name}-{next(KEYS)}"
     )
-    place = serving.participation_for(campaign=campaign, rater=rater)
-    place.campaign = campaign
-    return place
+    return place_for(round_=campaign, rater=rater)
 
 
 def label(place, assignment, value=2, key=None):
@@ -46,7 +45,7 @@ def label(place, assignment, value=2, key=None):
 
 
 def work(place):
-    return serving.next_work(campaign=place.campaign, participation=place)
+    return serving.next_work(campaign=place.round, place=place)
 
 
 def label_to_the_end(place, value=2):
@@ -177,7 +176,6 @@ def test_paused_serves_nothing_but_takes_what_is_on_screens(study):
     row = work(place).assignments[0]
     campaigns.pause_campaign(campaign=campaign, actor=make_member(study, "researcher"))
     campaign.refresh_from_db()
-    place.campaign = campaign
     assert work(place).reason == "not_open"
     assert label(place, row).is_extra is False
 
@@ -212,7 +210,7 @@ def test_nothing_is_served_to_somebody_excluded_between_look_and_claim(study):
     quality.exclude_rater(
         campaign=campaign, rater=place.rater, reason="x", actor=make_member(study, "admin")
     )
-    assert serving.claim_block(campaign=campaign, participation=place) == "stopped"
+    assert serving.claim_block(campaign=campaign, place=place) == "stopped"
     assert not place.rater.assignments.exists()
 
 
@@ -231,7 +229,7 @@ def test_renewing_prolongs_only_own_slots(study):
     work(mine)
     work(other)
     expire_everything()
-    assert serving.renew(participation=mine) == 4
+    assert serving.renew(place=mine) == 4
     assert Slot.objects.filter(state="leased", lease_until__gt=Now()).count() == 4
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.actions import snapshots as actions
 from annotation.actions.snapshots import CAMPAIGNS
-from annotation.models import Assignment, Item, Participation, Snapshot, VoteEvent
+from annotation.models import Assignment, Item, Snapshot, VoteEvent
 from annotation.reports.snapshots import (
     COLUMNS,
     build_votes_csv,
@@ -26,6 +26,7 @@ from cqa_site.people.models import AuditEvent, Rater
 from cqa_site.results import keeping
 from cqa_site.results.kind import Computed
 from cqa_site.results.rows import pack
+from cqa_site.rounds.models import Place
 from cqa_site.runs.models import Job
 from tests.cast import make_campaign, make_member, make_study, sign_in
 
@@ -138,7 +139,7 @@ def test_only_plain_answers_of_included_raters_are_counted(campaign):
     vote(items[2], first, 2, is_extra=True)
     vote(items[1], second, 0)
     Assignment.objects.create(campaign=campaign, item=items[3], rater=first, state="skipped")
-    Participation.objects.create(campaign=campaign, rater=second, excluded_at=timezone.now())
+    Place.objects.create(round=campaign, rater=second, excluded_at=timezone.now())
     rows = counted(read_votes(pack(build_votes_csv(campaign))[0]))
     assert rows[["item_id", "rater_id"]].to_numpy().tolist() == [
         [kept.item.external_id, str(first.public_id)]
@@ -181,9 +182,9 @@ def test_the_marker_moves_with_whatever_moves_the_figures(campaign):
     assert moved()
     Assignment.objects.filter(pk=row.pk).update(is_extra=True)  # the place went to somebody else
     assert moved()
-    place = Participation.objects.create(campaign=campaign, rater=first)
+    place = Place.objects.create(round=campaign, rater=first)
     assert not moved()
-    Participation.objects.filter(pk=place.pk).update(excluded_at=timezone.now())
+    Place.objects.filter(pk=place.pk).update(excluded_at=timezone.now())
     assert moved()
     Item.objects.filter(control_label=3).update(control_label=2)
     assert moved()
@@ -370,12 +371,10 @@ def test_votes_on_a_retired_control_are_outside_every_count(db):
     campaign = make_campaign(study, ordinary=8, controls=1)
     campaigns.open_campaign(campaign=campaign, actor=boss)
     campaign.refresh_from_db()
-    place = serving.member_participation(
+    place = serving.member_place(
         campaign=campaign, membership=make_member(study, "annotator").memberships.get()
     )
-    for number, row in enumerate(
-        serving.next_work(campaign=campaign, participation=place).assignments
-    ):
+    for number, row in enumerate(serving.next_work(campaign=campaign, place=place).assignments):
         given = answering.Answer(client_key=str(number), label=2)
         answering.answer(rater=place.rater, assignment=row, given=given)
     before = marker(campaign)

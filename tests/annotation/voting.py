@@ -3,8 +3,10 @@
 import itertools
 
 from annotation.actions import answering, campaigns, serving
-from annotation.models import Assignment, Campaign, Participation
+from annotation.models import Assignment, Campaign
 from cqa_site.people.models import Rater, Study
+from cqa_site.rounds.models import Place
+from cqa_site.rounds.serving import place_for
 from tests.cast import make_campaign, make_member
 
 KEYS = itertools.count()
@@ -49,27 +51,26 @@ def opened(study: Study, **fields) -> Campaign:
     return campaign
 
 
-def newcomer(campaign: Campaign) -> Participation:
+def newcomer(campaign: Campaign) -> Place:
     """The place of a new rater."""
     (rater,) = make_raters(campaign.study, 1)
-    place = serving.participation_for(campaign=campaign, rater=rater)
-    place.campaign = campaign
-    return place
+    return place_for(round_=campaign, rater=rater)
 
 
-def work(place: Participation) -> serving.Work:
+def work(place: Place) -> serving.Work:
     """What the rater may do now."""
     place.refresh_from_db()
-    return serving.next_work(campaign=place.campaign, participation=place)
+    campaign = Campaign.objects.get(pk=place.round_id)
+    return serving.next_work(campaign=campaign, place=place)
 
 
-def label(place: Participation, assignment: Assignment, value: int = 2) -> Assignment:
+def label(place: Place, assignment: Assignment, value: int = 2) -> Assignment:
     """Answer one assignment."""
     given = answering.Answer(client_key=f"key-{next(KEYS)}", label=value, active_ms=3_000)
     return answering.answer(rater=place.rater, assignment=assignment, given=given)
 
 
-def label_all(place: Participation, value: int = 2, at_most: int = 1_000) -> int:
+def label_all(place: Place, value: int = 2, at_most: int = 1_000) -> int:
     """Label whatever comes, up to a number of items; return how many there were."""
     for count in range(at_most):
         todo = work(place).assignments

@@ -108,10 +108,9 @@ def client_of(user, scope="write", **settings):
 def label_some(campaign, people, per_person=6):
     for number, user in enumerate(people):
         membership = campaign.study.memberships.get(user=user)
-        place = serving.member_participation(campaign=campaign, membership=membership)
-        place.campaign = campaign
+        place = serving.member_place(campaign=campaign, membership=membership)
         for turn in range(per_person):
-            todo = serving.next_work(campaign=campaign, participation=place).assignments
+            todo = serving.next_work(campaign=campaign, place=place).assignments
             if not todo:
                 break
             given = answering.Answer(

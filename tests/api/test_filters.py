@@ -156,7 +156,7 @@ def test_counted_votes_are_those_of_the_figures(world, researcher):
     assert {vote["state"] for vote in counted} == {"answered"}
     assert {vote["is_counted"] for vote in others} == {False}
     assert len(counted) == world.campaign.assignments.filter(state="answered").count()
-    place = world.campaign.participations.get(rater=world.rater)
+    place = world.campaign.places.get(rater=world.rater)
     place.excluded_at = place.started_at
     place.save()
     left = ids_of(researcher, world, "votes", "?counted=true")

@@ -88,7 +88,7 @@ def test_the_papers_filter_is_one_action(study):
     made = exclude_below(
         campaign=crowd, below=0.5, rule="accuracy", reason="The paper's rule", actor=boss
     )
-    assert made.participations.count() == 94
+    assert made.places.count() == 94
     assert preview_exclusion(crowd, 0.5, "accuracy")["now"] == then
     assert undo_exclusion(exclusion=made, actor=boss) == 94
     assert counted_votes(crowd).count() == before

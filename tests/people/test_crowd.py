@@ -13,8 +13,8 @@ from django.utils import timezone
 from annotation.actions.answering import Answer, answer
 from annotation.actions.campaigns import open_campaign
 from annotation.actions.participation import most_items
-from annotation.actions.serving import member_participation, next_work
-from annotation.models import Assignment, Campaign, Participation
+from annotation.actions.serving import member_place, next_work
+from annotation.models import Assignment, Campaign
 from annotation.views import label as label_views
 from cqa_site.people.models import AuditEvent, Membership, User
 from cqa_site.rounds.crowd.participants import (
@@ -24,7 +24,7 @@ from cqa_site.rounds.crowd.participants import (
     create_link,
     take_part,
 )
-from cqa_site.rounds.models import Participant, ParticipantLink
+from cqa_site.rounds.models import Participant, ParticipantLink, Place
 from tests import cast
 
 CODES = {
@@ -78,9 +78,9 @@ def label_items(participant, count):
     """Answer as many items as wanted, the way the labelling page does it."""
     membership = Membership.objects.get(user=participant.user)
     campaign = Campaign.objects.get(pk=participant.link.round_id)
-    place = member_participation(campaign=campaign, membership=membership)
+    place = member_place(campaign=campaign, membership=membership)
     for number in range(count):
-        row = next_work(campaign=campaign, participation=place).assignments[0]
+        row = next_work(campaign=campaign, place=place).assignments[0]
         answer_item(row, f"key-{participant.pk}-{number}")
 
 
@@ -656,10 +656,8 @@ def test_answers_in_another_campaign_do_not_count(secret, study, people):
     open_campaign(campaign=other, actor=people["admin"])
     client, _ = come_in(secret)
     person = Participant.objects.get()
-    place = member_participation(
-        campaign=other, membership=Membership.objects.get(user=person.user)
-    )
-    for row in next_work(campaign=other, participation=place).assignments[:4]:
+    place = member_place(campaign=other, membership=Membership.objects.get(user=person.user))
+    for row in next_work(campaign=other, place=place).assignments[:4]:
         answer_item(row, f"other-{row.pk}")
     assert not codes_in(finish(client))
 
@@ -667,21 +665,21 @@ def test_answers_in_another_campaign_do_not_count(secret, study, people):
 def test_stopped_participant_gets_the_screened_out_code(secret):
     client, _ = come_in(secret)
     label_items(Participant.objects.get(), 1)
-    Participation.objects.update(is_stopped=True)
+    Place.objects.update(is_stopped=True)
     assert codes_in(finish(client)) == ["CODE-SCREENED"]
 
 
 def test_excluded_participant_gets_the_screened_out_code(secret):
     client, _ = come_in(secret)
     label_items(Participant.objects.get(), 1)
-    Participation.objects.update(excluded_at=timezone.now())
+    Place.objects.update(excluded_at=timezone.now())
     assert codes_in(finish(client)) == ["CODE-SCREENED"]
 
 
 def test_work_that_was_done_is_completed_even_when_excluded_later(secret):
     client, _ = come_in(secret)
     label_items(Participant.objects.get(), 4)
-    Participation.objects.update(excluded_at=timezone.now())
+    Place.objects.update(excluded_at=timezone.now())
     assert codes_in(finish(client)) == ["CODE-COMPLETED"]
 
 

@@ -485,10 +485,8 @@ def test_payloads_look_the_same_with_and_without_the_order():
     keys = []
     for draft in (Draft(is_ordered=False).open(), Draft(is_ordered=True).predict().open()):
         person = make_member(draft.study, Role.ANNOTATOR)
-        place = serving.member_participation(
-            campaign=draft.campaign, membership=person.memberships.get()
-        )
-        work = serving.next_work(campaign=draft.campaign, participation=place).assignments
+        place = serving.member_place(campaign=draft.campaign, membership=person.memberships.get())
+        work = serving.next_work(campaign=draft.campaign, place=place).assignments
         keys.append([sorted(item_payload(row)) for row in work])
         text = sign_in(person).get(
             reverse("label", args=[draft.study.public_id, draft.campaign.public_id])

@@ -282,10 +282,10 @@ class World:
         }
 
     def label_something(self):
-        place = serving.member_participation(
+        place = serving.member_place(
             campaign=self.open, membership=self.people["a"].memberships.get()
         )
-        for row in serving.next_work(campaign=self.open, participation=place).assignments:
+        for row in serving.next_work(campaign=self.open, place=place).assignments:
             given = answering.Answer(client_key=uuid.uuid4().hex, label=2)
             answering.answer(rater=place.rater, assignment=row, given=given)
         return place.rater

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.models import Participation
 from cqa_site.people.models import Rater
+from cqa_site.rounds.models import Place
 
 from .rows import Entry, RaterKey, rater_of
 
@@ -20,12 +20,12 @@ class RaterBook:
     def __init__(self, work: "Reconciliation") -> None:
         self.work = work
         self.known: dict[RaterKey, int | None] = {}
-        self._participations: set[tuple[str, RaterKey]] = set()
+        self._places: set[tuple[str, RaterKey]] = set()
 
     def take(self, entries: list[Entry]) -> None:
         """Find the raters of a piece, or make them, with their places."""
         self._take_raters(entries)
-        self._take_participations(entries)
+        self._take_places(entries)
 
     def _take_raters(self, entries: list[Entry]) -> None:
         fresh = {
@@ -62,35 +62,33 @@ class RaterBook:
             )
             self.known |= {(row.kind, row.external_id): row.pk for row in rows}
 
-    def _take_participations(self, entries: list[Entry]) -> None:
+    def _take_places(self, entries: list[Entry]) -> None:
         """Let researchers see and exclude imported raters like those who worked here."""
         fresh = {
             (entry.campaign, rater_of(vote)): vote.is_rater_excluded
             for entry in entries
             for vote in entry.votes
-            if (entry.campaign, rater_of(vote)) not in self._participations
+            if (entry.campaign, rater_of(vote)) not in self._places
         }
-        self._participations |= set(fresh)
+        self._places |= set(fresh)
         if not self.work.write or not fresh:
             return
         wanted = {
             (self.work.campaigns.pk(name), self.known[rater]): is_excluded
             for (name, rater), is_excluded in fresh.items()
         }
-        stored = Participation.objects.filter(
-            campaign_id__in={campaign for campaign, _rater in wanted},
+        stored = Place.objects.filter(
+            round__in={campaign for campaign, _rater in wanted},
             rater_id__in={rater for _campaign, rater in wanted},
         )
-        there = set(stored.values_list("campaign_id", "rater_id"))
-        Participation.objects.bulk_create(
-            _participation(*key, is_excluded)
-            for key, is_excluded in wanted.items()
-            if key not in there
+        there = set(stored.values_list("round_id", "rater_id"))
+        Place.objects.bulk_create(
+            _place(*key, is_excluded) for key, is_excluded in wanted.items() if key not in there
         )
 
 
-def _participation(campaign_id: int, rater_id: int, is_excluded: bool) -> Participation:
-    row = Participation(campaign_id=campaign_id, rater_id=rater_id)
+def _place(campaign_id: int, rater_id: int, is_excluded: bool) -> Place:
+    row = Place(round_id=campaign_id, rater_id=rater_id)
     if is_excluded:
         row.excluded_at = timezone.now()
         row.exclusion_reason = _("Excluded in the imported file.")

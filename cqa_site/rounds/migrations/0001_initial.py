@@ -49,9 +49,11 @@ class Migration(migrations.Migration):
                 ('score', models.FloatField(null=True)),
                 ('is_passed', models.BooleanField(default=False)),
                 ('is_decided_by_person', models.BooleanField(default=False)),
+                ('is_stopped', models.BooleanField(default=False)),
                 ('excluded_at', models.DateTimeField(null=True)),
                 ('exclusion_reason', models.CharField(blank=True, max_length=300)),
                 ('served', models.PositiveIntegerField(default=0)),
+                ('cursor', models.PositiveIntegerField(default=0)),
                 ('started_at', models.DateTimeField(auto_now_add=True)),
             ],
             options={
