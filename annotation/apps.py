@@ -8,16 +8,15 @@ class AnnotationConfig(AppConfig):
     def ready(self) -> None:
         from annotation import tasks  # noqa: F401  handlers of jobs register themselves
         from annotation.actions.editing_kind import EDITING
-        from annotation.actions.participation import LabelWork
+        from annotation.actions.label_kind import LABELS
         from annotation.actions.snapshots import CAMPAIGNS
         from annotation.run_kinds import register_kinds
         from cqa_site.results import kind as results
-        from cqa_site.rounds.crowd import work
         from cqa_site.rounds.kind import register
         from cqa_site.web import invariants
 
         register_kinds()
+        register(LABELS)
         register(EDITING)
         results.register(CAMPAIGNS)
-        work.register("label", LabelWork())
         invariants.register("annotation.reports.integrity.find_violations")

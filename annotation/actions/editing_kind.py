@@ -21,7 +21,8 @@ from annotation.models import (
 from annotation.models.questions import text_key
 from annotation.reports.editing_integrity import find_editing_violations
 from cqa_site.people.models import Membership, Role, User
-from cqa_site.rounds.kind import Audit, Card, RoundNotReady, SheetNotValid, TaskKind, Words
+from cqa_site.rounds.kind import Audit, Card, RoundNotReady, SheetNotValid, Words
+from cqa_site.rounds.policies import Desk
 from cqa_site.rounds.progress import SUBMITTED, count_of
 from cqa_site.rounds.save_order import is_same_page
 from cqa_site.rounds.saving import Sent
@@ -47,7 +48,7 @@ class EditContent:
     comment: str = field(default="", compare=False)
 
 
-class Editing(TaskKind):
+class Editing(Desk):
     """A text, which its expert corrects and submits as often as it takes."""
 
     name = "edit"
@@ -67,7 +68,6 @@ class Editing(TaskKind):
     subject = "answer"
     needed = ("answer__question__comparison", "round__study", "rater__user", "slot")
     item_needed = ("answer__question__comparison",)
-    is_assigned = True
     Round = EditingRound
     Item = EditingItem
     Slot = EditingSlot

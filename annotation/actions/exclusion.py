@@ -13,7 +13,7 @@ from cqa_site.people.access import record
 from cqa_site.people.models import Rater, User
 
 from .consensus import request_everywhere
-from .quality import exclude_one, reinstate_one
+from .quality import decide_one
 
 
 @transaction.atomic
@@ -33,9 +33,11 @@ def exclude_below(
         campaign=campaign, below=below, rule=rule, reason=reason[:300], made_by=actor
     )
     for rater in raters:
-        exclude_one(
-            campaign=campaign, rater=rater, reason=reason, actor=actor, exclusion=exclusion
+        place = decide_one(
+            campaign=campaign, rater=rater, decision="exclude", reason=reason, actor=actor
         )
+        if place is not None:
+            exclusion.places.add(place)
     _log(exclusion, "annotators_excluded", actor, len(raters))
     return exclusion
 
@@ -51,7 +53,9 @@ def undo_exclusion(*, exclusion: Exclusion, actor: User) -> int | None:
     reason = _("The exclusion of everybody below %s was undone.") % f"{exclusion.below:g}"
     count = len(raters)
     for rater in raters:
-        reinstate_one(campaign=campaign, rater=rater, reason=reason, actor=actor)
+        decide_one(
+            campaign=campaign, rater=rater, decision="reinstate", reason=reason, actor=actor
+        )
     _log(exclusion, "exclusion_undone", actor, count)
     return count
 

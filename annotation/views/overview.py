@@ -5,8 +5,7 @@ Annotators get nothing but their own work: no totals, no names, no controls.
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Count, Exists, OuterRef, Q
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import path, reverse
@@ -16,9 +15,8 @@ from django.utils.translation import ngettext
 from annotation.actions.adjudication import queue
 from annotation.models import Assignment, Campaign, FinalLabel, ImportFile, Slot, campaigns_of
 from cqa_site.people.access import EVERYONE, StudyRequest, study_page
-from cqa_site.people.models import Membership, Role, Study, User
+from cqa_site.people.models import Role, Study
 from cqa_site.people.own_work import waiting_for
-from cqa_site.rounds.models import Participant
 from cqa_site.runs.kind_parts import about
 from cqa_site.runs.models import Run
 
@@ -50,8 +48,6 @@ def overview(request: StudyRequest, study: Study) -> HttpResponse:
 def _annotator_page(request: StudyRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
-        "campaigns": _own_work(request.membership),
-        "asked": _asked_of(request.membership.user),
         "waiting": waiting_for(request.membership),
     }
     return render(request, "annotation/overview_annotator.html", context)
@@ -61,7 +57,6 @@ def _expert_page(request: StudyRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "queues": _disputed_campaigns(study),
-        "campaigns": _own_work(request.membership),
         "waiting": waiting_for(request.membership),
     }
     return render(request, "annotation/overview_expert.html", context)
@@ -103,37 +98,6 @@ def _disputed_campaigns(study: Study) -> list[Campaign]:
         if campaign.disputes:
             found.append(campaign)
     return found
-
-
-def _own_work(membership: Membership) -> QuerySet[Campaign]:
-    """Campaigns open to this member, with how much of their own work is in them."""
-    mine = Assignment.objects.filter(
-        campaign=OuterRef("pk"),
-        rater__user=membership.user,
-        state__in=(Assignment.State.ANSWERED, Assignment.State.SKIPPED),
-    )
-    campaigns = campaigns_of(membership.study).filter(
-        origin=Campaign.Origin.LIVE, state=Campaign.State.OPEN
-    )
-    participant = getattr(membership.user, "participant", None)
-    if participant is not None:
-        campaigns = campaigns.filter(links=participant.link_id)
-    return campaigns.annotate(answered=_count(mine))[:LISTED]
-
-
-def _asked_of(user: User) -> int | None:
-    """How many items a crowd link still wants of its participant, 0 once their work has ended."""
-    participant = getattr(user, "participant", None)
-    if participant is None:
-        return None
-    is_running = participant.outcome == Participant.Outcome.RUNNING
-    return participant.link.required_items if is_running else 0
-
-
-def _count(rows: QuerySet) -> Coalesce:
-    """The number of rows as a column of its own, so that counts do not multiply each other."""
-    counted = rows.order_by().values("campaign").annotate(n=Count("pk")).values("n")
-    return Coalesce(Subquery(counted), 0)
 
 
 def _add_progress(campaigns: list[Campaign]) -> None:

@@ -27,7 +27,8 @@ from argsum.models import (
     SummarySet,
 )
 from cqa_site.people.models import Rater
-from cqa_site.rounds.kind import Audit, Card, SheetNotValid, TaskKind, Words
+from cqa_site.rounds.kind import Audit, Card, SheetNotValid, Words
+from cqa_site.rounds.policies import OneByOne
 from cqa_site.rounds.progress import COUNTED
 
 FETCH = 1_000
@@ -54,7 +55,7 @@ class CountContent:
     unique_text: str = ""
 
 
-class Counting(TaskKind):
+class Counting(OneByOne):
     """One summary set at a time, marked against its references."""
 
     name = "count"

@@ -19,7 +19,8 @@ from benchmark.models import (
     ScoringSlot,
 )
 from cqa_site.people.models import Rater
-from cqa_site.rounds.kind import Audit, Card, RoundNotReady, SheetNotValid, TaskKind, Words
+from cqa_site.rounds.kind import Audit, Card, RoundNotReady, SheetNotValid, Words
+from cqa_site.rounds.policies import OneByOne
 from cqa_site.rounds.progress import COUNTED
 
 
@@ -33,7 +34,7 @@ class ScoreContent:
     comment: str = ""
 
 
-class Scoring(TaskKind):
+class Scoring(OneByOne):
     """One answer at a time, scored by the rubric of the round."""
 
     name = "score"

@@ -21,7 +21,8 @@ from benchmark.preferences.models import (
 )
 from cqa_site.judging.identity import digest
 from cqa_site.people.models import Rater
-from cqa_site.rounds.kind import Audit, Card, SheetNotValid, TaskKind, Words
+from cqa_site.rounds.kind import Audit, Card, SheetNotValid, Words
+from cqa_site.rounds.policies import OneByOne
 from cqa_site.rounds.progress import COUNTED
 
 SAID_LEFT = Q(verdict=FIRST, is_swapped=False) | Q(verdict=SECOND, is_swapped=True)
@@ -49,7 +50,7 @@ def turned(word: str, *, is_swapped: bool) -> str:
     return {**names, **{name: side for side, name in names.items()}}.get(word, word)
 
 
-class Preferring(TaskKind):
+class Preferring(OneByOne):
     """One pair at a time; what comes a second time comes with the sides exchanged."""
 
     name = "prefer"

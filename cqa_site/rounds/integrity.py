@@ -16,11 +16,16 @@ FETCH = 1_000
 def find_violations() -> Iterator[str]:
     """Yield every broken invariant of every kind; nothing when all is well."""
     for kind in kinds():
-        yield from _slots_without_their_sheet(kind)
-        yield from _sheets_without_their_slot(kind)
-        yield from _sheets_unlike_their_history(kind)
+        yield from kind.check_work()
         yield from kind.check()
     yield from _links_into_other_studies()
+
+
+def sheet_violations(kind: TaskKind) -> Iterator[str]:
+    """What sheets, slots and submissions of a kind say against each other."""
+    yield from _slots_without_their_sheet(kind)
+    yield from _sheets_without_their_slot(kind)
+    yield from _sheets_unlike_their_history(kind)
 
 
 def _links_into_other_studies() -> Iterator[str]:

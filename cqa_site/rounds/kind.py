@@ -5,14 +5,15 @@ part of the engine finds what it needs from the row in its hand.
 """
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from django.db.models import QuerySet
+from django.db.models import Model
+from django.utils.translation import gettext as _
 
 from cqa_site.people.models import Rater, User
 
-from .models import Item, KeptDraft, Round, Sheet, SheetEvent, Slot
+from . import models
 
 
 class RoundNotReady(Exception):
@@ -33,6 +34,8 @@ class Audit:
 
     round: str
     person: str
+    # Decisions about people that it has other words for.
+    decisions: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -57,94 +60,95 @@ class Words:
 
 
 class TaskKind:
-    """One kind of work for people.
+    """One kind of work for people: what the engine asks whoever serves it, and how.
 
-    ``Content`` is a frozen dataclass of what stands on a form; as a dictionary it is the JSON of
-    drafts, kept drafts and events.
+    Its children are the policies of serving: sheets come one by one or lie on desks
+    (`cqa_site.rounds.policies`), labels come in blocks (`annotation.actions.blocks`).
     """
 
     name: ClassVar[str]
     audit: ClassVar[Audit]
-    # Names of addresses: the work page with (study, round), and one sheet with (study, sheet).
+    # The name of the address of the work page, with (study, round).
     work_page: ClassVar[str]
-    sheet_page: ClassVar[str]
     words: ClassVar[Words]
     # The tab of a study under which the address named ``results_page`` stands, if there is one.
     section: ClassVar[str] = ""
     results_page: ClassVar[str] = ""
-    # The field of items and sheets that holds the thing itself.
-    subject: ClassVar[str]
-    # Whether people of a crowd link may come into its rounds.
+    # Whether people of a crowd link may come into its rounds, and the head of the page of links.
     takes_crowd: ClassVar[bool] = False
-    # What is read with a sheet, so that serving, saving and showing ask nothing more.
-    needed: ClassVar[tuple[str, ...]]
-    # What is read with an item to show researchers what was drawn.
-    item_needed: ClassVar[tuple[str, ...]]
-    Round: ClassVar[type[Round]]
-    Item: ClassVar[type[Item]]
-    Slot: ClassVar[type[Slot]]
-    Sheet: ClassVar[type[Sheet]]
-    Event: ClassVar[type[SheetEvent]]
-    Kept: ClassVar[type[KeptDraft]]
-    Content: ClassVar[type[Any]]
-    # Fields of a sheet that `settle` sets: they follow from the last submission.
-    settled: ClassVar[tuple[str, ...]]
-    # Figures of a person's counted sheets on the round's page: name to aggregate over sheets.
-    figures: ClassVar[dict[str, Any]] = {}
-    # Whether everybody's sheets are drawn with the round, so that nothing else is served.
+    crowd_head: ClassVar[str] = "rounds/crowd/_head.html"
+    # Whether everybody's work is drawn with the round, so that nothing else is served.
     is_assigned: ClassVar[bool] = False
+    Round: ClassVar[type[models.Round]]
+    Item: ClassVar[type[Model]]
+    Slot: ClassVar[type[Model]]
 
-    def begin(self, round_: Any, item: Any, rater: Rater) -> dict[str, Any]:
-        """Fields of a new sheet beyond those that every sheet has."""
-        return {}
+    @property
+    def answer_pages(self) -> tuple[str, ...]:
+        """Names of the addresses to which people send their work."""
+        return (f"{self.work_page}_save", f"{self.work_page}_submit")
 
-    def submitted(self, sheet: Any) -> Any:
-        """The content that was submitted last, empty before that."""
+    def own(self, round_: models.Round) -> Any:
+        """The round as a row of the kind; no query where that was read with it."""
+        return getattr(round_, self.row) if type(round_) is models.Round else round_
+
+    @property
+    def row(self) -> str:
+        """What a round calls its row in the kind's own table."""
+        return str(self.Round._meta.model_name)
+
+    def count_own(self, rounds: Iterable[models.Round], user: User) -> dict[int, int]:
+        """How much somebody has done, by round; of assigned work, what they have still to do."""
         raise NotImplementedError
 
-    def problem(self, sheet: Any, content: Any) -> SheetNotValid | None:
-        """Why the content cannot be submitted; None where it can."""
+    def most_items(self, round_: models.Round) -> int:
+        """How many items one person can be served at most."""
         raise NotImplementedError
 
-    def settle(self, sheet: Any, content: Any) -> None:
-        """Set what the sheet keeps of a submitted content; the engine saves it."""
+    def why_none(self, round_: models.Round, rater: Rater) -> str:
+        """Serve, and say why nothing waits for the rater; empty while something does.
+
+        ``stopped`` and ``not_qualified`` screen somebody of a crowd out.
+        """
         raise NotImplementedError
 
-    def mark(self, sheet: Any, key: Any) -> tuple[int, int]:
-        """How many parts of a known answer were met, of how many."""
+    def leave_out(self, place: models.Place) -> int:
+        """Open to others what somebody excluded held; return how many slots that were."""
         raise NotImplementedError
 
-    def slots(self, round_: Any, items: Iterable[int]) -> Mapping[int, int]:
-        """How many sheets each item asks for, when the round opens."""
+    def count_again(self, place: models.Place) -> int:
+        """Let work count again where nobody filled its slot meanwhile; return how much did."""
         raise NotImplementedError
-
-    def check_opening(self, round_: Any) -> None:
-        """Raise RoundNotReady if the round cannot open."""
 
     def closed(self, round_: Any, actor: User) -> None:
         """What follows from closing a round, in the same transaction."""
 
-    def keep_earlier(self, sheet: Any, sent: Any) -> None:
-        """Keep the draft that what was sent is about to replace, where that is worth keeping."""
-
-    def event_fields(self, sheet: Any, content: Any) -> dict[str, Any]:
-        """Fields of a submission beyond those that every submission has."""
-        return {}
-
     def card(self, done: int) -> Card:
         """What a person's first page says about an open round.
 
-        ``done`` counts the sheets they submitted; of assigned sheets, those they have still to do.
+        ``done`` counts what they did; of assigned work, what they have still to do.
         """
         raise NotImplementedError
 
-    def check(self) -> Iterable[str]:
-        """A sentence for every stored row that contradicts itself."""
+    def asks(self, items: int) -> str:
+        """What is asked of people of a crowd, before they begin."""
+        raise NotImplementedError
+
+    def counted(self) -> str:
+        """What counts towards the number that a crowd link asks for."""
+        raise NotImplementedError
+
+    def go_on(self) -> str:
+        """The words on the button back to work."""
+        return _("Go on")
+
+    def check_work(self) -> Iterable[str]:
+        """A sentence for every row of served work that contradicts another; the policy's own."""
         return ()
 
-    def content_of(self, sheet: Any) -> Any:
-        """What stands on the form of a sheet: the draft, or what was submitted."""
-        return self.submitted(sheet) if sheet.draft is None else self.Content(**sheet.draft)
+    def check(self) -> Iterable[str]:
+        """A sentence for every other stored row that contradicts itself."""
+        return ()
 
 
 _KINDS: dict[Hashable, TaskKind] = {}
@@ -158,11 +162,6 @@ def register(kind: TaskKind) -> None:
 def kinds() -> list[TaskKind]:
     """All kinds, in the order in which their apps came."""
     return list(_KINDS.values())
-
-
-def known_rounds() -> QuerySet[Round]:
-    """Rounds of registered kinds; labels are rounds too, and have an engine of their own."""
-    return Round.objects.filter(kind__in=list(_KINDS))
 
 
 def kind_of(row: Any) -> TaskKind:

@@ -1,15 +1,14 @@
 """Rounds on the first page of those who work on them."""
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from cqa_site.people.models import Membership
 from cqa_site.people.own_work import Waiting
 
-from .kind import TaskKind, kind_of, kinds, known_rounds
+from .kind import kind_of, kinds
 from .models import Participant, Place, Round
-from .progress import SUBMITTED, TO_DO
 
 LISTED = 50
 
@@ -25,7 +24,7 @@ def waiting_for(membership: Membership) -> list[Waiting]:
     if participant is not None:
         opened = opened.filter(links=participant.link_id)
     rounds = list(opened[:LISTED])
-    counts = _own_sheets(membership, rounds)
+    counts = _own_counts(membership, rounds)
     return [
         _card(membership, each, counts.get(each.pk, 0), participant)
         for each in rounds
@@ -34,25 +33,20 @@ def waiting_for(membership: Membership) -> list[Waiting]:
 
 
 def _rounds_for(membership: Membership) -> QuerySet[Round]:
-    opened = known_rounds().filter(study=membership.study, state=Round.State.OPEN)
+    # An app that was taken out leaves its rounds behind.
+    free = [kind.name for kind in kinds() if not kind.is_assigned]
     assigned = [kind.name for kind in kinds() if kind.is_assigned]
+    opened = Round.objects.filter(study=membership.study, state=Round.State.OPEN)
     mine = Place.objects.filter(round=OuterRef("pk"), rater__user=membership.user)
-    return opened.filter(~Q(kind__in=assigned) | Exists(mine))
+    return opened.filter(Q(kind__in=free) | Q(Exists(mine), kind__in=assigned))
 
 
-def _own_sheets(membership: Membership, rounds: list[Round]) -> dict[int, int]:
-    """How many sheets the member has submitted, or of assigned ones has to do, by round."""
+def _own_counts(membership: Membership, rounds: list[Round]) -> dict[int, int]:
     counts: dict[int, int] = {}
     for kind in {each.kind: kind_of(each) for each in rounds}.values():
-        sheets = kind.Sheet._default_manager.filter(
-            _counted(kind), round__in=rounds, rater__user=membership.user, is_example=False
-        )
-        counts |= dict(sheets.order_by().values_list("round").annotate(Count("pk")))
+        mine = [each for each in rounds if each.kind == kind.name]
+        counts |= kind.count_own(mine, membership.user)
     return counts
-
-
-def _counted(kind: TaskKind) -> Q:
-    return TO_DO if kind.is_assigned else SUBMITTED
 
 
 def _card(

@@ -11,12 +11,12 @@ from cqa_site.people.models import User
 
 from .kind import TaskKind, kind_of
 from .models import Place, Sheet
-from .slots import free_slots, hold_slot
 
 # What a researcher decides about one person of a round.
 DECISIONS = ("pass", "fail", "exclude", "reinstate")
 # Of kinds without a qualification.
 EXCLUSIONS = ("exclude", "reinstate")
+LONGEST_REASON = 300
 
 
 def qualify(round_: Any, place: Place) -> None:
@@ -46,44 +46,53 @@ def agreement(kind: TaskKind, answered: Iterable[tuple[Any, Any]]) -> float:
 
 
 @transaction.atomic
-def decide_rater(*, place: Place, actor: User, decision: str, reason: str = "") -> Place:
-    """Let somebody in or keep somebody out, or take sheets out of the figures; see `DECISIONS`."""
+def decide_rater(
+    *, place: Place, actor: User | None, decision: str, reason: str = ""
+) -> Place | None:
+    """Let somebody in or keep somebody out, or take work out of the figures; see `DECISIONS`.
+
+    Without an actor a rule decides, which never overturns a person; it may also ``pause``. None
+    where nothing was to be done.
+    """
     rows = Place.objects.select_for_update(of=("self",))
     stored = rows.select_related("round__study", "rater").get(pk=place.pk)
-    if decision in ("pass", "fail"):
-        stored.is_passed, stored.is_decided_by_person = decision == "pass", True
-    else:
-        is_excluded = decision == "exclude"
-        stored.excluded_at = timezone.now() if is_excluded else None
-        stored.exclusion_reason = reason if is_excluded else ""
-        (_leave_out if is_excluded else _count_again)(stored)
+    if actor is None and stored.is_decided_by_person:
+        return None
+    if _stands(stored, decision):
+        return None
+    kind = kind_of(stored.round)
+    details = _apply(kind, stored, decision, reason)
     stored.save()
     record(
         study=stored.round.study,
         actor=actor,
-        verb=f"{kind_of(stored.round).audit.person}_{decision}",
+        verb=f"{kind.audit.person}_{kind.audit.decisions.get(decision, decision)}",
         subject=f"{stored.round.name}: {stored.rater.pseudonym}",
         reason=reason,
+        **details,
     )
     return stored
 
 
-def _leave_out(place: Place) -> None:
-    """What somebody excluded held is open to others, so that no item stays short of sheets."""
-    sheets = _sheets(place)
-    free_slots(kind_of(place.round), sheets)
-    sheets.filter(state=Sheet.State.SUBMITTED, is_example=False).update(is_extra=True)
+def _stands(place: Place, decision: str) -> bool:
+    """Whether it was decided so already; who may go on can be decided anew."""
+    if decision == "exclude":
+        return place.is_excluded
+    if decision == "pause":
+        return place.is_stopped
+    return decision == "reinstate" and not (place.is_excluded or place.is_stopped)
 
 
-def _count_again(place: Place) -> None:
-    """Sheets count again where nobody else has filled their place meanwhile."""
-    sheets = _sheets(place).filter(state=Sheet.State.SUBMITTED, is_example=False, is_extra=True)
-    sheets.filter(replicate__gt=0).update(is_extra=False)
-    for sheet in sheets.filter(replicate=0).select_related("round").order_by("pk"):
-        hold_slot(sheet)
-        sheet.save(update_fields=["slot", "is_extra"])
-
-
-def _sheets(place: Place) -> Any:
-    kind = kind_of(place.round)
-    return kind.Sheet._default_manager.filter(round=place.round_id, rater=place.rater_id)
+def _apply(kind: TaskKind, place: Place, decision: str, reason: str) -> dict[str, int]:
+    """Change the place, which the caller saves; return what the history says of it."""
+    if decision in ("pass", "fail"):
+        place.is_passed, place.is_decided_by_person = decision == "pass", True
+        return {}
+    if decision == "pause":
+        place.is_stopped = True
+        return {}
+    if decision == "exclude":
+        place.excluded_at, place.exclusion_reason = timezone.now(), reason[:LONGEST_REASON]
+        return {"freed_slots": kind.leave_out(place)}
+    place.excluded_at, place.exclusion_reason, place.is_stopped = None, "", False
+    return {"regained_slots": kind.count_again(place)}

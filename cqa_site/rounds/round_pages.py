@@ -23,10 +23,9 @@ from .kind import RoundNotReady, TaskKind, kind_of
 from .models import Place, Round
 from .opening import close_round, delete_round, open_round, reopen_round
 from .progress import items_of, progress_of, rounds_of
-from .qualifying import DECISIONS, decide_rater
+from .qualifying import DECISIONS, LONGEST_REASON, decide_rater
 
 PER_PAGE = 50
-LONGEST_REASON = 300
 MOVES = {"open": open_round, "close": close_round, "reopen": reopen_round}
 
 

@@ -67,11 +67,12 @@ def hold_slot(sheet: Any) -> None:
         done.update(state=DONE, lease_until=None)
 
 
-def free_slots(kind: Any, holders: Any) -> None:
-    """Open the slots of sheets to others; the sheets keep everything else."""
+def free_slots(kind: Any, holders: Any) -> int:
+    """Open the slots of sheets to others, the sheets keep everything else; return how many."""
     # Sheets are locked before slots, as everywhere; nobody takes one of these meanwhile.
     held = holders.filter(slot__isnull=False)
     locked = held.select_for_update(of=("self",)).order_by("pk")
     slots = [each.slot_id for each in locked]
     held.update(slot=None)
-    kind.Slot._default_manager.filter(pk__in=slots).update(state=OPEN, lease_until=None)
+    freed = kind.Slot._default_manager.filter(pk__in=slots)
+    return freed.update(state=OPEN, lease_until=None)

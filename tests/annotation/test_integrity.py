@@ -5,7 +5,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.actions import answering, campaigns, serving
 from annotation.models import Assignment, Slot, VoteEvent
-from annotation.reports.integrity import find_violations
+from annotation.reports.integrity import label_violations
 from cqa_site.people.models import Rater
 from cqa_site.rounds.serving import place_for
 from tests.cast import make_campaign, make_member, make_study
@@ -28,13 +28,13 @@ def answered():
 
 
 def test_an_honest_database_passes(answered):
-    assert list(find_violations()) == []
+    assert list(label_violations()) == []
     call_command("check_integrity")
 
 
 def test_a_slot_reopened_behind_the_vote_is_found(answered):
     Slot.objects.filter(pk=answered.slot_id).update(state="open")
-    assert list(find_violations()) == [
+    assert list(label_violations()) == [
         f"slot {answered.slot_id} is open, but its assignment says otherwise"
     ]
     with pytest.raises(CommandError):
@@ -43,15 +43,15 @@ def test_a_slot_reopened_behind_the_vote_is_found(answered):
 
 def test_a_label_changed_behind_its_history_is_found(answered):
     Assignment.objects.filter(pk=answered.pk).update(label=0)
-    assert "another label than its last event" in next(find_violations())
+    assert "another label than its last event" in next(label_violations())
 
 
 def test_a_counted_vote_without_a_slot_is_found(answered):
     Slot.objects.filter(pk=answered.slot_id).update(state="open")
     Assignment.objects.filter(pk=answered.pk).update(slot=None)
-    assert "counts but holds no slot" in " ".join(find_violations())
+    assert "counts but holds no slot" in " ".join(label_violations())
 
 
 def test_an_erased_history_is_found(answered):
     VoteEvent.objects.filter(assignment=answered).delete()
-    assert "another label than its last event" in " ".join(find_violations())
+    assert "another label than its last event" in " ".join(label_violations())

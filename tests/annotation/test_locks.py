@@ -10,7 +10,7 @@ from django.db.models import F
 
 from annotation.actions import campaigns, quality, serving
 from annotation.models import Assignment, Slot
-from annotation.reports.integrity import find_violations
+from annotation.reports.integrity import label_violations
 from cqa_site.people.models import Rater
 from cqa_site.rounds.models import Place
 from cqa_site.rounds.serving import place_for
@@ -106,7 +106,7 @@ def test_renewing_while_the_rater_is_excluded(campaign, study):
         )
         == []
     )
-    assert list(find_violations()) == []
+    assert list(label_violations()) == []
 
 
 def test_labelling_over_http_while_the_rater_is_excluded(campaign, study):
@@ -123,7 +123,7 @@ def test_labelling_over_http_while_the_rater_is_excluded(campaign, study):
             assert reply.status_code == 200, reply.content
 
     assert together(label, lambda: exclude_and_reinstate(campaign, place.rater, actor)) == []
-    assert list(find_violations()) == []
+    assert list(label_violations()) == []
 
 
 def wait_until_somebody_waits():

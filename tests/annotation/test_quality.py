@@ -11,7 +11,7 @@ from annotation.actions import campaigns, quality
 from annotation.actions.exclusion import exclude_below
 from annotation.models import Assignment, Campaign, FinalLabel, Item, Slot
 from annotation.reports.controls import controls
-from annotation.reports.integrity import find_violations
+from annotation.reports.integrity import label_violations
 from annotation.reports.quality import annotators, control_record
 from annotation.reports.votes import counted_votes, vote_table
 from cqa_site.people.models import AuditEvent
@@ -519,7 +519,7 @@ def test_a_place_regained_ends_the_whole_reservation_of_who_let_it_run_out(study
     quality.reinstate_rater(campaign=campaign, rater=first.rater, reason="y", actor=researcher)
     assert counted_votes(campaign).filter(rater=first.rater).count() == 5
     assert set(slow.rater.assignments.values_list("state", flat=True)) == {"expired"}
-    assert list(find_violations()) == []
+    assert list(label_violations()) == []
 
 
 def test_reinstating_counts_nothing_that_came_after_the_round_was_closed(study, researcher):

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotation.actions import answering, campaigns, quality, serving
 from annotation.models import Assignment, Slot, VoteEvent
-from annotation.reports.integrity import find_violations
+from annotation.reports.integrity import label_violations
 from cqa_site.people.models import Rater
 from cqa_site.rounds.serving import place_for
 from tests.cast import make_campaign, make_member, make_study
@@ -201,7 +201,7 @@ def test_a_first_answer_after_closing_is_an_extra_even_with_a_reservation(study)
     assert {row.is_extra for row in kept if not row.item.is_control} == {True}
     assert not any(row.slot_id for row in kept)
     assert not campaign.slots.filter(state="done").exists()
-    assert list(find_violations()) == []
+    assert list(label_violations()) == []
 
 
 def test_nothing_is_served_to_somebody_excluded_between_look_and_claim(study):
@@ -277,7 +277,7 @@ def test_a_block_that_ran_out_goes_as_a_whole_and_comes_back_as_a_whole(study):
     controls = set(campaign.items.exclude(control_label=None).values_list("pk", flat=True))
     assert held & controls <= answered
     assert answered & ordinary == ordinary - done
-    assert list(find_violations()) == []
+    assert list(label_violations()) == []
 
 
 @pytest.mark.parametrize("controls", [10, 60])

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.actions.answering import Answer, answer
 from annotation.actions.campaigns import open_campaign
-from annotation.actions.participation import most_items
+from annotation.actions.label_kind import LABELS
 from annotation.actions.serving import member_place, next_work
 from annotation.models import Assignment, Campaign
 from annotation.views import label as label_views
@@ -154,7 +154,7 @@ def test_a_link_asks_for_what_the_round_has_for_one_person(
 ):
     type(campaign).objects.filter(pk=campaign.pk).update(**changes)
     campaign.refresh_from_db()
-    assert most_items(campaign) == most
+    assert LABELS.most_items(campaign) == most
     refused = post_link(researcher, campaign, required_items=str(most + 1))
     assert refused.status_code == 422
     assert f"The round has {most} items for one person" in refused.content.decode()

@@ -11,13 +11,14 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from cqa_site.rounds.crowd import work
+from cqa_site.people.models import Rater
 from cqa_site.rounds.crowd.participants import create_link
 from cqa_site.rounds.integrity import find_violations
 from cqa_site.rounds.kind import kind_of, kinds
 from cqa_site.rounds.models import Participant, Place, Sheet
 from cqa_site.rounds.opening import close_round
-from cqa_site.rounds.serving import next_sheet
+from cqa_site.rounds.qualifying import decide_rater
+from cqa_site.rounds.serving import next_sheet, place_for
 from tests import cast
 from tests.argsum.made_cells import make_dataset, make_set
 from tests.argsum.made_counting import marked_form, open_counting
@@ -131,8 +132,8 @@ def finish(client):
 
 def test_every_kind_for_a_crowd_is_tried_here():
     taking = {each.name: each.work_page for each in kinds() if each.takes_crowd}
-    assert set(taking.values()) == set(WORKS)
-    assert set(work.works()) == {"label", *taking}
+    # Labels are tried in test_crowd.py.
+    assert set(taking.values()) == {"label", *WORKS}
 
 
 def test_from_the_platform_to_the_code(kind, round_, people, study):
@@ -356,3 +357,32 @@ def test_a_link_into_a_round_of_another_study_is_found(round_, people, other_stu
     assert list(find_violations()) == []
     type(link).objects.update(study=other_study)
     assert list(find_violations()) == [f"crowd link {link.pk} leads into a round of another study"]
+
+
+def test_a_decision_made_twice_is_one(round_, people, study):
+    place = place_for(round_=round_, rater=make_rater(study))
+    asked = {"place": place, "actor": people["researcher"]}
+    assert decide_rater(**asked, decision="exclude", reason="Guessed.").is_excluded
+    assert decide_rater(**asked, decision="exclude", reason="Again.") is None
+    assert Place.objects.get(pk=place.pk).exclusion_reason == "Guessed."
+    assert not decide_rater(**asked, decision="reinstate").is_excluded
+    assert decide_rater(**asked, decision="reinstate") is None
+    verbs = [event.verb for event in study.audit_events.order_by("pk")]
+    person = kind_of(round_).audit.person
+    assert verbs[-2:] == [f"{person}_exclude", f"{person}_reinstate"]
+
+
+def test_a_rule_stops_somebody_until_a_person_decides(round_, people, study):
+    rater = make_rater(study)
+    place = place_for(round_=round_, rater=rater)
+    assert decide_rater(place=place, actor=None, decision="pause").is_stopped
+    assert next_sheet(round_=round_, rater=rater).reason == "stopped"
+    decide_rater(place=place, actor=people["researcher"], decision="reinstate")
+    assert next_sheet(round_=round_, rater=rater).sheet is not None
+    decide_rater(place=place, actor=people["researcher"], decision="pass")
+    assert decide_rater(place=place, actor=None, decision="pause") is None
+    assert not Place.objects.get(pk=place.pk).is_stopped
+
+
+def make_rater(study):
+    return Rater.objects.create(study=study, external_id="one")

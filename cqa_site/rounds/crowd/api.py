@@ -30,7 +30,8 @@ from cqa_site.rounds.crowd.participants import (
 )
 from cqa_site.rounds.crowd.participation import NotReported, confirm_fault
 from cqa_site.rounds.crowd.places import release_place
-from cqa_site.rounds.crowd.work import crowd_rounds, work_of
+from cqa_site.rounds.crowd.work import crowd_rounds
+from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import Participant, ParticipantLink, Round
 from cqa_site.web.problems import Conflict
 
@@ -54,18 +55,18 @@ class CrowdLinkViews(RoundViews):
 
     def rows(self) -> QuerySet:
         """Newest first, each with how many people came in by it."""
-        most = work_of(self.round).most_items(self.round)
+        most = kind_of(self.round).most_items(self.round)
         return links_of(self.round).annotate(most_items=Value(most))
 
     @extend_schema(request=CrowdLinkInput, responses={201: NewCrowdLinkSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Make a link; ``address`` is told this once, only its hash is kept."""
         given = self.read(CrowdLinkInput)
-        work = work_of(self.round)
-        most = work.most_items(self.round)
+        kind = kind_of(self.round)
+        most = kind.most_items(self.round)
         defaults = model_to_dict(ParticipantLink(), fields=ParticipantLinkForm.Meta.fields)
         defaults["required_items"] = usual_items(most)
-        form = ParticipantLinkForm(defaults | given, most_items=most, counted=work.counted())
+        form = ParticipantLinkForm(defaults | given, most_items=most, counted=kind.counted())
         require_valid(form)
         made, secret = create_link(
             round_=self.round,

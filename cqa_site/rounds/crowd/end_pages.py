@@ -8,12 +8,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from cqa_site.people.access import PersonRequest, memberships_of
+from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import Participant
 
 from .forms import FaultForm
 from .lost_answers import lost_answer
 from .participation import completion_code, finish_participation, report_fault, standing_of
-from .work import work_of
 
 
 @login_required
@@ -60,7 +60,7 @@ def _running_page(
     request: PersonRequest, participant: Participant, form: FaultForm
 ) -> HttpResponse:
     context = {
-        "work": work_of(participant.link.round),
+        "kind": kind_of(participant.link.round),
         "participant": participant,
         "standing": standing_of(participant),
         "form": form,

@@ -17,13 +17,13 @@ from django.views.decorators.http import require_safe
 from cqa_site.people.models import new_secret
 from cqa_site.people.views.invitations import BACKEND
 from cqa_site.people.views.pages import closed_door
+from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import Participant, ParticipantLink
 
 from . import participants as actions
 from .participants import PlatformIds, find_link, require_entry, take_part
 from .place_cookie import browser_secret, keep_browser_secret
 from .places import hold_place
-from .work import work_of
 
 SESSION_KEY = "crowd_entry"
 PLATFORM_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@=-]{0,127}")
@@ -57,7 +57,7 @@ def join_start(request: HttpRequest) -> HttpResponse:
     try:
         if request.method != "POST":
             require_entry(link=link, ids=platform_ids, browser=browser)
-            context = {"link": link, "asks": work_of(link.round).asks(link.required_items)}
+            context = {"link": link, "asks": kind_of(link.round).asks(link.required_items)}
             return render(request, "rounds/crowd/join.html", context)
         browser = browser or new_secret()
         participant = take_part(link=link, ids=platform_ids, browser=browser)
@@ -106,7 +106,7 @@ def _to_work(participant: Participant) -> HttpResponse:
     if participant.outcome != Participant.Outcome.RUNNING:
         return redirect("participation_end")
     round_ = participant.link.round
-    return redirect(work_of(round_).work_page, participant.study.public_id, round_.public_id)
+    return redirect(kind_of(round_).work_page, participant.study.public_id, round_.public_id)
 
 
 def _unknown_link(request: HttpRequest) -> HttpResponse:

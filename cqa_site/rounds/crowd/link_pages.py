@@ -12,13 +12,14 @@ from django.views.decorators.http import require_POST
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import Participant, Round
 
 from .forms import ParticipantLinkForm
 from .participants import close_link, create_link, links_of, participants_of, placeholders
 from .participation import NotReported, confirm_fault
 from .places import release_place
-from .work import crowd_rounds, work_of
+from .work import crowd_rounds
 
 PAGE_SIZE = 50
 SHOWN_LINKS = 100
@@ -28,8 +29,8 @@ SHOWN_LINKS = 100
 def crowd_links(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
     """List the links into a round and who came by them; a POST makes a link."""
     round_ = _round(study, any_round_id)
-    work = work_of(round_)
-    asked = {"most_items": work.most_items(round_), "counted": work.counted()}
+    kind = kind_of(round_)
+    asked = {"most_items": kind.most_items(round_), "counted": kind.counted()}
     form = ParticipantLinkForm(request.POST or None, **asked)
     if request.method != "POST" or not form.is_valid():
         status = 422 if form.errors else 200
@@ -97,8 +98,8 @@ def _person(study: Study, any_round_id: uuid.UUID, person_id: uuid.UUID) -> Part
 def _links_page(
     request: StudyRequest, round_: Round, most: int, status: int = 200, **context: object
 ) -> HttpResponse:
-    work = work_of(round_)
-    own = work.own(round_)
+    kind = kind_of(round_)
+    own = kind.own(round_)
     page = Paginator(participants_of(round_), PAGE_SIZE).get_page(request.GET.get("page"))
     links = list(links_of(round_)[:SHOWN_LINKS])
     fixed = {
@@ -106,8 +107,8 @@ def _links_page(
         "round": own,
         # The head of a campaign's pages knows it by this name.
         "campaign": own,
-        "work": work,
-        "section": work.section,
+        "kind": kind,
+        "section": kind.section,
         "most_items": most,
         "asks_too_much": any(link.is_open and link.required_items > most for link in links),
         "links": links,

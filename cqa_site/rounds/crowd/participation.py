@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from cqa_site.people.access import memberships_of
+from cqa_site.people.actions.raters import rater_for
 from cqa_site.people.models import User
+from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import Participant, Round
 
 from .participants import end_participation, note_fault
-from .work import work_of
 
 SCREENED_OUT = ("stopped", "not_qualified")
 
@@ -49,9 +50,9 @@ class NotReported(Exception):
 def standing_of(participant: Participant) -> Standing:
     """Count the participant's work in the round of their link."""
     round_ = participant.link.round
-    work = work_of(round_)
-    answered = work.done_by(round_, participant.user)
-    return Standing(answered, participant.link.required_items, work.most_items(round_))
+    kind = kind_of(round_)
+    answered = kind.count_own([round_], participant.user).get(round_.pk, 0)
+    return Standing(answered, participant.link.required_items, kind.most_items(round_))
 
 
 @transaction.atomic
@@ -117,7 +118,7 @@ def _outcome(participant: Participant) -> Participant.Outcome | None:
         return Participant.Outcome.COMPLETED
     membership = memberships_of(participant.user).get(study=participant.study)
     round_ = participant.link.round
-    reason = work_of(round_).reason(round_, membership)
+    reason = kind_of(round_).why_none(round_, rater_for(membership=membership))
     if not reason:
         return None
     if reason in SCREENED_OUT:
