@@ -29,6 +29,7 @@ from annotation.actions.guidelines import default_guideline
 from annotation.models import Argument, Campaign, Comparison, Item
 from annotation.models.questions import text_key
 from cqa_site.people.models import Membership, Study, User
+from cqa_site.rounds.opening import open_round
 people, items, controls, votes, password = json.loads(sys.argv[1])
 study = Study.objects.create(name="Benchmark")
 boss = User.objects.create_user("boss@bench.example", password)
@@ -70,7 +71,7 @@ Item.objects.bulk_create(
     ),
     batch_size=5000,
 )
-campaigns.open_campaign(campaign=campaign, actor=boss)
+open_round(round_=campaign, actor=boss)
 print(json.dumps([str(study.public_id), str(campaign.public_id)]))
 """
 

@@ -1,32 +1,25 @@
-"""Filling, opening, pausing and closing campaigns."""
+"""Filling campaigns, and what makes one ready to open."""
 
 import random
 from collections.abc import Callable, Iterable
 
 from django.db import transaction
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Argument, Campaign, Item, Slot
 from annotation.reports.doubts import has_doubts, least_sure_first
-from cqa_site.people.access import record
-from cqa_site.people.models import User
-from cqa_site.rounds.opening import WHOLE
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.opening import locked_round
 
-from .consensus import request_everywhere
 from .guidelines import freeze
 
 CHUNK = 5_000
 
 
-class CampaignNotReady(Exception):
-    """The campaign cannot do that now; the message says why."""
-
-
 @transaction.atomic
 def add_items(*, campaign: Campaign, argument_ids: list[int]) -> int:
     """Add arguments of the same study as ordinary items; return how many were new."""
-    campaign = _locked_draft(campaign)
+    campaign = locked_round(campaign, Campaign.State.DRAFT)
     present = set(campaign.items.values_list("argument_id", flat=True))
     wanted = [pk for pk in dict.fromkeys(argument_ids) if pk not in present]
     arguments = Argument.objects.filter(study=campaign.study).in_bulk(wanted)
@@ -44,98 +37,44 @@ def add_items(*, campaign: Campaign, argument_ids: list[int]) -> int:
 @transaction.atomic
 def set_control(*, campaign: Campaign, item: Item, label: int | None) -> None:
     """Make an item of a draft a control item with a known label, or an ordinary one again."""
-    campaign = _locked_draft(campaign)
+    campaign = locked_round(campaign, Campaign.State.DRAFT)
     if label is not None and label not in campaign.guideline.values:
-        raise CampaignNotReady(_("The label is not on the scale."))
+        raise RoundNotReady(_("The label is not on the scale."))
     Item.objects.filter(pk=item.pk).update(control_label=label, imported_control_label=label)
 
 
 @transaction.atomic
 def save_draft(*, campaign: Campaign, save: Callable[[], object]) -> None:
     """Store changed settings unless somebody opened the campaign meanwhile."""
-    _locked_draft(campaign)
+    locked_round(campaign, Campaign.State.DRAFT)
     save()
 
 
-@transaction.atomic
-def open_campaign(*, campaign: Campaign, actor: User) -> None:
-    """Make the slots in a seeded random order and start serving; or resume after a pause."""
-    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
-    _require(campaign, Campaign.State.DRAFT, Campaign.State.PAUSED)
-    if campaign.state == Campaign.State.DRAFT:
-        _check_complete(campaign)
-        _make_slots(campaign)
-        freeze(campaign.guideline)
-        campaign.opened_at = timezone.now()
-    _move(campaign, Campaign.State.OPEN, actor)
-
-
-@transaction.atomic
-def pause_campaign(*, campaign: Campaign, actor: User) -> None:
-    """Stop serving; work already on screens is still taken."""
-    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
-    _require(campaign, Campaign.State.OPEN)
-    _move(campaign, Campaign.State.PAUSED, actor)
-
-
-@transaction.atomic
-def close_campaign(*, campaign: Campaign, actor: User) -> None:
-    """End the round for good; answers that still come in are kept as extras.
-
-    The final labels follow in the background, and with them the experts' queue.
-    """
-    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
-    _require(campaign, Campaign.State.OPEN, Campaign.State.PAUSED)
-    campaign.closed_at = timezone.now()
-    _move(campaign, Campaign.State.CLOSED, actor)
-    request_everywhere(campaign=campaign, actor=actor)
-
-
-def _move(campaign: Campaign, state: str, actor: User) -> None:
-    before, campaign.state = campaign.state, state
-    campaign.save(update_fields=["state", "opened_at", "closed_at"])
-    record(
-        study=campaign.study,
-        actor=actor,
-        verb=f"campaign_{state}",
-        subject=campaign.name,
-        before=before,
-    )
-
-
-def _locked_draft(campaign: Campaign) -> Campaign:
-    """The campaign as stored; it cannot be opened before this transaction ends."""
-    rows = Campaign.objects.select_related("guideline", "study")
-    stored = rows.select_for_update(of=WHOLE).get(pk=campaign.pk)
-    _require(stored, Campaign.State.DRAFT)
-    return stored
-
-
-def _require(campaign: Campaign, *states: str) -> None:
-    if not campaign.is_live:
-        raise CampaignNotReady(_("An imported campaign only holds the labels of its files."))
-    if campaign.state not in states:
-        raise CampaignNotReady(
-            _("The campaign is %s; that is not possible now.") % campaign.get_state_display()
-        )
+def prepare_campaign(campaign: Campaign) -> None:
+    """Make the slots of a draft in a seeded random order; its guideline changes no more."""
+    _check_complete(campaign)
+    _make_slots(campaign)
+    freeze(campaign.guideline)
 
 
 def _check_complete(campaign: Campaign) -> None:
+    if not campaign.is_live:
+        raise RoundNotReady(_("An imported campaign only holds the labels of its files."))
     ordinary = campaign.items.filter(control_label__isnull=True).count()
     keyed = campaign.items.filter(control_label__isnull=False)
     controls = keyed.count()
     if ordinary == 0:
-        raise CampaignNotReady(_("Add arguments before you open the campaign."))
+        raise RoundNotReady(_("Add arguments before you open the campaign."))
     if campaign.controls_per_block and controls == 0:
-        raise CampaignNotReady(
+        raise RoundNotReady(
             _("Mark at least one item as a control item, or set control items per block to 0.")
         )
     if keyed.exclude(control_label__in=campaign.guideline.values).exists():
-        raise CampaignNotReady(
+        raise RoundNotReady(
             _("A control item has a known label that the guideline's scale does not hold.")
         )
     if campaign.orders_by_uncertainty and not has_doubts(campaign):
-        raise CampaignNotReady(
+        raise RoundNotReady(
             _(
                 "Items are to come in the order of the trained judge's uncertainty, and no judge "
                 "was trained for this campaign. Train one on its page Judges, or change the order."

@@ -26,6 +26,7 @@ from annotation.models import (
 from annotation.models.questions import text_key
 from cqa_site.people.models import Membership, Rater, Role, Study, User
 from cqa_site.results import keeping
+from cqa_site.rounds.opening import close_round, open_round
 from cqa_site.rounds.serving import place_for
 from cqa_site.runs.actions.endpoints import embedded_endpoint
 
@@ -80,7 +81,7 @@ def build_demo() -> str:
     ids = list(labels)
     pilot = _campaign(study, guideline, _("Pilot round"), labels, ids, controls=8)
     _simulate(pilot, labels, users[Role.RESEARCHER], rounds=None)
-    campaigns.close_campaign(campaign=pilot, actor=users[Role.RESEARCHER])
+    close_round(round_=pilot, actor=users[Role.RESEARCHER])
     running = _campaign(study, guideline, _("Main round"), labels, ids[::-1], controls=10)
     _simulate(running, labels, users[Role.RESEARCHER], rounds=4)
     for campaign in (pilot, running):
@@ -160,7 +161,7 @@ def _campaign(study, guideline, name, labels, ids, *, controls: int) -> Campaign
 
 def _simulate(campaign: Campaign, labels: dict[int, int], actor: User, rounds: int | None) -> None:
     """Let the simulated annotators label ``rounds`` blocks each, or all there is."""
-    campaigns.open_campaign(campaign=campaign, actor=actor)
+    open_round(round_=campaign, actor=actor)
     campaign.refresh_from_db()
     rng = random.Random(SEED)  # noqa: S311  a simulation, not a secret
     places = [_simulated_place(campaign, number) for number in range(1, len(SKILLS) + 1)]

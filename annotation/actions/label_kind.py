@@ -7,9 +7,12 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from annotation.models import Campaign, Item, Slot
+from cqa_site.people.models import User
 from cqa_site.rounds.kind import Audit, Card, Words
 
 from .blocks import Blocks
+from .campaigns import prepare_campaign
+from .consensus import request_everywhere
 
 
 class Labelling(Blocks):
@@ -35,6 +38,14 @@ class Labelling(Blocks):
     Round = Campaign
     Item = Item
     Slot = Slot
+
+    def make_slots(self, round_: Campaign) -> None:
+        """In the order in which items are served."""
+        prepare_campaign(round_)
+
+    def closed(self, round_: Campaign, actor: User) -> None:
+        """The final labels follow in the background, and with them the experts' queue."""
+        request_everywhere(campaign=round_, actor=actor)
 
     def card(self, done: int) -> Card:
         """Words for a person's first page."""

@@ -18,7 +18,8 @@ from annotation.forms.campaigns import CampaignForm
 from annotation.models import Campaign, Item, campaigns_of
 from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
-from cqa_site.rounds.opening import WHOLE
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.opening import WHOLE, close_round, open_round, pause_round
 from cqa_site.web.problems import Conflict, conflict_on
 
 from . import filters, inputs, serializers
@@ -78,32 +79,28 @@ class CampaignMoveViews(CampaignViews):
 
     queryset = Campaign.objects.none()
     serializer_class = CAMPAIGN
-    action_of_move: Callable[..., None] = actions.open_campaign
 
     @extend_schema(request=inputs.NothingInput, responses=CAMPAIGN)
-    def move(self, request: Request, **kwargs: Any) -> Response:
-        """Move the campaign to its next state, or say why that is not possible."""
+    def open(self, request: Request, **kwargs: Any) -> Response:
+        """Open a draft, or resume after a pause; 409 with the reason if that is not possible."""
+        return self._move(open_round)
+
+    @extend_schema(request=inputs.NothingInput, responses=CAMPAIGN)
+    def pause(self, request: Request, **kwargs: Any) -> Response:
+        """Stop serving items; work already on screens is still taken."""
+        return self._move(pause_round)
+
+    @extend_schema(request=inputs.NothingInput, responses=CAMPAIGN)
+    def close(self, request: Request, **kwargs: Any) -> Response:
+        """End the round for good; answers that still come in are kept as extras."""
+        return self._move(close_round)
+
+    def _move(self, move: Callable[..., None]) -> Response:
         self.read(inputs.NothingInput)
-        with conflict_on(actions.CampaignNotReady):
-            type(self).action_of_move(campaign=self.campaign, actor=request.user)
+        with conflict_on(RoundNotReady):
+            move(round_=self.campaign, actor=self.request.user)
         self.campaign.refresh_from_db()
         return self.shown(self.campaign)
-
-
-class OpenViews(CampaignMoveViews):
-    """Open a draft, or resume after a pause."""
-
-
-class PauseViews(CampaignMoveViews):
-    """Stop serving items."""
-
-    action_of_move = actions.pause_campaign
-
-
-class CloseViews(CampaignMoveViews):
-    """End the round for good."""
-
-    action_of_move = actions.close_campaign
 
 
 class ItemViews(CampaignViews):
@@ -124,7 +121,7 @@ class ItemViews(CampaignViews):
         known = keys_of(wanted, self.study.arguments.all())
         if len(known) < len(wanted):
             raise ValidationError({"arguments": ["Some are no arguments of this study."]})
-        with conflict_on(actions.CampaignNotReady):
+        with conflict_on(RoundNotReady):
             added = actions.add_items(
                 campaign=self.campaign, argument_ids=[known[each] for each in wanted]
             )
@@ -137,7 +134,7 @@ class ItemViews(CampaignViews):
         item = self.get_queryset().filter(external_id=given["item_id"]).first()
         if item is None:
             raise ValidationError({"item_id": ["No such item in this campaign."]})
-        with conflict_on(actions.CampaignNotReady):
+        with conflict_on(RoundNotReady):
             actions.set_control(campaign=self.campaign, item=item, label=given["label"])
         return self.shown(self.get_queryset().get(pk=item.pk))
 

@@ -15,17 +15,15 @@ from django.views.decorators.http import require_POST
 
 from annotation.actions import campaigns as actions
 from annotation.actions.guidelines import default_guideline
+from annotation.actions.label_kind import LABELS
 from annotation.forms.campaigns import CampaignForm, ControlForm, PickForm
 from annotation.models import Argument, Assignment, Campaign, Item, campaigns_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.round_pages import move_urls
 
 PER_PAGE = 50
-MOVES = {
-    "open": actions.open_campaign,
-    "pause": actions.pause_campaign,
-    "close": actions.close_campaign,
-}
 
 
 @study_page(*RESEARCHERS)
@@ -82,7 +80,7 @@ def campaign_edit(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -
     if request.method == "POST" and form.is_valid():
         try:
             actions.save_draft(campaign=campaign, save=form.save)
-        except actions.CampaignNotReady as reason:
+        except RoundNotReady as reason:
             messages.error(request, str(reason))
         return redirect("campaign", study.public_id, campaign.public_id)
     context = {"study": study, "section": "campaigns", "form": form, "campaign": campaign}
@@ -114,20 +112,6 @@ def campaign(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Htt
         "raters": votes.values("rater").distinct().count(),
     }
     return render(request, "annotation/campaign.html", context)
-
-
-@study_page(*RESEARCHERS)
-@require_POST
-def campaign_state(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID, move: str
-) -> HttpResponse:
-    """Open, pause or close a campaign."""
-    campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
-    try:
-        MOVES[move](campaign=campaign, actor=request.user)
-    except actions.CampaignNotReady as reason:
-        messages.error(request, str(reason))
-    return redirect("campaign", study.public_id, campaign.public_id)
 
 
 @study_page(*RESEARCHERS)
@@ -163,7 +147,7 @@ def _add(request: StudyRequest, study: Study, campaign: Campaign, wanted: dict) 
         ids = random.Random(campaign.seed).sample(ids, min(wanted["sample"], len(ids)))  # noqa: S311
     try:
         added = actions.add_items(campaign=campaign, argument_ids=ids)
-    except actions.CampaignNotReady as reason:
+    except RoundNotReady as reason:
         messages.error(request, str(reason))
     else:
         messages.success(request, ngettext("%d item added.", "%d items added.", added) % added)
@@ -198,7 +182,7 @@ def campaign_control(
         try:
             actions.set_control(campaign=campaign, item=item, label=form.cleaned_data["label"])
             item.control_label = form.cleaned_data["label"]
-        except actions.CampaignNotReady as reason:
+        except RoundNotReady as reason:
             messages.error(request, str(reason))
     if not request.htmx:
         return redirect("campaign_items", study.public_id, campaign.public_id)
@@ -217,13 +201,5 @@ urlpatterns = [
         campaign_control,
         name="campaign_control",
     ),
-    *(
-        path(
-            f"campaigns/<uuid:campaign_id>/{move}/",
-            campaign_state,
-            {"move": move},
-            name=f"campaign_{move}",
-        )
-        for move in MOVES
-    ),
+    *move_urls(LABELS, "campaigns/<uuid:campaign_id>/", "campaign_id", ("open", "pause", "close")),
 ]

@@ -20,7 +20,8 @@ from argsum.models import (
 )
 from cqa_site.people.models import Study, User
 from cqa_site.rounds.kind import RoundNotReady
-from cqa_site.rounds.opening import CHUNK, locked_round
+from cqa_site.rounds.opening import locked_round
+from cqa_site.rounds.slots import CHUNK
 
 from .counting_guide import GUIDE
 

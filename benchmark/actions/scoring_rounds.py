@@ -14,7 +14,8 @@ from benchmark.methods.scoring_draw import draw_answers
 from benchmark.models import RubricVersion, ScoringItem, ScoringRound
 from cqa_site.people.models import Study, User
 from cqa_site.rounds.kind import RoundNotReady
-from cqa_site.rounds.opening import CHUNK, locked_round
+from cqa_site.rounds.opening import locked_round
+from cqa_site.rounds.slots import CHUNK
 
 # A rater's order is made of all answers that are left; more would make serving slow.
 MOST_ANSWERS = 10_000

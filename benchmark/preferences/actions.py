@@ -22,9 +22,10 @@ from benchmark.preferences.reports import known_strengths
 from cqa_site.people.actions.raters import rater_for
 from cqa_site.people.models import Role, Study, User
 from cqa_site.rounds.kind import RoundNotReady
-from cqa_site.rounds.opening import CHUNK, locked_round, open_round
+from cqa_site.rounds.opening import locked_round, open_round
 from cqa_site.rounds.saving import Sent, submit_sheet
 from cqa_site.rounds.serving import next_sheet
+from cqa_site.rounds.slots import CHUNK
 
 if TYPE_CHECKING:
     from benchmark.preferences.methods.pair_planning import PairPlan

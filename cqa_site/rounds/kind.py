@@ -120,6 +120,10 @@ class TaskKind:
         """Let work count again where nobody filled its slot meanwhile; return how much did."""
         raise NotImplementedError
 
+    def make_slots(self, round_: Any) -> None:
+        """Make what is served when a draft opens; raises RoundNotReady if it cannot open."""
+        raise NotImplementedError
+
     def closed(self, round_: Any, actor: User) -> None:
         """What follows from closing a round, in the same transaction."""
 

@@ -1,4 +1,4 @@
-"""A round's way: opened, closed, opened again; a draft may be removed."""
+"""A round's way: opened, paused, closed, opened again; a draft may be removed."""
 
 from typing import Any
 
@@ -12,7 +12,6 @@ from cqa_site.people.models import User
 from .kind import RoundNotReady, kind_of
 from .models import Round
 
-CHUNK = 2_000
 # A round is a row of two tables. Without the shared one, which has the state, whoever waited for
 # the lock would go on with the state from before.
 WHOLE = ("self", "round_ptr")
@@ -20,28 +19,25 @@ WHOLE = ("self", "round_ptr")
 
 @transaction.atomic
 def open_round(*, round_: Round, actor: User) -> None:
-    """Make the slots and start serving; raises RoundNotReady."""
-    stored = locked_round(round_, Round.State.DRAFT)
-    kind = kind_of(stored)
-    items = kind.Item._default_manager.filter(round=stored, key_points__isnull=True)
-    wanted = kind.slots(stored, items.order_by("position").values_list("pk", flat=True))
-    if not wanted:
-        raise RoundNotReady(_("The round holds nothing to work on."))
-    kind.check_opening(stored)
-    slots = (
-        kind.Slot(round=stored, item_id=item, number=number)
-        for item, sheets in wanted.items()
-        for number in range(1, sheets + 1)
-    )
-    kind.Slot._default_manager.bulk_create(slots, batch_size=CHUNK)
-    stored.opened_at = timezone.now()
+    """Make the slots and start serving, or go on after a pause; raises RoundNotReady."""
+    stored = locked_round(round_, Round.State.DRAFT, Round.State.PAUSED)
+    if stored.state == Round.State.DRAFT:
+        kind_of(stored).make_slots(stored)
+        stored.opened_at = timezone.now()
     _move(stored, Round.State.OPEN, actor)
+
+
+@transaction.atomic
+def pause_round(*, round_: Round, actor: User) -> None:
+    """Stop serving for a while; the database knows which kinds can."""
+    stored = locked_round(round_, Round.State.OPEN)
+    _move(stored, Round.State.PAUSED, actor)
 
 
 @transaction.atomic
 def close_round(*, round_: Round, actor: User) -> None:
     """Stop serving; what was submitted counts, drafts stay where they are."""
-    stored = locked_round(round_, Round.State.OPEN)
+    stored = locked_round(round_, Round.State.OPEN, Round.State.PAUSED)
     stored.closed_at = timezone.now()
     _move(stored, Round.State.CLOSED, actor)
     kind_of(stored).closed(stored, actor)
@@ -64,12 +60,15 @@ def delete_round(*, round_: Round, actor: User) -> None:
     stored.delete()
 
 
-def locked_round(round_: Round, state: str) -> Any:
-    """The round as stored, in that state until this transaction ends; raises RoundNotReady."""
+def locked_round(round_: Round, *states: str) -> Any:
+    """The round as stored, in one of the states until this transaction ends.
+
+    Raises RoundNotReady.
+    """
     rounds = kind_of(round_).Round._default_manager
     rows = rounds.select_for_update(of=WHOLE).select_related("study")
     stored = rows.get(pk=round_.pk)
-    if stored.state != state:
+    if stored.state not in states:
         raise RoundNotReady(
             _("The round is %s; that is not possible now.") % stored.get_state_display()
         )

@@ -13,11 +13,11 @@ from django.utils.translation import ngettext
 from cqa_site.people.models import Rater, User
 
 from .integrity import sheet_violations
-from .kind import SheetNotValid, TaskKind
+from .kind import RoundNotReady, SheetNotValid, TaskKind
 from .models import Item, KeptDraft, Place, Round, Sheet, SheetEvent, Slot
 from .progress import SUBMITTED, TO_DO
 from .serving import next_sheet
-from .slots import free_slots, hold_slot
+from .slots import CHUNK, free_slots, hold_slot
 
 
 class OneByOne(TaskKind):
@@ -85,6 +85,20 @@ class OneByOne(TaskKind):
     def content_of(self, sheet: Any) -> Any:
         """What stands on the form of a sheet: the draft, or what was submitted."""
         return self.submitted(sheet) if sheet.draft is None else self.Content(**sheet.draft)
+
+    def make_slots(self, round_: Any) -> None:
+        """As many for each item as it asks for sheets."""
+        items = self.Item._default_manager.filter(round=round_, key_points__isnull=True)
+        wanted = self.slots(round_, items.order_by("position").values_list("pk", flat=True))
+        if not wanted:
+            raise RoundNotReady(_("The round holds nothing to work on."))
+        self.check_opening(round_)
+        slots = (
+            self.Slot(round=round_, item_id=item, number=number)
+            for item, sheets in wanted.items()
+            for number in range(1, sheets + 1)
+        )
+        self.Slot._default_manager.bulk_create(slots, batch_size=CHUNK)
 
     def count_own(self, rounds: Iterable[Round], user: User) -> dict[int, int]:
         """Sheets without examples, whether figures use them or not."""

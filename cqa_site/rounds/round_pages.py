@@ -21,12 +21,14 @@ from cqa_site.people.models import Rater, Study
 
 from .kind import RoundNotReady, TaskKind, kind_of
 from .models import Place, Round
-from .opening import close_round, delete_round, open_round, reopen_round
+from .opening import close_round, delete_round, open_round, pause_round, reopen_round
 from .progress import items_of, progress_of, rounds_of
 from .qualifying import DECISIONS, LONGEST_REASON, decide_rater
 
 PER_PAGE = 50
-MOVES = {"open": open_round, "close": close_round, "reopen": reopen_round}
+MOVES = {"open": open_round, "pause": pause_round, "close": close_round, "reopen": reopen_round}
+# Of kinds that do not pause.
+USUAL_MOVES = ("open", "close", "reopen")
 
 
 @dataclass(frozen=True)
@@ -136,17 +138,6 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
 
     @study_page(*RESEARCHERS)
     @require_POST
-    def move(request: StudyRequest, study: Study, move: str, **ids: uuid.UUID) -> HttpResponse:
-        """Open, close or reopen a round."""
-        row = round_in(face, study, ids[round_id])
-        try:
-            MOVES[move](round_=row, actor=request.user)
-        except RoundNotReady as reason:
-            messages.error(request, str(reason))
-        return to_round(row)
-
-    @study_page(*RESEARCHERS)
-    @require_POST
     def delete(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Remove a draft."""
         row = round_in(face, study, ids[round_id])
@@ -174,8 +165,29 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
         path(f"{place}edit/", edit, name=f"{name}_edit"),
         path(f"{place}delete/", delete, name=f"{name}_delete"),
         *([decide] if face.decisions else []),
-        *(path(f"{place}{each}/", move, {"move": each}, name=f"{name}_{each}") for each in MOVES),
+        *move_urls(kind, place, round_id, USUAL_MOVES),
     ]
+
+
+def move_urls(
+    kind: TaskKind, place: str, round_id: str, moves: tuple[str, ...]
+) -> list[URLPattern]:
+    """The addresses below a round's own that take it on its way."""
+
+    @study_page(*RESEARCHERS)
+    @require_POST
+    def move(request: StudyRequest, study: Study, move: str, **ids: uuid.UUID) -> HttpResponse:
+        """Open, pause, close or reopen a round."""
+        rounds = kind.Round._default_manager.filter(study=study).select_related("study")
+        row = get_object_or_404(rounds, public_id=ids[round_id])
+        try:
+            MOVES[move](round_=row, actor=request.user)
+        except RoundNotReady as reason:
+            messages.error(request, str(reason))
+        return to_round(row)
+
+    name = kind.audit.round
+    return [path(f"{place}{each}/", move, {"move": each}, name=f"{name}_{each}") for each in moves]
 
 
 def round_in(face: RoundFace, study: Study, round_id: uuid.UUID) -> Any:

@@ -17,6 +17,8 @@ from .kind import kind_of
 from .models import Slot
 
 OPEN, LEASED, DONE = Slot.State.OPEN, Slot.State.LEASED, Slot.State.DONE
+# Rows that are written at once.
+CHUNK = 2_000
 FREE = Q(state=OPEN) | Q(state=LEASED, lease_until__lt=Now())
 
 

@@ -6,6 +6,8 @@ from django.urls import reverse
 from annotation.actions import campaigns as actions
 from annotation.forms.campaigns import CampaignForm
 from annotation.models import Campaign, Guideline, campaigns_of
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.opening import open_round
 from tests.cast import (
     LEVELS,
     make_arguments,
@@ -182,11 +184,11 @@ def test_lists_cost_the_same_queries_however_long(study, client, django_assert_m
 
 def test_a_campaign_opened_meanwhile_takes_no_items_and_no_controls(study):
     seen = make_campaign(study, ordinary=6, controls=2)
-    actions.open_campaign(campaign=seen, actor=make_member(study, "researcher"))
+    open_round(round_=seen, actor=make_member(study, "researcher"))
     assert seen.state == "draft"  # as another request had read it
-    with pytest.raises(actions.CampaignNotReady):
+    with pytest.raises(RoundNotReady):
         actions.add_items(campaign=seen, argument_ids=[row.pk for row in make_arguments(study, 1)])
-    with pytest.raises(actions.CampaignNotReady):
+    with pytest.raises(RoundNotReady):
         actions.set_control(campaign=seen, item=seen.items.last(), label=3)
     assert seen.items.count() == 8
 
@@ -198,7 +200,7 @@ def test_settings_saved_while_the_campaign_is_opened_do_not_make_it_a_draft_agai
     is_valid = CampaignForm.is_valid
 
     def opened_meanwhile(form):
-        actions.open_campaign(campaign=campaign, actor=make_member(study, "researcher"))
+        open_round(round_=campaign, actor=make_member(study, "researcher"))
         return is_valid(form)
 
     monkeypatch.setattr(CampaignForm, "is_valid", opened_meanwhile)
@@ -215,5 +217,5 @@ def test_a_key_that_the_scale_does_not_hold_keeps_the_campaign_a_draft(study):
         study=study, number=9, title="Other scale", body="Read.", levels=levels
     )
     campaign.save()
-    with pytest.raises(actions.CampaignNotReady, match="scale"):
-        actions.open_campaign(campaign=campaign, actor=make_member(study, "researcher"))
+    with pytest.raises(RoundNotReady, match="scale"):
+        open_round(round_=campaign, actor=make_member(study, "researcher"))

@@ -5,9 +5,9 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.actions.campaigns import open_campaign, pause_campaign
 from annotation.models import Campaign, campaigns_of
 from cqa_site.rounds.models import Round
+from cqa_site.rounds.opening import open_round, pause_round
 from cqa_site.rounds.own_work import waiting_for
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
@@ -46,8 +46,8 @@ def test_only_labels_pause(study, boss):
     make_scored_answers(study)
     scoring = make_round(study, boss)
     campaign = make_campaign(study)
-    open_campaign(campaign=campaign, actor=boss)
-    pause_campaign(campaign=campaign, actor=boss)
+    open_round(round_=campaign, actor=boss)
+    pause_round(round_=campaign, actor=boss)
     assert Round.objects.get(pk=campaign.pk).state == "paused"
     with pytest.raises(IntegrityError), transaction.atomic():
         Round.objects.filter(pk=scoring.pk).update(state="paused")
@@ -57,7 +57,7 @@ def test_a_campaign_waits_on_the_first_page_among_the_rounds(study, boss):
     make_scored_answers(study)
     make_round(study, boss, name="Scores")
     campaign = make_campaign(study, name="Labels")
-    open_campaign(campaign=campaign, actor=boss)
+    open_round(round_=campaign, actor=boss)
     person = make_member(study, "annotator")
     cards = waiting_for(person.memberships.get())
     assert [card.title for card in cards] == ["Labels", "Scores"]

@@ -3,10 +3,11 @@
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.actions import answering, campaigns, serving
+from annotation.actions import answering, serving
 from annotation.models import Assignment, Slot, VoteEvent
 from annotation.reports.integrity import label_violations
 from cqa_site.people.models import Rater
+from cqa_site.rounds.opening import open_round
 from cqa_site.rounds.serving import place_for
 from tests.cast import make_campaign, make_member, make_study
 
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.django_db
 def answered():
     study = make_study()
     campaign = make_campaign(study)
-    campaigns.open_campaign(campaign=campaign, actor=make_member(study, "researcher"))
+    open_round(round_=campaign, actor=make_member(study, "researcher"))
     campaign.refresh_from_db()
     rater = Rater.objects.create(study=study, external_id="one")
     place = place_for(round_=campaign, rater=rater)

@@ -25,6 +25,7 @@ from annotation.models import Assignment, Campaign, Item, Slot, VoteEvent
 from annotation.views.label_payload import item_payload
 from cqa_site.people.models import Rater
 from cqa_site.rounds.models import Participant, ParticipantLink, Place
+from cqa_site.rounds.opening import close_round, open_round, pause_round
 from cqa_site.rounds.serving import place_for
 from tests.cast import make_arguments, make_campaign, make_member, make_study, sign_in
 
@@ -68,7 +69,7 @@ def study():
 
 def opened(study, **fields):
     campaign = make_campaign(study, **fields)
-    campaigns.open_campaign(campaign=campaign, actor=make_member(study, "researcher"))
+    open_round(round_=campaign, actor=make_member(study, "researcher"))
     campaign.refresh_from_db()
     return campaign
 
@@ -346,7 +347,7 @@ def test_a_long_list_of_answers_has_pages(study):
 def test_after_the_round_answers_are_shown_but_stay(desk, study):
     item = desk.next()["next"][0]["id"]
     desk.send(item, 3)
-    campaigns.close_campaign(campaign=desk.campaign, actor=make_member(study, "researcher"))
+    close_round(round_=desk.campaign, actor=make_member(study, "researcher"))
     assert desk.send(item, 0).json()["error"] == "round_closed"
     assert desk.submit(item, label=0).status_code == 409
     assert desk.open(item=item)["Location"] == desk.url("label_answers")
@@ -379,9 +380,9 @@ def test_each_reason_has_a_page_of_its_own(study):
         reply = desk.send(item["id"]).json()
     assert (reply["state"], reply["next"]) == ("finished", [])
     assert "That was everything" in words_of(desk.open())
-    campaigns.pause_campaign(campaign=desk.campaign, actor=researcher)
+    pause_round(round_=desk.campaign, actor=researcher)
     assert "paused" in words_of(desk.open())
-    campaigns.close_campaign(campaign=desk.campaign, actor=researcher)
+    close_round(round_=desk.campaign, actor=researcher)
     assert "closed" in words_of(desk.open())
 
 
@@ -500,7 +501,7 @@ def test_a_sentence_is_never_markup(study):
     arguments[0].text = text
     arguments[0].save()
     campaigns.add_items(campaign=campaign, argument_ids=[arguments[0].pk])
-    campaigns.open_campaign(campaign=campaign, actor=make_member(study, "researcher"))
+    open_round(round_=campaign, actor=make_member(study, "researcher"))
     desk = Desk(make_member(study, "annotator"), campaign)
     page = desk.open()
     assert "<img" not in page.text
@@ -513,7 +514,7 @@ def test_an_item_without_a_sentence_suggests_skipping_and_can_be_labelled(study)
     argument.text = " "
     argument.save()
     campaigns.add_items(campaign=campaign, argument_ids=[argument.pk])
-    campaigns.open_campaign(campaign=campaign, actor=make_member(study, "researcher"))
+    open_round(round_=campaign, actor=make_member(study, "researcher"))
     desk = Desk(make_member(study, "annotator"), campaign)
     page = desk.open()
     assert "(no sentence)" in page.text
@@ -625,7 +626,7 @@ def campaign_with_scattered_controls(study):
     items = list(campaign.items.all())
     controls = random.Random(11).sample([item.pk for item in items], 60)
     Item.objects.filter(pk__in=controls).update(control_label=3)
-    campaigns.open_campaign(campaign=campaign, actor=make_member(study, "researcher"))
+    open_round(round_=campaign, actor=make_member(study, "researcher"))
     campaign.refresh_from_db()
     return campaign
 

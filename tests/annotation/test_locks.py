@@ -12,7 +12,9 @@ from annotation.actions import campaigns, quality, serving
 from annotation.models import Assignment, Slot
 from annotation.reports.integrity import label_violations
 from cqa_site.people.models import Rater
+from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.models import Place
+from cqa_site.rounds.opening import open_round
 from cqa_site.rounds.serving import place_for
 from tests.cast import make_campaign, make_member, make_study, sign_in
 
@@ -40,7 +42,7 @@ def study():
 @pytest.fixture
 def campaign(study):
     campaign = make_campaign(study, ordinary=200, controls=40, block_size=40, votes_per_item=2)
-    campaigns.open_campaign(campaign=campaign, actor=make_member(study, "researcher"))
+    open_round(round_=campaign, actor=make_member(study, "researcher"))
     campaign.refresh_from_db()
     return campaign
 
@@ -174,13 +176,13 @@ def test_who_waits_for_a_round_sees_the_state_it_was_given_meanwhile(campaign, s
     def change():
         try:
             campaigns.save_draft(campaign=draft, save=lambda: found.append("changed"))
-        except campaigns.CampaignNotReady:
+        except RoundNotReady:
             found.append("refused")
         finally:
             connections.close_all()
 
     with transaction.atomic():
-        campaigns.open_campaign(campaign=draft, actor=actor)
+        open_round(round_=draft, actor=actor)
         waiting = threading.Thread(target=change)
         waiting.start()
         wait_until_somebody_waits()

@@ -7,7 +7,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation.actions import campaigns, quality
+from annotation.actions import quality
 from annotation.actions.exclusion import exclude_below
 from annotation.models import Assignment, Campaign, FinalLabel, Item, Slot
 from annotation.reports.controls import controls
@@ -16,6 +16,7 @@ from annotation.reports.quality import annotators, control_record
 from annotation.reports.votes import counted_votes, vote_table
 from cqa_site.people.models import AuditEvent
 from cqa_site.rounds.models import Place
+from cqa_site.rounds.opening import close_round
 from tests.annotation.voting import (
     imported,
     label,
@@ -173,7 +174,7 @@ def test_in_a_closed_round_exclusion_opens_no_place(study, researcher):
     campaign = opened(study, ordinary=4, controls=0, controls_per_block=0, votes_per_item=1)
     place = newcomer(campaign)
     label_all(place)
-    campaigns.close_campaign(campaign=campaign, actor=researcher)
+    close_round(round_=campaign, actor=researcher)
     campaign.refresh_from_db()
     quality.exclude_rater(campaign=campaign, rater=place.rater, reason="x", actor=researcher)
     assert campaign.slots.filter(state="done").count() == 4
@@ -198,7 +199,7 @@ def test_exclusion_and_reinstatement_cancel_out_when_nobody_came_between(
     for place, amount in zip(places, amounts, strict=True):
         label_all(place, value=1, at_most=amount)
     if close:
-        campaigns.close_campaign(campaign=campaign, actor=researcher)
+        close_round(round_=campaign, actor=researcher)
         campaign.refresh_from_db()
     rater = places[who % len(places)].rater
     before = counts(campaign)
@@ -528,7 +529,7 @@ def test_reinstating_counts_nothing_that_came_after_the_round_was_closed(study, 
     early, late, *_rest = (row for row in work(place).assignments if not row.item.is_control)
     label(place, early)
     quality.exclude_rater(campaign=campaign, rater=place.rater, reason="x", actor=researcher)
-    campaigns.close_campaign(campaign=campaign, actor=researcher)
+    close_round(round_=campaign, actor=researcher)
     label(place, late)
     Assignment.objects.filter(pk=late.pk).update(answered_at=timezone.now())
     campaign.refresh_from_db()

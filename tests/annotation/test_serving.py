@@ -9,10 +9,11 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from annotation.actions import answering, campaigns, quality, serving
+from annotation.actions import answering, quality, serving
 from annotation.models import Assignment, Slot, VoteEvent
 from annotation.reports.integrity import label_violations
 from cqa_site.people.models import Rater
+from cqa_site.rounds.opening import close_round, open_round, pause_round
 from cqa_site.rounds.serving import place_for
 from tests.cast import make_campaign, make_member, make_study
 
@@ -27,7 +28,7 @@ def study():
 
 def opened(study, **fields):
     campaign = make_campaign(study, **fields)
-    campaigns.open_campaign(campaign=campaign, actor=make_member(study, "researcher"))
+    open_round(round_=campaign, actor=make_member(study, "researcher"))
     campaign.refresh_from_db()
     return campaign
 
@@ -174,7 +175,7 @@ def test_paused_serves_nothing_but_takes_what_is_on_screens(study):
     campaign = opened(study)
     place = newcomer(campaign)
     row = work(place).assignments[0]
-    campaigns.pause_campaign(campaign=campaign, actor=make_member(study, "researcher"))
+    pause_round(round_=campaign, actor=make_member(study, "researcher"))
     campaign.refresh_from_db()
     assert work(place).reason == "not_open"
     assert label(place, row).is_extra is False
@@ -186,7 +187,7 @@ def test_closed_keeps_first_answers_as_extras_and_refuses_changes(study):
     done, late, *_ = work(place).assignments
     label(place, done)
     expire_everything()
-    campaigns.close_campaign(campaign=campaign, actor=make_member(study, "researcher"))
+    close_round(round_=campaign, actor=make_member(study, "researcher"))
     with pytest.raises(answering.RoundClosed):
         label(place, done, 0)
     assert label(place, late).state == "answered"
@@ -196,7 +197,7 @@ def test_a_first_answer_after_closing_is_an_extra_even_with_a_reservation(study)
     campaign = opened(study, ordinary=4, controls=1)
     place = newcomer(campaign)
     rows = work(place).assignments
-    campaigns.close_campaign(campaign=campaign, actor=make_member(study, "researcher"))
+    close_round(round_=campaign, actor=make_member(study, "researcher"))
     kept = [label(place, row) for row in rows]
     assert {row.is_extra for row in kept if not row.item.is_control} == {True}
     assert not any(row.slot_id for row in kept)

@@ -27,6 +27,7 @@ from cqa_site.results import keeping
 from cqa_site.results.kind import Computed
 from cqa_site.results.rows import pack
 from cqa_site.rounds.models import Place
+from cqa_site.rounds.opening import open_round
 from cqa_site.runs.models import Job
 from tests.cast import make_campaign, make_member, make_study, sign_in
 
@@ -361,7 +362,7 @@ def test_snapshots_keep_json_that_every_reader_takes(campaign):
 
 
 def test_votes_on_a_retired_control_are_outside_every_count(db):
-    from annotation.actions import answering, campaigns, quality, serving
+    from annotation.actions import answering, quality, serving
     from annotation.reports.snapshots import build_votes_csv, counted, marker, read_votes
     from annotation.reports.votes import counted_votes
     from tests.cast import make_campaign, make_member, make_study
@@ -369,7 +370,7 @@ def test_votes_on_a_retired_control_are_outside_every_count(db):
     study = make_study()
     boss = make_member(study, "researcher")
     campaign = make_campaign(study, ordinary=8, controls=1)
-    campaigns.open_campaign(campaign=campaign, actor=boss)
+    open_round(round_=campaign, actor=boss)
     campaign.refresh_from_db()
     place = serving.member_place(
         campaign=campaign, membership=make_member(study, "annotator").memberships.get()

@@ -2,10 +2,11 @@
 
 import itertools
 
-from annotation.actions import answering, campaigns, serving
+from annotation.actions import answering, serving
 from annotation.models import Assignment, Campaign
 from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.models import Place
+from cqa_site.rounds.opening import open_round
 from cqa_site.rounds.serving import place_for
 from tests.cast import make_campaign, make_member
 
@@ -46,7 +47,7 @@ def imported(study: Study, crowd: list[Rater], *, votes, controls=(), name="Crow
 def opened(study: Study, **fields) -> Campaign:
     """A live campaign that serves."""
     campaign = make_campaign(study, **fields)
-    campaigns.open_campaign(campaign=campaign, actor=make_member(study, "researcher"))
+    open_round(round_=campaign, actor=make_member(study, "researcher"))
     campaign.refresh_from_db()
     return campaign
 

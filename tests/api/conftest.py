@@ -13,7 +13,6 @@ from rest_framework.test import APIClient
 from annotation.actions import (
     adjudication,
     answering,
-    campaigns,
     consensus,
     exports,
     faithfulness,
@@ -44,7 +43,7 @@ from cqa_site.people.models import AuditEvent, Rater, Role, User
 from cqa_site.people.tokens import create_token
 from cqa_site.results import keeping
 from cqa_site.rounds.crowd.participants import PlatformIds, create_link, note_fault, take_part
-from cqa_site.rounds.opening import close_round
+from cqa_site.rounds.opening import close_round, open_round
 from cqa_site.rounds.serving import next_sheet
 from cqa_site.runs import jobs
 from cqa_site.web.throttle import CourtesyThrottle
@@ -251,7 +250,7 @@ def fill(study):
         crowd=[make_member(study, Role.ANNOTATOR) for _ in range(3)],
     )
     campaign = make_campaign(study, ordinary=8, controls=2)
-    campaigns.open_campaign(campaign=campaign, actor=people.researcher)
+    open_round(round_=campaign, actor=people.researcher)
     campaign.refresh_from_db()
     label_some(campaign, people.crowd)
     consensus.recompute_final_labels(campaign)

@@ -8,8 +8,9 @@ import brotli
 import pytest
 from playwright.sync_api import expect
 
-from annotation.actions import campaigns, guidelines
+from annotation.actions import guidelines
 from annotation.models import Assignment, Slot, VoteEvent
+from cqa_site.rounds.opening import close_round, open_round
 from tests.cast import make_campaign, make_member, make_study
 
 pytestmark = pytest.mark.browser
@@ -23,7 +24,7 @@ def campaign(server):
     campaign.guideline.levels = guidelines.default_levels()
     campaign.guideline.body = guidelines.default_body()
     campaign.guideline.save()
-    campaigns.open_campaign(campaign=campaign, actor=make_member(study, "researcher"))
+    open_round(round_=campaign, actor=make_member(study, "researcher"))
     campaign.refresh_from_db()
     return campaign
 
@@ -269,7 +270,7 @@ def test_refused_answers_are_shown_and_kept(desk, campaign):
     first = press(desk.page, "2")
     expect_saved(desk.page)
     press(desk.page, "u")
-    campaigns.close_campaign(campaign=campaign, actor=make_member(campaign.study, "researcher"))
+    close_round(round_=campaign, actor=make_member(campaign.study, "researcher"))
     desk.page.keyboard.press("0")
     refused = desk.page.locator("#refused")
     expect(refused).to_contain_text(first)
@@ -346,7 +347,7 @@ def short(campaign):
     round_2 = make_campaign(
         campaign.study, name="Round 2", ordinary=5, controls=1, votes_per_item=1
     )
-    campaigns.open_campaign(campaign=round_2, actor=make_member(campaign.study, "researcher"))
+    open_round(round_=round_2, actor=make_member(campaign.study, "researcher"))
     return round_2
 
 

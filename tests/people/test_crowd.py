@@ -11,7 +11,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.actions.answering import Answer, answer
-from annotation.actions.campaigns import open_campaign
 from annotation.actions.label_kind import LABELS
 from annotation.actions.serving import member_place, next_work
 from annotation.models import Assignment, Campaign
@@ -25,6 +24,7 @@ from cqa_site.rounds.crowd.participants import (
     take_part,
 )
 from cqa_site.rounds.models import Participant, ParticipantLink, Place
+from cqa_site.rounds.opening import open_round
 from tests import cast
 
 CODES = {
@@ -40,7 +40,7 @@ DONE = "/join/done/"
 @pytest.fixture
 def campaign(study, people):
     made = cast.make_campaign(study, ordinary=8, controls=2)
-    open_campaign(campaign=made, actor=people["admin"])
+    open_round(round_=made, actor=people["admin"])
     return made
 
 
@@ -563,7 +563,7 @@ def _try_until_served(link_pk, number, browser="browser"):
 
 def test_participant_sees_own_campaign_only(secret, study, people):
     other = cast.make_campaign(study, name="Round 2")
-    open_campaign(campaign=other, actor=people["admin"])
+    open_round(round_=other, actor=people["admin"])
     client, _ = come_in(secret)
     text = client.get(reverse("study", args=[study.public_id])).content.decode()
     assert "Round 1" in text
@@ -653,7 +653,7 @@ def test_page_says_how_much_is_left(secret):
 
 def test_answers_in_another_campaign_do_not_count(secret, study, people):
     other = cast.make_campaign(study, name="Round 2")
-    open_campaign(campaign=other, actor=people["admin"])
+    open_round(round_=other, actor=people["admin"])
     client, _ = come_in(secret)
     person = Participant.objects.get()
     place = member_place(campaign=other, membership=Membership.objects.get(user=person.user))

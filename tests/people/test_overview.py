@@ -6,9 +6,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.actions.campaigns import open_campaign
 from annotation.models import Assignment, Campaign, FinalLabel, ImportFile
 from cqa_site.people.models import Rater, Role
+from cqa_site.rounds.opening import open_round
 from tests import cast
 
 
@@ -18,7 +18,7 @@ def overview(client, study):
 
 def opened(study, people, **fields):
     campaign = cast.make_campaign(study, **fields)
-    open_campaign(campaign=campaign, actor=people["admin"])
+    open_round(round_=campaign, actor=people["admin"])
     return campaign
 
 
@@ -64,7 +64,7 @@ def test_a_draft_is_finished_first(researcher, study):
 
 def test_then_come_annotators(db, study):
     admin = cast.make_member(study, Role.ADMIN)
-    open_campaign(campaign=cast.make_campaign(study), actor=admin)
+    open_round(round_=cast.make_campaign(study), actor=admin)
     card = next_card(overview(cast.sign_in(admin), study))
     assert "Bring in annotators" in card
     assert reverse("members", args=[study.public_id]) in card

@@ -10,11 +10,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.actions.campaigns import open_campaign
 from cqa_site.people.actions.invitations import create_invitation
 from cqa_site.people.models import Role
 from cqa_site.people.tokens import create_token
 from cqa_site.rounds.crowd.participants import PlatformIds, create_link, take_part
+from cqa_site.rounds.opening import open_round
 from tests import cast
 
 ACTORS = ("anonymous", *Role.values, "participant", "stranger", "former", "site_admin")
@@ -57,7 +57,7 @@ class World:
     def __init__(self, study, people, other_study, site_admin):
         self.study, self.people = study, people
         self.campaign = cast.make_campaign(study)
-        open_campaign(campaign=self.campaign, actor=people["admin"])
+        open_round(round_=self.campaign, actor=people["admin"])
         self.link, self.link_secret = create_link(
             round_=self.campaign,
             actor=people["admin"],

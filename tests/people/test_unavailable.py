@@ -10,9 +10,9 @@ from django.db import DatabaseError, IntegrityError, InterfaceError, Operational
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from annotation.actions.campaigns import open_campaign
 from annotation.views import label as label_views
 from cqa_site.people.tokens import create_token
+from cqa_site.rounds.opening import open_round
 from cqa_site.web import health
 from cqa_site.web.unavailable import Unavailable, error_500, is_away
 from tests import cast
@@ -96,7 +96,7 @@ def test_an_answer_that_could_not_be_stored_is_503_and_goes_in_later(
     db, study, people, monkeypatch
 ):
     campaign = cast.make_campaign(study)
-    open_campaign(campaign=campaign, actor=people["admin"])
+    open_round(round_=campaign, actor=people["admin"])
     client = cast.sign_in(people["annotator"])
     ids = [study.public_id, campaign.public_id]
     client.get(reverse("label", args=ids))

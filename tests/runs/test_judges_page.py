@@ -8,7 +8,6 @@ from django.core.cache import cache
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.actions import campaigns
 from annotation.actions.consensus import recompute_final_labels
 from annotation.models import Assignment, FinalLabel, JudgeLabel, TrainedJudge
 from annotation.reports.judge_agreement import compare, final_labels_of, people_of
@@ -19,6 +18,7 @@ from annotation.reports.judge_tables import TABLES, judge_table
 from annotation.reports.judge_versions import Choice, state_of
 from annotation.reports.judges import judges_of
 from cqa_site.people.models import Rater, Role
+from cqa_site.rounds.opening import open_round
 from cqa_site.runs.models import Job
 from tests.annotation.voting import vote
 from tests.cast import make_member, make_study, sign_in
@@ -364,7 +364,7 @@ def test_nothing_of_a_judge_reaches_an_annotator(judged):
     """Labels, names and reasons of judges are in no page, payload or answer annotators get."""
     judged.campaign.controls_per_block = 0
     judged.campaign.save()
-    campaigns.open_campaign(campaign=judged.campaign, actor=judged.researcher)
+    open_round(round_=judged.campaign, actor=judged.researcher)
     (judge,) = judges_of(judged.campaign)
     annotator = sign_in(make_member(judged.study, Role.ANNOTATOR))
     asks_json = {"Accept": "application/json"}

@@ -10,12 +10,14 @@ from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotation.actions import campaigns, judge_training, serving, trained_judge
+from annotation.actions import judge_training, serving, trained_judge
 from annotation.actions.kept_vectors import KeptVectors
 from annotation.methods.relevance_storage import ModelFileError, load_model
 from annotation.models import Campaign, FinalLabel, Item, JudgeLabel, TextEmbedding, TrainedJudge
 from annotation.views.label_payload import item_payload
 from cqa_site.people.models import AuditEvent, Rater, Role
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.opening import open_round
 from cqa_site.runs import jobs
 from cqa_site.runs.models import Job
 from tests.cast import (
@@ -438,7 +440,7 @@ class Draft:
         return self
 
     def open(self):
-        campaigns.open_campaign(campaign=self.campaign, actor=self.boss)
+        open_round(round_=self.campaign, actor=self.boss)
         self.campaign.refresh_from_db()
         return self
 
@@ -477,7 +479,7 @@ def test_ranks_of_control_items_do_not_depend_on_the_option():
 
 
 def test_opening_needs_a_judge_if_it_is_to_order():
-    with pytest.raises(campaigns.CampaignNotReady, match="trained"):
+    with pytest.raises(RoundNotReady, match="trained"):
         Draft(is_ordered=True).open()
 
 

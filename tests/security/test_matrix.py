@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 from django.utils import timezone
 
-from annotation.actions import answering, campaigns, consensus, serving
+from annotation.actions import answering, consensus, serving
 from annotation.actions.snapshots import CAMPAIGNS
 from annotation.models import (
     Adoption,
@@ -34,6 +34,7 @@ from cqa_site.people.models import Invitation, Rater, hash_secret
 from cqa_site.results import keeping
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part
 from cqa_site.rounds.models import ParticipantLink
+from cqa_site.rounds.opening import open_round
 from cqa_site.rounds.serving import next_sheet
 from cqa_site.runs.models import Job
 from tests.annotation.editing_cast import make_round
@@ -164,7 +165,7 @@ class World:
         self.people = {letter: make_member(self.study, role) for letter, role in ROLES.items()}
         boss = self.people["d"]
         self.open = make_campaign(self.study, name=f"Open {name}")
-        campaigns.open_campaign(campaign=self.open, actor=boss)
+        open_round(round_=self.open, actor=boss)
         self.open.refresh_from_db()
         self.draft = make_campaign(self.study, name=f"Draft {name}")
         self.rater = self.label_something()
