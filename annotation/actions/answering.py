@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from annotation.models import Assignment, Campaign, Slot, VoteEvent
 from cqa_site.people.models import Rater
 
-from .serving import FREE, take_slots
+from .serving import DONE, FREE, take_slots
 
 MAX_ACTIVE_MS = 30 * 60 * 1000
 LATE = (Assignment.State.EXPIRED, Assignment.State.SKIPPED)
@@ -66,7 +66,7 @@ def store(*, rows: QuerySet[Assignment], given: Answer) -> Stored:
         .get()
     )
     _check(given, row.campaign)
-    was_answered = row.state in (Assignment.State.ANSWERED, Assignment.State.SKIPPED)
+    was_answered = row.state in DONE
     # Events come with an answer only, so a first one has none to compare with.
     earlier = row.events.filter(client_key=given.client_key).first() if was_answered else None
     if earlier is not None:

@@ -16,10 +16,9 @@ from cqa_site.rounds.kind import TaskKind
 from cqa_site.rounds.models import Place, Round
 from cqa_site.rounds.serving import place_for
 
-from .serving import FREE, lock_slots, next_work, take_slots
+from .serving import DONE, FREE, lock_slots, next_work, take_slots
 
 CHUNK = 500
-DONE = (Assignment.State.ANSWERED, Assignment.State.SKIPPED)
 
 
 class Blocks(TaskKind):

@@ -30,7 +30,8 @@ LOW_WATER = 2
 WINDOW = 4
 
 FREE = Q(state=Slot.State.OPEN) | Q(state=Slot.State.LEASED, lease_until__lt=Now())
-TAKEN = (Assignment.State.SERVED, Assignment.State.ANSWERED, Assignment.State.SKIPPED)
+DONE = (Assignment.State.ANSWERED, Assignment.State.SKIPPED)
+TAKEN = (Assignment.State.SERVED, *DONE)
 
 
 @dataclass(frozen=True)
@@ -288,7 +289,7 @@ def answered_count(place: Place) -> int:
     return Assignment.objects.filter(
         rater_id=place.rater_id,
         campaign_id=place.round_id,
-        state__in=(Assignment.State.ANSWERED, Assignment.State.SKIPPED),
+        state__in=DONE,
     ).count()
 
 

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery, Value
+from django.db.models import Exists, F, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -17,6 +17,7 @@ from annotation.reports.votes import counted_votes
 from cqa_site.api.requests import Request
 from cqa_site.people.actions.raters import rater_for
 from cqa_site.people.models import Rater
+from cqa_site.rounds.progress import count_of
 from cqa_site.runs.api.bodies import JobSerializer
 from cqa_site.web.problems import invalid_on
 
@@ -56,9 +57,9 @@ class RaterViews(CampaignViews):
         return (
             self.study.raters.filter(Exists(mine) | Exists(place))
             .annotate(
-                votes=_number(answered),
-                control_votes=_number(controls),
-                control_correct=_number(controls.filter(label=F("item__control_label"))),
+                votes=count_of(answered, "rater"),
+                control_votes=count_of(controls, "rater"),
+                control_correct=count_of(controls.filter(label=F("item__control_label")), "rater"),
                 is_excluded=Exists(place.filter(excluded_at__isnull=False)),
                 exclusion_reason=Coalesce(
                     Subquery(place.values("exclusion_reason")[:1]), Value("")
@@ -82,12 +83,6 @@ class RaterViews(CampaignViews):
         reason = self.read(inputs.ReasonInput)["reason"]
         decision(campaign=self.campaign, rater=rater, reason=reason, actor=self.request.user)
         return self.shown(self.get_queryset().get(pk=rater.pk))
-
-
-def _number(rows: QuerySet) -> Coalesce:
-    """Count correlated rows inside a query."""
-    counts = rows.order_by().values("rater").annotate(number=Count("pk")).values("number")
-    return Coalesce(Subquery(counts), Value(0))
 
 
 class FinalLabelViews(CampaignViews):

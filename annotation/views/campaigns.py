@@ -21,6 +21,7 @@ from annotation.models import Argument, Assignment, Campaign, Item, campaigns_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.progress import count_of
 from cqa_site.rounds.round_pages import move_urls
 
 PER_PAGE = 50
@@ -29,25 +30,12 @@ PER_PAGE = 50
 @study_page(*RESEARCHERS)
 def campaigns(request: StudyRequest, study: Study) -> HttpResponse:
     """List the campaigns of the study with how far each is."""
-    page = Paginator(campaigns_of(study), PER_PAGE).get_page(request.GET.get("page"))
-    ids = [campaign.pk for campaign in page]
-    items = dict(
-        Item.objects.filter(campaign__in=ids)
-        .values_list("campaign")
-        .annotate(Count("pk"))
-        .order_by()
+    items = Item.objects.filter(campaign=OuterRef("pk"))
+    votes = Assignment.objects.filter(campaign=OuterRef("pk"), state=Assignment.State.ANSWERED)
+    rows = campaigns_of(study).annotate(
+        item_count=count_of(items, "campaign"), vote_count=count_of(votes, "campaign")
     )
-    votes = dict(
-        Assignment.objects.filter(campaign__in=ids, state=Assignment.State.ANSWERED)
-        .values_list("campaign")
-        .annotate(Count("pk"))
-        .order_by()
-    )
-    for campaign in page:
-        campaign.item_count, campaign.vote_count = (
-            items.get(campaign.pk, 0),
-            votes.get(campaign.pk, 0),
-        )
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {"study": study, "section": "campaigns", "page": page}
     return render(request, "annotation/campaigns.html", context)
 

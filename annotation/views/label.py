@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.actions.answering import Answer, AnswerNotValid, KeyReused, RoundClosed, store
 from annotation.actions.quality import check_rater
-from annotation.actions.serving import Work, answered_count, next_work, renew, reserved
+from annotation.actions.serving import DONE, Work, answered_count, next_work, renew, reserved
 from annotation.forms.answers import AnswerForm
 from annotation.models import Assignment, Campaign
 from cqa_site.people.access import StudyRequest, study_page
@@ -29,7 +29,7 @@ from cqa_site.rounds.models import Place
 from cqa_site.web.replies import wants_json
 
 from .label_payload import earlier_payload, item_payload, segments_of
-from .label_place import DONE, answers_of, locked_place, own_row, place_in
+from .label_place import answers_of, locked_place, own_row, place_in
 
 RATERS = (Role.ANNOTATOR, Role.EXPERT)
 PREFETCH = 5

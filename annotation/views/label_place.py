@@ -6,14 +6,12 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
-from annotation.actions.serving import member_place
+from annotation.actions.serving import DONE, member_place
 from annotation.models import Assignment, Campaign, campaigns_of
 from cqa_site.people.models import Study
 from cqa_site.rounds.access import participant_of
 from cqa_site.rounds.models import Place
 from cqa_site.web.strict_query import id_from
-
-DONE = (Assignment.State.ANSWERED, Assignment.State.SKIPPED)
 
 
 def place_in(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> Place:

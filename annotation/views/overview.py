@@ -5,7 +5,7 @@ Annotators get nothing but their own work: no totals, no names, no controls.
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import path, reverse
@@ -17,6 +17,7 @@ from annotation.models import Assignment, Campaign, FinalLabel, ImportFile, Slot
 from cqa_site.people.access import EVERYONE, StudyRequest, study_page
 from cqa_site.people.models import Role, Study
 from cqa_site.people.own_work import waiting_for
+from cqa_site.rounds.progress import count_of
 from cqa_site.runs.kind_parts import about
 from cqa_site.runs.models import Run
 
@@ -63,8 +64,7 @@ def _expert_page(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _researcher_page(request: StudyRequest, study: Study) -> HttpResponse:
-    campaigns = list(campaigns_of(study)[:SHOWN])
-    _add_progress(campaigns)
+    campaigns = list(_with_progress(campaigns_of(study))[:SHOWN])
     steps = _steps(study, campaigns)
     context = {
         "study": study,
@@ -100,21 +100,15 @@ def _disputed_campaigns(study: Study) -> list[Campaign]:
     return found
 
 
-def _add_progress(campaigns: list[Campaign]) -> None:
-    """Give each campaign ``done``, ``wanted`` and ``has_votes``: two queries for all of them."""
-    ids = [campaign.pk for campaign in campaigns]
-    rows = (
-        Slot.objects.filter(campaign__in=ids)
-        .order_by()
-        .values("campaign")
-        .annotate(wanted=Count("pk"), done=Count("pk", filter=Q(state=Slot.State.DONE)))
-    )
-    slots = {row["campaign"]: (row["wanted"], row["done"]) for row in rows}
+def _with_progress(campaigns: QuerySet[Campaign]) -> QuerySet[Campaign]:
+    """Campaigns with ``done``, ``wanted`` and ``has_votes``."""
+    slots = Slot.objects.filter(campaign=OuterRef("pk"))
     votes = Assignment.objects.filter(campaign=OuterRef("pk"), state=Assignment.State.ANSWERED)
-    voted = set(Campaign.objects.filter(Exists(votes), pk__in=ids).values_list("pk", flat=True))
-    for campaign in campaigns:
-        campaign.wanted, campaign.done = slots.get(campaign.pk, (0, 0))
-        campaign.has_votes = campaign.pk in voted
+    return campaigns.annotate(
+        wanted=count_of(slots, "campaign"),
+        done=count_of(slots.filter(state=Slot.State.DONE), "campaign"),
+        has_votes=Exists(votes),
+    )
 
 
 def _steps(study: Study, campaigns: list[Campaign]) -> list[Step]:
