@@ -41,5 +41,6 @@ PARTS = {
         subjects="annotation.reports.call_subjects.COHERENCE",
         page="annotation.views.coherence.run_page",
         start="annotation.api.run_starts.COHERENCE",
+        home=Home("answers", "coherence_runs", lazy("Coherence of citations")),
     ),
 }

@@ -7,7 +7,7 @@ nothing has to be read again; texts without figures are not judged.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from annotation.methods.seeded_sample import seeded_places
 from annotation.models import Answer, FaithfulnessFigures
@@ -95,6 +95,13 @@ def without_figures(study: Study) -> int:
     """Answers with arguments whose citations are not known yet, so that no run can judge them."""
     answers = Answer.objects.filter(study=study, argument_list__isnull=False)
     return answers.exclude(figures__mode=FaithfulnessFigures.Mode.SOUND).count()
+
+
+def has_citations(study: Study) -> bool:
+    """Whether a citation of any text of the study is known."""
+    of_study = Q(answer__study=study) | Q(revision__sheet__answer__study=study)
+    figures = FaithfulnessFigures.objects.filter(of_study, mode=FaithfulnessFigures.Mode.SOUND)
+    return figures.exclude(citations=[]).exists()
 
 
 def citing_answers(study: Study) -> QuerySet[Answer]:

@@ -1,4 +1,4 @@
-"""The coherence judge: starting a run, the page of one, and the verdicts behind a share."""
+"""The coherence judge: its runs, the page of one, and the verdicts behind a share."""
 
 import uuid
 from typing import Any
@@ -9,11 +9,15 @@ from django.db.models.functions import Cast
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
-from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
 
 from annotation.actions.coherence_judge import KIND
-from annotation.actions.coherence_texts import count_other_conditions, without_figures
+from annotation.actions.coherence_texts import (
+    count_other_conditions,
+    has_citations,
+    without_figures,
+)
 from annotation.forms.faithfulness import CoherenceForm
 from annotation.models import Answer
 from annotation.reports.coherence_rows import Wanted, shown, verdicts_of, verdicts_table
@@ -21,37 +25,59 @@ from annotation.reports.conditions import ALL, names_of, used_conditions
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
+from cqa_site.runs.plan_form import PlanForm
 from cqa_site.runs.views.context import run_context
-from cqa_site.runs.views.start import estimate, start_page
+from cqa_site.runs.views.face import PER_PAGE, Part, RunFace, Taken, run_urls
 
 from .chart_files import table_file
 
-PER_PAGE = 50
+
+def _taken(study: Study, form: PlanForm, requests: int) -> Taken:
+    """One request for each citation, and texts that are left out for their condition."""
+    n = count_other_conditions(study, form.target)
+    words = ngettext(
+        "%(n)s text is left out because its answer was written under another condition.",
+        "%(n)s texts are left out because their answers were written under other conditions.",
+        n,
+    )
+    notes = [words % {"n": f"{n:,}"}] if n else []
+    return Taken([(lazy("Requests, one for each citation and reply"), requests)], notes)
 
 
-@sensitive_post_parameters("webhook_secret", "webhook_sealed")
-@study_page(*RESEARCHERS)
-def coherence_new(request: StudyRequest, study: Study) -> HttpResponse:
-    """Choose whose citations are judged by what; start it."""
-    form = CoherenceForm(request.POST or None, study=study, actor=request.user)
-    context = {"section": "answers", "without_figures": without_figures(study)}
-    return start_page(request, study, form, "annotation/coherence_new.html", context, _look)
+def _left_out(study: Study) -> str:
+    """How many answers no run can judge yet."""
+    n = without_figures(study)
+    words = ngettext(
+        "%(n)s answer is left out: its citations are not known yet.",
+        "%(n)s answers are left out: their citations are not known yet.",
+        n,
+    )
+    return words % {"n": f"{n:,}"} if n else ""
 
 
-@sensitive_post_parameters("webhook_secret", "webhook_sealed")
-@study_page(*RESEARCHERS)
-@require_POST
-def coherence_estimate(request: StudyRequest, study: Study) -> HttpResponse:
-    """Return the fragment with what the run, as the form stands now, would take."""
-    form = CoherenceForm(request.POST, study=study, actor=request.user)
-    context = {"study": study, "form": form} | (_look(study, form) if form.is_valid() else {})
-    return render(request, "annotation/_coherence_estimate.html", context)
-
-
-def _look(study: Study, form: CoherenceForm) -> dict[str, Any]:
-    """What the run would take, and which texts it leaves out for their condition."""
-    elsewhere = count_other_conditions(study, form.target)
-    return estimate(study, form) | {"other_conditions": elsewhere}
+FACE = RunFace(
+    kind=KIND,
+    name="coherence",
+    form=CoherenceForm,
+    parts=(
+        Part(
+            lazy("Whose citations"),
+            (("texts",), ("systems", "scenarios"), ("conditions",), ("sample", "replicates")),
+        ),
+    ),
+    has_things=has_citations,
+    left_out=_left_out,
+    taken=_taken,
+    tabs="annotation/_answers_tabs.html",
+    about=lazy("Language models judge citations; faithfulness shows the shares that they find."),
+    new=lazy("Judge coherence"),
+    lead=lazy(
+        "A model says for each citation whether the citing segment follows from the cited "
+        "argument and speaks for the same object."
+    ),
+    nothing=lazy("A judge reads texts with figures that cite an argument."),
+    starts=(("faithfulness", lazy("Bring the figures up to date first")),),
+)
 
 
 @study_page(*RESEARCHERS)
@@ -82,7 +108,6 @@ def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
     target = run.spec["target"]
     systems = study.systems.filter(public_id__in=target["systems"])
     context = run_context(study, run) | {
-        "section": "answers",
         "systems": systems,
         "scenarios": [Answer.Scenario(number).label for number in target["scenarios"]],
         "conditions": names_of(study, target.get("conditions", [])),
@@ -110,7 +135,6 @@ def _said(run: Run) -> dict[str, Any]:
 
 
 urlpatterns = [
-    path("coherence/new/", coherence_new, name="coherence_new"),
-    path("coherence/estimate/", coherence_estimate, name="coherence_estimate"),
+    *run_urls(FACE, "coherence/"),
     path("coherence/runs/<uuid:run_id>/verdicts/", coherence_verdicts, name="coherence_verdicts"),
 ]

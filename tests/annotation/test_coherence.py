@@ -14,7 +14,7 @@ from annotation.actions.coherence_texts import (
     target_of,
 )
 from annotation.actions.conditions import condition
-from annotation.models import Answer, CoherenceVerdict
+from annotation.models import Answer, CoherenceVerdict, FaithfulnessFigures
 from annotation.reports.faithfulness import compute_groups
 from annotation.views.coherence import _said
 from cqa_site.people.models import Role
@@ -272,10 +272,12 @@ def post(lab, **changed):
 
 
 def test_the_page_says_what_a_run_takes_and_starts_it(lab, client):
-    start = reverse("coherence_new", args=[lab.study.public_id])
+    start = reverse("coherence_run_new", args=[lab.study.public_id])
     shown = client.get(start).content.decode()
     assert "Experts&#x27; newest versions" in shown
-    fragment = client.post(reverse("coherence_estimate", args=[lab.study.public_id]), post(lab))
+    fragment = client.post(
+        reverse("coherence_run_estimate", args=[lab.study.public_id]), post(lab)
+    )
     assert "<dd>9</dd>" in fragment.content.decode()
     asked = client.post(start, post(lab))
     assert asked.status_code == 200
@@ -319,11 +321,11 @@ def test_experts_versions_are_chosen_by_the_condition_of_what_they_edited(lab):
 
 
 def test_the_page_offers_conditions_and_says_what_they_leave_out(lab, client, probe):
-    estimate = reverse("coherence_estimate", args=[lab.study.public_id])
+    estimate = reverse("coherence_run_estimate", args=[lab.study.public_id])
     assert "1 text is left out" in client.post(estimate, post(lab)).content.decode()
     chosen = post(lab, conditions=["all"])
     assert "left out" not in client.post(estimate, chosen).content.decode()
-    start = reverse("coherence_new", args=[lab.study.public_id])
+    start = reverse("coherence_run_new", args=[lab.study.public_id])
     assert client.post(start, post(lab, conditions=["other"])).status_code == 422
     named = post(lab, conditions=[str(probe.public_id)])
     asked = client.post(start, named)
@@ -346,22 +348,44 @@ def test_verdicts_are_filtered_by_condition(lab, client, probe):
 
 def test_a_choice_that_fits_nothing_is_told(lab, client):
     fragment = client.post(
-        reverse("coherence_estimate", args=[lab.study.public_id]), post(lab, scenarios=["1"])
+        reverse("coherence_run_estimate", args=[lab.study.public_id]), post(lab, scenarios=["1"])
     )
     assert "Nothing fits the choice" in fragment.content.decode()
 
 
 def test_systems_of_another_study_are_no_choice(lab, client):
     foreign = make_system(make_study("Study B"))
-    start = reverse("coherence_new", args=[lab.study.public_id])
+    start = reverse("coherence_run_new", args=[lab.study.public_id])
     assert client.post(start, post(lab, systems=[foreign.pk])).status_code == 422
 
 
 def test_answers_without_figures_are_counted_on_the_page(lab, client):
     listed = lab.answers[0].argument_list
     make_answer(lab.answers[0].question, text="Tea wins [1].", listed=listed, choice=2)
-    shown = client.get(reverse("coherence_new", args=[lab.study.public_id])).content.decode()
+    shown = client.get(reverse("coherence_run_new", args=[lab.study.public_id])).content.decode()
     assert "1 answer is left out" in shown
+
+
+def test_runs_are_listed_beside_faithfulness(lab, client):
+    run, other = lab.run(), lab.run(target={"texts": "edited"})
+    address = reverse("coherence_runs", args=[lab.study.public_id])
+    shown = client.get(address)
+    assert list(shown.context["page"]) == [other, run]
+    assert 'aria-current="page">Coherence</a>' in shown.content.decode()
+    assert list(client.get(address, {"state": "paused"}).context["page"]) == []
+    faithfulness = reverse("faithfulness", args=[lab.study.public_id])
+    assert address in client.get(faithfulness).content.decode()
+
+
+def test_a_study_without_citations_is_sent_to_the_figures(lab, client):
+    start = reverse("coherence_run_new", args=[lab.study.public_id])
+    figures = FaithfulnessFigures.objects
+    figures.filter(answer__isnull=False).update(citations=[])
+    assert client.get(start).context["has_things"], "an expert's version still cites"
+    figures.update(citations=[])
+    shown = client.get(start)
+    assert not shown.context["has_things"]
+    assert "Bring the figures up to date first" in shown.content.decode()
 
 
 def test_the_page_of_a_run(lab, client):

@@ -90,6 +90,8 @@ class RunFace:
     # What to do first where there is nothing to be judged, and where: names of addresses, words.
     nothing: Promise
     starts: tuple[tuple[str, Promise], ...] = ()
+    # One sentence about what no run can judge yet; ``starts`` say what to do.
+    left_out: Callable[[Study], str] = lambda _study: ""
     # Fields beside endpoint and prompt.
     by: tuple[str, ...] = ()
     columns: tuple[RunColumn, ...] = ()
@@ -128,6 +130,7 @@ def run_urls(face: RunFace, base: str) -> list[URLPattern]:
         """Choose what is judged by what; start it."""
         form = face.form(request.POST or None, study=study, actor=request.user)
         context = _context(face, study) | _fields(face, form)
+        context["left_out"] = face.left_out(study)
         return start_page(request, study, form, "runs/kind_run_new.html", context, look)
 
     @sensitive_post_parameters("webhook_secret", "webhook_sealed")
