@@ -1,35 +1,76 @@
-"""The kinds of runs of this app, and where their parts are."""
+"""The kinds of runs of this app: what the engine asks of them, and what is shown of them."""
 
+from django.http import HttpResponse
 from django.utils.translation import gettext_lazy as lazy
 
-from cqa_site.runs.kind_parts import Home, KindParts, describe
-from cqa_site.runs.kinds import register
+from argsum.actions import (
+    counting_judge,
+    counting_preview,
+    counting_prompts,
+    writing,
+    writing_preview,
+    writing_prompts,
+)
+from argsum.reports import counted_calls, written_calls
+from cqa_site.people.access import StudyRequest
+from cqa_site.people.models import Study
+from cqa_site.runs.api.starts import Start
+from cqa_site.runs.kind_parts import Home
+from cqa_site.runs.kinds import RunKind, register
+from cqa_site.runs.models import Run
 
 
 def register_kinds() -> None:
-    """Tell the engine and the pages about them; nothing is imported yet."""
-    register("writing", "argsum.actions.writing.WritingKind")
-    describe("writing", WRITING)
-    register("counting", "argsum.actions.counting_judge.CountingKind")
-    describe("counting", COUNTING)
+    """Make them known."""
+    register(Writing())
+    register(Counting())
 
 
-WRITING = KindParts(
-    name=lazy("Key points written"),
-    prompts="argsum.actions.writing_prompts.PROMPTS",
-    tried_on="argsum.actions.writing_preview.WRITING",
-    subjects="argsum.reports.written_calls.WRITING",
-    page="argsum.views.writing.run_page",
-    start="argsum.api.writing_starts.WRITING",
-    home=Home("key_points", "system_runs", lazy("Runs of systems")),
-    about="argsum.reports.written_calls.about",
-)
-COUNTING = KindParts(
-    name=lazy("Counts by a judge"),
-    prompts="argsum.actions.counting_prompts.PROMPTS",
-    tried_on="argsum.actions.counting_preview.COUNTING",
-    subjects="argsum.reports.counted_calls.COUNTING",
-    page="argsum.views.counting_runs.run_page",
-    start="argsum.api.counting_starts.COUNTING",
-    home=Home("key_points", "counting_runs", lazy("Counts by judges")),
-)
+class Writing(writing.WritingKind, RunKind):
+    """A language model writes key points for a run of a system."""
+
+    name = writing.KIND
+    title = lazy("Key points written")
+    home = Home("key_points", "system_runs", lazy("Runs of systems"))
+    prompts = writing_prompts.PROMPTS
+    tried_on = writing_preview.WRITING
+    call_subjects = written_calls.WRITING
+
+    def page(self, request: StudyRequest, study: Study, run: Run) -> HttpResponse:
+        """What it was asked, and what it wrote."""
+        from argsum.views.writing import run_page
+
+        return run_page(request, study, run)
+
+    def start(self) -> Start:
+        """For a run that waits for it."""
+        from argsum.api.writing_starts import WRITING
+
+        return WRITING
+
+    def about(self, run: Run) -> str:
+        """The run of a system that waits for it."""
+        return written_calls.about(run)
+
+
+class Counting(counting_judge.CountingKind, RunKind):
+    """A language model counts covered references and unique key points."""
+
+    name = counting_judge.KIND
+    title = lazy("Counts by a judge")
+    home = Home("key_points", "counting_runs", lazy("Counts by judges"))
+    prompts = counting_prompts.PROMPTS
+    tried_on = counting_preview.COUNTING
+    call_subjects = counted_calls.COUNTING
+
+    def page(self, request: StudyRequest, study: Study, run: Run) -> HttpResponse:
+        """What it was asked, and what it counted."""
+        from argsum.views.counting_runs import run_page
+
+        return run_page(request, study, run)
+
+    def start(self) -> Start:
+        """Over sets of key points."""
+        from argsum.api.counting_starts import COUNTING
+
+        return COUNTING

@@ -1,34 +1,66 @@
-"""The kinds of runs of this app, and where their parts are."""
+"""The kinds of runs of this app: what the engine asks of them, and what is shown of them."""
 
+from django.http import HttpResponse
 from django.utils.translation import gettext_lazy as lazy
 
-from cqa_site.runs.kind_parts import Home, KindParts, describe
-from cqa_site.runs.kinds import register
+from benchmark.actions import judge_preview, judge_prompts, scoring_judge
+from benchmark.preferences import judge
+from benchmark.reports import scoring_calls
+from cqa_site.people.access import StudyRequest
+from cqa_site.people.models import Study
+from cqa_site.runs.api.starts import Start
+from cqa_site.runs.kind_parts import Home
+from cqa_site.runs.kinds import RunKind, register
+from cqa_site.runs.models import Run
 
 
 def register_kinds() -> None:
-    """Tell the engine and the pages about them; nothing is imported yet."""
-    register("scoring", "benchmark.actions.scoring_judge.ScoringKind")
-    describe("scoring", SCORING)
-    register("preferring", "benchmark.preferences.judge.PreferringKind")
-    describe("preferring", PREFERRING)
+    """Make them known."""
+    register(Scoring())
+    register(Preferring())
 
 
-SCORING = KindParts(
-    name=lazy("Scores by a judge"),
-    prompts="benchmark.actions.judge_prompts.PROMPTS",
-    tried_on="benchmark.actions.judge_preview.SCORING",
-    subjects="benchmark.reports.scoring_calls.SCORING",
-    page="benchmark.views.scoring_run.run_page",
-    start="benchmark.api.scoring_starts.SCORING",
-    home=Home("scores", "scoring_runs", lazy("Scores by judges")),
-)
-PREFERRING = KindParts(
-    name=lazy("Preferences of a judge"),
-    prompts="benchmark.preferences.judge.PROMPTS",
-    tried_on="benchmark.preferences.judge.PREVIEWED",
-    subjects="benchmark.preferences.judge.SUBJECTS",
-    page="benchmark.preferences.judge_pages.run_page",
-    start="benchmark.preferences.api.START",
-    home=Home("scores", "preference_runs", lazy("Preferences of judges")),
-)
+class Scoring(scoring_judge.ScoringKind, RunKind):
+    """A language model scores answers by a rubric."""
+
+    name = scoring_judge.KIND
+    title = lazy("Scores by a judge")
+    home = Home("scores", "scoring_runs", lazy("Scores by judges"))
+    prompts = judge_prompts.PROMPTS
+    tried_on = judge_preview.SCORING
+    call_subjects = scoring_calls.SCORING
+
+    def page(self, request: StudyRequest, study: Study, run: Run) -> HttpResponse:
+        """What it was asked, its sheets and how far they are to be trusted."""
+        from benchmark.views.scoring_run import run_page
+
+        return run_page(request, study, run)
+
+    def start(self) -> Start:
+        """Over answers."""
+        from benchmark.api.scoring_starts import SCORING
+
+        return SCORING
+
+
+class Preferring(judge.PreferringKind, RunKind):
+    """A language model compares pairs of answers."""
+
+    name = judge.KIND
+    title = lazy("Preferences of a judge")
+    home = Home("scores", "preference_runs", lazy("Preferences of judges"))
+    prompts = judge.PROMPTS
+    tried_on = judge.PREVIEWED
+    call_subjects = judge.SUBJECTS
+
+    def page(self, request: StudyRequest, study: Study, run: Run) -> HttpResponse:
+        """What it was asked, what it said, and how far it held to it."""
+        from benchmark.preferences.judge_pages import run_page
+
+        return run_page(request, study, run)
+
+    def start(self) -> Start:
+        """Over pairs."""
+        from benchmark.preferences.api import START
+
+        return START

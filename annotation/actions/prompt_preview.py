@@ -5,8 +5,8 @@ from django.utils.translation import gettext_lazy as lazy
 
 from annotation.models import Answer, Argument, Question
 from cqa_site.people.models import Study
+from cqa_site.runs.kind_parts import Previewed
 from cqa_site.runs.models import PromptVersion, Run
-from cqa_site.runs.previewing import Previewed
 
 from . import answer_generation, coherence_judge, relevance_judge
 from .answer_targets import target_of

@@ -29,12 +29,12 @@ from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.people.models import Study, User
 from cqa_site.runs.api.bodies import JobSerializer
+from cqa_site.runs.api.calls import RunPartViews
 from cqa_site.runs.models import Run
 from cqa_site.web.problems import Conflict
 from cqa_site.web.strict_filters import refuse_unknown
 
 from . import filters, inputs, serializers
-from .calls import RunPartViews
 
 MODE = OpenApiParameter("mode", str, enum=FaithfulnessFigures.Mode.values, default="sound")
 CONDITION = OpenApiParameter(

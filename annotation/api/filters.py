@@ -23,7 +23,6 @@ from annotation.models import (
 )
 from annotation.reports import faithfulness_rows
 from cqa_site.rounds.progress import TO_DO
-from cqa_site.runs.models import Attempt, Call, Run
 from cqa_site.web.strict_filters import TrueFalseFilter
 
 
@@ -147,32 +146,6 @@ class MatchFilter(filters.FilterSet):
     def by_decided(self, rows: QuerySet, _name: str, value: bool) -> QuerySet:
         """Only those somebody has spoken about, or only the others."""
         return rows.exclude(decision="") if value else rows.filter(decision="")
-
-
-class RunFilter(filters.FilterSet):
-    """Runs of one campaign, of one kind, in one state, of one endpoint or prompt version."""
-
-    campaign = filters.UUIDFilter(field_name="relevance__campaign__public_id")
-    kind = filters.CharFilter(max_length=40)
-    state = filters.ChoiceFilter(choices=Run.State.choices)
-    endpoint = filters.UUIDFilter(field_name="endpoint__public_id")
-    prompt = filters.UUIDFilter(field_name="prompt__public_id")
-
-
-class CallFilter(filters.FilterSet):
-    """Requests by state and by why they are unscored."""
-
-    state = filters.ChoiceFilter(choices=Call.State.choices)
-    reason = filters.CharFilter(max_length=40)
-    is_canary = TrueFalseFilter()
-
-
-class ReplyFilter(filters.FilterSet):
-    """Replies of one request, or by what became of them."""
-
-    call = filters.UUIDFilter(field_name="call__public_id")
-    outcome = filters.ChoiceFilter(choices=Attempt.Outcome.choices)
-    unusable = filters.CharFilter(max_length=20)
 
 
 class JudgeLabelFilter(filters.FilterSet):

@@ -17,8 +17,8 @@ from annotation.models import (
     Revision,
 )
 from cqa_site.people.models import Study
+from cqa_site.runs.kind_parts import CallSubjects, Item, Titles
 from cqa_site.runs.models import Call
-from cqa_site.runs.subjects import CallSubjects, Item, Titles
 
 from .coherence_rows import Cited
 

@@ -24,9 +24,9 @@ from annotation.reports.generation import CHOICES, LEFT_OUT, Compared, compare_a
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.actions.runs import draft, start_run
-from cqa_site.runs.kind_parts import prompt_kinds
+from cqa_site.runs.kinds import prompt_kinds
 from cqa_site.runs.models import Run
-from cqa_site.runs.views.context import add_counts
+from cqa_site.runs.progress import add_counts
 from cqa_site.runs.views.start import start_page
 from cqa_site.web.strict_query import chosen
 

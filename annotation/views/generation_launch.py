@@ -26,7 +26,7 @@ from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.forms import CapForm
 from cqa_site.runs.models import Run
-from cqa_site.runs.views.context import add_counts
+from cqa_site.runs.progress import add_counts
 
 
 @study_page(*RESEARCHERS)

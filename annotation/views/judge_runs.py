@@ -1,6 +1,4 @@
-"""Judge runs: the list of the study and the page of one run."""
-
-import uuid
+"""Runs of the relevance judge: their list, and the page of one."""
 
 from django.core.paginator import Paginator
 from django.http import HttpResponse
@@ -11,10 +9,9 @@ from annotation.actions.relevance_judge import KIND
 from annotation.models import campaigns_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.runs.kind_parts import part_of
 from cqa_site.runs.models import Run
-from cqa_site.runs.views.context import add_counts, run_context
-from cqa_site.runs.views.control import run_or_404
+from cqa_site.runs.progress import add_counts
+from cqa_site.runs.views.context import run_context
 from cqa_site.web.strict_query import chosen, id_from
 
 PER_PAGE = 50
@@ -49,14 +46,6 @@ def runs(request: StudyRequest, study: Study) -> HttpResponse:
     return render(request, "annotation/judge_runs.html", context)
 
 
-@study_page(*RESEARCHERS)
-def run(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
-    """One run: where it is, what it may do, what it was asked."""
-    run = run_or_404(study, run_id)
-    page: HttpResponse = part_of(run.kind, "page")(request, study, run)
-    return page
-
-
 def judge_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
     """The page of a run of the relevance judge."""
     campaign = run.relevance.campaign
@@ -75,5 +64,4 @@ def _chosen_campaign(study: Study, campaign_id: str):
 
 urlpatterns = [
     path("judges/", runs, name="runs"),
-    path("judges/runs/<uuid:run_id>/", run, name="run"),
 ]

@@ -18,7 +18,7 @@ from cqa_site.people.access import EVERYONE, StudyRequest, study_page
 from cqa_site.people.models import Role, Study
 from cqa_site.people.own_work import waiting_for
 from cqa_site.rounds.progress import count_of
-from cqa_site.runs.kind_parts import about
+from cqa_site.runs.kinds import about
 from cqa_site.runs.models import Run
 
 SHOWN = 6
@@ -84,7 +84,7 @@ def _waiting_runs(study: Study) -> list[Run]:
     runs = study.runs.filter(state__in=waiting).select_related("relevance__campaign")
     found = list(runs[:SHOWN])
     for run in found:
-        run.about = about(run.kind, run)
+        run.about = about(run)
     return found
 
 

@@ -5,8 +5,8 @@ from django.utils.translation import gettext_lazy as lazy
 
 from argsum.models import SummarySet
 from cqa_site.people.models import Study
+from cqa_site.runs.kind_parts import Previewed
 from cqa_site.runs.models import PromptVersion, Run
-from cqa_site.runs.previewing import Previewed
 
 from .counting_judge import KIND
 from .counting_targets import LONG, counted_sets, target_of

@@ -2,13 +2,14 @@
 
 from rest_framework import serializers
 
-from annotation.api.inputs.judging import MOST_SYSTEMS, PlanInput
-from annotation.api.run_starts import Given, Start, as_typed, key_of
+from annotation.api.inputs.judging import MOST_SYSTEMS
 from argsum.actions.counting_judge import REPLIES, TEMPERATURE
 from argsum.actions.counting_targets import CHOICES
 from argsum.forms.counting_runs import MOST_TOKENS, CountingRunForm
 from argsum.models import Cell
 from cqa_site.people.models import Study, User
+from cqa_site.runs.api.bodies import PlanInput
+from cqa_site.runs.api.starts import Given, Start, as_typed, key_of
 from cqa_site.runs.plan_form import PlanForm
 
 

@@ -10,8 +10,6 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from annotation.api.calls import RunPartViews
-from annotation.api.run_starts import key_of
 from argsum.actions.metric_making import request_metrics
 from argsum.actions.metric_similarities import CHOICES, MetricsRefused
 from argsum.actions.scorers import default_scorers
@@ -23,6 +21,8 @@ from cqa_site.api.serializers import public_id
 from cqa_site.api.views import StudyViews
 from cqa_site.judging.embedding import PACKAGED_MODEL
 from cqa_site.runs.api.bodies import JobSerializer
+from cqa_site.runs.api.calls import RunPartViews
+from cqa_site.runs.api.starts import key_of
 from cqa_site.web.problems import conflict_on
 from cqa_site.web.strict_filters import TrueFalseFilter
 

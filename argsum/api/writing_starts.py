@@ -2,12 +2,12 @@
 
 from rest_framework import serializers
 
-from annotation.api.inputs.judging import PlanInput
-from annotation.api.run_starts import Given, Start, as_typed
 from argsum.actions.system_runs import MOST_SETTINGS
 from argsum.actions.writing import writable
 from argsum.forms.writing import MOST_KEY_POINTS, WritingForm
 from cqa_site.people.models import Study, User
+from cqa_site.runs.api.bodies import PlanInput
+from cqa_site.runs.api.starts import Given, Start, as_typed
 from cqa_site.runs.plan_form import PlanForm
 
 

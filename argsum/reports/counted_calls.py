@@ -7,8 +7,8 @@ from django.utils.translation import gettext_lazy as lazy
 
 from argsum.models import CountReply
 from cqa_site.people.models import Study
+from cqa_site.runs.kind_parts import CallSubjects, Item, Titles
 from cqa_site.runs.models import Call
-from cqa_site.runs.subjects import CallSubjects, Item, Titles
 
 
 def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:

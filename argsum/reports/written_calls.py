@@ -9,9 +9,9 @@ from django.utils.translation import ngettext
 
 from argsum.models import Cell, SummarySet, WrittenPart
 from cqa_site.people.models import Study
+from cqa_site.runs.kind_parts import CallSubjects, Item, Titles
 from cqa_site.runs.kinds import Subject
 from cqa_site.runs.models import Call, Run
-from cqa_site.runs.subjects import CallSubjects, Item, Titles
 
 
 class Asked(NamedTuple):

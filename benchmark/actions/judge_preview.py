@@ -6,8 +6,8 @@ from django.utils.translation import gettext_lazy as lazy
 from annotation.models import Answer
 from benchmark.reports.scoring_calls import Asked
 from cqa_site.people.models import Study
+from cqa_site.runs.kind_parts import Previewed
 from cqa_site.runs.models import PromptVersion, Run
-from cqa_site.runs.previewing import Previewed
 
 from .judge_targets import target_of
 from .rubrics import default_rubric

@@ -9,7 +9,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.response import Response
 
-from annotation.api.calls import RunPartViews
 from benchmark.models import ProbeResult, ScoreSheet, ScoringRun
 from benchmark.reports.scoring_runs import (
     WANTS,
@@ -23,6 +22,7 @@ from benchmark.reports.scoring_runs import (
 )
 from cqa_site.api.requests import Request
 from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.runs.api.calls import RunPartViews
 from cqa_site.web.strict_filters import TrueFalseFilter
 
 

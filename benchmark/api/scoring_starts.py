@@ -2,8 +2,7 @@
 
 from rest_framework import serializers
 
-from annotation.api.inputs.judging import MOST_SYSTEMS, PlanInput
-from annotation.api.run_starts import Given, Start, as_typed, key_of
+from annotation.api.inputs.judging import MOST_SYSTEMS
 from annotation.models import Answer
 from benchmark.actions.judge_targets import CHOICES, MOST_NAMED
 from benchmark.actions.rubrics import default_rubric
@@ -12,6 +11,8 @@ from benchmark.methods.canaries import FEWEST, MOST_ASKED
 from benchmark.models import ScoringRound
 from cqa_site.api.inputs import ConditionIds
 from cqa_site.people.models import Study, User
+from cqa_site.runs.api.bodies import PlanInput
+from cqa_site.runs.api.starts import Given, Start, as_typed, key_of
 from cqa_site.runs.plan_form import PlanForm
 
 

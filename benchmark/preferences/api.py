@@ -9,8 +9,6 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from annotation.api.inputs.judging import PlanInput
-from annotation.api.run_starts import Given, Start, as_typed, key_of
 from annotation.forms.editing import LARGEST
 from annotation.models import Answer
 from benchmark.preferences import reports
@@ -28,6 +26,8 @@ from cqa_site.people.models import Rater, Study, User
 from cqa_site.rounds.api import RoundApi, round_views
 from cqa_site.rounds.plan_form import LONGEST_INSTRUCTIONS
 from cqa_site.rounds.qualifying import EXCLUSIONS
+from cqa_site.runs.api.bodies import PlanInput
+from cqa_site.runs.api.starts import Given, Start, as_typed, key_of
 from cqa_site.runs.plan_form import PlanForm
 from cqa_site.web.strict_filters import TrueFalseFilter, refuse_unknown
 

@@ -25,13 +25,11 @@ from cqa_site.judging.prompts import Layout, PromptParts, render
 from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.progress import COUNTED
 from cqa_site.runs.actions.runs import RunRefused
-from cqa_site.runs.kind_parts import PromptKind
+from cqa_site.runs.kind_parts import CallSubjects, Item, Previewed, PromptKind, Titles
 from cqa_site.runs.kinds import Ended, Question, Reading, Subject
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
-from cqa_site.runs.previewing import Previewed
 from cqa_site.runs.raters import rater_of
 from cqa_site.runs.spread import MOST
-from cqa_site.runs.subjects import CallSubjects, Item, Titles
 
 KIND, PROMPT = "preferring", "preference"
 CHOICES = ("all", "judged", "round", "sample")

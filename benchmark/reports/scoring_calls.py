@@ -10,8 +10,8 @@ from annotation.models import Answer
 from benchmark.methods.canaries import CANARIES
 from benchmark.models import JudgementPart, ProbeResult, ScoreSheet
 from cqa_site.people.models import Study
+from cqa_site.runs.kind_parts import CallSubjects, Item, Titles
 from cqa_site.runs.models import Call
-from cqa_site.runs.subjects import CallSubjects, Item, Titles
 
 PLAIN, CANARY, SWAP = 0, 1, 2
 CANARY_NAMES = {

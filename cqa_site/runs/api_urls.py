@@ -1,10 +1,12 @@
-"""Addresses of endpoints, prompts and background work in the REST interface."""
+"""Addresses of endpoints, prompts, runs and background work in the REST interface."""
 
-from cqa_site.api.addresses import CHANGE, CREATE, S, address, resource
+from cqa_site.api.addresses import CHANGE, CREATE, LIST, R, S, address, resource
 
+from .api.calls import CallViews, ReplyViews
 from .api.endpoints import EndpointViews
 from .api.jobs import JobViews
 from .api.prompts import PromptListViews, PromptViews
+from .api.runs import RunViews
 
 urlpatterns = [
     *resource(S + "jobs/", "jobs", "job", JobViews),
@@ -28,4 +30,16 @@ urlpatterns = [
         row=CHANGE,
         list_views=PromptListViews,
     ),
+    *resource(
+        S + "runs/",
+        "runs",
+        "run",
+        RunViews,
+        "go-on pause resume correct cancel retry again",
+        listed=CREATE,
+        row=CHANGE,
+    ),
+    address(S + "runs/estimate/", "run_estimate", RunViews, post="estimate"),
+    *resource(R + "calls/", "calls", "call", CallViews),
+    address(R + "replies/", "replies", ReplyViews, **LIST),
 ]

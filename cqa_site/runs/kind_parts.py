@@ -1,20 +1,16 @@
-"""What pages and the interface need to know about each kind of run.
+"""What a kind of run is made of beside the engine's part: prompts, a home, texts of requests."""
 
-An app names the parts of its kinds by dotted paths when it is loaded, and they are imported at
-first use. So the pages of one app show, start and list runs of another that it never imports.
-"""
-
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
+from django.db.models import Model, QuerySet
 from django.utils.functional import Promise
-from django.utils.module_loading import import_string
-from django.utils.translation import gettext_lazy as lazy
 
 from cqa_site.judging.prompts import Layout
+from cqa_site.people.models import Study
+from cqa_site.runs.models import Call, PromptVersion, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,73 +31,60 @@ class Home:
     title: Promise
 
 
-JUDGES = Home("judges", "runs", lazy("Judges"))
+def _keys(items: Sequence[Model]) -> tuple[int, ...]:
+    return tuple(each.pk for each in items)
 
 
 @dataclass(frozen=True, slots=True)
-class KindParts:
-    """Everything about a kind of run beside the engine's own `RunKind`.
+class Previewed:
+    """What prompts of one kind of run are tried out on.
 
     Parameters
     ----------
     name
-        What runs of this kind are called.
-    prompts
-        Path of a mapping: kind of prompt → `PromptKind`.
-    tried_on
-        Path of what its prompts are tried out on; see `cqa_site.runs.previewing`.
-    subjects
-        Path of what its requests are about; see `cqa_site.runs.subjects`.
-    page
-        Path of a function ``(request, study, run)`` that makes the page of one run.
-    start
-        Path of how the interface starts one; see `annotation.api.run_starts`.
-    home
-        Where its runs are listed.
-    about
-        Path of a function that says in a few words what a run is about; without one, the name.
+        What one item is called.
+    items
+        All items of a study that such a prompt may meet.
+    draft
+        An unsaved run with this prompt, and the items that its request is about.
+    ids
+        What the request's subject is known by: the items' keys, or what a kind makes of them.
     """
 
     name: Promise
-    prompts: str
-    tried_on: str
-    subjects: str
-    page: str
-    start: str
-    home: Home = JUDGES
-    about: str = ""
+    items: Callable[[Study], QuerySet]
+    draft: Callable[[Study, PromptVersion, Model], tuple[Run, list[Model]]]
+    ids: Callable[[Sequence[Model]], tuple[int, ...]] = _keys
 
 
-PARTS: dict[str, KindParts] = {}
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing a request is about; ``value`` is what was read of it, ``reason`` why nothing."""
+
+    text: str
+    context: str
+    value: str = ""
+    note: str = ""
+    reason: str = ""
+    answer: Any = None
 
 
-def describe(kind: str, parts: KindParts) -> None:
-    """Make the parts of a kind of run known."""
-    PARTS[kind] = parts
+@dataclass(frozen=True, slots=True)
+class Titles:
+    """What the columns of a table of requests are called."""
+
+    item: Promise
+    value: Promise
+    note: Promise
 
 
-@cache
-def part_of(kind: str, part: str) -> Any:
-    """A part that is named by its path; KeyError for a kind that nobody described."""
-    return import_string(getattr(PARTS[kind], part))
+@dataclass(frozen=True, slots=True)
+class CallSubjects:
+    """How one kind of run says what its requests are about.
 
+    ``items`` takes calls and returns call → its items, None for one that is gone; a bounded
+    number of queries.
+    """
 
-def about(kind: str, run: Any) -> str:
-    """What a run is about, in a few words."""
-    if kind not in PARTS:
-        return kind
-    return str(part_of(kind, "about")(run)) if PARTS[kind].about else str(PARTS[kind].name)
-
-
-@cache
-def prompt_kinds() -> Mapping[str, PromptKind]:
-    """All kinds of prompts, in the order in which kinds of runs were described."""
-    return {name: each for kind in PARTS for name, each in part_of(kind, "prompts").items()}
-
-
-def run_kind_of(prompt_kind: str) -> str:
-    """The kind of run to which a kind of prompt belongs; KeyError if none has it."""
-    for kind in PARTS:
-        if prompt_kind in part_of(kind, "prompts"):
-            return kind
-    raise KeyError(prompt_kind)
+    titles: Titles
+    items: Callable[[Study, Sequence[Call]], dict[int, list[Item | None]]]

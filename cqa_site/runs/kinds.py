@@ -1,18 +1,27 @@
-"""What an app tells the engine about its kind of run: how to ask, how to read, where to store.
+"""What an app says about its kind of run: how to ask, read and store, and how it is shown.
 
 The engine knows calls, money and time; it knows nothing of labels. An app registers one
-`RunKind` per kind of job when it is loaded.
+`RunKind` per kind of job when it is loaded; so the pages of one app show, start and list runs of
+another that it never imports.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Protocol, overload
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
+from django.http import HttpResponse
 from django.utils.functional import Promise
-from django.utils.module_loading import import_string
 
+from .kind_parts import CallSubjects, Home, Previewed, PromptKind
 from .models import Call, Reply, Run
+
+if TYPE_CHECKING:
+    from cqa_site.people.access import StudyRequest
+    from cqa_site.people.models import Study
+
+    from .api.starts import Start, Told
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +115,23 @@ class Subjects(Sequence[Subject]):
 
 
 class RunKind(Protocol):
-    """One kind of run."""
+    """One kind of run: what the engine asks of it, and what pages and the interface do."""
 
+    name: str
+    # What runs of this kind are called, and where they are listed.
+    title: Promise
+    home: Home
     parser_version: int
     # Stands before the spread of `values` on pages.
     values_title: Promise | str
     # Share of one value from which the pre-flight warns; None where values are sizes of prose.
     dominance: float | None
+    prompts: Mapping[str, PromptKind]
+    tried_on: Previewed
+    call_subjects: CallSubjects
+    # Of the interface's list: tables behind what is told, and filters by public ids.
+    related: tuple[str, ...] = ()
+    filters: Mapping[str, str] = MappingProxyType({})
 
     def begin(self, run: Run) -> None:
         """Make the app's own rows of a run, in the transaction that makes the run."""
@@ -138,22 +157,55 @@ class RunKind(Protocol):
     def check(self, run: Run) -> list[str]:
         """Sentences about stored results that contradict the ledger."""
 
+    def page(self, request: "StudyRequest", study: "Study", run: Run) -> HttpResponse:
+        """The page of one run; views are imported inside, when there is a request."""
 
-KINDS: dict[str, str] = {}
+    def start(self) -> "Start":
+        """How the interface starts one; imported inside, too."""
+
+    def told(self) -> "Told":
+        """What the interface tells of one and its requests beside what it tells of all."""
+        from .api.starts import Told
+
+        return Told()
+
+    def about(self, run: Run) -> str:
+        """What a run is about, in a few words."""
+        return str(self.title)
 
 
-def register(name: str, path: str) -> None:
-    """Make a kind of run known; ``path`` names its class, which is imported at first use."""
-    KINDS[name] = path
+KINDS: dict[str, RunKind] = {}
 
 
-@cache
+def register(kind: RunKind) -> None:
+    """Make a kind of run known; called once from an app's ``ready()``."""
+    KINDS[kind.name] = kind
+
+
 def kind_named(name: str) -> RunKind:
     """The kind of that name; KeyError if no app registered it."""
-    kind: RunKind = import_string(KINDS[name])()
-    return kind
+    return KINDS[name]
 
 
 def kind_of(run: Run) -> RunKind:
     """The kind of a run."""
-    return kind_named(run.kind)
+    return KINDS[run.kind]
+
+
+def about(run: Run) -> str:
+    """What a run is about, in a few words; its kind's bare name where no app knows it."""
+    return kind_of(run).about(run) if run.kind in KINDS else run.kind
+
+
+@cache
+def prompt_kinds() -> Mapping[str, PromptKind]:
+    """All kinds of prompts, in the order in which kinds of runs were registered."""
+    return {name: each for kind in KINDS.values() for name, each in kind.prompts.items()}
+
+
+def run_kind_of(prompt_kind: str) -> RunKind:
+    """The kind of run to which a kind of prompt belongs; KeyError if none has it."""
+    for kind in KINDS.values():
+        if prompt_kind in kind.prompts:
+            return kind
+    raise KeyError(prompt_kind)

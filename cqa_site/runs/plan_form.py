@@ -15,7 +15,7 @@ from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.actions.runs import MOST_REPLICATES, RunPlan
 from cqa_site.runs.forms import JsonObjectField, UnitsField
 from cqa_site.runs.keys import KeyUnreadable, seal, unseal
-from cqa_site.runs.kind_parts import prompt_kinds
+from cqa_site.runs.kinds import prompt_kinds
 from cqa_site.runs.models import Endpoint, PromptVersion, Run
 
 MOST_TOKENS = 100_000

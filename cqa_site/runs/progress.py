@@ -1,5 +1,6 @@
 """What is known about a run right now, in a handful of indexed queries."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -8,7 +9,7 @@ from django.db.models.functions import Now
 
 from cqa_site.judging.gate import Gate as GateState
 
-from .models import Attempt, Call, Gate, Run
+from .models import Attempt, Call, Gate, Job, Run
 
 WINDOW = timedelta(seconds=30)
 
@@ -108,3 +109,21 @@ def _oldest(run: Run, now: datetime) -> float | None:
         call__run=run, call__state=Call.State.LEASED, outcome=Attempt.Outcome.OPEN
     ).aggregate(first=Min("opened_at"))["first"]
     return (now - opened).total_seconds() if opened else None
+
+
+def add_counts(runs: Iterable[Run]) -> None:
+    """Give each run ``done``, ``unscored``, ``cancelled`` and ``ended``: one query for all."""
+    found = {run.pk: run for run in runs}
+    for run in found.values():
+        run.done = run.unscored = run.cancelled = 0
+    ended = (Call.State.DONE, Call.State.UNSCORED, Call.State.CANCELLED)
+    rows = Call.objects.filter(run__in=found, state__in=ended).order_by()
+    for pk, state, count in rows.values_list("run", "state").annotate(Count("pk")):
+        setattr(found[pk], state, count)
+    for run in found.values():
+        run.ended = run.done + run.unscored + run.cancelled
+
+
+def planning_job(run: Run) -> Job | None:
+    """The newest job that writes the calls of a draft."""
+    return run.study.jobs.filter(key=f"plan_run:{run.public_id}").order_by("-pk").first()

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from cqa_site.judging.prompts import LONGEST_PART, PromptNotValid, PromptParts, check
-from cqa_site.runs.kind_parts import prompt_kinds
+from cqa_site.runs.kinds import prompt_kinds
 
 
 class PromptForm(forms.Form):

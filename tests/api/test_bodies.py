@@ -23,7 +23,14 @@ from cqa_site.api.bodies import InvitationInput, StudyInput
 from cqa_site.people.forms import InvitationForm, StudyForm
 from cqa_site.rounds.crowd.api_bodies import CrowdLinkInput
 from cqa_site.rounds.crowd.forms import ParticipantLinkForm
-from cqa_site.runs.api.bodies import EndpointInput, PreviewInput, PromptInput, PromptTextInput
+from cqa_site.runs.api.bodies import (
+    CorrectionInput,
+    EndpointInput,
+    LimitsInput,
+    PreviewInput,
+    PromptInput,
+    PromptTextInput,
+)
 from cqa_site.runs.forms import EndpointForm, LimitsForm
 from cqa_site.runs.prompt_form import PromptForm
 
@@ -153,7 +160,7 @@ DECLARED = {
     },
     "import_matches": {"rows"},
     "annotators_exclude_low": {"rule", "below"},
-    "run_correct": set(inputs.CorrectionInput().fields),
+    "run_correct": set(CorrectionInput().fields),
     "import_batches": {"campaign", "system", "scenario", "rater", "rubric"},
     "import_batch_check": {"campaign", "system", "scenario", "rater", "rubric"},
     "import_batch_apply": {"files"},
@@ -200,7 +207,7 @@ DECLARED |= {
         PromptTextInput: ("prompt",),
         PreviewInput: ("prompt_preview",),
         inputs.RunInput: ("runs", "run_estimate"),
-        inputs.LimitsInput: ("run",),
+        LimitsInput: ("run",),
         inputs.LaunchInput: ("generation_launches", "generation_launch_estimate"),
     }.items()
     for name in names
@@ -216,7 +223,7 @@ def test_the_api_takes_what_the_pages_forms_take():
         inputs.EditingRoundInput: EditingRoundForm,
         EndpointInput: EndpointForm,
         InvitationInput: InvitationForm,
-        inputs.LimitsInput: LimitsForm,
+        LimitsInput: LimitsForm,
         PromptTextInput: PromptForm,
         PreferenceRoundInput: PreferenceRoundForm,
         inputs.RunInput: RunForm,

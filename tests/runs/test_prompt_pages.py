@@ -7,7 +7,7 @@ from annotation.actions.relevance_judge import default_prompts
 from annotation.models import Argument
 from cqa_site.judging.prompts import prompt_hash
 from cqa_site.runs.actions.prompts import save_prompt
-from cqa_site.runs.kind_parts import prompt_kinds
+from cqa_site.runs.kinds import prompt_kinds
 from cqa_site.runs.models import PromptVersion
 from cqa_site.runs.text_diff import MOST_LINES, compare_texts
 from tests.cast import make_campaign, make_member, make_study, sign_in

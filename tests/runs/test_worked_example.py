@@ -38,7 +38,7 @@ def worker_comes_late(monkeypatch):
         return progress_of(run)
 
     monkeypatch.setattr(jobs, "ring", lambda: None)
-    monkeypatch.setattr("annotation.api.runs.progress_of", late)
+    monkeypatch.setattr("cqa_site.runs.api.runs.progress_of", late)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,4 +1,4 @@
-"""Bodies about runs of this paper's kinds, and about runs of every kind."""
+"""Bodies about runs of this paper's kinds."""
 
 from rest_framework import serializers
 
@@ -10,42 +10,10 @@ from annotation.actions.relevance_judge import CHOICES
 from annotation.forms.matrix import WORDINGS
 from annotation.models import Answer
 from cqa_site.api.inputs import ConditionIds, Input
-from cqa_site.judging.parameters import TOKEN_LIMITS
-from cqa_site.runs.actions.runs import MOST_REPLICATES, PREFLIGHTS
-from cqa_site.runs.api.bodies import LARGEST_INTEGER
-from cqa_site.runs.forms import MILLION, MOST_MONEY
-from cqa_site.runs.models import Run
+from cqa_site.runs.api.bodies import LARGEST_CAP, PlanInput
 
-LARGEST_CAP = MOST_MONEY * MILLION
-MOST_REASONS = 50
 MOST_COMPARISONS = 1_000
 MOST_SYSTEMS = 200
-
-
-class PlanInput(Input):
-    """What every kind of run asks for; what is left out is as the form of the page offers it."""
-
-    endpoint = serializers.UUIDField()
-    prompt = serializers.UUIDField()
-    sample = serializers.IntegerField(min_value=1, max_value=1_000_000, required=False)
-    temperature = serializers.FloatField(min_value=0, max_value=2, allow_null=True, required=False)
-    max_tokens = serializers.IntegerField(
-        min_value=1, max_value=100_000, allow_null=True, required=False
-    )
-    seed = serializers.IntegerField(min_value=0, max_value=LARGEST_INTEGER, required=False)
-    sends_seed = serializers.BooleanField(required=False)
-    extra = serializers.DictField(required=False)
-    replicates = serializers.IntegerField(min_value=1, max_value=MOST_REPLICATES, required=False)
-    preflight = serializers.ChoiceField(PREFLIGHTS, required=False)
-    mode = serializers.ChoiceField(Run.Mode.choices, required=False)
-    cap_micro = serializers.IntegerField(
-        min_value=0, max_value=LARGEST_CAP, allow_null=True, required=False
-    )
-    ceiling = serializers.IntegerField(min_value=1, max_value=512, allow_null=True, required=False)
-    reuse = serializers.BooleanField(required=False)
-    name = serializers.CharField(max_length=200, allow_blank=True, required=False)
-    webhook_url = serializers.CharField(max_length=500, allow_blank=True, required=False)
-    webhook_secret = serializers.CharField(max_length=200, allow_blank=True, required=False)
 
 
 class RunInput(PlanInput):
@@ -127,32 +95,3 @@ class CoherenceRunInput(PlanInput):
         required=False,
     )
     conditions = ConditionIds(required=False)
-
-
-class LimitsInput(Input):
-    """What can change while a run goes on; null takes a limit away."""
-
-    cap_micro = serializers.IntegerField(min_value=0, max_value=LARGEST_CAP, allow_null=True)
-    ceiling = serializers.IntegerField(min_value=1, max_value=512, allow_null=True)
-
-
-class CorrectionInput(Input):
-    """What a run sends otherwise, whose endpoint refuses a parameter.
-
-    ``leave_out`` names parameters (``response_format`` for the JSON schema), ``values`` gives
-    others another value; a token limit can only shrink. An empty body takes what is suggested.
-    """
-
-    leave_out = serializers.ListField(
-        child=serializers.CharField(max_length=100), max_length=MOST_REASONS, required=False
-    )
-    token_parameter = serializers.ChoiceField(TOKEN_LIMITS, required=False)
-    values = serializers.DictField(required=False)
-
-
-class RetryInput(Input):
-    """Which unscored requests are asked again, by reason; none named means all."""
-
-    reasons = serializers.ListField(
-        child=serializers.CharField(max_length=40), max_length=MOST_REASONS, default=list
-    )

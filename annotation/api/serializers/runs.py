@@ -1,106 +1,27 @@
-"""Runs; money is in millionths of a unit (``_micro``), times are in seconds."""
+"""What this paper's kinds tell of runs beside what is told of all, comparisons and launches."""
 
 from rest_framework import serializers
 
 from annotation.models import GenerationLaunch
 from annotation.reports.generation import CHOICES
 from cqa_site.api.serializers import ReadSerializer, public_id
-from cqa_site.runs.models import ProviderBatch, Run
+from cqa_site.runs.api.told import EstimateSerializer
 
 
-class EstimateSerializer(serializers.Serializer):
-    """What a run would take; sampled where there are too many requests to write them all."""
-
-    requests = serializers.IntegerField()
-    tokens_in = serializers.IntegerField()
-    tokens_out = serializers.IntegerField()
-    cost_micro = serializers.IntegerField()
-    is_sampled = serializers.BooleanField()
-    passes_cap = serializers.BooleanField()
-
-
-class RunSerializer(ReadSerializer):
-    """One line of the list of runs."""
+class CampaignOfRun(serializers.Serializer):
+    """What a run of the relevance judge is about."""
 
     campaign = public_id("relevance.campaign", allow_null=True, default=None)
+
+
+class SystemOfRun(serializers.Serializer):
+    """As what the answers of a run count."""
+
     system = public_id("generation.system", allow_null=True, default=None)
-    endpoint = public_id("endpoint")
-    prompt = public_id("prompt")
-    model = serializers.CharField(source="spec.model", read_only=True)
-    done = serializers.IntegerField(read_only=True)
-    unscored = serializers.IntegerField(read_only=True)
-    cancelled = serializers.IntegerField(read_only=True)
-    spent_micro = serializers.IntegerField(source="budget.spent_micro", read_only=True)
-    cap_micro = serializers.IntegerField(
-        source="budget.cap_micro", read_only=True, allow_null=True
-    )
-    created_by = public_id("created_by", allow_null=True, default=None)
-
-    class Meta:
-        model = Run
-        fields = [
-            "id",
-            "number",
-            "kind",
-            "name",
-            "campaign",
-            "system",
-            "endpoint",
-            "prompt",
-            "model",
-            "mode",
-            "state",
-            "pause_reason",
-            "planned",
-            "done",
-            "unscored",
-            "cancelled",
-            "spent_micro",
-            "cap_micro",
-            "ceiling",
-            "created_by",
-            "created_at",
-            "started_at",
-            "ended_at",
-        ]
 
 
-class ProgressSerializer(serializers.Serializer):
-    """How far a run is; `limit` is how many requests may be in flight right now."""
-
-    planned = serializers.IntegerField()
-    done = serializers.IntegerField()
-    unscored = serializers.IntegerField()
-    waiting = serializers.IntegerField()
-    in_flight = serializers.IntegerField()
-    cancelled = serializers.IntegerField()
-    ended = serializers.IntegerField()
-    share = serializers.FloatField(help_text="Part of the planned requests that ended.")
-    coverage = serializers.FloatField(help_text="Part of the planned requests with a value.")
-    reasons = serializers.DictField(child=serializers.IntegerField())
-    limit = serializers.IntegerField()
-    refusals = serializers.IntegerField()
-    per_second = serializers.FloatField()
-    spent_micro = serializers.IntegerField()
-    reserved_micro = serializers.IntegerField()
-    cap_micro = serializers.IntegerField(allow_null=True)
-    saved_micro = serializers.IntegerField()
-    reused = serializers.IntegerField()
-    seconds_left = serializers.FloatField(allow_null=True)
-    oldest_seconds = serializers.FloatField(allow_null=True)
-    opens_in = serializers.FloatField(help_text="Seconds for which nothing is sent.")
-
-
-class BatchSerializer(ReadSerializer):
-    """A file of requests at the provider's batch service."""
-
-    class Meta:
-        model = ProviderBatch
-        fields = ["id", "state", "remote_status", "message", "created_at"]
-
-
-class RunDetailSerializer(RunSerializer):
-    """A run with its progress, its pre-flight and everything that decides what is asked."""
+class LeftOutOfRun(serializers.Serializer):
+    """What a run of answers does not show."""
 
     left_out = serializers.DictField(
         source="generation.left_out",
@@ -109,41 +30,6 @@ class RunDetailSerializer(RunSerializer):
         read_only=True,
         help_text="Arguments a run of answers does not show, by reason; questions without any.",
     )
-    message = serializers.CharField(read_only=True, help_text="The state in words.")
-    planning_error = serializers.CharField(
-        read_only=True, help_text="Why a draft could not be prepared; else empty."
-    )
-    progress = ProgressSerializer(read_only=True)
-    spec = serializers.DictField(read_only=True)
-    params = serializers.DictField(
-        read_only=True, help_text="What goes out now: the plan's, or the newest correction's."
-    )
-    amendments = serializers.ListField(
-        child=serializers.DictField(), read_only=True, help_text="Corrections, oldest first."
-    )
-    estimate = serializers.DictField(read_only=True)
-    preflight = serializers.DictField(read_only=True)
-    flags = serializers.DictField(read_only=True)
-    batches = BatchSerializer(many=True, read_only=True)
-
-    class Meta:
-        model = Run
-        fields = [
-            *RunSerializer.Meta.fields,
-            "message",
-            "planning_error",
-            "progress",
-            "spec",
-            "spec_hash",
-            "params",
-            "amendments",
-            "estimate",
-            "preflight",
-            "flags",
-            "left_out",
-            "webhook_url",
-            "batches",
-        ]
 
 
 class StatisticSerializer(serializers.Serializer):

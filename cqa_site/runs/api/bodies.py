@@ -1,15 +1,20 @@
-"""Bodies about endpoints, prompts and background work: what is sent, and what comes back."""
+"""What is sent about endpoints, prompts and runs, and what comes back about all but runs."""
 
 from rest_framework import serializers
 
 from cqa_site.api.inputs import Input
 from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.judging.parameters import TOKEN_LIMITS
 from cqa_site.judging.prompts import LONGEST_PART
 from cqa_site.runs.actions.endpoints import FIELDS
-from cqa_site.runs.kind_parts import prompt_kinds
-from cqa_site.runs.models import Endpoint, Job, PromptVersion
+from cqa_site.runs.actions.runs import MOST_REPLICATES, PREFLIGHTS
+from cqa_site.runs.forms import MILLION, MOST_MONEY
+from cqa_site.runs.kinds import prompt_kinds
+from cqa_site.runs.models import Endpoint, Job, PromptVersion, Run
 
 LARGEST_INTEGER = 2**31 - 1
+LARGEST_CAP = MOST_MONEY * MILLION
+MOST_REASONS = 50
 
 
 class EndpointInput(Input):
@@ -60,6 +65,61 @@ class PreviewInput(Input):
     item = serializers.UUIDField(required=False)
     system = serializers.CharField(max_length=LONGEST_PART, allow_blank=True, required=False)
     user = serializers.CharField(max_length=LONGEST_PART, required=False)
+
+
+class PlanInput(Input):
+    """What every kind of run asks for; what is left out is as the form of the page offers it."""
+
+    endpoint = serializers.UUIDField()
+    prompt = serializers.UUIDField()
+    sample = serializers.IntegerField(min_value=1, max_value=1_000_000, required=False)
+    temperature = serializers.FloatField(min_value=0, max_value=2, allow_null=True, required=False)
+    max_tokens = serializers.IntegerField(
+        min_value=1, max_value=100_000, allow_null=True, required=False
+    )
+    seed = serializers.IntegerField(min_value=0, max_value=LARGEST_INTEGER, required=False)
+    sends_seed = serializers.BooleanField(required=False)
+    extra = serializers.DictField(required=False)
+    replicates = serializers.IntegerField(min_value=1, max_value=MOST_REPLICATES, required=False)
+    preflight = serializers.ChoiceField(PREFLIGHTS, required=False)
+    mode = serializers.ChoiceField(Run.Mode.choices, required=False)
+    cap_micro = serializers.IntegerField(
+        min_value=0, max_value=LARGEST_CAP, allow_null=True, required=False
+    )
+    ceiling = serializers.IntegerField(min_value=1, max_value=512, allow_null=True, required=False)
+    reuse = serializers.BooleanField(required=False)
+    name = serializers.CharField(max_length=200, allow_blank=True, required=False)
+    webhook_url = serializers.CharField(max_length=500, allow_blank=True, required=False)
+    webhook_secret = serializers.CharField(max_length=200, allow_blank=True, required=False)
+
+
+class LimitsInput(Input):
+    """What can change while a run goes on; null takes a limit away."""
+
+    cap_micro = serializers.IntegerField(min_value=0, max_value=LARGEST_CAP, allow_null=True)
+    ceiling = serializers.IntegerField(min_value=1, max_value=512, allow_null=True)
+
+
+class CorrectionInput(Input):
+    """What a run sends otherwise, whose endpoint refuses a parameter.
+
+    ``leave_out`` names parameters (``response_format`` for the JSON schema), ``values`` gives
+    others another value; a token limit can only shrink. An empty body takes what is suggested.
+    """
+
+    leave_out = serializers.ListField(
+        child=serializers.CharField(max_length=100), max_length=MOST_REASONS, required=False
+    )
+    token_parameter = serializers.ChoiceField(TOKEN_LIMITS, required=False)
+    values = serializers.DictField(required=False)
+
+
+class RetryInput(Input):
+    """Which unscored requests are asked again, by reason; none named means all."""
+
+    reasons = serializers.ListField(
+        child=serializers.CharField(max_length=40), max_length=MOST_REASONS, default=list
+    )
 
 
 class CapabilitySerializer(serializers.Serializer):

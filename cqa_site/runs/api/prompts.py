@@ -25,9 +25,9 @@ from cqa_site.runs.api.bodies import (
     PromptTextInput,
 )
 from cqa_site.runs.api.filters import PromptFilter
-from cqa_site.runs.kind_parts import prompt_kinds
+from cqa_site.runs.kinds import prompt_kinds, run_kind_of
 from cqa_site.runs.models import PromptVersion
-from cqa_site.runs.previewing import preview_prompt, previewed
+from cqa_site.runs.previewing import preview_prompt
 from cqa_site.runs.prompt_form import PromptForm
 from cqa_site.web.problems import conflict_on
 
@@ -110,7 +110,7 @@ class PromptViews(StudyViews):
         return Response(PreviewSerializer(shown).data)
 
     def _item(self, kind: str, public_id: uuid.UUID | None) -> Model:
-        tried = previewed(kind)
+        tried = run_kind_of(kind).tried_on
         items = tried.items(self.study)
         if public_id is not None:
             items = items.filter(public_id=public_id)

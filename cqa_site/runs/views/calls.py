@@ -13,8 +13,8 @@ from django.urls import path
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.asked import asked_again
+from cqa_site.runs.kinds import kind_of
 from cqa_site.runs.models import Call, Run
-from cqa_site.runs.subjects import items_of, subjects_of
 from cqa_site.runs.views.context import home_of
 from cqa_site.runs.views.control import run_or_404
 from cqa_site.web.strict_query import chosen
@@ -42,7 +42,7 @@ def run_calls(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpRes
         "study": study,
         **home_of(run),
         "run": run,
-        "titles": subjects_of(run).titles,
+        "titles": kind_of(run).call_subjects.titles,
         "page": page,
         "state": state,
         "states": Call.State.choices,
@@ -70,8 +70,8 @@ def run_call(
         "run": run,
         "call": call,
         "attempts": attempts,
-        "titles": subjects_of(run).titles,
-        "items": items_of(run, [call])[call.pk],
+        "titles": kind_of(run).call_subjects.titles,
+        "items": kind_of(run).call_subjects.items(study, [call])[call.pk],
         "asked": asked,
         "params": _readable(asked.request.params) if asked else "",
         "schema": _readable(asked.request.schema) if asked and asked.request.schema else "",
@@ -86,7 +86,7 @@ def _reasons(run: Run):
 
 def _add_items(run: Run, page: Page) -> None:
     """Give each call its first ``item``, how many ``others`` it has, and what was read."""
-    found = items_of(run, list(page))
+    found = kind_of(run).call_subjects.items(run.study, list(page))
     for call in page:
         items = found[call.pk]
         call.item = items[0] if items else None

@@ -1,4 +1,4 @@
-"""Steering a run, and the fragment that shows how far it is."""
+"""The page of a run of any kind, steering it, and the fragment that shows how far it is."""
 
 import uuid
 
@@ -19,7 +19,7 @@ from cqa_site.runs.actions.corrections import correct_run
 from cqa_site.runs.forms import CorrectionForm, LimitsForm
 from cqa_site.runs.kinds import kind_of
 from cqa_site.runs.models import Attempt, Run
-from cqa_site.runs.progress import progress_of
+from cqa_site.runs.progress import planning_job, progress_of
 from cqa_site.runs.words import can_be_corrected
 
 MOVES = {
@@ -28,6 +28,13 @@ MOVES = {
     "resume": actions.resume_run,
     "cancel": actions.cancel_run,
 }
+
+
+@study_page(*RESEARCHERS)
+def run(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
+    """One run, as its kind shows it."""
+    found = run_or_404(study, run_id)
+    return kind_of(found).page(request, study, found)
 
 
 @study_page(*RESEARCHERS)
@@ -156,13 +163,9 @@ def answered_since(run: Run) -> dict[int, int]:
     return dict(replied.values_list("amendment").annotate(Count("pk")).order_by("amendment"))
 
 
-def planning_job(run: Run) -> jobs.Job | None:
-    """The job that writes the calls of a draft."""
-    return run.study.jobs.filter(key=f"plan_run:{run.public_id}").order_by("-pk").first()
-
-
 BASE = "judges/runs/<uuid:run_id>"
 urlpatterns = [
+    path(f"{BASE}/", run, name="run"),
     path(f"{BASE}/progress/", run_progress, name="run_progress"),
     *(
         path(f"{BASE}/{move}/", run_move, {"move": move}, name=f"run_{move.replace('-', '_')}")

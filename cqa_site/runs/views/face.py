@@ -19,10 +19,10 @@ from django.views.decorators.http import require_POST
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.runs.kind_parts import PARTS
+from cqa_site.runs.kinds import kind_named
 from cqa_site.runs.models import Run
 from cqa_site.runs.plan_form import PlanForm
-from cqa_site.runs.views.context import add_counts
+from cqa_site.runs.progress import add_counts
 from cqa_site.runs.views.start import estimate, start_page
 from cqa_site.web.strict_query import chosen
 
@@ -156,7 +156,7 @@ def run_urls(face: RunFace, base: str) -> list[URLPattern]:
 
 
 def _context(face: RunFace, study: Study) -> dict[str, Any]:
-    home = PARTS[face.kind].home
+    home = kind_named(face.kind).home
     return {
         "study": study,
         "section": home.section,

@@ -16,9 +16,9 @@ from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.actions.prompts import PromptFrozen, save_prompt
-from cqa_site.runs.kind_parts import prompt_kinds
+from cqa_site.runs.kinds import prompt_kinds, run_kind_of
 from cqa_site.runs.models import PromptVersion
-from cqa_site.runs.previewing import preview_prompt, previewed
+from cqa_site.runs.previewing import preview_prompt
 from cqa_site.runs.prompt_form import PromptForm
 from cqa_site.runs.text_diff import compare_texts
 from cqa_site.web.strict_query import whole_number
@@ -137,7 +137,7 @@ def _preview(study: Study, kind: str, form: PromptForm, place: str) -> dict[str,
     """The exact messages for the item at ``place``, their size, what was noticed."""
     if not form.is_valid():
         return {"is_faulty": True}
-    tried = previewed(kind)
+    tried = run_kind_of(kind).tried_on
     items = tried.items(study)
     count = items.count()
     if not count:

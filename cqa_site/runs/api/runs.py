@@ -4,32 +4,39 @@ The page's form judges what is asked for.
 """
 
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
+from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from annotation.reports.generation import compare_answers
-from annotation.reports.judge_compare import compare_runs
+from cqa_site.api.inputs import NothingInput, require_valid
 from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.people.models import Study
 from cqa_site.runs.actions import corrections
 from cqa_site.runs.actions import runs as actions
-from cqa_site.runs.models import Call, Job, Run
+from cqa_site.runs.api.starts import Start
+from cqa_site.runs.kinds import KINDS
+from cqa_site.runs.models import Job, Run
 from cqa_site.runs.plan_form import PlanForm
 from cqa_site.runs.planning import estimate_run
-from cqa_site.runs.progress import progress_of
+from cqa_site.runs.progress import add_counts, planning_job, progress_of
 from cqa_site.runs.words import state_in_words
 from cqa_site.web.problems import conflict_on
 
-from . import filters, inputs, run_starts, serializers
+from . import bodies, filters, told
 
-RUN = serializers.RunDetailSerializer
+BODY = PolymorphicProxySerializer(
+    component_name="AnyRunInput",
+    serializers=lambda: {name: kind.start().body for name, kind in KINDS.items()},
+    resource_type_field_name="kind",
+)
+RUN = told.RunDetailSerializer
 STARTED = {200: RUN, 201: RUN}
 
 
@@ -37,19 +44,14 @@ class RunViews(StudyViews):
     """The runs of a study: judges, and models that write answers."""
 
     queryset = Run.objects.none()
-    serializer_class = serializers.RunSerializer
+    serializer_class = told.RunSerializer
     filterset_class = filters.RunFilter
 
     def rows(self) -> QuerySet:
         """Newest first."""
+        needed = [path for kind in KINDS.values() for path in kind.related]
         return self.study.runs.select_related(
-            "study",
-            "endpoint",
-            "prompt",
-            "budget",
-            "created_by",
-            "relevance__campaign",
-            "generation__system",
+            "study", "endpoint", "prompt", "budget", "created_by", *needed
         )
 
     def list(self, request: Request, **kwargs: Any) -> Response:
@@ -63,7 +65,7 @@ class RunViews(StudyViews):
         """One run with its progress, pre-flight, flags and plan."""
         return self._told(self._run(public_id))
 
-    @extend_schema(request=run_starts.BODY, responses=STARTED)
+    @extend_schema(request=BODY, responses=STARTED)
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Start a run: 201; 200 with the run that is at the same plan already."""
         plan = self._form().plan
@@ -71,7 +73,7 @@ class RunViews(StudyViews):
             lambda: actions.start_run(study=self.study, actor=request.user, plan=plan)
         )
 
-    @extend_schema(request=run_starts.BODY, responses=serializers.EstimateSerializer)
+    @extend_schema(request=BODY, responses=told.EstimateSerializer)
     def estimate(self, request: Request, **kwargs: Any) -> Response:
         """What a run would take: requests, tokens and money. Nothing is stored or sent."""
         plan = self._form().plan
@@ -84,45 +86,45 @@ class RunViews(StudyViews):
             "is_sampled": is_sampled,
             "passes_cap": plan.cap_micro is not None and found.cost_micro > plan.cap_micro,
         }
-        return Response(serializers.EstimateSerializer(shown).data)
+        return Response(told.EstimateSerializer(shown).data)
 
-    @extend_schema(request=inputs.LimitsInput, responses=RUN)
+    @extend_schema(request=bodies.LimitsInput, responses=RUN)
     @transaction.atomic
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Change what the run may spend and how many requests may be in flight."""
         run = self._run(public_id)
-        given = self.read(inputs.LimitsInput, partial=True)
+        given = self.read(bodies.LimitsInput, partial=True)
         if "cap_micro" in given:
             actions.set_cap(run=run, actor=request.user, cap_micro=given["cap_micro"])
         if "ceiling" in given:
             actions.set_ceiling(run=run, actor=request.user, ceiling=given["ceiling"])
         return self._told(run)
 
-    @extend_schema(request=inputs.NothingInput, responses=RUN)
+    @extend_schema(request=NothingInput, responses=RUN)
     def go_on(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Send the rest after the pre-flight; or prepare a draft again that could not be."""
         return self._moved(public_id, actions.go_on)
 
-    @extend_schema(request=inputs.NothingInput, responses=RUN)
+    @extend_schema(request=NothingInput, responses=RUN)
     def pause(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Send nothing more for now; what is on its way comes back."""
         return self._moved(public_id, actions.pause_run)
 
-    @extend_schema(request=inputs.NothingInput, responses=RUN)
+    @extend_schema(request=NothingInput, responses=RUN)
     def resume(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Go on where the run stopped."""
         return self._moved(public_id, actions.resume_run)
 
-    @extend_schema(request=inputs.NothingInput, responses=RUN)
+    @extend_schema(request=NothingInput, responses=RUN)
     def cancel(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Ask nothing more, for good; replies that still come back are kept."""
         return self._moved(public_id, actions.cancel_run)
 
-    @extend_schema(request=inputs.CorrectionInput, responses=RUN)
+    @extend_schema(request=bodies.CorrectionInput, responses=RUN)
     def correct(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Correct the parameters of a run that is paused because they are refused; it goes on."""
         run = self._run(public_id)
-        given = self.read(inputs.CorrectionInput)
+        given = self.read(bodies.CorrectionInput)
         first = corrections.suggested(run)
         correction = (
             first
@@ -137,51 +139,28 @@ class RunViews(StudyViews):
             corrections.correct_run(run=run, actor=request.user, correction=correction)
         return self._told(run)
 
-    @extend_schema(request=inputs.RetryInput, responses=RUN)
+    @extend_schema(request=bodies.RetryInput, responses=RUN)
     def retry(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Ask unscored requests again, all of them or those with some reasons."""
         run = self._run(public_id)
-        reasons = self.read(inputs.RetryInput)["reasons"]
+        reasons = self.read(bodies.RetryInput)["reasons"]
         with conflict_on(actions.RunRefused):
             actions.retry_unscored(run=run, actor=request.user, reasons=reasons)
         return self._told(run)
 
-    @extend_schema(request=inputs.NothingInput, responses=STARTED)
+    @extend_schema(request=NothingInput, responses=STARTED)
     def again(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Start the same plan as a new run, with fresh answers."""
         run = self._run(public_id)
-        self.read(inputs.NothingInput)
+        self.read(NothingInput)
         return self._started(lambda: actions.run_again(run=run, actor=request.user))
-
-    @extend_schema(responses=serializers.RunComparisonSerializer)
-    def compare(
-        self, request: Request, public_id: uuid.UUID, other_id: uuid.UUID, **kwargs: Any
-    ) -> Response:
-        """How far this run and another one over the same campaign agree."""
-        judges = self.get_queryset().filter(kind="relevance")
-        run = get_object_or_404(judges, public_id=public_id)
-        others = judges.filter(relevance__campaign=run.relevance.campaign)
-        other = get_object_or_404(others.exclude(pk=run.pk), public_id=other_id)
-        compared = compare_runs(run, other)
-        return Response(serializers.RunComparisonSerializer(compared).data)
-
-    @extend_schema(responses=serializers.AnswersComparisonSerializer)
-    def compare_answers(
-        self, request: Request, public_id: uuid.UUID, other_id: uuid.UUID, **kwargs: Any
-    ) -> Response:
-        """Lengths and choices of the answers of this run and another one that writes some."""
-        writing = self.get_queryset().filter(kind="answers")
-        run = get_object_or_404(writing, public_id=public_id)
-        other = get_object_or_404(writing.exclude(pk=run.pk), public_id=other_id)
-        compared = compare_answers(run, other)
-        return Response(serializers.AnswersComparisonSerializer(compared).data)
 
     def _run(self, public_id: uuid.UUID) -> Run:
         return get_object_or_404(self.get_queryset(), public_id=public_id)
 
     def _moved(self, public_id: uuid.UUID, move: Callable[..., None]) -> Response:
         run = self._run(public_id)
-        self.read(inputs.NothingInput)
+        self.read(NothingInput)
         with conflict_on(actions.RunRefused):
             move(run=run, actor=self.request.user)
         return self._told(run)
@@ -206,24 +185,24 @@ class RunViews(StudyViews):
 
     def _form(self) -> PlanForm:
         """The page's form of the kind that the body names; raises 400."""
-        given = self.read(run_starts.body_of(self.request.data))
-        return run_starts.form_of(self.study, self.request.user, given)
+        start = start_of(self.request.data)
+        given = self.read(start.body)
+        del given["kind"]
+        form = start.form(self.study, self.request.user, given)
+        require_valid(form)
+        return form
 
 
-def add_counts(runs: Iterable[Run]) -> None:
-    """Give each run how many of its requests ended and how; one query for all of them."""
-    found = {run.pk: run for run in runs}
-    for run in found.values():
-        run.done = run.unscored = run.cancelled = 0
-    ended = (Call.State.DONE, Call.State.UNSCORED, Call.State.CANCELLED)
-    rows = Call.objects.filter(run__in=found, state__in=ended).order_by()
-    for pk, state, count in rows.values_list("run", "state").annotate(Count("pk")):
-        setattr(found[pk], state, count)
+def start_of(data: Any) -> Start:
+    """How the kind that a body names is asked for; the first kind if it names none."""
+    first = next(iter(KINDS))
+    kind = data.get("kind", first) if isinstance(data, dict) else first
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ValidationError({"kind": [f"One of {', '.join(KINDS)}."]})
+    return KINDS[kind].start()
 
 
 def planning_error(run: Run) -> str:
     """Why the newest attempt to prepare a draft failed; empty otherwise."""
-    if run.state != Run.State.DRAFT:
-        return ""
-    job = run.study.jobs.filter(key=f"plan_run:{run.public_id}").order_by("-pk").first()
+    job = planning_job(run) if run.state == Run.State.DRAFT else None
     return job.error if job and job.state == Job.State.FAILED else ""
