@@ -64,7 +64,12 @@ def generation_new(request: StudyRequest, study: Study) -> HttpResponse:
     form = MatrixForm(
         request.POST or None, study=study, actor=request.user, initial=_initial(request, study)
     )
-    context = {"section": "answers", "has_questions": study.questions.exists()}
+    context = {
+        "section": "answers",
+        "has_things": study.questions.exists(),
+        "by": [form["prompt"]],
+        "label": _("Start"),
+    }
     template = "annotation/generation_new.html"
     return start_page(request, study, form, template, context, look, start_matrix)
 

@@ -21,7 +21,8 @@ def run_new(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Http
     """Choose what is judged by what; start it."""
     campaign = _campaign(study, campaign_id)
     form = RunForm(request.POST or None, campaign=campaign, actor=request.user)
-    context = {"section": "judges", "campaign": campaign}
+    by = [form["prompt"], form["batch_size"]]
+    context = {"section": "judges", "campaign": campaign, "has_things": True, "by": by}
     return start_page(request, study, form, "annotation/judge_new.html", context)
 
 
@@ -32,7 +33,7 @@ def run_estimate(request: StudyRequest, study: Study, campaign_id: uuid.UUID) ->
     """Return the fragment with what the run, as the form stands now, would take."""
     form = RunForm(request.POST, campaign=_campaign(study, campaign_id), actor=request.user)
     context = {"study": study, "form": form} | (estimate(study, form) if form.is_valid() else {})
-    return render(request, "annotation/_judge_estimate.html", context)
+    return render(request, "runs/_kind_run_estimate.html", context)
 
 
 def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:

@@ -28,7 +28,8 @@ def writing_new(request: StudyRequest, study: Study, system_run_id: uuid.UUID) -
         context = {"study": study, "section": "key_points", "system_run": system_run}
         return render(request, "argsum/writing_new.html", context)
     form = _form(request, study, system_run)
-    context = {"section": "key_points", "system_run": system_run, "waits": True}
+    context = {"section": "key_points", "system_run": system_run}
+    context |= {"has_things": True, "by": [form["prompt"]]}
     return start_page(request, study, form, "argsum/writing_new.html", context)
 
 
@@ -44,7 +45,7 @@ def writing_estimate(
         return HttpResponse(status=409)
     form = _form(request, study, system_run)
     context = {"study": study, "form": form} | (estimate(study, form) if form.is_valid() else {})
-    return render(request, "annotation/_judge_estimate.html", context)
+    return render(request, "runs/_kind_run_estimate.html", context)
 
 
 def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:

@@ -130,7 +130,7 @@ def run_urls(face: RunFace, base: str) -> list[URLPattern]:
         """Choose what is judged by what; start it."""
         form = face.form(request.POST or None, study=study, actor=request.user)
         context = _context(face, study) | _fields(face, form)
-        context["left_out"] = face.left_out(study)
+        context["not_yet"] = face.left_out(study)
         return start_page(request, study, form, "runs/kind_run_new.html", context, look)
 
     @sensitive_post_parameters("webhook_secret", "webhook_sealed")
