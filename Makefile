@@ -5,6 +5,8 @@ PORT ?= 8000
 BIN := $(VENV)/bin
 MODELS := .models
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Where an image forbids bytecode, every process would compile the whole project once more.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo site worker test test-all check lint style types unit faults browser-ready models clean
 
