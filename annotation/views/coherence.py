@@ -24,12 +24,11 @@ from annotation.reports.coherence_rows import Wanted, shown, verdicts_of, verdic
 from annotation.reports.conditions import ALL, names_of, used_conditions
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.files import table_file
 from cqa_site.runs.models import Run
 from cqa_site.runs.plan_form import PlanForm
 from cqa_site.runs.views.context import run_context
 from cqa_site.runs.views.face import PER_PAGE, Part, RunFace, Taken, run_urls
-
-from .chart_files import table_file
 
 
 def _taken(study: Study, form: PlanForm, requests: int) -> Taken:

@@ -25,9 +25,7 @@ from annotation.reports.exclusion import (
 )
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-
-from .chart_files import chart_file, table_file
-from .figure_files import FORMS
+from cqa_site.results.files import TABLES, chart_file, table_file
 
 
 @study_page(*RESEARCHERS)
@@ -94,7 +92,7 @@ def exclusion_curve_file(
     if name not in ("figures", "labels"):
         raise Http404
     rows = exclusion_curve(campaign)
-    if format in FORMS:
+    if format in TABLES:
         return table_file(curve_table(campaign, rows), format)
     return chart_file(
         request,

@@ -26,9 +26,8 @@ from annotation.reports.expert_agreement_tables import (
 from annotation.reports.faithfulness_versions import Choice, state_of
 from cqa_site.people.access import EXPERTS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.files import chart_file, table_file
 from cqa_site.web import charts
-
-from .chart_files import chart_file, table_file
 
 TABLES = {"agreement": agreement_table, "work": work_table}
 

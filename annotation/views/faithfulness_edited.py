@@ -13,8 +13,7 @@ from annotation.reports.faithfulness_tables import MODES
 from annotation.reports.faithfulness_versions import Choice
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-
-from .chart_files import table_file
+from cqa_site.results.files import table_file
 
 PER_PAGE = 30
 

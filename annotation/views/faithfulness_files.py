@@ -15,9 +15,8 @@ from annotation.reports.faithfulness_versions import (
 )
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.files import chart_file, table_file
 from cqa_site.web import charts
-
-from .chart_files import chart_file, table_file
 
 
 @study_page(*RESEARCHERS)

@@ -26,8 +26,7 @@ from annotation.reports.faithfulness_tables import MEASURES, MODES, skipped_in_w
 from annotation.reports.faithfulness_versions import Choice, chosen_run, judge_runs
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-
-from .chart_files import table_file
+from cqa_site.results.files import table_file
 
 PER_PAGE = 50
 

@@ -35,6 +35,7 @@ from annotation.views.uploads import is_too_large
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.tabular import Preview, UnreadableFile, write_csv
+from cqa_site.web.downloads import as_file
 
 PER_PAGE = 50
 MOST_MATCHES = 25
@@ -314,9 +315,8 @@ def import_problems(request: StudyRequest, study: Study, file_id: uuid.UUID) -> 
     body = io.BytesIO()
     columns = ["file", "row", "column", "kind", "reason"]
     write_csv(body, columns, (_problem_row(file, problem) for problem in file.problems.all()))
-    response = HttpResponse(body.getvalue(), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="problems-{file.public_id}.csv"'
-    return response
+    name = f"problems-{file.public_id}.csv"
+    return as_file(body.getvalue(), name=name, content_type="text/csv; charset=utf-8")
 
 
 def _problem_row(file: ImportFile, problem: ImportProblem) -> tuple:

@@ -1,7 +1,7 @@
 """Judges beside people: how far each one agrees, and the rows behind every figure."""
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
 
@@ -19,6 +19,7 @@ from annotation.reports.judge_tables import TABLES, judge_table, named
 from annotation.reports.judge_versions import Choice, state_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.files import table_file
 from cqa_site.runs.models import Run
 from cqa_site.web.tables import TableData, text_of
 from cqa_site.web.templatetags.figures import interval
@@ -91,11 +92,7 @@ def judge_rows(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> H
     )
     found = labelled(campaign, cell)
     if request.GET.get("format") == "csv":
-        response = HttpResponse(
-            rows_table(campaign, found).to_csv(), content_type="text/csv; charset=utf-8"
-        )
-        response["Content-Disposition"] = 'attachment; filename="judges-rows.csv"'
-        return response
+        return table_file(replace(rows_table(campaign, found), name="judges-rows"), "csv")
     page = Paginator(range(len(found.table)), PER_PAGE).get_page(request.GET.get("page"))
     start = page.start_index() - 1 if len(found.table) else 0
     context = {

@@ -11,8 +11,7 @@ from annotation.actions.consensus import active_job
 from annotation.models import Campaign, campaigns_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-
-from .chart_files import table_file
+from cqa_site.results.files import table_file
 
 
 @study_page(*RESEARCHERS)

@@ -20,8 +20,8 @@ from cqa_site.api.requests import Request
 from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.api.views import StudyViews
 from cqa_site.results.api import FreezingViews
-from cqa_site.results.checking import manifest_of
-from cqa_site.results.rows import plain
+from cqa_site.results.checking import ROWS, manifest_of
+from cqa_site.results.files import snapshot_file
 from cqa_site.runs.api.bodies import JobSerializer
 
 
@@ -114,10 +114,7 @@ class KeyPointBoardViews(FreezingViews, StudyViews):
         """The rows behind a snapshot as CSV: exactly the bytes of its sha256."""
         found = self.study.key_point_snapshots.filter(computed_at__isnull=False)
         row = get_object_or_404(found.only("rows", "number"), public_id=public_id)
-        response = HttpResponse(plain(row.rows), content_type="text/csv; charset=utf-8")
-        name = f"key-points-{row.number}-rows.csv"
-        response["Content-Disposition"] = f'attachment; filename="{name}"'
-        return response
+        return snapshot_file(KEY_POINTS, row, ROWS, called="key-points")
 
 
 class KeyPointBoardListViews(KeyPointBoardViews):

@@ -17,18 +17,12 @@ from argsum.reports.kept_tables import kept_tables
 from argsum.reports.summary_choice import board_choice
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.checking import archive_of, as_json, manifest_of
+from cqa_site.results.files import snapshot_file
 from cqa_site.results.pages import SnapshotFace, freezing_urls
-from cqa_site.results.rows import plain
 from cqa_site.runs.models import Job
 
 PER_PAGE = 25
 NO_INDEX = "noindex, nofollow"
-FILES = {
-    "rows.csv": ("text/csv; charset=utf-8", lambda found: plain(found.rows)),
-    "manifest.json": ("application/json", lambda found: as_json(manifest_of(KEY_POINTS, found))),
-    "archive.zip": ("application/zip", lambda found: archive_of(KEY_POINTS, found)),
-}
 
 
 @study_page(*RESEARCHERS)
@@ -84,15 +78,9 @@ def key_point_board_file(
     request: StudyRequest, study: Study, number: int, name: str
 ) -> HttpResponse:
     """Send the rows, the manifest, or everything in one archive."""
-    if name not in FILES:
-        raise Http404
     rows = study.key_point_snapshots.filter(computed_at__isnull=False)
-    content_type, write = FILES[name]
-    content = write(get_object_or_404(rows, number=number))
-    response = HttpResponse(content, content_type=content_type)
-    response["Content-Disposition"] = f'attachment; filename="key-points-{number}-{name}"'
-    response["X-Content-Type-Options"] = "nosniff"
-    return response
+    found = get_object_or_404(rows, number=number)
+    return snapshot_file(KEY_POINTS, found, name, called="key-points")
 
 
 def public_key_points(request: StudyRequest, token: uuid.UUID) -> HttpResponse:

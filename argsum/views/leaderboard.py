@@ -1,12 +1,12 @@
 """The leaderboard of systems, by cell and with its files."""
 
+from functools import partial
 from typing import Any
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import NoReverseMatch, path, reverse
 
-from annotation.views.chart_files import PRINTED, chart_file, printed_file, table_file
 from argsum.methods.system_board import FIGURES, SELECTIONS, SystemRow
 from argsum.models import Cell
 from argsum.reports.summary_board import SummaryBoard, summary_board
@@ -24,6 +24,7 @@ from argsum.reports.summary_tables import (
 )
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.files import chart_file, table_file
 from cqa_site.web.charts import Spec
 
 from .chosen_dataset import FORMATS
@@ -108,9 +109,7 @@ def key_points_table(
         raise Http404
     found = summary_board(board_choice(study, request.GET.dict()))
     whole, for_print = TABLES[figure]
-    if format in PRINTED:
-        return printed_file(for_print(found), format)
-    return table_file(whole(found), format)
+    return table_file(whole(found), format, for_print=partial(for_print, found))
 
 
 @study_page(*RESEARCHERS)

@@ -10,7 +10,6 @@ from django.urls import path
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.views.chart_files import chart_file, table_file
 from argsum.actions import scorer_training as training
 from argsum.actions.scorer_models import ScorerRefused
 from argsum.actions.scorer_trying import request_try
@@ -27,6 +26,7 @@ from argsum.reports.scorers import (
 )
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.files import chart_file, table_file
 from cqa_site.runs.jobs import is_worker_alive
 
 PER_PAGE = 50

@@ -1,5 +1,6 @@
 """Metrics of summary sets: computing them, and how far they agree with people."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -9,7 +10,6 @@ from django.urls import path
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from annotation.views.chart_files import PRINTED, chart_file, printed_file, table_file
 from argsum.actions.metric_making import latest_job, request_metrics
 from argsum.actions.metric_similarities import MetricsRefused
 from argsum.forms.metrics import MetricsForm
@@ -34,6 +34,7 @@ from argsum.reports.summary_print import printed_correlations
 from argsum.reports.summary_tables import DIMENSION_NAMES, correlation_table, points_table
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.files import chart_file, table_file
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.web.charts import Spec
 
@@ -125,9 +126,8 @@ def summary_metrics_table(request: StudyRequest, study: Study, format: str) -> H
     """Send all correlations: everything as CSV, for print as LaTeX or Markdown."""
     dataset = chosen_dataset(request, study, LEFT_OUT)
     rows = metric_rows(study, dataset.chosen, dataset.without)
-    if format in PRINTED:
-        return printed_file(printed_correlations(rows), format)
-    return table_file(correlation_table(rows), format)
+    printed = partial(printed_correlations, rows)
+    return table_file(correlation_table(rows), format, for_print=printed)
 
 
 @study_page(*RESEARCHERS)

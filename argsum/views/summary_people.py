@@ -6,7 +6,6 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import path
 
-from annotation.views.chart_files import chart_file, table_file
 from argsum.reports.people_agreement import (
     DimensionAgreement,
     PeopleAgreement,
@@ -21,6 +20,7 @@ from argsum.reports.summary_tables import (
 )
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.files import chart_file, table_file
 from cqa_site.web.charts import Spec
 
 from .chosen_dataset import FORMATS, chosen_dataset, state_of

@@ -8,7 +8,6 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
-from annotation.views.chart_files import chart_file
 from argsum.models import SummarySet
 from argsum.reports.key_points import (
     COLUMNS,
@@ -22,6 +21,7 @@ from argsum.reports.key_points import (
 )
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.files import chart_file
 from cqa_site.tabular import write_csv
 from cqa_site.web.charts import Spec
 

@@ -11,7 +11,6 @@ from django.urls import path
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.views.chart_files import chart_file, table_file
 from argsum.actions.system_runs import (
     WRITES_CELLS,
     WRITES_CLUSTERS,
@@ -37,6 +36,7 @@ from argsum.reports.system_runs import (
 )
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.files import chart_file, table_file
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.web.strict_query import chosen, id_from
 

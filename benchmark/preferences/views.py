@@ -18,6 +18,7 @@ from benchmark.preferences.methods.verdicts import FIRST, SECOND
 from benchmark.preferences.models import PreferenceItem, PreferenceRound, PreferenceSheet
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.files import table_file
 from cqa_site.rounds.access import shown_sheets
 from cqa_site.rounds.progress import RaterProgress
 from cqa_site.rounds.qualifying import EXCLUSIONS
@@ -173,9 +174,7 @@ def preferences_table(request: StudyRequest, study: Study, figure: str) -> HttpR
         if results is None or made is None:
             raise Http404
         table = made(results)
-    response = HttpResponse(table.to_csv(), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{table.name}.csv"'
-    return response
+    return table_file(table, "csv")
 
 
 def _chosen(request: StudyRequest, choices: list[reports.Choice]) -> reports.Choice | None:

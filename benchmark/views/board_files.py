@@ -1,9 +1,9 @@
 """What a board goes away as: tables, charts, rows, manifest, archive."""
 
 from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404
 from django.urls import path
 
-from annotation.views.chart_files import chart_file, table_file
 from benchmark.actions.boards import BOARDS
 from benchmark.models import BoardSnapshot
 from benchmark.reports.board_charts import CHARTS, chart_spec, has_chart
@@ -13,22 +13,16 @@ from benchmark.reports.board_rows import rows_parquet
 from benchmark.reports.board_tables import TABLES, board_table_of, source_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.checking import archive_of, as_json, manifest_of
-from cqa_site.results.rows import plain
+from cqa_site.results.files import chart_file, snapshot_file, table_file
 from cqa_site.web import charts
 
 from .board_page import page_file
 from .board_shown import Shown, board_or_404, shown_board
 from .boards import find_pair
 
+# Beside those of every snapshot.
 FILES = {
-    "rows.csv": ("text/csv; charset=utf-8", lambda found: plain(found.rows)),
     "rows.parquet": ("application/vnd.apache.parquet", lambda found: rows_parquet(found.rows)),
-    "manifest.json": (
-        "application/json",
-        lambda found: as_json(manifest_of(BOARDS, found)),
-    ),
-    "archive.zip": ("application/zip", lambda found: archive_of(BOARDS, found)),
     "board.html": ("text/html; charset=utf-8", page_file),
 }
 PAIR = "pair"
@@ -37,17 +31,9 @@ PAIR = "pair"
 @study_page(*RESEARCHERS)
 def board_file(request: StudyRequest, study: Study, number: int, name: str) -> HttpResponse:
     """Send the rows, the manifest, a page in one file, or everything in one archive."""
-    if name not in FILES:
-        raise Http404
-    found = study.board_snapshots.filter(number=number, computed_at__isnull=False)
-    snapshot = found.select_related("rubric").first()
-    if snapshot is None:
-        raise Http404
-    content_type, write = FILES[name]
-    response = HttpResponse(write(snapshot), content_type=content_type)
-    response["Content-Disposition"] = f'attachment; filename="board-{number}-{name}"'
-    response["X-Content-Type-Options"] = "nosniff"
-    return response
+    rows = study.board_snapshots.filter(computed_at__isnull=False).select_related("rubric")
+    snapshot = get_object_or_404(rows, number=number)
+    return snapshot_file(BOARDS, snapshot, name, called="board", more=FILES)
 
 
 @study_page(*RESEARCHERS)

@@ -3,7 +3,6 @@
 from django.http import Http404, HttpResponse
 from django.urls import path
 
-from annotation.views.chart_files import chart_file, table_file
 from benchmark.actions.agreement_shown import shown_agreement
 from benchmark.models import BoardSnapshot
 from benchmark.reports.score_agreement_charts import CHARTS, chart_spec, has_content
@@ -11,6 +10,7 @@ from benchmark.reports.score_agreement_choice import Choice, Figures, state_of
 from benchmark.reports.score_agreement_tables import table_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.files import chart_file, table_file
 from cqa_site.web.charts import Spec
 
 from .score_agreement import TABLES

@@ -9,13 +9,13 @@ from django.shortcuts import render
 from django.urls import path
 
 from annotation.reports.answers import about_answer, side_by_side
-from annotation.views.chart_files import table_file
 from benchmark.models import ScoreSheet
 from benchmark.reports.board_filters import conditions_of_rows, known_condition
 from benchmark.reports.score_agreement_choice import snapshot_of
 from benchmark.reports.score_sheets import beside_sheet, sheet_or_404
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.files import table_file
 
 PER_PAGE = 50
 

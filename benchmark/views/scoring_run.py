@@ -10,7 +10,6 @@ from django.urls import path
 
 from annotation.models import Answer
 from annotation.reports.conditions import names_of, used_conditions
-from annotation.views.chart_files import table_file
 from benchmark.actions.judge_targets import (
     count_held_out,
     count_learned,
@@ -33,6 +32,7 @@ from benchmark.reports.scoring_runs import (
 )
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.files import table_file
 from cqa_site.runs.models import Run
 from cqa_site.runs.views.context import run_context
 from cqa_site.web.strict_query import chosen, id_from

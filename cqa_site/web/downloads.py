@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from django.http import FileResponse
+from django.http import FileResponse, HttpResponse
 
 
 def attachment(path: Path, *, name: str, content_type: str) -> FileResponse:
@@ -12,4 +12,12 @@ def attachment(path: Path, *, name: str, content_type: str) -> FileResponse:
     )
     response["X-Content-Type-Options"] = "nosniff"
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    return response
+
+
+def as_file(content: str | bytes, *, name: str, content_type: str) -> HttpResponse:
+    """What was made for this request, to be saved under ``name``."""
+    response = HttpResponse(content, content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    response["X-Content-Type-Options"] = "nosniff"
     return response
