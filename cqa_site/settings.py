@@ -42,14 +42,14 @@ if PRODUCTION:
         )
     if DEBUG:
         raise ImproperlyConfigured("PRODUCTION and DEBUG cannot both be true.")
-    ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", [])
+    ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", [])
     if not ALLOWED_HOSTS or "*" in ALLOWED_HOSTS:
         raise ImproperlyConfigured("PRODUCTION needs ALLOWED_HOSTS: the exact host names, no '*'.")
 else:
     SECRET_KEY = env.str("SECRET_KEY", "") or _embedded_secret(DATA_DIR / "secret_key")
     ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
-SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", [])
-CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", [])
+SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", [])
+CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 
 INSTALLED_APPS = [
     "django.contrib.auth",

@@ -98,7 +98,8 @@ def drawn_lists(run: Run) -> Iterator[Drawn]:
 def _sampled(study: Study, target: Mapping[str, Any], seed: int, model: str) -> Iterator[Drawn]:
     """Two passes, so that one sample's arguments are held and not those of the whole study."""
     everything = chosen_questions(study, {**target, "questions": "all"}, seed, model)
-    can_be_asked, empty = [], []
+    can_be_asked: list[Question] = []
+    empty: list[Question] = []
     for drawn in draw(study, everything, target, seed):
         (can_be_asked if drawn.arguments else empty).append(drawn.question)
     places = seeded_places(len(can_be_asked), target["sample"], seed)

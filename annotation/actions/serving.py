@@ -271,7 +271,8 @@ def _serve(
     }
     order = list(chosen)
     rng.shuffle(order)
-    fresh, again = [], []
+    fresh: list[Assignment] = []
+    again: list[Assignment] = []
     for position, item in enumerate(order):
         row = expired.get(item) or Assignment(campaign=campaign, item_id=item, rater_id=rater)
         row.slot_id, row.state = chosen[item], Assignment.State.SERVED

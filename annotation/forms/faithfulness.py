@@ -39,7 +39,7 @@ class CoherenceForm(PlanForm):
     kind = KIND
     prompt_kinds = (KIND,)
 
-    systems = forms.ModelMultipleChoiceField(
+    systems: forms.ModelMultipleChoiceField = forms.ModelMultipleChoiceField(
         label=lazy("Systems"),
         queryset=None,
         required=False,

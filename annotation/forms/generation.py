@@ -36,7 +36,7 @@ class GenerationForm(PlanForm):
         initial="all",
         widget=forms.RadioSelect,
     )
-    comparisons = forms.ModelMultipleChoiceField(
+    comparisons: forms.ModelMultipleChoiceField = forms.ModelMultipleChoiceField(
         label=lazy("Comparisons"),
         queryset=None,
         required=False,

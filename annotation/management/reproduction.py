@@ -91,7 +91,8 @@ def _embedder() -> Embed | None:
     """Sentence vectors by the packaged model, each text once; None without its packages."""
     if not embeddings_available():
         return None
-    embedder, known = SentenceEmbedder(), {}
+    embedder = SentenceEmbedder()
+    known: dict[str, Any] = {}
 
     def embed(texts: list[str]) -> Any:
         new = [text for text in texts if text not in known]
@@ -182,7 +183,7 @@ def _nobody() -> User:
 
 
 def _asked(choices: Choices) -> dict[str, str]:
-    reasons = {}
+    reasons: dict[str, str] = {}
     if choices.control_labels:
         why = f"{len(choices.control_labels)} control labels changed"
         reasons |= {each.key: why for each in FIGURES if each.table in (CONTROLS, KEPT)}

@@ -52,9 +52,10 @@ def segments_of(text: str, arguments: Mapping[int, str], mode: str) -> Segments:
     if mode == PAPER:
         found = paper_segments(text)
         numbers = tuple(arguments)
-        measured = [MeasuredSegment(each, each.split(), numbers) for each in found if numbers]
-        return Segments(measured, len(found), Counter())
-    measured, left_out = [], Counter()
+        whole = [MeasuredSegment(each, each.split(), numbers) for each in found if numbers]
+        return Segments(whole, len(found), Counter())
+    measured: list[MeasuredSegment] = []
+    left_out: Counter[str] = Counter()
     statements = sound_segments(text)
     for each in statements:
         numbers = tuple(number for number in each.numbers if number in arguments)

@@ -106,7 +106,7 @@ def sound_segments(text: str) -> list[Segment]:
     """
     citations = find_citations(text)
     masked = blanked(text, [*_groups(text, citations), *malformed_places(text)])
-    found = []
+    found: list[Segment] = []
     for block in find_blocks(text):
         if block.section == ARGUMENTS:
             continue

@@ -71,7 +71,7 @@ class Condition(models.Model):
         return [*words, gettext("labelled in %s") % self.labels_name] if is_of_one else words
 
     def _decoding(self) -> list[str]:
-        parts = []
+        parts: list[str] = []
         for name, value in sorted(self.decoding.items()):
             if name == "temperature":
                 parts.insert(0, f"T {value:g}")

@@ -44,8 +44,8 @@ def trainable(model: Any, frozen: int) -> list[Any]:
         words = getattr(network, "embeddings", None) or network.get_input_embeddings()
         words.requires_grad_(False)
     # Architectures name them otherwise; all keep them in the first list of modules.
-    layers = next((each for each in network.modules() if isinstance(each, ModuleList)), [])
-    for layer in list(layers)[: max(0, frozen - 1)]:
+    layers = next((list(each) for each in network.modules() if isinstance(each, ModuleList)), [])
+    for layer in layers[: max(0, frozen - 1)]:
         layer.requires_grad_(False)
     if getattr(network, "pooler", None) is not None:
         # Means of token vectors are taken: nothing reaches the pooler.

@@ -32,7 +32,7 @@ class CountingRunForm(PlanForm):
         initial="all",
         widget=forms.RadioSelect,
     )
-    dataset = forms.ModelChoiceField(
+    dataset: forms.ModelChoiceField = forms.ModelChoiceField(
         label=lazy("Dataset"), queryset=None, required=False, empty_label=lazy("all")
     )
     split = forms.ChoiceField(

@@ -24,7 +24,7 @@ class MetricsForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         help_text=lazy("Of each similarity the soft precision, recall and F1 are stored."),
     )
-    dataset = forms.ModelChoiceField(
+    dataset: forms.ModelChoiceField = forms.ModelChoiceField(
         label=lazy("Dataset"), queryset=None, required=False, empty_label=lazy("all")
     )
     split = forms.ChoiceField(
@@ -32,7 +32,7 @@ class MetricsForm(forms.Form):
         choices=[("", lazy("all")), *[each for each in Cell.Split.choices if each[0]]],
         required=False,
     )
-    scorer = forms.ModelChoiceField(
+    scorer: forms.ModelChoiceField = forms.ModelChoiceField(
         label=lazy("Match scorer"),
         queryset=None,
         required=False,

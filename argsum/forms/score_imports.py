@@ -13,7 +13,7 @@ from cqa_site.people.models import Study
 class StoredScoresForm(forms.Form):
     """Dataset and system."""
 
-    dataset = forms.ModelChoiceField(
+    dataset: forms.ModelChoiceField = forms.ModelChoiceField(
         label=_("Dataset"), queryset=None, empty_label=None, to_field_name="name"
     )
     system = forms.CharField(

@@ -30,7 +30,9 @@ HELP = lazy("Values or ranges, such as 0.05–0.95 step 0.025.")
 class SystemRunForm(forms.Form):
     """Which system runs over which cells, with which scorers and settings."""
 
-    dataset = forms.ModelChoiceField(label=lazy("Dataset"), queryset=None, empty_label=None)
+    dataset: forms.ModelChoiceField = forms.ModelChoiceField(
+        label=lazy("Dataset"), queryset=None, empty_label=None
+    )
     split = forms.ChoiceField(
         label=lazy("Split"),
         choices=[("", lazy("All cells")), *Cell.Split.choices[1:]],
@@ -57,10 +59,10 @@ class SystemRunForm(forms.Form):
         max_length=200,
         help_text=lazy("A folder below “models” of the data folder, or a name on the hub."),
     )
-    match_scorer = forms.ModelChoiceField(
+    match_scorer: forms.ModelChoiceField = forms.ModelChoiceField(
         label=lazy("Match scorer"), queryset=None, empty_label=None
     )
-    quality_scorer = forms.ModelChoiceField(
+    quality_scorer: forms.ModelChoiceField = forms.ModelChoiceField(
         label=lazy("Quality scorer"), queryset=None, empty_label=None
     )
     settings = forms.ChoiceField(

@@ -26,7 +26,7 @@ class WritingForm(PlanForm):
     kind = KIND
     prompt_kinds = tuple(PROMPTS)
 
-    system_run = forms.ModelChoiceField(
+    system_run: forms.ModelChoiceField = forms.ModelChoiceField(
         label=lazy("Run of a system"), queryset=None, empty_label=None, widget=forms.HiddenInput
     )
     settings = forms.MultipleChoiceField(

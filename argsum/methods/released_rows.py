@@ -103,7 +103,7 @@ def numbered_texts(cell: str) -> tuple[str, ...]:
     >>> numbered_texts("1: Buses are safe\n2: Buses are\ncheap")
     ('Buses are safe', 'Buses are\ncheap')
     """
-    starts = []
+    starts: list[tuple[int, int]] = []
     for found in _NUMBERED.finditer(cell):
         # A number at the start of a line may belong to the text itself.
         if int(found[1][:9]) == len(starts) + 1:

@@ -65,7 +65,7 @@ def _member_rater(study: Study, user: User) -> Rater:
 
 
 def _answers(study: Study) -> list[Answer]:
-    made = []
+    made: list[Answer] = []
     systems = {name: _system(study, name) for name in SYSTEMS}
     conditions = {each: condition(study, scenario=each) for each in SCENARIOS}
     for number, (pair, aspects) in enumerate(PAIRS):

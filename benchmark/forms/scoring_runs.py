@@ -46,7 +46,9 @@ class ScoringRunForm(PlanForm):
     kind = KIND
     prompt_kinds = (SHEET, GROUP)
 
-    rubric = forms.ModelChoiceField(label=lazy("Rubric"), queryset=None, empty_label=None)
+    rubric: forms.ModelChoiceField = forms.ModelChoiceField(
+        label=lazy("Rubric"), queryset=None, empty_label=None
+    )
     choice = forms.ChoiceField(
         label=lazy("Which answers"),
         choices=[
@@ -59,7 +61,7 @@ class ScoringRunForm(PlanForm):
         initial="all",
         widget=forms.RadioSelect,
     )
-    scoring_round = forms.ModelChoiceField(
+    scoring_round: forms.ModelChoiceField = forms.ModelChoiceField(
         label=lazy("Scoring round"), queryset=None, required=False
     )
     answers = forms.CharField(
@@ -69,7 +71,7 @@ class ScoringRunForm(PlanForm):
         help_text=lazy("Ids from the address or a file, one a line."),
         widget=forms.Textarea(attrs={"rows": 3, "class": "mono"}),
     )
-    systems = forms.ModelMultipleChoiceField(
+    systems: forms.ModelMultipleChoiceField = forms.ModelMultipleChoiceField(
         label=lazy("Systems"),
         queryset=None,
         required=False,

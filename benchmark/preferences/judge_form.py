@@ -31,7 +31,7 @@ class PreferringRunForm(PlanForm):
         initial="all",
         widget=forms.RadioSelect,
     )
-    preference_round = forms.ModelChoiceField(
+    preference_round: forms.ModelChoiceField = forms.ModelChoiceField(
         label=lazy("Round"),
         queryset=None,
         required=False,

@@ -34,8 +34,12 @@ class PlanForm(forms.Form):
     # Fields a page need not show, because there is nothing to choose yet.
     unoffered: tuple[str, ...] = ()
 
-    endpoint = forms.ModelChoiceField(label=lazy("Endpoint"), queryset=None, empty_label=None)
-    prompt = forms.ModelChoiceField(label=lazy("Prompt"), queryset=None, empty_label=None)
+    endpoint: forms.ModelChoiceField = forms.ModelChoiceField(
+        label=lazy("Endpoint"), queryset=None, empty_label=None
+    )
+    prompt: forms.ModelChoiceField = forms.ModelChoiceField(
+        label=lazy("Prompt"), queryset=None, empty_label=None
+    )
     sample = forms.IntegerField(
         label=lazy("Size of the sample"),
         required=False,

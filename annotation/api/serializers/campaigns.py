@@ -32,7 +32,9 @@ class ConsensusSerializer(ReadSerializer):
     """How votes become a label, and the ids of campaigns whose labels overrule them."""
 
     id = None
-    overridden_by = serializers.SlugRelatedField(slug_field="public_id", many=True, read_only=True)
+    overridden_by: serializers.SlugRelatedField = serializers.SlugRelatedField(
+        slug_field="public_id", many=True, read_only=True
+    )
 
     class Meta:
         model = Campaign
