@@ -5,7 +5,7 @@ from typing import Any
 from django.shortcuts import get_object_or_404
 
 from annotation.models import Campaign, campaigns_of
-from cqa_site.api.requests import Request
+from cqa_site.api.requests import AnyRequest
 from cqa_site.api.views import StudyViews
 
 
@@ -14,7 +14,7 @@ class CampaignViews(StudyViews):
 
     campaign: Campaign
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
         """Find the campaign inside the study."""
         super().initial(request, *args, **kwargs)
         self.campaign = get_object_or_404(

@@ -16,7 +16,7 @@ from argsum.actions.scorers import default_scorers
 from argsum.forms.metrics import MetricsForm
 from argsum.models import Cell, CountReply, MetricScore
 from cqa_site.api.inputs import Input
-from cqa_site.api.requests import Request
+from cqa_site.api.requests import AnyRequest, Request
 from cqa_site.api.serializers import public_id
 from cqa_site.api.views import StudyViews
 from cqa_site.judging.embedding import PACKAGED_MODEL
@@ -140,7 +140,7 @@ class CountReplyViews(RunPartViews):
     serializer_class = CountReplySerializer
     filterset_class = CountReplyFilter
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
         """Find the run, and see that it counts."""
         super().initial(request, *args, **kwargs)
         if self.run.kind != "counting":

@@ -20,7 +20,7 @@ from benchmark.reports.scoring_runs import (
     sheets_of,
     swap_effect,
 )
-from cqa_site.api.requests import Request
+from cqa_site.api.requests import AnyRequest, Request
 from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.runs.api.calls import RunPartViews
 from cqa_site.web.strict_filters import TrueFalseFilter
@@ -141,7 +141,7 @@ class ProbeFilter(filters.FilterSet):
 class ScoringPartViews(RunPartViews):
     """Addresses below a run that scores; 404 for runs of other kinds."""
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
         """Find the run, and see that it scores."""
         super().initial(request, *args, **kwargs)
         if self.run.kind != "scoring":
@@ -199,7 +199,7 @@ class ProbeViews(ScoringPartViews):
 
     def list(self, request: Request, **kwargs: Any) -> Response:
         """A page of results, each with the total of the plain answer."""
-        page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
+        page = self.paginate_queryset(self.filter_queryset(self.get_queryset())) or []
         plain = plain_totals(self.run, page)
         for probe in page:
             probe.plain = plain_of(probe, plain)

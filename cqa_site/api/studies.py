@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 
 from cqa_site.api.bodies import MeSerializer, StudyInput, StudyNameSerializer, StudySerializer
 from cqa_site.api.inputs import require_valid
-from cqa_site.api.requests import Request
+from cqa_site.api.requests import AnyRequest, Request
 from cqa_site.api.views import AdminViews, PersonViews
 from cqa_site.people.access import memberships_of
 from cqa_site.people.actions.studies import change_study, create_study
@@ -77,7 +77,7 @@ class StudyDetailViews(AdminViews):
 class UnknownAddress(APIView):
     """Every other address: the same 404 as for a study nobody may see."""
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
         """Answer whatever the method is."""
         super().initial(request, *args, **kwargs)
         raise NotFound

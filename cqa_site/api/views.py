@@ -5,7 +5,6 @@ and get 403 here; a token of theirs reads only ``me`` and the names of their
 studies. Every row is looked up inside the study of the address.
 """
 
-import uuid
 from typing import Any
 
 from django.db.models import Model, QuerySet
@@ -20,7 +19,7 @@ from cqa_site.people.models import Membership, Role, Study
 from cqa_site.people.tokens import SAFE_METHODS
 from cqa_site.web.strict_filters import refuse_unknown
 
-from .requests import Request
+from .requests import AnyRequest, Request
 
 
 class PersonViews(GenericViewSet):
@@ -28,7 +27,7 @@ class PersonViews(GenericViewSet):
 
     request: Request
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
         """Whatever changes something is said in the body, and no query is passed over."""
         super().initial(request, *args, **kwargs)
         # A method that the address lacks is a 405, whatever the query says.
@@ -62,17 +61,17 @@ class StudyViews(PersonViews):
     membership: Membership
     study: Study
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
         """Check token, membership and role before anything else is read."""
         super().initial(request, *args, **kwargs)
-        self.membership = membership_or_404(request.user, kwargs["study_id"])
+        self.membership = membership_or_404(self.request.user, kwargs["study_id"])
         self.study = self.membership.study
         if not self.membership.is_researcher:
             raise PermissionDenied("Only researchers of the study may use this address.")
 
     def get_queryset(self) -> QuerySet:
         """The rows of this study, and none while the description is made."""
-        if getattr(self, "swagger_fake_view", False):
+        if self.queryset is not None and getattr(self, "swagger_fake_view", False):
             return self.queryset.none()
         return self.rows()
 
@@ -84,15 +83,16 @@ class StudyViews(PersonViews):
         """A page of the rows that match the filters."""
         return self.listed(self.get_queryset())
 
-    def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """One row."""
-        return self.shown(get_object_or_404(self.get_queryset(), public_id=public_id))
+        row = get_object_or_404(self.get_queryset(), public_id=kwargs["public_id"])
+        return self.shown(row)
 
 
 class AdminViews(StudyViews):
     """Addresses that researchers read and only admins change."""
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
         """Check the role once more before anything changes."""
         super().initial(request, *args, **kwargs)
         is_change = self.action is not None and request.method not in SAFE_METHODS

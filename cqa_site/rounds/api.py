@@ -19,7 +19,7 @@ from rest_framework.response import Response
 
 from cqa_site.api.addresses import CREATE, LIST, ROW, address
 from cqa_site.api.inputs import Input, NothingInput, require_valid
-from cqa_site.api.requests import Request
+from cqa_site.api.requests import AnyRequest, Request
 from cqa_site.api.views import StudyViews
 from cqa_site.people.models import Study
 from cqa_site.web.problems import conflict_on
@@ -148,7 +148,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
 
         round: Any
 
-        def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
             """Find the round inside the study."""
             super().initial(request, *args, **kwargs)
             rounds = kind.Round._default_manager.filter(study=self.study)

@@ -1,5 +1,6 @@
 """What a developer's error page shows: where it broke, and no value of anything."""
 
+from collections.abc import ItemsView
 from types import FrameType
 from typing import Any
 
@@ -20,9 +21,10 @@ class NoValues(SafeExceptionReporterFilter):
 
     def get_traceback_frame_variables(
         self, request: HttpRequest | None, tb_frame: FrameType
-    ) -> list[tuple[str, Any]]:
+    ) -> ItemsView[str, Any]:
         """No variable of any frame."""
-        return []
+        none: dict[str, Any] = {}
+        return none.items()
 
     def get_post_parameters(self, request: HttpRequest | None) -> dict[str, str]:
         """The names of the fields that were sent."""

@@ -1,5 +1,6 @@
 """The API's JSON parser: refuses what databases and readers later choke on."""
 
+from collections.abc import Mapping
 from typing import IO, Any
 
 from rest_framework.exceptions import ParseError
@@ -20,7 +21,7 @@ class StrictJSONParser(BaseParser):
         self,
         stream: IO[bytes],
         media_type: str | None = None,
-        parser_context: dict[str, Any] | None = None,
+        parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
         """Parse one request body; raises ``ParseError`` (400) with the reason."""
         body = stream.read(MAX_BYTES + 1)

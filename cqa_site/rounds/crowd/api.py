@@ -11,7 +11,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
 from cqa_site.api.inputs import NothingInput, require_valid
-from cqa_site.api.requests import Request
+from cqa_site.api.requests import AnyRequest, Request
 from cqa_site.api.views import StudyViews
 from cqa_site.rounds.crowd.api_bodies import (
     CrowdLinkInput,
@@ -41,7 +41,7 @@ class RoundViews(StudyViews):
 
     round: Round
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
         """Find the round inside the study."""
         super().initial(request, *args, **kwargs)
         self.round = get_object_or_404(crowd_rounds(self.study), public_id=kwargs["any_round_id"])

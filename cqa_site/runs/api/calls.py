@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
-from cqa_site.api.requests import Request
+from cqa_site.api.requests import AnyRequest, Request
 from cqa_site.api.views import StudyViews
 from cqa_site.runs.asked import asked_again
 from cqa_site.runs.kinds import kind_of
@@ -22,7 +22,7 @@ class RunPartViews(StudyViews):
 
     run: Run
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
         """Find the run inside the study."""
         super().initial(request, *args, **kwargs)
         runs = self.study.runs.select_related("endpoint", "prompt", "study")
