@@ -190,6 +190,8 @@ def _contradiction(answer: Answer, first: int) -> str:
     call = answer.call
     if text_key(answer.text) != answer.text_sha256:
         return "does not match its hash"
+    if call is None:
+        return "has no call"
     if call.reply is None or _said(call.reply) != answer.text:
         return "is not what its reply says"
     if answer.question_id != call.subject_ids[0]:

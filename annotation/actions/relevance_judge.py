@@ -308,7 +308,7 @@ def _rows(run: Run, campaign: int, one: Ended) -> list[JudgeLabel]:
 
 def _row(run: Run, campaign: int, one: Ended, argument: int) -> JudgeLabel:
     found = (one.reading.value or {}).get(argument)
-    is_label = isinstance(found, Label)
+    label = found if isinstance(found, Label) else None
     reason = found.value if isinstance(found, Unscored) else one.reading.reason
     return JudgeLabel(
         campaign_id=campaign,
@@ -316,8 +316,8 @@ def _row(run: Run, campaign: int, one: Ended, argument: int) -> JudgeLabel:
         run=run,
         call=one.call,
         replicate=one.call.replicate,
-        label=found.value if is_label else None,
-        reason="" if is_label else reason,
-        rationale=found.rationale if is_label else "",
+        label=None if label is None else label.value,
+        reason=reason if label is None else "",
+        rationale="" if label is None else label.rationale,
         fence=one.fence,
     )

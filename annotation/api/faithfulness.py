@@ -113,7 +113,7 @@ class FiguresViews(StudyViews):
         rows = self.filter_queryset(self.get_queryset())
         if choice.labels:
             rows = relabelled_rows(self.study, *self._wanted(choice))
-        page = self.paginate_queryset(rows)
+        page = self.paginate_queryset(rows) or []
         for row in page:
             row.about = answer_of(row)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)

@@ -41,7 +41,7 @@ class Pair:
     @property
     def seconds(self) -> int | None:
         """How long the expert worked on it here; None for a text that was imported."""
-        return self.edited.revision.active_seconds if self.edited.revision_id else None
+        return self.edited.revision.active_seconds if self.edited.revision else None
 
     @property
     def minutes(self) -> float | None:

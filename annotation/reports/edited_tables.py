@@ -46,7 +46,7 @@ def _about(pair: Pair) -> list[Any]:
     question = row.before.question
     return [
         str(row.before.public_id),
-        str(after.public_id),
+        str(after.public_id) if after else "",
         _("revision") if row.revision_id else _("gold"),
         row.before.system.name,
         question.comparison.object1,

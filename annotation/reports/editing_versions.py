@@ -38,22 +38,27 @@ class Version:
     @property
     def reason_names(self) -> list[str]:
         """What the changes of a revision were for."""
-        return [Revision.Reason(code).label for code in self.revision.reasons]
+        codes = self.revision.reasons if self.revision else []
+        return [Revision.Reason(code).label for code in codes]
 
     @property
     def passed(self) -> int:
         """Checks passed when it was submitted."""
-        return sum(state is True for state in self.revision.checks.values())
+        return sum(state is True for state in self._checks)
 
     @property
     def judged(self) -> int:
         """Checks that could be judged when it was submitted."""
-        return sum(state is not None for state in self.revision.checks.values())
+        return sum(state is not None for state in self._checks)
 
     @property
     def minutes(self) -> int:
         """Time at work until then, rounded."""
-        return round(self.revision.active_seconds / 60)
+        return round(self.revision.active_seconds / 60) if self.revision else 0
+
+    @property
+    def _checks(self) -> list[bool | None]:
+        return list(self.revision.checks.values()) if self.revision else []
 
 
 def versions_of(sheet: EditingSheet, *, with_drafts: bool) -> list[Version]:

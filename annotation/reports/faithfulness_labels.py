@@ -12,12 +12,19 @@ from django.db.models import QuerySet
 
 from annotation.methods.conditions import NEWEST
 from annotation.methods.faithfulness import Figures, with_labels
-from annotation.models import ArgumentList, FaithfulnessFigures, FinalLabel
+from annotation.models import Answer, ArgumentList, FaithfulnessFigures, FinalLabel
 from cqa_site.people.models import Study
 
 from .argument_lists import labelled_campaigns, numbered_labels, numbered_texts
 
 SCORES = ("precision", "recall", "f1")
+
+
+def answer_of(row: FaithfulnessFigures) -> Answer:
+    """The answer that a row is about, or whose revision it is about."""
+    found = row.revision.sheet.answer if row.revision else row.answer
+    assert found is not None  # noqa: S101 - the database sees to one of the two
+    return found
 
 
 class Relabel:
@@ -93,8 +100,8 @@ class RelabelledRows:
         return known + [each for each in found if getattr(each[1], name) is None]
 
     def _shown(self, row: FaithfulnessFigures) -> FaithfulnessFigures:
-        answer = row.revision.sheet.answer if row.revision_id else row.answer
-        put_scores(row, self.relabel(Figures.from_json(row.values), answer.argument_list_id))
+        listed = answer_of(row).argument_list_id
+        put_scores(row, self.relabel(Figures.from_json(row.values), listed))
         return row
 
 

@@ -18,7 +18,7 @@ from cqa_site.web.strict_query import id_from
 from cqa_site.web.tables import TableData
 
 from .edited_texts import newest_revisions
-from .faithfulness_labels import SCORES, Relabel, RelabelledRows
+from .faithfulness_labels import SCORES, Relabel, RelabelledRows, answer_of
 from .faithfulness_tables import MEASURES
 
 SORTED = (*MEASURES, "segments", "out_of_range", "malformed")
@@ -129,13 +129,6 @@ def _coherence(run: Run | None, wanted: Wanted) -> Subquery:
     return Subquery(same.order_by().values("run").annotate(share=said).values("share"))
 
 
-def answer_of(row: FaithfulnessFigures) -> Answer:
-    """The answer that a row is about, or whose revision it is about."""
-    found = row.revision.sheet.answer if row.revision else row.answer
-    assert found is not None  # noqa: S101 - the database sees to one of the two
-    return found
-
-
 def rows_table(rows: QuerySet[FaithfulnessFigures] | RelabelledRows, mode: str) -> TableData:
     """Every text with its figures, for a file."""
     columns = [
@@ -155,7 +148,7 @@ def _written(rows: QuerySet[FaithfulnessFigures] | RelabelledRows) -> Iterator[l
         left_out = "; ".join(f"{name} {count}" for name, count in values["skipped"].items())
         yield [
             str(answer.public_id),
-            str(row.revision.public_id) if row.revision_id else "",
+            str(row.revision.public_id) if row.revision else "",
             answer.system.name,
             str(answer.scenario),
             answer.condition.name,

@@ -121,7 +121,7 @@ def _least(request: StudyRequest) -> float:
 
 def _settings(made: SummarySet) -> list[SummarySet]:
     """The settings of this cell in the same run."""
-    if made.system_run_id is None:
+    if made.system_run is None:
         return []
     rows = made.system_run.sets.filter(cell=made.cell_id, state=SummarySet.State.DONE)
     return list(rows.only("public_id", "setting").order_by("pk")[:MOST_SETTINGS])

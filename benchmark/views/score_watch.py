@@ -22,8 +22,9 @@ def score_watch(request: StudyRequest, study: Study) -> HttpResponse:
         return _refresh_if(bool(found.figures) or found.is_failed)
     rubric, _known = rubric_of(study, request)
     shown = live_board(request, study, rubric) if rubric else None
-    is_there = shown is not None and shown.snapshot is not None
-    return _refresh_if(is_there and shown.digest != request.GET.get("seen", ""))
+    if shown is None or shown.snapshot is None:
+        return _refresh_if(False)
+    return _refresh_if(shown.digest != request.GET.get("seen", ""))
 
 
 def _refresh_if(is_newer: bool) -> HttpResponse:

@@ -33,7 +33,7 @@ def _answers(sheet: ScoreSheet, item: ScoringItem) -> list[dict[str, Any]]:
         {
             "criterion": criterion,
             "given": sheet.points.get(criterion.key),
-            "key": item.key_points.get(criterion.key),
+            "key": (item.key_points or {}).get(criterion.key),
             "note": item.key_notes.get(criterion.key, ""),
         }
         for criterion in sheet.rubric.rubric.criteria

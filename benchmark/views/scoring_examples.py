@@ -82,9 +82,9 @@ def scoring_example(
 
 def _initial(row: ScoringRound, answer, item: ScoringItem | None) -> dict[str, object]:
     """The key there is, or the one that people's sheets propose."""
-    is_example = item is not None and item.is_example
-    points = item.key_points if is_example else proposed_key(answer, row.rubric)
-    notes = item.key_notes if is_example else {}
+    known = item if item is not None and item.is_example else None
+    points = known.key_points or {} if known else proposed_key(answer, row.rubric)
+    notes = known.key_notes if known else {}
     return {f"points-{key}": str(each) for key, each in points.items()} | {
         f"note-{key}": each for key, each in notes.items()
     }

@@ -66,7 +66,7 @@ def form_groups(rubric: Rubric, content: ScoreContent, hints: dict[str, Hint]) -
 
 def hints_of(sheet: ScoreSheet) -> dict[str, Hint]:
     """What code counts in the answer, by name; nothing where the round shows no hints."""
-    if not sheet.round.shows_hints:
+    if sheet.round is None or not sheet.round.shows_hints:
         return {}
     return {hint.name: hint for hint in score_hints(sheet.answer.text, HINTS)}
 

@@ -359,6 +359,8 @@ def test_what_contradicts_the_ledger_is_found(lab, carry, monkeypatch):
     assert f"answer {fourth.pk} is not what its reply says" in check(run)
     Answer.objects.filter(pk=first.pk).update(question=fourth.question, text=first.text)
     assert f"answer {first.pk} is not what its call asked for" in check(run)
+    Answer.objects.filter(pk=second.pk).update(call=None, source="elsewhere.csv")
+    assert f"answer {second.pk} has no call" in check(run)
 
 
 def test_cancelling_keeps_what_came(lab, monkeypatch, carry):

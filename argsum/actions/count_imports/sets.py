@@ -24,21 +24,20 @@ class SetFinder:
 
     def __init__(self, study: Study, dataset: str, *, actor: User | None, write: bool) -> None:
         self.study, self.write = study, write
-        found = Dataset.objects.filter(study=study, name=dataset)
-        self.dataset = (found.select_for_update() if write else found).first()
-        self.is_new = self.dataset is None
-        if self.dataset is None:
-            self.dataset = Dataset(study=study, name=dataset, source=SOURCE, created_by=actor)
-            if write:
-                self.dataset.save()
+        rows = Dataset.objects.filter(study=study, name=dataset)
+        found = (rows.select_for_update() if write else rows).first()
+        self.is_new = found is None
+        self.dataset = found or Dataset(study=study, name=dataset, source=SOURCE, created_by=actor)
+        if self.is_new and write:
+            self.dataset.save()
         self._cells: dict[CellKey, Cell] = {}
         self._references: dict[CellKey, set[str]] = {}
         self._sets: dict[tuple[CellKey, str], SummarySet] = {}
         self._texts: dict[tuple[CellKey, str], list[str]] = {}
         if not self.is_new:
             self._load()
-        rows = SummarySet.objects.filter(study=study, source=SOURCE)
-        self._last = rows.aggregate(last=Max("position"))["last"] or 0
+        sets = SummarySet.objects.filter(study=study, source=SOURCE)
+        self._last = sets.aggregate(last=Max("position"))["last"] or 0
 
     def _load(self) -> None:
         cells = Cell.objects.filter(dataset=self.dataset)

@@ -134,8 +134,9 @@ class _Design:
         n = len(answers.systems)
         known = {} if strengths is None else strengths.by_system()
         values = np.array([known.get(name, 0.0) for name in answers.systems])
-        known_ties = strengths is not None and strengths.nu is not None
-        log_nu = strengths.log_nu if known_ties else _UNKNOWN_LOG_NU
+        log_nu = _UNKNOWN_LOG_NU
+        if strengths is not None and strengths.nu is not None:
+            log_nu = strengths.log_nu
         self.tells = information(values[:, None] - values[None, :], np.array(log_nu))
         self.laplacian = np.zeros((n, n))
         for (one, other), times in answers.n_asked.items():

@@ -6,8 +6,15 @@ from typing import Any
 
 from django.db import connections, models, router
 from django.db.models.expressions import DatabaseDefault
+from django.db.models.options import Options
 
 AT_ONCE = 500
+
+
+def _fields(meta: Options, names: Sequence[str]) -> list[models.Field]:
+    """The columns of a table by their names."""
+    known = {field.name: field for field in meta.concrete_fields}
+    return [known[name] for name in names]
 
 
 def write_each(rows: Iterable[models.Model], names: Sequence[str]) -> None:
@@ -20,7 +27,7 @@ def write_each(rows: Iterable[models.Model], names: Sequence[str]) -> None:
     if not rows:
         return
     meta = rows[0]._meta
-    fields = [meta.get_field(name) for name in names]
+    fields = _fields(meta, names)
     connection = connections[router.db_for_write(type(rows[0]))]
     quote = connection.ops.quote_name
     changes = ", ".join(f"{quote(field.column)} = %s" for field in fields)
@@ -42,7 +49,7 @@ def insert_like(row: models.Model, names: Sequence[str], values: Iterable[Sequen
     """
     meta = row._meta
     connection = connections[router.db_for_write(type(row))]
-    own = [meta.get_field(name) for name in names]
+    own = _fields(meta, names)
     # What the database fills in by itself is not mentioned.
     shared = [
         field
