@@ -12,9 +12,8 @@ from typing import Any
 
 KEY_VERSION = 1
 _EXACT_INTEGERS = 2**53
-_FORM = {"separators": (",", ":"), "allow_nan": False}
-_SORTED = json.JSONEncoder(sort_keys=True, **_FORM)
-_ORDERED = json.JSONEncoder(**_FORM)
+_SORTED = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=True)
+_ORDERED = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 
 def canonical_json(value: Any) -> str:

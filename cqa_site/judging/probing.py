@@ -155,8 +155,9 @@ async def _token_limit(ask: _Question) -> tuple[ChatReply, Finding]:
 
 async def _long_reply(ask: _Question, name: str) -> ChatReply:
     """A reply to a limit; one that ended before it shows nothing, so it is asked for again."""
+    limit: dict[str, Any] = {name: SHORT}
     for _ in range(TRIES):
-        reply = await ask("Count from one to two hundred in words.", **{name: SHORT})
+        reply = await ask("Count from one to two hundred in words.", **limit)
         if reply.finish_reason == "length" or not 0 < (reply.tokens_out or 0) < SHORT:
             break
     return reply

@@ -99,7 +99,11 @@ def bland_altman(
         "upper limit": lambda weights: _limit(differences, weights, REACH),
         "slope": lambda weights: _slope(means, differences, weights),
     }
-    options = {"confidence": confidence, "n_resamples": n_resamples, "seed": seed}
+    options: dict[str, Any] = {
+        "confidence": confidence,
+        "n_resamples": n_resamples,
+        "seed": seed,
+    }
     found = [
         _estimate(name, statistic, pairs, **options) for name, statistic in statistics.items()
     ]

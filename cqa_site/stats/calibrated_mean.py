@@ -147,12 +147,15 @@ def calibrated_mean(
         "n_values": len(scores) + int(labelled.sum()),
         "n_dropped_items": n_dropped,
     }
-    found = {
+    found: dict[str, Any] = {
         "statistic": "prediction-powered mean",
         "recipe": "judge's mean corrected by human minus judge on labelled items; items without "
         "a score of the judge are dropped",
     }
-    alone = {"statistic": "mean of human scores", "recipe": "labelled items, weighted by 1 / p"}
+    alone: dict[str, Any] = {
+        "statistic": "mean of human scores",
+        "recipe": "labelled items, weighted by 1 / p",
+    }
     judge_mean = float(scores.mean()) if len(scores) else None
     reason = _why_undefined(labelled, shared)
     if reason is not None:

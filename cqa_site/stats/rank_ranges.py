@@ -42,8 +42,8 @@ def rank_ranges(values: FloatArray, draws: FloatArray, confidence: float) -> Ran
     # Ranks are whole: the range reaches out to the next one that occurred.
     return RankRanges(
         rank=ranks_of(values[None, :])[0],
-        low=np.quantile(ranks, low, axis=0, method="lower"),
-        high=np.quantile(ranks, high, axis=0, method="higher"),
+        low=np.asarray(np.quantile(ranks, low, axis=0, method="lower"), dtype=np.int64),
+        high=np.asarray(np.quantile(ranks, high, axis=0, method="higher"), dtype=np.int64),
         p_best=(is_best / is_best.sum(axis=1, keepdims=True)).mean(axis=0),
     )
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cqa_site.stats.ratings import FloatArray
 
@@ -109,8 +110,8 @@ def _pair_sums(table: FloatArray, weights: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("bi,bij,bj->b", weights, table, weights))
 
 
-def _ratio(top: FloatArray, squared: FloatArray, defined: FloatArray) -> FloatArray:
+def _ratio(top: FloatArray, squared: FloatArray, defined: NDArray[np.bool_]) -> FloatArray:
     """``top / sqrt(squared)`` where defined, else NaN; rounding never leaves -1 to 1."""
     nothing = np.full(len(top), np.nan)
-    found = np.divide(top, np.sqrt(squared), out=nothing, where=np.asarray(defined, dtype=bool))
+    found = np.divide(top, np.sqrt(squared), out=nothing, where=defined)
     return np.asarray(np.clip(found, -1.0, 1.0))

@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
-from cqa_site.people.access import PersonRequest
 from cqa_site.people.actions.invitations import (
     AlreadyMember,
     EmailTaken,
@@ -46,20 +45,20 @@ def invitation_accept(request: HttpRequest) -> HttpResponse:
     if found is None or not found.is_open:
         return _spent(request, found)
     if request.user.is_authenticated:
-        return _accept_signed_in(request, found)
+        return _accept_signed_in(request, request.user, found)
     return _accept_new(request, found)
 
 
-def _accept_signed_in(request: PersonRequest, found: Invitation) -> HttpResponse:
-    member = Membership.objects.filter(study=found.study, user=request.user).first()
+def _accept_signed_in(request: HttpRequest, user: User, found: Invitation) -> HttpResponse:
+    member = Membership.objects.filter(study=found.study, user=user).first()
     if member is not None:
         return _already_member(request, member)
-    if request.user.is_participant:
+    if user.is_participant:
         return _other_account_needed(request)
     if request.method != "POST":
         return render(request, "people/invitation.html", {"invitation": found})
     try:
-        accept_invitation(invitation=found, user=request.user)
+        accept_invitation(invitation=found, user=user)
     except InvitationSpent:
         return _spent(request, find_invitation(request.session.get(SESSION_KEY, "")))
     except AlreadyMember:
