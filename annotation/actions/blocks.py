@@ -24,6 +24,9 @@ CHUNK = 500
 class Blocks(TaskKind):
     """One block is one reservation: ordinary items through slots, control items without."""
 
+    # Who answers too few control items as known.
+    excludes_by_rule = True
+
     def count_own(self, rounds: Iterable[Round], user: User) -> dict[int, int]:
         """Items labelled or skipped, control items too."""
         own = Assignment.objects.filter(campaign__in=rounds, rater__user=user, state__in=DONE)

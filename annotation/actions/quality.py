@@ -59,7 +59,6 @@ def reinstate_rater(*, campaign: Campaign, rater: Rater, reason: str, actor: Use
         request_everywhere(campaign=campaign, actor=actor)
 
 
-@transaction.atomic
 def decide_one(
     *, campaign: Campaign, rater: Rater, decision: str, reason: str, actor: User | None
 ) -> Place | None:
@@ -69,10 +68,7 @@ def decide_one(
     """
     place = place_for(round_=campaign, rater=rater)
     decided = decide_rater(place=place, actor=actor, decision=decision, reason=reason)
-    if decided is not None:
-        # The rule leaves alone whom a person decided about.
-        decided.is_decided_by_person = actor is not None
-        decided.save(update_fields=["is_decided_by_person"])
+    if decided is not None and decision == "reinstate":
         decided.exclusions.clear()
     return decided
 

@@ -176,7 +176,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
         def rows(self) -> QuerySet:
             """In the order in which they came."""
             places = Place.objects.filter(round=self.round.pk)
-            return places.select_related("rater").order_by("pk")
+            return places.select_related("round__study", "rater").order_by("pk")
 
         def list(self, request: Request, **kwargs: Any) -> Response:
             """A page of the people with their counts."""

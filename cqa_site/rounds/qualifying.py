@@ -54,14 +54,16 @@ def decide_rater(
     Without an actor a rule decides, which never overturns a person; it may also ``pause``. None
     where nothing was to be done.
     """
-    rows = Place.objects.select_for_update(of=("self",))
-    stored = rows.select_related("round__study", "rater").get(pk=place.pk)
+    stored = Place.objects.select_for_update().get(pk=place.pk)
+    stored.round, stored.rater = place.round, place.rater
     if actor is None and stored.is_decided_by_person:
         return None
     if _stands(stored, decision):
         return None
     kind = kind_of(stored.round)
     details = _apply(kind, stored, decision, reason)
+    if kind.excludes_by_rule:
+        stored.is_decided_by_person = actor is not None
     stored.save()
     record(
         study=stored.round.study,

@@ -234,7 +234,7 @@ def _context(face: RoundFace, study: Study) -> dict[str, Any]:
 
 
 def _decide(face: RoundFace, request: Any, row: Any, rater_id: uuid.UUID) -> HttpResponse:
-    places = Place.objects.filter(round=row.pk).select_related("rater")
+    places = Place.objects.filter(round=row.pk).select_related("round__study", "rater")
     place = get_object_or_404(places, rater__public_id=rater_id)
     decision = request.POST.get("decision", "")
     if decision not in face.decisions:
