@@ -8,8 +8,8 @@ from annotation.actions.answer_generation import AnswersKind
 from annotation.reports import call_subjects as about_calls
 from cqa_site.people.access import StudyRequest
 from cqa_site.people.models import Study
-from cqa_site.runs.api.starts import Start, Told
-from cqa_site.runs.kind_parts import Home
+from cqa_site.runs.api.starts import Start
+from cqa_site.runs.kind_parts import Home, Told
 from cqa_site.runs.kinds import RunKind, register
 from cqa_site.runs.models import Run
 

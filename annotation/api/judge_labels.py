@@ -15,7 +15,7 @@ from annotation.reports.judge_compare import compare_runs
 from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
 from cqa_site.runs.api.calls import RunPartViews
-from cqa_site.runs.api.starts import Told
+from cqa_site.runs.kind_parts import Told
 from cqa_site.runs.models import Call, Run
 
 from . import filters, serializers

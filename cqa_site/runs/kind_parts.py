@@ -1,12 +1,13 @@
 """What a kind of run is made of beside the engine's part: prompts, a home, texts of requests."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.db.models import Model, QuerySet
 from django.utils.functional import Promise
+from rest_framework.serializers import Serializer
 
 from cqa_site.judging.prompts import Layout
 from cqa_site.people.models import Study
@@ -88,3 +89,22 @@ class CallSubjects:
 
     titles: Titles
     items: Callable[[Study, Sequence[Call]], dict[int, list[Item | None]]]
+
+
+def _nothing(_run: Run, _calls: Iterable[Call]) -> None:
+    """Nothing to add."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the interface tells of one kind of run alone; of others these fields have a default.
+
+    ``add_to_calls`` gives requests of a run of the kind what the fields need; a bounded number
+    of queries.
+    """
+
+    run: type[Serializer] = Serializer
+    run_detail: type[Serializer] = Serializer
+    call: type[Serializer] = Serializer
+    call_detail: type[Serializer] = Serializer
+    add_to_calls: Callable[[Run, Iterable[Call]], None] = _nothing

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 from django.http import HttpResponse
 from django.utils.functional import Promise
 
-from .kind_parts import CallSubjects, Home, Previewed, PromptKind
+from .kind_parts import CallSubjects, Home, Previewed, PromptKind, Told
 from .models import Call, Reply, Run
 
 if TYPE_CHECKING:
     from cqa_site.people.access import StudyRequest
     from cqa_site.people.models import Study
 
-    from .api.starts import Start, Told
+    from .api.starts import Start
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +163,8 @@ class RunKind(Protocol):
     def start(self) -> "Start":
         """How the interface starts one; imported inside, too."""
 
-    def told(self) -> "Told":
+    def told(self) -> Told:
         """What the interface tells of one and its requests beside what it tells of all."""
-        from .api.starts import Told
-
         return Told()
 
     def about(self, run: Run) -> str:

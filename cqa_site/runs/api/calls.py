@@ -1,6 +1,7 @@
 """What a run asked and what came back; read only."""
 
 import uuid
+from collections.abc import Iterable
 from typing import Any
 
 from django.db.models import QuerySet
@@ -11,7 +12,7 @@ from rest_framework.response import Response
 from cqa_site.api.requests import AnyRequest, Request
 from cqa_site.api.views import StudyViews
 from cqa_site.runs.asked import asked_again
-from cqa_site.runs.kinds import kind_of
+from cqa_site.runs.kinds import KINDS, kind_of
 from cqa_site.runs.models import Attempt, Call, Run
 
 from . import filters, told
@@ -43,7 +44,7 @@ class CallViews(RunPartViews):
     def list(self, request: Request, **kwargs: Any) -> Response:
         """A page of requests with the ids of what they ask about."""
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
-        kind_of(self.run).told().add_to_calls(self.run, page)
+        add_told(self.run, page)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
     @extend_schema(responses=told.CallDetailSerializer)
@@ -52,7 +53,7 @@ class CallViews(RunPartViews):
         calls = self.get_queryset().prefetch_related("attempts__reply")
         call = get_object_or_404(calls, public_id=public_id)
         call.run = self.run
-        kind_of(self.run).told().add_to_calls(self.run, [call])
+        add_told(self.run, [call])
         call.asked = asked_again(self.run, call)
         return Response(told.CallDetailSerializer(call).data)
 
@@ -68,3 +69,9 @@ class ReplyViews(RunPartViews):
         """In the order in which the requests left; whole bodies are told with their call."""
         replied = Attempt.objects.filter(call__run=self.run, reply__isnull=False)
         return replied.select_related("call", "reply").defer("reply__body").order_by("pk")
+
+
+def add_told(run: Run, calls: Iterable[Call]) -> None:
+    """Give requests what their kind tells of them; nothing where its app was taken out."""
+    if run.kind in KINDS:
+        kind_of(run).told().add_to_calls(run, calls)

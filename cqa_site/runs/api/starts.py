@@ -1,4 +1,4 @@
-"""What a kind of run says to the interface: how one is asked for, and what is told of it."""
+"""How a run of some kind is asked for: the body, and the page's form that judges it."""
 
 import json
 import uuid
@@ -8,12 +8,10 @@ from decimal import Decimal
 from typing import Any
 
 from django.db.models import QuerySet
-from rest_framework.serializers import Serializer
 
 from cqa_site.api.inputs import Input
 from cqa_site.people.models import Study, User
 from cqa_site.runs.forms import MILLION
-from cqa_site.runs.models import Call, Run
 from cqa_site.runs.plan_form import PlanForm
 
 Given = dict[str, Any]
@@ -25,25 +23,6 @@ class Start:
 
     body: type[Input]
     form: Callable[[Study, User, Given], PlanForm]
-
-
-def _nothing(_run: Run, _calls: Iterable[Call]) -> None:
-    """Nothing to add."""
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """Fields of runs and requests that only runs of one kind fill; others have their default.
-
-    ``add_to_calls`` gives requests of a run of the kind what the fields need; a bounded number
-    of queries.
-    """
-
-    run: type[Serializer] = Serializer
-    run_detail: type[Serializer] = Serializer
-    call: type[Serializer] = Serializer
-    call_detail: type[Serializer] = Serializer
-    add_to_calls: Callable[[Run, Iterable[Call]], None] = _nothing
 
 
 def key_of(rows: QuerySet, public_id: uuid.UUID) -> int:
