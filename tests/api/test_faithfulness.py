@@ -129,3 +129,16 @@ def test_agreement_of_a_round(world, researcher):
     assert [(pair["one"], pair["other"]) for pair in found["pairs"]] == [(0, 1)]
     assert found["work"][0]["answers"] == 1
     assert researcher.get(at(world, f"{rest}?mode=x")).status_code == 400
+
+
+@pytest.mark.parametrize("kind", ["coherence", "of an app that was taken out"])
+def test_requests_of_a_kind_with_nothing_of_its_own_have_every_field(world, researcher, kind):
+    run = world.judging_run
+    type(run).objects.filter(pk=run.pk).update(kind=kind)
+    listed = researcher.get(at(world, f"runs/{run.public_id}/calls/")).json()["results"]
+    assert {(len(each["arguments"]), each["question"]) for each in listed} == {(0, None)}
+    shown = researcher.get(at(world, f"runs/{run.public_id}/"))
+    assert [shown.json()[name] for name in ("campaign", "system", "left_out")] == [None] * 3
+    if kind == "coherence":
+        call = researcher.get(at(world, f"runs/{run.public_id}/calls/{listed[0]['id']}/"))
+        assert call.json()["labels"] == []
