@@ -7,8 +7,9 @@ from http import HTTPStatus
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.urls import path
+from django.urls import path, reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation.actions.snapshots import latest_job, request_snapshot
 from annotation.models import Campaign, Snapshot, campaigns_of
@@ -17,9 +18,9 @@ from annotation.reports.figure_tables import TABLES, figure_table
 from annotation.reports.snapshots import marker
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.figures import Figure, Files
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.runs.models import Job
-from cqa_site.web.tables import TableData
 
 # On SQLite reading the votes keeps writers waiting, so large campaigns rest longer:
 # a second for every thousand votes.
@@ -37,19 +38,6 @@ BODIES = {
 PLAIN = "annotation/_figure_plain.html"
 UNITS = {"progress": "rows", "agreement": "alpha", "confusion": "alpha", "pairs": "alpha"}
 UNITS |= {"per-label": "alpha", "hardest": "alpha", "annotators": "rows", "time": "time"}
-
-
-@dataclass(frozen=True)
-class Card:
-    """One figure as the page shows it."""
-
-    slug: str
-    title: str
-    recipe: str
-    body: str
-    units: str
-    table: TableData
-    alt: str | None
 
 
 @dataclass(frozen=True)
@@ -117,17 +105,22 @@ def version_of(snapshot: Snapshot) -> str:
     return snapshot.recipe["figures_sha256"][:12]
 
 
-def cards(snapshot: Snapshot) -> list[Card]:
+def cards(study: Study, snapshot: Snapshot) -> list[Figure]:
     """Every figure of a snapshot in the order of the page."""
+    place = (study.public_id, snapshot.campaign.public_id, snapshot.number)
+    files = Files(tables="figure_table", charts="chart", ids=place, version=version_of(snapshot))
+    units = reverse("units", args=place)
     return [
-        Card(
+        Figure(
             slug=slug,
+            anchor=slug,
             title=entry.title,
             recipe=entry.recipe,
             body=BODIES.get(slug, PLAIN),
-            units=UNITS.get(slug, "votes"),
+            rows=(_("Show the votes used"), f"{units}?figure={UNITS.get(slug, 'votes')}"),
             table=figure_table(snapshot, slug),
             alt=chart_alt(snapshot.figures, slug) if slug in CHARTS else None,
+            files=files,
         )
         for slug, entry in TABLES.items()
     ]
@@ -143,8 +136,7 @@ def figure_context(study: Study, snapshot: Snapshot) -> dict:
         "campaign": snapshot.campaign,
         "snapshot": snapshot,
         "figures": snapshot.figures,
-        "version": version_of(snapshot),
-        "cards": cards(snapshot),
+        "cards": cards(study, snapshot),
         "arguments": dict(arguments.values_list("external_id", "argument__public_id")),
     }
 

@@ -1,14 +1,14 @@
 """Judges beside people: how far each one agrees, and the rows behind every figure."""
 
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.urls import path
+from django.urls import path, reverse
 from django.utils.translation import gettext as _
 
 from annotation.actions.consensus import active_job, keep_current
@@ -19,9 +19,10 @@ from annotation.reports.judge_tables import TABLES, judge_table, named
 from annotation.reports.judge_versions import Choice, state_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.figures import Figure, Files
 from cqa_site.results.files import table_file
 from cqa_site.runs.models import Run
-from cqa_site.web.tables import TableData, text_of
+from cqa_site.web.tables import text_of
 from cqa_site.web.templatetags.figures import interval
 
 PER_PAGE = 50
@@ -33,19 +34,6 @@ BODIES = {
     "hardest": "annotation/_judges_hardest.html",
 }
 PLAIN = "annotation/_judges_plain.html"
-
-
-@dataclass(frozen=True)
-class Card:
-    """One figure as the page shows it."""
-
-    slug: str
-    title: str
-    recipe: str
-    body: str
-    table: TableData
-    is_about_one: bool
-    alt: str | None
 
 
 @study_page(*RESEARCHERS)
@@ -140,7 +128,7 @@ def _context(study: Study, campaign: Campaign, choice: Choice) -> dict[str, Any]
         "verdict": _verdict(best) if best else "",
         "chosen": named(figures, figures["chosen"]) if figures["chosen"] else None,
         "other": named(figures, figures["other"]) if figures["other"] else None,
-        "cards": _cards(campaign, figures, state),
+        "cards": _cards(campaign, choice, figures, state),
         "trained": campaign.trained_judges.defer("model").first(),
     }
 
@@ -177,18 +165,30 @@ def _verdict(best: dict[str, Any]) -> str:
     return said % numbers
 
 
-def _cards(campaign: Campaign, figures: dict[str, Any], state: str) -> list[Card]:
+def _cards(
+    campaign: Campaign, choice: Choice, figures: dict[str, Any], state: str
+) -> list[Figure]:
     if not figures["judges"]:
         return []
+    place = (campaign.study.public_id, campaign.public_id)
+    files = Files(
+        tables="judges_table", charts="judges_chart", ids=place, query=choice.query, version=state
+    )
+    rows, one = f"{reverse('judge_rows', args=place)}?", f"judge={figures['chosen']}"
+    common = "&common=1" if choice.is_common else ""
+    chosen = named(figures, figures["chosen"])["name"] if figures["chosen"] else ""
     return [
-        Card(
+        Figure(
             slug=slug,
+            anchor=f"judges-{slug}",
             title=entry.title,
+            about=chosen if entry.is_about_one else "",
             recipe=entry.recipe,
             body=BODIES.get(slug, PLAIN),
+            rows=(_("Show the arguments"), rows + (one if entry.is_about_one else "") + common),
             table=judge_table(campaign, figures, slug, state),
-            is_about_one=entry.is_about_one,
             alt=_alt(figures, slug),
+            files=files,
         )
         for slug, entry in TABLES.items()
     ]

@@ -9,9 +9,7 @@ from django.http import HttpRequest
 from argsum.models import Dataset
 from cqa_site.people.models import Study
 
-# Endings in which a table goes away, and what people call them.
 LONGEST = 120
-FORMATS = (("csv", "CSV"), ("tex", "LaTeX"), ("md", "Markdown"))
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,6 @@ from cqa_site.people.models import Study
 from cqa_site.results.files import chart_file, table_file
 from cqa_site.web.charts import Spec
 
-from .chosen_dataset import FORMATS
-
 # What a file holds with everything, and for a printed page.
 TABLES = {"systems": (board_table, printed_board), "cells": (cells_table, printed_cells)}
 FEW_CELLS = 10
@@ -42,7 +40,6 @@ def key_points(request: StudyRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "section": "key_points",
-        "formats": FORMATS,
         "choice": choice,
         "board": found,
         "splits": [(split, Cell.Split(split).label) for split in choice.splits],

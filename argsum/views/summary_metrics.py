@@ -34,11 +34,11 @@ from argsum.reports.summary_print import printed_correlations
 from argsum.reports.summary_tables import DIMENSION_NAMES, correlation_table, points_table
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.files import chart_file, table_file
+from cqa_site.results.files import TABLES, chart_file, table_file
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.web.charts import Spec
 
-from .chosen_dataset import FORMATS, chosen_dataset, state_of
+from .chosen_dataset import chosen_dataset, state_of
 
 
 @study_page(*RESEARCHERS)
@@ -69,7 +69,6 @@ def _page(
     context = {
         "study": study,
         "section": "key_points",
-        "formats": FORMATS,
         "dataset": dataset,
         "form": form,
         "job": job,
@@ -103,7 +102,7 @@ def summary_metric(request: StudyRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "section": "key_points",
-        "formats": FORMATS,
+        "formats": TABLES.items(),
         "dataset": dataset,
         "source": source,
         "points": points,

@@ -23,7 +23,7 @@ from cqa_site.people.models import Study
 from cqa_site.results.files import chart_file, table_file
 from cqa_site.web.charts import Spec
 
-from .chosen_dataset import FORMATS, chosen_dataset, state_of
+from .chosen_dataset import chosen_dataset, state_of
 
 
 @study_page(*RESEARCHERS)
@@ -34,7 +34,6 @@ def summary_people(request: StudyRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "section": "key_points",
-        "formats": FORMATS,
         "dataset": dataset,
         "found": found,
         "raters": raters_table(found),

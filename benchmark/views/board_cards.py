@@ -1,8 +1,9 @@
 """What the templates of a board need: rows, cards, and why a column is hidden."""
 
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from benchmark.reports.board_charts import CHARTS, chart_alt, has_chart
@@ -16,6 +17,7 @@ from benchmark.reports.board_view import (
     version_of,
 )
 from benchmark.reports.board_warnings import first_version
+from cqa_site.results.figures import Figure, PageTable, links
 from cqa_site.web.tables import TableData, text_of
 
 from .board_shown import Shown
@@ -34,27 +36,7 @@ CARDS = (
 
 
 PAPER_CARDS = ("paper-cells",)
-
-
-@dataclass(frozen=True)
-class PageTable:
-    """A table as a page shows it: an interval stands in the cell of its value."""
-
-    columns: list[str]
-    rows: list[list[Any]]
-    numeric: list[bool] = field(default_factory=list)
-    caption: str = ""
-
-
-@dataclass(frozen=True)
-class Card:
-    """One figure as the page shows it."""
-
-    slug: str
-    title: str
-    recipe: str
-    table: PageTable
-    alt: str
+NO_TABLE = PageTable((), ())
 
 
 def board_context(shown: Shown) -> dict[str, Any]:
@@ -75,7 +57,7 @@ def board_context(shown: Shown) -> dict[str, Any]:
         "scenarios": scenario_names(board),
         "others": [each for each in board["judges"] if each["key"] != judge],
         "chosen": next((each for each in board["judges"] if each["key"] == judge), None),
-        "entry": TABLES["board"],
+        "main": _main(shown),
         "cards": board_cards(shown) if judge else [],
         "is_calibrated": _is_calibrated(board, judge),
         "why_not_calibrated": _why_not_calibrated(board, judge),
@@ -95,26 +77,56 @@ def _why_not_calibrated(board: dict[str, Any], judge: str) -> str:
     return board["why_not_calibrated"] or own[0]["reason"] or ""
 
 
-def board_cards(shown: Shown) -> list[Card]:
+def board_cards(shown: Shown) -> list[Figure]:
     """The figures below the leaderboard, in the order of the page."""
-    snapshot, board, judge = shown.snapshot, shown.board, shown.judge
-    recipe = snapshot.recipe
+    board, judge, recipe = shown.board, shown.judge, shown.snapshot.recipe
     made = []
     has_several = bool(conditions_of(board))
     for slug in PAPER_CARDS if shown.is_paper else CARDS:
         if slug == "conditions" and not has_several:
             continue
-        table = board_table_of(snapshot, board, judge, shown.filters, slug)
+        table = board_table_of(shown.snapshot, board, judge, shown.filters, slug)
         is_drawn = slug in CHARTS and has_chart(board, judge, recipe, slug)
         alt = chart_alt(board, judge, recipe, slug) if is_drawn else ""
         if table.rows:
-            entry = TABLES[slug]
-            made.append(Card(slug, str(entry.title), str(entry.recipe), _joined(table), alt))
+            made.append(_figure(shown, slug, _joined(table), alt))
     return made
 
 
+def _main(shown: Shown) -> Figure:
+    """The leaderboard itself; pages show its rows with more than its table has."""
+    if shown.is_paper:
+        found = _figure(shown, "paper", NO_TABLE)
+        return replace(found, title=TABLES["board"].title, recipe=RECIPE)
+    found = _figure(shown, "board", NO_TABLE)
+    if shown.is_public:
+        return found
+    tables = {"cells": _("cells (CSV)"), "pairs": _("pairs (CSV)")}
+    files = found.files
+    more = [
+        each
+        for slug, words in tables.items()
+        for each in links(files.tables, [*files.ids, slug], {"csv": words}, files.query)
+    ]
+    rows = reverse("board_file", args=[*files.ids, "rows.csv"])
+    return replace(found, more=[*more, (_("sheets behind it (CSV)"), rows)])
+
+
+def _figure(shown: Shown, slug: str, table: PageTable, alt: str = "") -> Figure:
+    entry = TABLES[slug]
+    return Figure(
+        slug=slug,
+        anchor=f"board-{slug}",
+        title=entry.title,
+        recipe=entry.recipe,
+        table=table,
+        alt=alt,
+        files=shown.files,
+    )
+
+
 def _paper_context(shown: Shown) -> dict[str, Any]:
-    return {"paper_rows": paper_rows(shown.board, shown.judge), "paper_recipe": RECIPE}
+    return {"paper_rows": paper_rows(shown.board, shown.judge)}
 
 
 def _joined(table: TableData) -> PageTable:

@@ -10,9 +10,10 @@ from benchmark.models import BoardSnapshot
 from benchmark.reports.board_charts import chart_spec
 from benchmark.reports.board_filters import Filters
 from benchmark.reports.board_warnings import board_warnings
+from cqa_site.results.figures import Figure
 from cqa_site.web import charts
 
-from .board_cards import Card, board_context
+from .board_cards import board_context
 from .board_shown import Shown
 
 STYLES = ("css/counterpoint.css", "css/figures.css", "css/boards.css")
@@ -40,7 +41,7 @@ def _part(shown: Shown) -> dict[str, Any]:
     return context
 
 
-def _pictures(shown: Shown, card: Card) -> dict[str, str]:
+def _pictures(shown: Shown, card: Figure) -> dict[str, str]:
     """A light and a dark picture as data addresses; none for a card without a chart."""
     if not card.alt:
         return {}

@@ -16,6 +16,7 @@ from benchmark.reports.board_markers import board_marker
 from benchmark.reports.board_paper import has_paper
 from benchmark.reports.board_view import chosen_judge
 from cqa_site.people.models import Study
+from cqa_site.results.figures import Files
 from cqa_site.runs.models import Job
 from cqa_site.web.strict_query import id_from
 
@@ -40,6 +41,7 @@ class Shown:
     is_live: bool = False
     of_rows: str = ""
     is_paper: bool = False
+    is_public: bool = False
 
     @property
     def is_failed(self) -> bool:
@@ -81,6 +83,26 @@ class Shown:
         """The choice as fields of a form."""
         recipe = [("recipe", PAPER)] if self.is_paper else []
         return [*parse_qsl(self.filters.key), ("judge", self.judge), *recipe]
+
+    @property
+    def files(self) -> Files:
+        """Where its figures go away: of a public page without the study's or anybody's key."""
+        if self.is_public:
+            paper = f"&recipe={PAPER}" if self.is_paper else ""
+            return Files(
+                tables="public_board_table",
+                charts="public_board_chart",
+                ids=(self.snapshot.public_token,),
+                query=f"judge={self.place}{paper}",
+                version=self.digest,
+            )
+        return Files(
+            tables="board_table",
+            charts="board_chart",
+            ids=(self.snapshot.study.public_id, self.snapshot.number),
+            query=self.query,
+            version=self.digest,
+        )
 
     @property
     def query(self) -> str:

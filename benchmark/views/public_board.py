@@ -29,7 +29,9 @@ def public_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
         snapshot = get_object_or_404(with_board(rows), public_token=token)
         judge = chosen_judge(snapshot.board, request.GET.get("judge", ""))
         is_paper = wants_paper(request, snapshot.board)
-        shown = Shown(snapshot, Filters(), judge, snapshot.board, is_paper=is_paper)
+        shown = Shown(
+            snapshot, Filters(), judge, snapshot.board, is_paper=is_paper, is_public=True
+        )
         response = view(request, shown, **kwargs)
         response["X-Robots-Tag"] = NO_INDEX
         return response

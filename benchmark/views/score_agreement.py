@@ -1,11 +1,11 @@
 """Agreement of people and judges: every pair, who may replace people, judges beside each other."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.urls import path
+from django.urls import path, reverse
+from django.utils.translation import gettext as _
 
 from benchmark.actions.agreement_shown import shown_agreement
 from benchmark.models import BoardSnapshot
@@ -30,7 +30,7 @@ from benchmark.reports.score_judge_tables import JUDGE_TABLES
 from benchmark.reports.score_pair_tables import PAIR_TABLES
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.web.tables import TableData
+from cqa_site.results.figures import Figure, Files
 
 from .score_verdict import verdict_context
 
@@ -54,19 +54,8 @@ ON_AGREEMENT = (
     "confusion",
     "by-code",
 )
+OF_A_PAIR = ("bland-altman", "confusion")
 ON_JUDGES = ("judges", "consistency", "replicates", "preference", "length")
-
-
-@dataclass(frozen=True)
-class Card:
-    """One figure as a page shows it."""
-
-    slug: str
-    title: Any
-    recipe: Any
-    body: str
-    table: TableData
-    alt: str | None
 
 
 @study_page(*RESEARCHERS)
@@ -116,34 +105,60 @@ def agreement_context(
     choice = Choice.from_query(request.GET, figures, shown.condition)
     return context | {
         "choice": choice,
-        "state": state_of(snapshot, choice),
         "names": rater_names(figures),
         "column_names": column_names(figures),
-        "cards": [card_of(snapshot, figures, choice, slug) for slug in slugs],
+        "cards": [
+            card_of(snapshot, figures, choice, slug)
+            for slug in slugs
+            if slug != "by-code" or figures["by_code"]
+        ],
     }
 
 
-def card_of(snapshot: BoardSnapshot, figures: Figures, choice: Choice, slug: str) -> Card:
+def card_of(snapshot: BoardSnapshot, figures: Figures, choice: Choice, slug: str) -> Figure:
     """One figure with its table, and the words of its chart if it has one."""
     entry = TABLES[slug]
     is_drawn = slug in CHARTS and has_content(figures, choice, slug)
-    return Card(
+    study = snapshot.study.public_id
+    rows = reverse("score_rows", args=[study])
+    pair = f"rater={choice.first}&other={choice.second}&" if slug in OF_A_PAIR else ""
+    return Figure(
         slug=slug,
+        anchor=slug,
         title=entry.title,
+        about=_about(figures, choice, slug),
         recipe=entry.recipe,
         body=BODIES.get(slug, PLAIN),
+        rows=(_("Show the answers"), f"{rows}?{pair}{choice.where}"),
         table=table_of(snapshot, figures, choice, slug, entry),
         alt=chart_alt(figures, choice, slug) if is_drawn else None,
+        files=Files(
+            tables="score_agreement_table",
+            charts="score_agreement_chart",
+            ids=(study,),
+            query=choice.query,
+            version=state_of(snapshot, choice),
+        ),
     )
+
+
+def _about(figures: Figures, choice: Choice, slug: str) -> str:
+    """Which column or pair a figure is about."""
+    if slug == "pairs":
+        return column_names(figures)[choice.column]
+    return _pair_title(figures, choice) if slug in OF_A_PAIR else ""
+
+
+def _pair_title(figures: Figures, choice: Choice) -> str:
+    names = rater_names(figures)
+    return " – ".join(names[key] for key in (choice.first, choice.second) if key)
 
 
 def _details(figures: Figures, choice: Choice) -> dict[str, Any]:
     """What the tables of the page about agreement link to and choose from."""
-    names = rater_names(figures)
     return {
         "measures": [(name, MEASURE_NAMES[name]) for name in MEASURES],
         "pair": pair_of(figures, choice),
-        "pair_title": " – ".join(names[key] for key in (choice.first, choice.second) if key),
         "criteria_rows": _criteria_rows(figures, choice),
         "is_signed": choice.measure == "leniency",
     }
