@@ -6,6 +6,7 @@ from typing import Any
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import NoReverseMatch, path, reverse
+from django.utils.translation import gettext as _
 
 from argsum.methods.system_board import FIGURES, SELECTIONS, SystemRow
 from argsum.models import Cell
@@ -24,7 +25,9 @@ from argsum.reports.summary_tables import (
 )
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.boards import NOTHING, Board, BoardCell, BoardRow, figure_cell
 from cqa_site.results.files import chart_file, table_file
+from cqa_site.stats.estimate import Estimate
 from cqa_site.web.charts import Spec
 
 # What a file holds with everything, and for a printed page.
@@ -47,8 +50,7 @@ def key_points(request: StudyRequest, study: Study) -> HttpResponse:
         "coverage_sources": [(each, source_name(each)) for each in choice.coverage_sources],
         "redundancy_sources": [(each, source_name(each)) for each in choice.redundancy_sources],
         "step": 1 / STEPS,
-        "figure_names": [FIGURE_NAMES[name] for name in FIGURES],
-        "rows": [_shown(study, row, found) for row in found.rows],
+        "systems": _board(study, found),
         "charts": [
             (name, alt(found)) for name, (_spec, alt, rows) in BOARD_CHARTS.items() if rows(found)
         ],
@@ -62,13 +64,41 @@ def key_points(request: StudyRequest, study: Study) -> HttpResponse:
     return render(request, page, context)
 
 
-def _shown(study: Study, row: SystemRow, found: SummaryBoard) -> dict[str, Any]:
-    """A row as the template takes it: figures in order, and the cells behind them."""
+def _board(study: Study, found: SummaryBoard) -> Board:
+    columns = [str(FIGURE_NAMES[name]) for name in FIGURES]
+    rows = [
+        BoardRow(
+            name=row.system,
+            badge=_("oracle") if row.selection == "oracle" else "",
+            about=_about(row),
+            cells=[_cell(row.figures[name], len(found.cells)) for name in FIGURES],
+            behind=_behind(study, row, found),
+        )
+        for row in found.rows
+    ]
+    return Board(columns=columns, rows=rows, is_ranked=False, behind="argsum/_board_cells.html")
+
+
+def _about(row: SystemRow) -> str:
+    """Which setting stands for a system, and how it was found."""
+    said = {"n": row.settings, "by": FIGURE_NAMES.get(row.criterion, "")}
+    if row.selection == "oracle":
+        return _("best of %(n)d settings per cell by %(by)s") % said
+    how = f"{row.setting or NOTHING} · {SELECTION_NAMES[row.selection]}"
+    if row.criterion:
+        return f"{how} ({_('of %(n)d by %(by)s') % said})"
+    return f"{how} ({_('of %(n)d') % said})" if row.settings > 1 else how
+
+
+def _cell(one: Estimate, n_cells: int) -> BoardCell:
+    said = {"n": one.n_values, "all": n_cells}
+    notes = [_("%(n)d of %(all)d cells") % said] if one.n_values < n_cells else []
+    return figure_cell(one.value, one.low, one.high, decimals=3, notes=notes)
+
+
+def _behind(study: Study, row: SystemRow, found: SummaryBoard) -> dict[str, Any]:
+    """The cells behind a row, and those without a set of its setting."""
     return {
-        "row": row,
-        "how": SELECTION_NAMES[row.selection],
-        "criterion": FIGURE_NAMES.get(row.criterion, ""),
-        "figures": [(name, row.figures[name]) for name in FIGURES],
         "cells": [
             {
                 "cell": cell,

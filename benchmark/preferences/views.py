@@ -1,7 +1,9 @@
 """Pages of preferences: comparing two answers, rounds, and what the verdicts say."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -18,6 +20,7 @@ from benchmark.preferences.methods.verdicts import FIRST, SECOND
 from benchmark.preferences.models import PreferenceItem, PreferenceRound, PreferenceSheet
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.boards import Board, BoardCell, BoardRow, figure_cell
 from cqa_site.results.files import table_file
 from cqa_site.rounds.access import shown_sheets
 from cqa_site.rounds.progress import RaterProgress
@@ -25,6 +28,9 @@ from cqa_site.rounds.qualifying import EXCLUSIONS
 from cqa_site.rounds.round_pages import Column, RoundFace, round_urls
 from cqa_site.rounds.work_pages import Face, address_of, work_urls
 from cqa_site.web.strict_query import chosen
+
+if TYPE_CHECKING:
+    from benchmark.preferences.methods.preference_ranking import PreferenceRanking
 
 # What can be said, with its key; the order of the buttons.
 VERDICTS = {
@@ -153,12 +159,44 @@ def preferences(request: StudyRequest, study: Study) -> HttpResponse:
     }
     if choice is not None and results is not None:
         context |= {
+            "ranking": _ranking(results.ranking),
             "finding": reports.finding(results, choice),
             "matrix": reports.matrix_rows(results),
             "beside": reports.beside_rows(results),
             "checks": reports.checks(results),
         }
     return render(request, "benchmark/preferences/results.html", context)
+
+
+def _ranking(found: PreferenceRanking) -> Board:
+    caption = _("Log strengths of Davidson’s model, mean 0; both bad counts as a tie.")
+    if found.standings and not found.reason:
+        sure = _(
+            "Intervals and places: 95 %%, %(n)d resamples of %(questions)d questions. Systems of "
+            "one tie group cannot be told apart (Holm)."
+        )
+        caption += f" {sure % {'n': found.n_resamples, 'questions': found.n_questions}}"
+    counts = ("wins", "losses", "ties", "both_bad", "n_questions")
+    rows = [
+        BoardRow(
+            name=each.system,
+            rank=each.rank,
+            rank_low=each.rank_low,
+            rank_high=each.rank_high,
+            tie_group=each.tie_group,
+            cells=[
+                figure_cell(each.log_strength, each.low, each.high),
+                *(BoardCell(str(getattr(each, name))) for name in counts),
+            ],
+        )
+        for each in found.standings
+    ]
+    rows += [
+        BoardRow(name=system, cells=(), why=reason, is_low=True)
+        for system, reason in found.strengths.unranked.items()
+    ]
+    columns = [_("Log strength"), _("Won"), _("Lost"), _("Equal"), _("Both bad"), _("Questions")]
+    return Board(columns=columns, rows=rows, caption=caption)
 
 
 @study_page(*RESEARCHERS)

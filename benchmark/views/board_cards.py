@@ -7,19 +7,19 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from benchmark.reports.board_charts import CHARTS, chart_alt, has_chart
-from benchmark.reports.board_paper import RECIPE, has_paper, paper_rows
+from benchmark.reports.board_paper import RECIPE, has_paper
 from benchmark.reports.board_tables import TABLES, board_table_of
 from benchmark.reports.board_view import (
-    board_rows,
     conditions_of,
     ranking_of,
-    scenario_names,
     version_of,
 )
 from benchmark.reports.board_warnings import first_version
+from cqa_site.results.boards import Board, bounds_of
 from cqa_site.results.figures import Figure, PageTable, links
 from cqa_site.web.tables import TableData, text_of
 
+from .board_face import leaderboard, paper_board
 from .board_shown import Shown
 
 # Cards below the leaderboard; the others are files only.
@@ -48,25 +48,16 @@ def board_context(shown: Shown) -> dict[str, Any]:
         "shown": shown,
         "snapshot": shown.snapshot,
         "board": board,
-        "rows": board_rows(board, judge),
         "has_paper": has_paper(board),
         "n_several": len(conditions_of(board)),
         "first_version": first_version() if version_of(board) == 1 else "",
-        **(_paper_context(shown) if shown.is_paper else {}),
         "ranking": ranking_of(board, judge) if judge else None,
-        "scenarios": scenario_names(board),
-        "others": [each for each in board["judges"] if each["key"] != judge],
         "chosen": next((each for each in board["judges"] if each["key"] == judge), None),
         "main": _main(shown),
+        "leaderboard": _leaderboard(shown, board) if judge else None,
         "cards": board_cards(shown) if judge else [],
-        "is_calibrated": _is_calibrated(board, judge),
         "why_not_calibrated": _why_not_calibrated(board, judge),
-        "has_costs": any(each[2] for each in board["costs"]["systems"]),
     }
-
-
-def _is_calibrated(board: dict[str, Any], judge: str) -> bool:
-    return any(each["judge"] == judge and each["mean"] is not None for each in board["calibrated"])
 
 
 def _why_not_calibrated(board: dict[str, Any], judge: str) -> str:
@@ -125,8 +116,9 @@ def _figure(shown: Shown, slug: str, table: PageTable, alt: str = "") -> Figure:
     )
 
 
-def _paper_context(shown: Shown) -> dict[str, Any]:
-    return {"paper_rows": paper_rows(shown.board, shown.judge)}
+def _leaderboard(shown: Shown, board: dict[str, Any]) -> Board:
+    face = paper_board if shown.is_paper else leaderboard
+    return face(board, shown.judge, is_ticked=not shown.is_public)
 
 
 def _joined(table: TableData) -> PageTable:
@@ -150,4 +142,4 @@ def _with_interval(cells: list[Any]) -> str:
     value, low, high = cells
     if value is None or low is None:
         return text_of(value)
-    return f"{text_of(value, 2)} [{text_of(low, 2)}, {text_of(high, 2)}]"
+    return f"{text_of(value, 2)} {bounds_of(low, high)}"
