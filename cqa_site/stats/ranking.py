@@ -191,26 +191,58 @@ def _standings(
     per_system: IntArray,
     confidence: float,
 ) -> tuple[Standing, ...]:
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    low, high = np.quantile(means, tails, axis=0)
     own = common.mean(axis=1)
-    ranks = rank_ranges(_rounded(own), means, confidence)
-    group = tie_groups(separable_table(len(names), pairs))
+    places = places_of(_rounded(own), means, pairs, confidence)
     return tuple(
-        Standing(
-            system=name,
-            mean=float(own[place]),
-            low=float(low[place]),
-            high=float(high[place]),
-            rank=int(ranks.rank[place]),
-            rank_low=int(ranks.low[place]),
-            rank_high=int(ranks.high[place]),
-            p_best=float(ranks.p_best[place]),
-            tie_group=int(group[place]),
-            n_questions=int(per_system[place]),
-        )
-        for place, name in enumerate(names)
+        Standing(system=name, mean=float(own[at]), n_questions=int(per_system[at]), **vars(place))
+        for at, (name, place) in enumerate(zip(names, places, strict=True))
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where resamples put a system; see `Standing`."""
+
+    low: float
+    high: float
+    rank: int
+    rank_low: int
+    rank_high: int
+    p_best: float
+    tie_group: int
+
+
+def places_of(
+    values: FloatArray, draws: FloatArray, pairs: tuple[PairDifference, ...], confidence: float
+) -> list[Place]:
+    """Intervals, ranks with their ranges, and tie groups of systems in the order of the board.
+
+    Parameters
+    ----------
+    values : shape (n_systems,)
+        The figure that ranks them, rounded so that equal ones are equal.
+    draws : shape (n_resamples, n_systems)
+        The same figure in each resample.
+    pairs
+        All pairs, in the order of the board.
+    confidence
+        Of intervals and rank ranges.
+    """
+    low, high = np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+    ranks = rank_ranges(values, draws, confidence)
+    group = tie_groups(separable_table(len(values), pairs))
+    return [
+        Place(
+            low=float(low[at]),
+            high=float(high[at]),
+            rank=int(ranks.rank[at]),
+            rank_low=int(ranks.low[at]),
+            rank_high=int(ranks.high[at]),
+            p_best=float(ranks.p_best[at]),
+            tie_group=int(group[at]),
+        )
+        for at in range(len(values))
+    ]
 
 
 def separable_table(n_systems: int, pairs: tuple[PairDifference, ...]) -> np.ndarray:

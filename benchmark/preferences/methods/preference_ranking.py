@@ -24,9 +24,9 @@ from benchmark.preferences.methods.verdicts import BOTH_BAD, FIRST, SECOND, TIE
 from cqa_site.stats.clustered import clustered_mean
 from cqa_site.stats.estimate import Estimate, check_confidence
 from cqa_site.stats.intervals import UNDEFINED_SHARE
-from cqa_site.stats.paired_differences import PairDifference, tie_groups
-from cqa_site.stats.rank_ranges import rank_ranges, ranks_of
-from cqa_site.stats.ranking import separable_table
+from cqa_site.stats.paired_differences import PairDifference
+from cqa_site.stats.rank_ranges import ranks_of
+from cqa_site.stats.ranking import Place, places_of
 from cqa_site.stats.ratings import FloatArray
 
 TOO_FEW_QUESTIONS = "verdicts on fewer than 3 questions, too few for intervals"
@@ -143,46 +143,29 @@ def rank_by_preference(
         standings = _standings(ranked, strengths, None)
         return PreferenceRanking(standings=standings, reason=NOT_SETTLED, **about)
     pairs = strength_differences(strengths, defined, n_questions, confidence)
-    standings = _standings(ranked, strengths, _intervals(strengths, defined, pairs, confidence))
+    places = places_of(_rounded(strengths), defined, pairs, confidence)
+    standings = _standings(ranked, strengths, places)
     return PreferenceRanking(standings=standings, pairs=pairs, **about)
 
 
-def _intervals(
-    strengths: Strengths, draws: FloatArray, pairs: tuple[PairDifference, ...], confidence: float
-) -> list[dict[str, Any]]:
-    values = np.array(strengths.log_strengths)
-    low, high = np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
-    ranks = rank_ranges(np.round(values, DECIMALS), draws, confidence)
-    group = tie_groups(separable_table(len(values), pairs))
-    return [
-        {
-            "low": float(low[place]),
-            "high": float(high[place]),
-            "rank_low": int(ranks.low[place]),
-            "rank_high": int(ranks.high[place]),
-            "p_best": float(ranks.p_best[place]),
-            "tie_group": int(group[place]),
-        }
-        for place in range(len(values))
-    ]
-
-
 def _standings(
-    ranked: Verdicts, strengths: Strengths, intervals: list[dict[str, Any]] | None
+    ranked: Verdicts, strengths: Strengths, places: list[Place] | None
 ) -> tuple[PreferenceStanding, ...]:
-    values = np.round(np.array(strengths.log_strengths), DECIMALS)
-    rank = ranks_of(values[None, :])[0]
+    rank = ranks_of(_rounded(strengths)[None, :])[0]
     tallies = _tallies(ranked)
     return tuple(
         PreferenceStanding(
             system=name,
-            log_strength=strengths.log_strengths[place],
-            rank=int(rank[place]),
+            log_strength=strengths.log_strengths[at],
             **tallies[name],
-            **(intervals[place] if intervals else {}),
+            **(vars(places[at]) if places else {"rank": int(rank[at])}),
         )
-        for place, name in enumerate(strengths.systems)
+        for at, name in enumerate(strengths.systems)
     )
+
+
+def _rounded(strengths: Strengths) -> FloatArray:
+    return np.round(np.array(strengths.log_strengths), DECIMALS)
 
 
 def _tallies(ranked: Verdicts) -> dict[str, dict[str, int]]:
