@@ -21,11 +21,11 @@ def postgres_answers() -> bool:
 
 
 @contextmanager
-def postgres_database() -> Iterator[str]:
-    """Create an empty database, yield its URL, drop it."""
+def postgres_database(template: str = "template1") -> Iterator[str]:
+    """Create a database, empty or a copy of another, yield its URL, drop it."""
     name = f"counterpoint_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(SERVER, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
     try:
         yield urlsplit(SERVER)._replace(path=f"/{name}").geturl()
     finally:

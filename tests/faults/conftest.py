@@ -1,10 +1,11 @@
 """One prepared site for each database; every scenario starts a run of its own on it."""
 
 import socket
+from urllib.parse import urlsplit
 
 import pytest
 
-from benchmarks.campaign_server import free_port
+from benchmarks.campaign_server import free_port, migrate
 from benchmarks.databases import postgres_answers, postgres_database
 from tests.faults.fault_site import FaultSite
 from tests.faults.nursery import Nursery
@@ -24,11 +25,19 @@ def sqlite_sites():
 
 
 @pytest.fixture(scope="session")
-def postgres_sites():
+def migrated():
+    """A PostgreSQL database with every migration applied, which is only copied."""
     if not postgres_answers():
         pytest.skip("PostgreSQL does not answer on 127.0.0.1:5432")
-    broker = f"{REDIS}/6" if redis_answers() else "filesystem://"
     with postgres_database() as url:
+        migrate(url)
+        yield urlsplit(url).path.removeprefix("/")
+
+
+@pytest.fixture(scope="session")
+def postgres_sites(migrated):
+    broker = f"{REDIS}/6" if redis_answers() else "filesystem://"
+    with postgres_database(migrated) as url:
         yield from prepared(FaultSite(database_url=url, stub_port=free_port(), broker=broker))
 
 

@@ -11,7 +11,7 @@ import uuid
 import pytest
 
 from benchmarks.campaign_server import ROOT, CampaignServer
-from benchmarks.databases import postgres_answers, postgres_database
+from benchmarks.databases import postgres_database
 from tests.faults.fault_site import wait_until
 from tests.faults.test_label_race import query
 
@@ -43,9 +43,7 @@ def site(request):
     if request.param == "sqlite":
         yield from prepared("")
         return
-    if not postgres_answers():
-        pytest.skip("PostgreSQL does not answer on 127.0.0.1:5432")
-    with postgres_database() as url:
+    with postgres_database(request.getfixturevalue("migrated")) as url:
         yield from prepared(url)
 
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from benchmarks.campaign_server import PASSWORD, CampaignServer
-from benchmarks.databases import postgres_answers, postgres_database
+from benchmarks.databases import postgres_database
 from benchmarks.http_annotator import PAGE, Annotator
 
 pytestmark = pytest.mark.slow
@@ -64,10 +64,8 @@ class Proxy:
 
 
 @pytest.fixture
-def behind_proxy():
-    if not postgres_answers():
-        pytest.skip("PostgreSQL does not answer on 127.0.0.1:5432")
-    with postgres_database() as url:
+def behind_proxy(migrated):
+    with postgres_database(migrated) as url:
         parts = urlsplit(url)
         proxy = Proxy(parts.hostname, parts.port)
         through = parts._replace(netloc=f"{parts.username}@127.0.0.1:{proxy.port}").geturl()

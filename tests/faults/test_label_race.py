@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from benchmarks.campaign_server import PASSWORD, CampaignServer
-from benchmarks.databases import postgres_answers, postgres_database
+from benchmarks.databases import postgres_database
 from benchmarks.http_annotator import Annotator
 
 SECONDS = 240
@@ -98,10 +98,8 @@ def check(server: CampaignServer, people: list[Annotator], ends: list[str]) -> N
 @pytest.mark.slow
 @pytest.mark.postgres
 @pytest.mark.parametrize("items", [120, pytest.param(400, marks=pytest.mark.again)])
-def test_fifty_annotators_on_postgresql_with_three_kills(items):
-    if not postgres_answers():
-        pytest.skip("PostgreSQL does not answer on 127.0.0.1:5432")
-    with postgres_database() as url:
+def test_fifty_annotators_on_postgresql_with_three_kills(items, migrated):
+    with postgres_database(migrated) as url:
         server = CampaignServer(database_url=url, people=50, items=items, controls=items // 10)
         race(server, 50)
 
