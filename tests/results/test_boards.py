@@ -1,0 +1,35 @@
+"""The template of all boards: ranks, intervals, tie groups, and systems without a rank."""
+
+from django.template.loader import render_to_string
+
+from cqa_site.results.boards import Board, BoardCell, BoardRow, figure_cell
+
+
+def shown(**about) -> str:
+    places = {"rank": 1, "rank_low": 1, "rank_high": 2, "tie_group": 2}
+    ranked = BoardRow(name="Alpha", cells=[figure_cell(1.25, -0.5, 3)], tick="7", **places)
+    unranked = BoardRow(name="Beta <b>", cells=(), why="it met nobody")
+    board = Board(columns=["Mean"], rows=[ranked, unranked], **about)
+    return " ".join(render_to_string("results/_board.html", {"board": board}).split())
+
+
+def test_a_row_says_place_interval_and_group():
+    said = shown()
+    assert '<strong>1</strong> <span class="soft small">1–2</span>' in said
+    assert "group 2" in said
+    assert '<tr class=" even">' in said
+    assert "1.25" in said
+    assert "[−0.50, 3.00]" in said
+    assert '<td colspan="1">Not ranked: it met nobody.</td>' in said
+    assert "Beta &lt;b&gt;" in said
+
+
+def test_only_ticked_boards_offer_a_choice_and_only_ranked_ones_a_rank():
+    assert "checkbox" not in shown()
+    assert "<strong>" not in shown(is_ranked=False)
+    assert 'value="7"' in shown(is_ticked=True)
+
+
+def test_an_unknown_figure_is_a_dash_and_an_interval_has_two_bounds():
+    assert figure_cell(None, 1, 2) == BoardCell()
+    assert figure_cell(1, None, None, notes=["", "n 3"]) == BoardCell("1.00", notes=["n 3"])
