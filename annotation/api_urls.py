@@ -1,24 +1,23 @@
 """Addresses of the relevance paper in the REST interface; every one lies inside a study."""
 
-from annotation.api import (
-    adoptions,
-    answers,
-    cam,
-    campaigns,
-    consensus,
-    editing,
-    faithfulness,
-    files,
-    generation_launches,
-    imports,
-    judge_labels,
-    judges,
-    labels,
-    preferred_labels,
-    quality,
-    retrieval,
-    studies,
-)
+from annotation.answers.api import answers
+from annotation.consensus.api import adoptions, consensus, labels, preferred_labels
+from annotation.editing.api import rounds as editing
+from annotation.exports.api import exports as files
+from annotation.faithfulness.api import faithfulness
+from annotation.figures.api.snapshots import SnapshotListViews, SnapshotViews
+from annotation.generation.api import launches as generation_launches
+from annotation.generation.api.comparison import RunComparisonViews
+from annotation.imports.api import imports
+from annotation.judges.api import judges
+from annotation.judges.api.labels import JudgeLabelViews
+from annotation.labelling.api import campaigns
+from annotation.labelling.api.guidelines import GuidelineViews
+from annotation.quality.api import quality
+from annotation.quality.api.raters import RaterViews
+from annotation.retrieval.api import cam
+from annotation.retrieval.api import corpora as retrieval
+from annotation.retrieval.api.arguments import ArgumentViews, ComparisonViews
 from cqa_site.api.addresses import CHANGE, CREATE, LIST, REMOVE, ROW, R, S, address, resource
 from cqa_site.rounds.api import round_addresses
 
@@ -30,7 +29,7 @@ urlpatterns = [
         S + "comparisons/",
         "comparisons",
         "comparison",
-        studies.ComparisonViews,
+        ComparisonViews,
         listed=CREATE,
         list_views=retrieval.ComparisonListViews,
     ),
@@ -55,14 +54,14 @@ urlpatterns = [
     address(
         S + "cam-requests/<uuid:public_id>/take/", "cam_take", cam.CamRequestViews, post="take"
     ),
-    *resource(S + "arguments/", "arguments", "argument", studies.ArgumentViews),
+    *resource(S + "arguments/", "arguments", "argument", ArgumentViews),
     address(
         S + "preferred-labels/",
         "preferred_labels",
         preferred_labels.PreferredLabelsViews,
         **CHANGE,
     ),
-    *resource(S + "guidelines/", "guidelines", "guideline", studies.GuidelineViews, listed=CREATE),
+    *resource(S + "guidelines/", "guidelines", "guideline", GuidelineViews, listed=CREATE),
     *resource(
         S + "imports/",
         "imports",
@@ -114,7 +113,7 @@ urlpatterns = [
         C + "raters/",
         "raters",
         "rater",
-        labels.RaterViews,
+        RaterViews,
         "exclude reinstate",
     ),
     *resource(C + "annotators/", "annotators", "annotator", quality.AnnotatorViews),
@@ -157,11 +156,11 @@ urlpatterns = [
         C + "snapshots/",
         "snapshots",
         "snapshot",
-        files.SnapshotViews,
+        SnapshotViews,
         "freeze",
-        list_views=files.SnapshotListViews,
+        list_views=SnapshotListViews,
     ),
-    address(C + "snapshots/refresh/", "snapshots_refresh", files.SnapshotViews, post="refresh"),
+    address(C + "snapshots/refresh/", "snapshots_refresh", SnapshotViews, post="refresh"),
     *resource(C + "exports/", "exports", "export", files.ExportViews, listed=CREATE),
     address(C + "exports/<uuid:public_id>/file/", "export_file", files.ExportViews, get="file"),
     address(
@@ -173,16 +172,16 @@ urlpatterns = [
     address(
         S + "runs/<uuid:public_id>/compare/<uuid:other_id>/",
         "run_compare",
-        judge_labels.RunComparisonViews,
+        RunComparisonViews,
         get="compare",
     ),
     address(
         S + "runs/<uuid:public_id>/compare-answers/<uuid:other_id>/",
         "run_compare_answers",
-        judge_labels.RunComparisonViews,
+        RunComparisonViews,
         get="compare_answers",
     ),
-    address(R + "labels/", "judge_labels", judge_labels.JudgeLabelViews, **LIST),
+    address(R + "labels/", "judge_labels", JudgeLabelViews, **LIST),
     address(R + "verdicts/", "verdicts", faithfulness.VerdictViews, **LIST),
     address(C + "judges/", "judges", judges.JudgeViews, **LIST),
     address(C + "judges/figures/", "judge_figures", judges.JudgeViews, get="figures"),

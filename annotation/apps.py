@@ -7,9 +7,9 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation import tasks  # noqa: F401  handlers of jobs register themselves
-        from annotation.actions.editing_kind import EDITING
-        from annotation.actions.label_kind import LABELS
-        from annotation.actions.snapshots import CAMPAIGNS
+        from annotation.editing.actions.kind import EDITING
+        from annotation.figures.actions import CAMPAIGNS
+        from annotation.labelling.actions.kind import LABELS
         from annotation.run_kinds import register_kinds
         from cqa_site.results import kind as results
         from cqa_site.rounds.kind import register
@@ -19,4 +19,4 @@ class AnnotationConfig(AppConfig):
         register(LABELS)
         register(EDITING)
         results.register(CAMPAIGNS)
-        invariants.register("annotation.reports.integrity.find_violations")
+        invariants.register("annotation.labelling.reports.find_violations")

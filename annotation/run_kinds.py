@@ -3,9 +3,16 @@
 from django.http import HttpResponse
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.actions import answer_prompts, coherence_judge, prompt_preview, relevance_judge
-from annotation.actions.answer_generation import AnswersKind
-from annotation.reports import call_subjects as about_calls
+from annotation.faithfulness.actions import coherence_judge
+from annotation.faithfulness.actions.preview import COHERENCE as COHERENCE_PREVIEW
+from annotation.faithfulness.reports.calls import COHERENCE as COHERENCE_CALLS
+from annotation.generation.actions import prompts as answer_prompts
+from annotation.generation.actions.kind import AnswersKind
+from annotation.generation.actions.preview import ANSWERS as ANSWERS_PREVIEW
+from annotation.generation.reports.calls import ANSWERS as ANSWERS_CALLS
+from annotation.judges.actions import relevance_judge
+from annotation.judges.actions.preview import RELEVANCE as RELEVANCE_PREVIEW
+from annotation.judges.reports.calls import RELEVANCE as RELEVANCE_CALLS
 from cqa_site.people.access import StudyRequest
 from cqa_site.people.models import Study
 from cqa_site.runs.api.starts import Start
@@ -28,26 +35,26 @@ class Relevance(relevance_judge.RelevanceKind, RunKind):
     title = lazy("Relevance of sentences")
     home = Home("judges", "runs", lazy("Judges"))
     prompts = relevance_judge.PROMPTS
-    tried_on = prompt_preview.RELEVANCE
-    call_subjects = about_calls.RELEVANCE
+    tried_on = RELEVANCE_PREVIEW
+    call_subjects = RELEVANCE_CALLS
     related = ("relevance__campaign",)
     filters = {"campaign": "relevance__campaign__public_id"}
 
     def page(self, request: StudyRequest, study: Study, run: Run) -> HttpResponse:
         """Its campaign, and other runs over it."""
-        from annotation.views.judge_runs import judge_page
+        from annotation.judges.views.runs import judge_page
 
         return judge_page(request, study, run)
 
     def start(self) -> Start:
         """Over a campaign."""
-        from annotation.api.run_starts import RELEVANCE
+        from annotation.judges.api.starts import RELEVANCE
 
         return RELEVANCE
 
     def told(self) -> Told:
         """Its campaign, arguments and labels."""
-        from annotation.api.judge_labels import RELEVANCE
+        from annotation.judges.api.labels import RELEVANCE
 
         return RELEVANCE
 
@@ -63,25 +70,25 @@ class Answers(AnswersKind, RunKind):
     title = lazy("Generated answers")
     home = Home("answers", "generations", lazy("Generated answers"))
     prompts = answer_prompts.PROMPTS
-    tried_on = prompt_preview.ANSWERS
-    call_subjects = about_calls.ANSWERS
+    tried_on = ANSWERS_PREVIEW
+    call_subjects = ANSWERS_CALLS
     related = ("generation__system",)
 
     def page(self, request: StudyRequest, study: Study, run: Run) -> HttpResponse:
         """What it was asked, and what it wrote."""
-        from annotation.views.generation_run import page
+        from annotation.generation.views.run import page
 
         return page(request, study, run)
 
     def start(self) -> Start:
         """Over questions."""
-        from annotation.api.run_starts import ANSWERS
+        from annotation.generation.api.starts import ANSWERS
 
         return ANSWERS
 
     def told(self) -> Told:
         """Its system and questions."""
-        from annotation.api.judge_labels import ANSWERS
+        from annotation.generation.api.told import ANSWERS
 
         return ANSWERS
 
@@ -93,17 +100,17 @@ class Coherence(coherence_judge.CoherenceKind, RunKind):
     title = lazy("Coherence of citations")
     home = Home("answers", "coherence_runs", lazy("Coherence of citations"))
     prompts = coherence_judge.PROMPTS
-    tried_on = prompt_preview.COHERENCE
-    call_subjects = about_calls.COHERENCE
+    tried_on = COHERENCE_PREVIEW
+    call_subjects = COHERENCE_CALLS
 
     def page(self, request: StudyRequest, study: Study, run: Run) -> HttpResponse:
         """What it was asked, and what it said."""
-        from annotation.views.coherence import run_page
+        from annotation.faithfulness.views.coherence import run_page
 
         return run_page(request, study, run)
 
     def start(self) -> Start:
         """Over citations."""
-        from annotation.api.run_starts import COHERENCE
+        from annotation.faithfulness.api.starts import COHERENCE
 
         return COHERENCE

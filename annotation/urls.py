@@ -1,49 +1,34 @@
 """Addresses inside a study; each module of views lists its own."""
 
-from annotation.views import (
-    adjudication,
-    answers,
-    answers_files,
-    campaigns,
-    coherence,
-    corpora,
-    editing,
-    editing_desk,
-    editing_discussion,
-    editing_history,
-    editing_rounds,
-    exclusion,
-    expert_agreement,
-    exports,
-    faithfulness,
-    faithfulness_edited,
-    faithfulness_files,
-    faithfulness_rows,
-    figure_files,
-    figures,
-    final_labels,
-    find_arguments,
-    find_cam,
-    generation,
-    generation_launch,
-    generation_run,
-    guidelines,
-    import_batches,
-    imports,
-    judge_compare,
-    judge_new,
-    judge_runs,
-    judges,
-    judges_files,
-    label,
-    label_compare,
-    overview,
-    quality,
-    questions,
-    snapshots,
-    systems,
-    trained_judges,
-)
+from annotation.answers.views import answers, systems
+from annotation.consensus.views import adjudication, final_labels
+from annotation.editing.views import desk as editing_desk
+from annotation.editing.views import discussion as editing_discussion
+from annotation.editing.views import editing
+from annotation.editing.views import history as editing_history
+from annotation.editing.views import rounds as editing_rounds
+from annotation.exports.views import answers_files, exports
+from annotation.faithfulness.views import coherence, expert_agreement, faithfulness
+from annotation.faithfulness.views import edited as faithfulness_edited
+from annotation.faithfulness.views import files as faithfulness_files
+from annotation.faithfulness.views import rows as faithfulness_rows
+from annotation.figures.views import figures, snapshots
+from annotation.figures.views import files as figure_files
+from annotation.generation.views import generation
+from annotation.generation.views import launch as generation_launch
+from annotation.generation.views import run as generation_run
+from annotation.imports.views import batches as import_batches
+from annotation.imports.views import imports
+from annotation.judges.views import compare as judge_compare
+from annotation.judges.views import files as judges_files
+from annotation.judges.views import judges, label_compare
+from annotation.judges.views import new as judge_new
+from annotation.judges.views import runs as judge_runs
+from annotation.judges.views import trained as trained_judges
+from annotation.labelling.views import campaigns, guidelines, label
+from annotation.quality.views import exclusion, quality
+from annotation.retrieval.views import corpora, find_arguments, find_cam
+from annotation.study.views import overview, questions
 
 urlpatterns = [
     *overview.urlpatterns,

@@ -1,17 +1,14 @@
 """Addresses of argument summarization in the REST interface."""
 
-from argsum.api import (
-    count_sheets,
-    counting_rounds,
-    datasets,
-    figures,
-    metric_scores,
-    scorers,
-    summary_sets,
-    system_runs,
-    systems,
-)
-from argsum.api.key_point_boards import KeyPointBoardListViews, KeyPointBoardViews
+from argsum.counting.api import rounds as counting_rounds
+from argsum.counting.api import sheets as count_sheets
+from argsum.datasets import api as datasets
+from argsum.keypoints.api import sets as summary_sets
+from argsum.keypoints.api import system_runs, systems
+from argsum.leaderboard.api import figures
+from argsum.leaderboard.api.boards import KeyPointBoardListViews, KeyPointBoardViews
+from argsum.metrics import api as metric_scores
+from argsum.scorers import api as scorers
 from cqa_site.api.addresses import CREATE, LIST, REMOVE, ROW, R, S, address, resource
 from cqa_site.rounds.api import round_addresses
 

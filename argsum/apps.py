@@ -6,13 +6,13 @@ class ArgsumConfig(AppConfig):
     label = "argsum"
 
     def ready(self) -> None:
-        from annotation.actions.demo import add_part
+        from annotation.demo.actions.demo import add_part
         from argsum import tasks  # noqa: F401  handlers of jobs register themselves
-        from argsum.actions.argument_imports.formats import register_argument_imports
-        from argsum.actions.count_imports.formats import register_count_imports
-        from argsum.actions.counting_kind import COUNTING
-        from argsum.actions.key_point_boards import KEY_POINTS
-        from argsum.actions.score_imports.formats import register_summary_score_imports
+        from argsum.counting.actions.kind import COUNTING
+        from argsum.counting.imports.formats import register_count_imports
+        from argsum.datasets.imports.formats import register_argument_imports
+        from argsum.imports.actions.formats import register_summary_score_imports
+        from argsum.leaderboard.actions import KEY_POINTS
         from argsum.run_kinds import register_kinds
         from cqa_site.results import kind as results
         from cqa_site.rounds.kind import register
@@ -21,6 +21,6 @@ class ArgsumConfig(AppConfig):
         results.register(KEY_POINTS)
         register(COUNTING)
         register_argument_imports()
-        add_part("argsum.actions.demo_arguments.add_arguments")
+        add_part("argsum.demo.actions.arguments.add_arguments")
         register_summary_score_imports()
         register_count_imports()

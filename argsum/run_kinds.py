@@ -3,15 +3,14 @@
 from django.http import HttpResponse
 from django.utils.translation import gettext_lazy as lazy
 
-from argsum.actions import (
-    counting_judge,
-    counting_preview,
-    counting_prompts,
-    writing,
-    writing_preview,
-    writing_prompts,
-)
-from argsum.reports import counted_calls, written_calls
+from argsum.counting.actions import judge as counting_judge
+from argsum.counting.actions import preview as counting_preview
+from argsum.counting.actions import prompts as counting_prompts
+from argsum.counting.reports import counted_calls
+from argsum.writing import reports as written_calls
+from argsum.writing.actions import kind as writing
+from argsum.writing.actions import preview as writing_preview
+from argsum.writing.actions import prompts as writing_prompts
 from cqa_site.people.access import StudyRequest
 from cqa_site.people.models import Study
 from cqa_site.runs.api.starts import Start
@@ -38,13 +37,13 @@ class Writing(writing.WritingKind, RunKind):
 
     def page(self, request: StudyRequest, study: Study, run: Run) -> HttpResponse:
         """What it was asked, and what it wrote."""
-        from argsum.views.writing import run_page
+        from argsum.writing.views import run_page
 
         return run_page(request, study, run)
 
     def start(self) -> Start:
         """For a run that waits for it."""
-        from argsum.api.writing_starts import WRITING
+        from argsum.writing.api import WRITING
 
         return WRITING
 
@@ -65,12 +64,12 @@ class Counting(counting_judge.CountingKind, RunKind):
 
     def page(self, request: StudyRequest, study: Study, run: Run) -> HttpResponse:
         """What it was asked, and what it counted."""
-        from argsum.views.counting_runs import run_page
+        from argsum.counting.views.runs import run_page
 
         return run_page(request, study, run)
 
     def start(self) -> Start:
         """Over sets of key points."""
-        from argsum.api.counting_starts import COUNTING
+        from argsum.counting.api.starts import COUNTING
 
         return COUNTING

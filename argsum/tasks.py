@@ -1,14 +1,11 @@
 """What workers do for this app: which function handles which kind of job."""
 
-from argsum.actions import (
-    key_point_boards,
-    metric_making,
-    score_files,
-    scorer_training,
-    scorer_trying,
-    system_runs,
-    system_work,
-)
+from argsum.keypoints.actions import system_runs, system_work
+from argsum.leaderboard import actions as key_point_boards
+from argsum.metrics.actions import making as metric_making
+from argsum.scorers.actions import score_files
+from argsum.scorers.actions import training as scorer_training
+from argsum.scorers.actions import trying as scorer_trying
 from cqa_site.runs.jobs import handles
 from cqa_site.web.housekeeping import chore
 

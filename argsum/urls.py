@@ -1,23 +1,21 @@
 """Addresses of argument summarization inside a study; each module of views lists its own."""
 
-from argsum.views import (
-    argument_imports,
-    count_imports,
-    count_sheets,
-    counting,
-    counting_rounds,
-    counting_runs,
-    datasets,
-    key_point_boards,
-    leaderboard,
-    score_imports,
-    scorers,
-    summary_metrics,
-    summary_people,
-    summary_sets,
-    system_runs,
-    writing,
-)
+from argsum.counting.views import counting
+from argsum.counting.views import imports as count_imports
+from argsum.counting.views import rounds as counting_rounds
+from argsum.counting.views import runs as counting_runs
+from argsum.counting.views import sheets as count_sheets
+from argsum.datasets.views import datasets
+from argsum.datasets.views import imports as argument_imports
+from argsum.imports import views as score_imports
+from argsum.keypoints.views import sets as summary_sets
+from argsum.keypoints.views import system_runs
+from argsum.leaderboard.views import boards as key_point_boards
+from argsum.leaderboard.views import leaderboard
+from argsum.leaderboard.views import metrics as summary_metrics
+from argsum.leaderboard.views import people as summary_people
+from argsum.scorers import views as scorers
+from argsum.writing import views as writing
 
 urlpatterns: list = [
     *datasets.urlpatterns,

@@ -1,15 +1,13 @@
 """Addresses of the benchmark in the REST interface."""
 
-from benchmark.api import (
-    agreement,
-    boards,
-    distillation,
-    rubrics,
-    scoring_rounds,
-    scoring_runs,
-    sheets,
-)
+from benchmark.agreement import api as agreement
+from benchmark.distillation import api as distillation
+from benchmark.judges.api import runs as scoring_runs
+from benchmark.leaderboard import api as boards
 from benchmark.preferences import api as preferences
+from benchmark.rubrics import api as rubrics
+from benchmark.scoring.api import rounds as scoring_rounds
+from benchmark.scoring.api import sheets
 from cqa_site.api.addresses import CREATE, LIST, ROW, R, S, address, resource
 from cqa_site.rounds.api import round_addresses
 

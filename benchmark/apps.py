@@ -6,13 +6,13 @@ class BenchmarkConfig(AppConfig):
     label = "benchmark"
 
     def ready(self) -> None:
-        from annotation.actions.demo import add_part
+        from annotation.demo.actions.demo import add_part
         from benchmark import tasks  # noqa: F401  handlers of jobs register themselves
-        from benchmark.actions.boards import BOARDS
-        from benchmark.actions.score_imports.formats import register_score_imports
-        from benchmark.actions.scoring_kind import SCORING
+        from benchmark.imports.actions.formats import register_score_imports
+        from benchmark.leaderboard.actions import BOARDS
         from benchmark.preferences.kind import PREFERRING
         from benchmark.run_kinds import register_kinds
+        from benchmark.scoring.actions.kind import SCORING
         from cqa_site.results import kind as results
         from cqa_site.rounds.kind import register
         from cqa_site.web import invariants
@@ -23,7 +23,7 @@ class BenchmarkConfig(AppConfig):
         register(PREFERRING)
         register_score_imports()
         # The round first: it takes the answers that are there, not those of the demo's scores.
-        add_part("benchmark.actions.demo_round.add_round")
-        add_part("benchmark.actions.demo_scores.add_scores")
+        add_part("benchmark.demo.actions.round.add_round")
+        add_part("benchmark.demo.actions.scores.add_scores")
         add_part("benchmark.preferences.actions.add_demo_round")
-        invariants.register("benchmark.reports.integrity.find_violations")
+        invariants.register("benchmark.scoring.reports.integrity.find_violations")

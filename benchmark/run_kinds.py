@@ -3,9 +3,11 @@
 from django.http import HttpResponse
 from django.utils.translation import gettext_lazy as lazy
 
-from benchmark.actions import judge_preview, judge_prompts, scoring_judge
+from benchmark.judges.actions import kind as scoring_judge
+from benchmark.judges.actions import preview as judge_preview
+from benchmark.judges.actions import prompts as judge_prompts
+from benchmark.judges.reports import calls as scoring_calls
 from benchmark.preferences import judge
-from benchmark.reports import scoring_calls
 from cqa_site.people.access import StudyRequest
 from cqa_site.people.models import Study
 from cqa_site.runs.api.starts import Start
@@ -32,13 +34,13 @@ class Scoring(scoring_judge.ScoringKind, RunKind):
 
     def page(self, request: StudyRequest, study: Study, run: Run) -> HttpResponse:
         """What it was asked, its sheets and how far they are to be trusted."""
-        from benchmark.views.scoring_run import run_page
+        from benchmark.judges.views.run import run_page
 
         return run_page(request, study, run)
 
     def start(self) -> Start:
         """Over answers."""
-        from benchmark.api.scoring_starts import SCORING
+        from benchmark.judges.api.starts import SCORING
 
         return SCORING
 

@@ -1,6 +1,6 @@
 """What workers do for this app: which function handles which kind of job."""
 
-from benchmark.actions import boards
+from benchmark.leaderboard import actions as boards
 from cqa_site.runs.jobs import handles
 
 handles(boards.JOB)(boards.make_board)

@@ -1,24 +1,21 @@
 """Addresses of the benchmark inside a study; each module of views lists its own."""
 
+from benchmark.agreement.views import agreement as score_agreement
+from benchmark.agreement.views import files as score_agreement_files
+from benchmark.agreement.views import sheets as score_sheets
+from benchmark.agreement.views import watch as score_watch
+from benchmark.distillation import views as distillation
+from benchmark.imports import views as score_imports
+from benchmark.judges.views import run as scoring_run
+from benchmark.judges.views import runs as scoring_runs
+from benchmark.leaderboard.views import boards
+from benchmark.leaderboard.views import files as board_files
 from benchmark.preferences import judge_pages
 from benchmark.preferences import views as preferences
-from benchmark.views import (
-    board_files,
-    boards,
-    distillation,
-    rubrics,
-    score_agreement,
-    score_agreement_files,
-    score_imports,
-    score_sheets,
-    score_watch,
-    scoring,
-    scoring_examples,
-    scoring_rounds,
-    scoring_run,
-    scoring_runs,
-    sheet_export,
-)
+from benchmark.rubrics import views as rubrics
+from benchmark.scoring.views import examples as scoring_examples
+from benchmark.scoring.views import rounds as scoring_rounds
+from benchmark.scoring.views import scoring, sheet_export
 
 urlpatterns = [
     *boards.urlpatterns,

@@ -67,14 +67,14 @@ def measure(options: argparse.Namespace) -> None:
 
 def released(data: Path):
     """The six cells of the test split."""
-    from argsum.reports.paper_release import Release
+    from argsum.papers.reports.release import Release
 
     return Release(data).test_cells
 
 
 def invented(n: int):
     """One cell of different sentences, put together at random."""
-    from argsum.reports.paper_release import PreparedCell
+    from argsum.papers.reports.release import PreparedCell
 
     parts = (
         "Night buses;Late trams;Early trains;Shared taxis;Ferries after dark;Evening lifts;"
@@ -106,9 +106,9 @@ class Measuring:
     """All steps over some cells, in order; each adds up what its cells take."""
 
     def __init__(self, cells) -> None:
-        from argsum.actions.scorer_models import weights_hash
-        from argsum.actions.scorers import match_scorer_of
-        from argsum.models import Scorer
+        from argsum.scorers.actions.models import weights_hash
+        from argsum.scorers.actions.scorers import match_scorer_of
+        from argsum.scorers.models import Scorer
         from cqa_site.judging.embedding import PACKAGED_MODEL
 
         self.cells = cells
@@ -144,7 +144,7 @@ class Measuring:
         return [self.scorer.matrix(cell.arguments, cell.arguments) for cell in self.cells]
 
     def _mcargsum(self) -> None:
-        from argsum.methods.mcargsum import THRESHOLDS, is_summarizable, merge_clusters
+        from argsum.systems.methods.mcargsum import THRESHOLDS, is_summarizable, merge_clusters
 
         count = len(THRESHOLDS) * len(self.cells)
         with timed("MCArgSum: clusters", per=count, unit="settings"):
@@ -159,9 +159,9 @@ class Measuring:
             note.append(f"{len(results)} with a result")
 
     def _of_clusters(self, match, ids):
-        from argsum.methods.assignment import assign
-        from argsum.methods.extractive import central_argument
-        from argsum.methods.mcargsum import members
+        from argsum.systems.methods.assignment import assign
+        from argsum.systems.methods.extractive import central_argument
+        from argsum.systems.methods.mcargsum import members
 
         central = [central_argument(match, places) for places in members(ids).values()]
         return assign(match[:, central])
@@ -205,7 +205,7 @@ class Measuring:
         return pick_candidates(cell.arguments, np.array(cell.quality), rule=rule, fill_up=share)
 
     def _assigned(self, match, rows, kept):
-        from argsum.methods.assignment import assign
+        from argsum.systems.methods.assignment import assign
 
         assign(match[:, [rows[place] for place in kept]])
         return len(rows), len(kept)

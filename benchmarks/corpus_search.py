@@ -82,8 +82,8 @@ def timed(label: str, work) -> float:
 
 def load(count: int) -> list:
     """Two corpora by way of the upload, the dry run and the load."""
-    from annotation.actions import retrieval_corpora as corpora
-    from annotation.models import Corpus
+    from annotation.retrieval.actions import corpora
+    from annotation.retrieval.models import Corpus
     from cqa_site.people.models import Study
     from cqa_site.runs import jobs
 
@@ -112,8 +112,8 @@ def load(count: int) -> list:
 
 def measure(corpora: list) -> float:
     """Print what each kind of search costs; return the slowest median in milliseconds."""
-    from annotation.actions.retrieval_search import search
-    from annotation.methods.corpus_query import build_query
+    from annotation.retrieval.actions.search import search
+    from annotation.retrieval.methods.corpus_query import build_query
 
     asked = {
         "two rare names": ("rare", "thing7"),
@@ -141,7 +141,7 @@ def measure(corpora: list) -> float:
 
 
 def delete(corpus) -> None:
-    from annotation.actions import retrieval_corpora as corpora
+    from annotation.retrieval.actions import corpora
     from cqa_site.runs import jobs
 
     print()

@@ -33,7 +33,7 @@ def start(folder: str) -> None:
 
 def lines_of(votes: int, items: int):
     """Rows of a snapshot's table with sentences of about 120 characters."""
-    from annotation.reports.snapshots import COLUMNS
+    from annotation.figures.reports.snapshots import COLUMNS
 
     yield ",".join(COLUMNS) + "\r\n"
     sentence = (
@@ -54,8 +54,9 @@ def prepare(folder: str, votes: int) -> None:
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0, run_syncdb=True)
-    from annotation.actions.guidelines import default_guideline
-    from annotation.models import Campaign, Snapshot
+    from annotation.figures.models import Snapshot
+    from annotation.labelling.actions.guidelines import default_guideline
+    from annotation.labelling.models.campaigns import Campaign
     from cqa_site.people.models import Study
     from cqa_site.results.rows import pack
 
@@ -80,8 +81,9 @@ def peak() -> float:
 
 def measure(folder: str, content: str, format: str) -> None:
     start(folder)
-    from annotation.actions.exports import Options, request_exports
-    from annotation.models import ExportFile, Snapshot
+    from annotation.exports.actions.exports import Options, request_exports
+    from annotation.exports.models import ExportFile
+    from annotation.figures.models import Snapshot
     from cqa_site.people.models import User
 
     snapshot = Snapshot.objects.defer("rows").select_related("campaign__study").get()

@@ -34,8 +34,8 @@ def start(folder: str) -> None:
 
 def read_answers(folder: Path) -> list[tuple[str, dict[int, str], dict[int, int | None]]]:
     """Text, arguments and labels of every answer."""
-    from annotation.methods.final_labels import FinalLabel, read_final_labels
-    from annotation.methods.silver import SilverComparison, read_silver
+    from annotation.imports.methods.final_labels import FinalLabel, read_final_labels
+    from annotation.imports.methods.silver import SilverComparison, read_silver
 
     known: dict = {}
     for each in read_final_labels(folder / "dataset_cqa_all_gpt.json"):
@@ -52,7 +52,7 @@ def read_answers(folder: Path) -> list[tuple[str, dict[int, str], dict[int, int 
 
 
 def measure_words(answers: list, mode: str) -> float:
-    from annotation.methods.faithfulness import measure, pool
+    from annotation.faithfulness.methods.faithfulness import measure, pool
 
     begin = time.perf_counter()
     pool(measure(*answer, mode=mode) for answer in answers)
@@ -60,7 +60,7 @@ def measure_words(answers: list, mode: str) -> float:
 
 
 def distinct_sentences(answers: list) -> list[str]:
-    from annotation.methods.faithfulness import texts_to_embed
+    from annotation.faithfulness.methods.faithfulness import texts_to_embed
 
     return list(
         dict.fromkeys(
@@ -76,8 +76,8 @@ def embed(sentences: list[str], threads: int) -> float:
     """Seconds for reading and storing, after the model is there."""
     import torch
 
-    from annotation.actions.kept_vectors import KeptVectors
-    from annotation.models import TextEmbedding
+    from annotation.corpus.actions import KeptVectors
+    from annotation.corpus.models.embeddings import TextEmbedding
     from cqa_site.judging.embedding import SentenceEmbedder
 
     TextEmbedding.objects.all().delete()
@@ -93,8 +93,8 @@ def measure_again(answers: list, sentences: list[str]) -> tuple[float, float]:
     """Seconds with stored vectors, and the mean similarity as in the paper."""
     import numpy as np
 
-    from annotation.actions.kept_vectors import KeptVectors
-    from annotation.methods.faithfulness import measure, pool
+    from annotation.corpus.actions import KeptVectors
+    from annotation.faithfulness.methods.faithfulness import measure, pool
     from cqa_site.judging.embedding import SentenceEmbedder
 
     begin = time.perf_counter()

@@ -13,7 +13,7 @@ ENDPOINT = """
 import json, sys
 import django
 django.setup()
-from annotation.actions.relevance_judge import default_prompts
+from annotation.judges.actions.relevance_judge import default_prompts
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.endpoints import create_endpoint
 from cqa_site.runs.models import Endpoint
@@ -31,7 +31,7 @@ START = """
 import json, sys
 import django
 django.setup()
-from annotation.actions.relevance_judge import SINGLE, target_of
+from annotation.judges.actions.relevance_judge import SINGLE, target_of
 from annotation.models import Campaign
 from cqa_site.people.models import User
 from cqa_site.runs.actions.runs import RunPlan, start_run

@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-PROMPT = Path(__file__).parent.parent / "annotation" / "prompts" / "relevance_single.md"
+PROMPT = Path(__file__).parents[1] / "annotation/judges/prompts/relevance_single.md"
 LEVELS = """0: No argument. Says nothing that helps to compare the two objects.
 1: Information on one object only.
 2: Compares the two objects, with a weak or missing ground.

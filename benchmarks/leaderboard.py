@@ -84,9 +84,9 @@ def say(name: str, seconds: float, note: str = "") -> None:
 
 
 def measure_methods(options: argparse.Namespace) -> pd.DataFrame:
-    from benchmark.methods.board import make_board
-    from benchmark.methods.board_options import BoardOptions
-    from benchmark.methods.compqa_rubric import COMPQA
+    from benchmark.leaderboard.methods.board import make_board
+    from benchmark.leaderboard.methods.options import BoardOptions
+    from benchmark.rubrics.methods.compqa_rubric import COMPQA
 
     maxima = {each.key: each.maximum for each in COMPQA.criteria}
     groups = {each.key: [c.key for c in COMPQA.of_group(each.key)] for each in COMPQA.groups}
@@ -106,10 +106,11 @@ def measure_site(points: pd.DataFrame) -> None:
     call_command("migrate", verbosity=0)
     call_command("createcachetable", verbosity=0)
     rubric, boss = fill(points)
-    from benchmark.actions.boards import BOARDS
-    from benchmark.reports import board_figures, board_rows
-    from benchmark.reports.board_markers import board_marker
-    from benchmark.reports.score_agreement import compute
+    from benchmark.agreement.reports.agreement import compute
+    from benchmark.leaderboard.actions import BOARDS
+    from benchmark.leaderboard.reports import figures as board_figures
+    from benchmark.leaderboard.reports import rows as board_rows
+    from benchmark.leaderboard.reports.markers import board_marker
     from cqa_site.results.keeping import store_live
 
     seconds, (table, draws) = best_time(lambda: board_rows.board_table(rubric), 1)
@@ -137,7 +138,7 @@ def made(rows, sha256, marker, recipe, board, agreement):
 
 def fill(points: pd.DataFrame):
     """A study with an answer and a judge's sheet for every row."""
-    from benchmark.actions.rubrics import default_rubric
+    from benchmark.rubrics.actions import default_rubric
     from tests.cast import make_member, make_study
 
     study = make_study("Benchmark")
@@ -148,9 +149,9 @@ def fill(points: pd.DataFrame):
 
 
 def fill_answers(study, points: pd.DataFrame) -> list:
-    from annotation.actions.conditions import condition
-    from annotation.models import Answer, Comparison, Question, System
-    from annotation.models.questions import text_key
+    from annotation.answers.models.answers import Answer, System
+    from annotation.corpus.models.questions import Comparison, Question, text_key
+    from annotation.generation.actions.kind import condition
 
     comparison = Comparison.objects.create(study=study, object1="tea", object2="coffee")
     questions = Question.objects.bulk_create(
@@ -185,7 +186,7 @@ def fill_answers(study, points: pd.DataFrame) -> list:
 
 
 def fill_sheets(study, rubric, answers: list, points: pd.DataFrame) -> None:
-    from benchmark.models import ScoreSheet
+    from benchmark.scoring.models.sheets import ScoreSheet
     from cqa_site.people.models import Rater
 
     judge = Rater.objects.create(study=study, kind="model", name="Judge", external_id="judge")

@@ -6,7 +6,7 @@ from cryptography.fernet import Fernet
 from django.conf import settings
 from django.core.checks import Error, Tags, register
 
-from cqa_site.judging.addresses import NotAnAllowList, parse_allowed
+from cqa_site.judging.transport.addresses import NotAnAllowList, parse_allowed
 
 PROCESS_LOCAL = (
     "django.core.cache.backends.locmem.LocMemCache",

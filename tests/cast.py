@@ -2,8 +2,8 @@
 
 from django.test import Client
 
-from annotation.models import Argument, Campaign, Comparison, Guideline, Item
-from annotation.models.questions import text_key
+from annotation.corpus.models.questions import Argument, Comparison, text_key
+from annotation.labelling.models.campaigns import Campaign, Guideline, Item
 from cqa_site.people.models import Membership, Role, Study, User
 
 LEVELS = [

@@ -78,10 +78,10 @@ def written_by_hand():
 @pytest.fixture(scope="session", autouse=True)
 def _vectors_from_words():
     """Figures of faithfulness follow many an action; only tests of the model itself load it."""
-    from tests.annotation.made_faithfulness import WordVectors
+    from tests.annotation.faithfulness.made_faithfulness import WordVectors
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("annotation.actions.faithfulness_making.SentenceEmbedder", WordVectors)
+        patch.setattr("annotation.faithfulness.actions.making.SentenceEmbedder", WordVectors)
         yield
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from annotation.reports.argument_lists import label_source
+from annotation.consensus.reports import label_source
 
 register = template.Library()
 

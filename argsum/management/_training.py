@@ -9,9 +9,10 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotation.management.studies import add_study_arguments, study_of
-from argsum.actions.scorer_models import ScorerRefused, checkpoint_of
-from argsum.actions.scorers import keep_new
-from argsum.models import Dataset, Scorer
+from argsum.datasets.models import Dataset
+from argsum.scorers.actions.models import ScorerRefused, checkpoint_of
+from argsum.scorers.actions.scorers import keep_new
+from argsum.scorers.models import Scorer
 from cqa_site.judging.embedding import PACKAGED_MODEL, EmbeddingsUnavailable
 from cqa_site.people.models import Study
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from argsum.methods.system_grids import Parameter
+from argsum.systems.methods.grids import Parameter
 from cqa_site.stats.arrays import FloatArray, IntArray
 
 from .candidates import FILL_UP, NO_CANDIDATES, CandidateRule, find_candidates

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from argsum.methods.scoring import Scores
-from argsum.methods.sentences import is_one_sentence
-from argsum.methods.system_grids import Parameter
+from argsum.datasets.methods.sentences import is_one_sentence
+from argsum.systems.methods.grids import Parameter
+from argsum.systems.methods.scoring import Scores
 from cqa_site.stats.arrays import FloatArray
 
 from .contract import PLAIN, CellData, KeyPoint, Parameters, Summary, Tools, gettext_noop

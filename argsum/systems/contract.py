@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from argsum.methods.scoring import Scores
-from argsum.methods.system_grids import Grid, GridNotValid, Parameter, Value, check_values
+from argsum.systems.methods.grids import Grid, GridNotValid, Parameter, Value, check_values
+from argsum.systems.methods.scoring import Scores
 
 Parameters = Mapping[str, Value]
 # Who may write beside a system that picks texts, and beside one that finds clusters.

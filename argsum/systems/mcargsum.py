@@ -1,16 +1,16 @@
 """MCArgSum: clusters by average linkage, which its parameters may take beyond the paper.
 
-The linkage is in `argsum.methods.mcargsum`, as the figures of a match scorer are made with it.
+The linkage is in `methods/mcargsum.py`, as the figures of a match scorer are made with it.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from argsum.methods.cluster_refining import refine_clusters
-from argsum.methods.mcargsum import MIN_SIZE, THRESHOLDS, merge_clusters
-from argsum.methods.profiles import profile_scores
-from argsum.methods.scoring import Scores
-from argsum.methods.system_grids import Grid, Parameter
+from argsum.systems.methods.cluster_refining import refine_clusters
+from argsum.systems.methods.grids import Grid, Parameter
+from argsum.systems.methods.mcargsum import MIN_SIZE, THRESHOLDS, merge_clusters
+from argsum.systems.methods.profiles import profile_scores
+from argsum.systems.methods.scoring import Scores
 
 from .contract import (
     CLUSTERING,

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from argsum.methods.system_grids import Parameter
+from argsum.systems.methods.grids import Parameter
 from cqa_site.stats.arrays import FloatArray
 
 from .candidates import FILL_UP, NO_CANDIDATES, CandidateRule, find_candidates

@@ -9,8 +9,8 @@ from functools import cache
 
 import numpy as np
 
-from argsum.methods.mcargsum import MIN_SIZE, UNCLUSTERED, numbered
-from argsum.methods.system_grids import Parameter
+from argsum.systems.methods.grids import Parameter
+from argsum.systems.methods.mcargsum import MIN_SIZE, UNCLUSTERED, numbered
 from cqa_site.stats.arrays import FloatArray
 
 from .contract import (

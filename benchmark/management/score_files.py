@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.actions.importing import Outcome
+from annotation.imports.actions import Outcome
 from annotation.management.commands._importing import ORIGIN, ImportCommand
 from cqa_site.people.models import Study
 

@@ -12,8 +12,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from annotation.models import Answer, System
-from annotation.reports.conditions import names_of, under, without_superseded
+from annotation.answers.models.answers import Answer, System
+from annotation.answers.reports.conditions import names_of, under, without_superseded
 from benchmark.preferences.controls import Known, controls_of
 from benchmark.preferences.kind import PreferenceContent
 from benchmark.preferences.methods.answer_pairs import Candidate

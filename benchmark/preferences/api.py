@@ -9,8 +9,8 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from annotation.forms.editing import LARGEST
-from annotation.models import Answer
+from annotation.answers.models.answers import Answer
+from annotation.editing.forms import LARGEST
 from benchmark.preferences import reports
 from benchmark.preferences.actions import MOST_PAIRS, plan_of, plan_round
 from benchmark.preferences.forms import MOST_CONTROLS, RoundForm
@@ -28,8 +28,8 @@ from cqa_site.rounds.plan_form import LONGEST_INSTRUCTIONS
 from cqa_site.rounds.qualifying import EXCLUSIONS
 from cqa_site.runs.api.bodies import PlanInput
 from cqa_site.runs.api.starts import Given, Start, as_typed, key_of
-from cqa_site.runs.plan_form import PlanForm
-from cqa_site.web.strict_filters import TrueFalseFilter, refuse_unknown
+from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.web.rest.strict_filters import TrueFalseFilter, refuse_unknown
 
 SHOWN = (
     PreferenceSheet.State.SUBMITTED,

@@ -19,8 +19,8 @@ from django.utils.translation import gettext as _
 from benchmark.preferences.methods.answer_pairs import Candidate
 from benchmark.preferences.methods.verdicts import FIRST, SECOND
 from benchmark.preferences.reports import rubric_of
-from benchmark.reports.scored_by_people import PEOPLE
-from benchmark.reports.sheet_rows import counted_sheets
+from benchmark.scoring.reports.scored_by_people import PEOPLE
+from benchmark.scoring.reports.sheet_rows import counted_sheets
 from cqa_site.people.models import Study
 from cqa_site.rounds.kind import RoundNotReady
 

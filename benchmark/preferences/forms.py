@@ -9,9 +9,9 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.forms.conditions import ConditionsField
-from annotation.models import Answer, System
-from annotation.models.editing import plain_lines
+from annotation.answers.forms.conditions import ConditionsField
+from annotation.answers.models.answers import Answer, System
+from annotation.editing.models import plain_lines
 from benchmark.preferences.actions import MOST_PAIRS, Plan
 from benchmark.preferences.kind import PREFERRING, PreferenceContent, turned
 from benchmark.preferences.methods.verdicts import OUTCOME_OF

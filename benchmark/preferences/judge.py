@@ -12,12 +12,12 @@ from django.db.models import Count, Exists, Model, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.methods.seeded_sample import seeded_places
-from benchmark.actions.judge_prompts import NO_ASPECT, question_text
+from annotation.corpus.methods.seeded_sample import seeded_places
+from benchmark.judges.actions.prompts import NO_ASPECT, question_text
 from benchmark.preferences.kind import SAID_LEFT, SAID_RIGHT, turned
 from benchmark.preferences.methods.verdicts import BOTH_BAD, LEFT, RIGHT, TIE
 from benchmark.preferences.models import Pair, PreferenceItem, PreferenceSheet
-from benchmark.reports.scored_by_people import PEOPLE
+from benchmark.scoring.reports.scored_by_people import PEOPLE
 from cqa_site.judging.extraction import ReplyNotUsable, Unscored
 from cqa_site.judging.neutral import fence, fence_token, neutralise, quote
 from cqa_site.judging.parsing import PARSER_VERSION, Choice, parse_choice
@@ -28,8 +28,8 @@ from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.kind_parts import CallSubjects, Item, Previewed, PromptKind, Titles
 from cqa_site.runs.kinds import Ended, Question, Reading, Subject
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+from cqa_site.runs.planning.spread import MOST
 from cqa_site.runs.raters import rater_of
-from cqa_site.runs.spread import MOST
 
 KIND, PROMPT = "preferring", "preference"
 CHOICES = ("all", "judged", "round", "sample")
@@ -51,7 +51,7 @@ PROMPTS = {
     PROMPT: PromptKind(
         lazy("Which of two answers is better"),
         LAYOUT,
-        Path(__file__).parent.parent / "prompts" / "preference.md",
+        Path(__file__).parent / "prompts" / "preference.md",
     )
 }
 SAID = ("call", "fence", "state", "verdict", "comment", "reason", "submitted_at")

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as lazy
 from benchmark.preferences.judge import KIND, PROMPT, target_of
 from benchmark.preferences.models import PreferenceRound
 from cqa_site.people.models import Study
-from cqa_site.runs.plan_form import PlanForm
+from cqa_site.runs.forms.plan import PlanForm
 
 
 class PreferringRunForm(PlanForm):

@@ -15,8 +15,8 @@ from benchmark.preferences.judge_form import PreferringRunForm
 from benchmark.preferences.methods.verdicts import TIE
 from benchmark.preferences.models import PreferenceRound, PreferenceSheet
 from cqa_site.people.models import Study
+from cqa_site.runs.forms.plan import PlanForm
 from cqa_site.runs.models import Run
-from cqa_site.runs.plan_form import PlanForm
 from cqa_site.runs.raters import rater_of
 from cqa_site.runs.views.context import run_context
 from cqa_site.runs.views.face import PER_PAGE, Part, RunFace, Taken, run_urls

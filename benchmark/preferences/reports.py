@@ -11,10 +11,10 @@ from django.db.models import Avg, Count, Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from benchmark.models import RubricVersion
 from benchmark.preferences.models import PreferenceSheet
-from benchmark.reports.scored_by_people import PEOPLE
-from benchmark.reports.sheet_rows import counted_sheets
+from benchmark.rubrics.models import RubricVersion
+from benchmark.scoring.reports.scored_by_people import PEOPLE
+from benchmark.scoring.reports.sheet_rows import counted_sheets
 from cqa_site.judging.identity import digest
 from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.progress import COUNTED

@@ -6,8 +6,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from benchmark.reports.board_paper import paper_rows
-from benchmark.reports.board_view import board_rows, judge_name, ranking_of
+from benchmark.leaderboard.reports.paper import paper_rows
+from benchmark.leaderboard.reports.view import board_rows, judge_name, ranking_of
 from cqa_site.results.boards import NOTHING, Board, BoardCell, BoardRow, figure_cell
 from cqa_site.runs.templatetags.ledger import money
 from cqa_site.web.tables import text_of

@@ -3,7 +3,7 @@
 from django_filters import rest_framework as filters
 
 from cqa_site.people.models import Role
-from cqa_site.web.strict_filters import TrueFalseFilter
+from cqa_site.web.rest.strict_filters import TrueFalseFilter
 
 
 class MemberFilter(filters.FilterSet):

@@ -25,7 +25,7 @@ from cqa_site.api.views import AdminViews, StudyViews
 from cqa_site.people.actions import invitations, members
 from cqa_site.people.forms import InvitationForm
 from cqa_site.people.models import AuditEvent, Invitation, Membership
-from cqa_site.web.problems import Conflict
+from cqa_site.web.rest.problems import Conflict
 
 
 class MemberViews(AdminViews):

@@ -17,7 +17,7 @@ from rest_framework.viewsets import GenericViewSet
 from cqa_site.people.access import membership_or_404
 from cqa_site.people.models import Membership, Role, Study
 from cqa_site.people.tokens import SAFE_METHODS
-from cqa_site.web.strict_filters import refuse_unknown
+from cqa_site.web.rest.strict_filters import refuse_unknown
 
 from .requests import AnyRequest, Request
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from .chat import CallFailed, Failure
 from .completions import decode, storable
-from .refusals import failure_of, status_inside
+from .transport.refusals import failure_of, status_inside
 
 # Of an error's body; more says nothing more.
 LONGEST_ERROR = 65_536

@@ -6,7 +6,7 @@ from typing import Any
 
 from .chat import CallFailed, ChatReply, Failure
 from .completions import reply_of, storable
-from .refusals import failure_of
+from .transport.refusals import failure_of
 
 
 def reply_of_line(line: Mapping[str, Any] | None) -> ChatReply:

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from cqa_site.api.inputs import Input, NothingInput
 from cqa_site.api.requests import Request
-from cqa_site.web.problems import conflict_on
+from cqa_site.web.rest.problems import conflict_on
 
 from . import keeping
 from .kind import ResultKind

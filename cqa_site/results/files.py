@@ -6,9 +6,9 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.cache import get_conditional_response
 
-from cqa_site.web import charts
+from cqa_site.reproduction.tables import PaperTable
+from cqa_site.web.charts import drawing as charts
 from cqa_site.web.downloads import as_file
-from cqa_site.web.paper_tables import PaperTable
 from cqa_site.web.tables import TableData
 
 from .checking import MANIFEST, ROWS, archive_of, as_json, manifest_of

@@ -22,7 +22,7 @@ from cqa_site.api.inputs import Input, NothingInput, require_valid
 from cqa_site.api.requests import AnyRequest, Request
 from cqa_site.api.views import StudyViews
 from cqa_site.people.models import Study
-from cqa_site.web.problems import conflict_on
+from cqa_site.web.rest.problems import conflict_on
 
 from .kind import RoundNotReady, TaskKind
 from .models import Place

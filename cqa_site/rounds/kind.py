@@ -63,7 +63,7 @@ class TaskKind:
     """One kind of work for people: what the engine asks whoever serves it, and how.
 
     Its children are the policies of serving: sheets come one by one or lie on desks
-    (`cqa_site.rounds.policies`), labels come in blocks (`annotation.actions.blocks`).
+    (`cqa_site.rounds.policies`), labels come in blocks (`annotation.labelling.actions.blocks`).
     """
 
     name: ClassVar[str]

@@ -2,11 +2,11 @@
 
 from cqa_site.judging.chat import CallFailed
 
-from . import draining  # noqa: F401  carries calls in place where work runs so
 from .actions.endpoints import probe
+from .carrying import draining  # noqa: F401  carries calls in place where work runs so
 from .jobs import JobRefused, Work, handles
 from .models import Endpoint, Run
-from .planning import write_calls
+from .planning.planning import write_calls
 
 
 @handles("plan_run")
@@ -40,7 +40,7 @@ def probe_endpoint(work: Work) -> None:
 @handles("run_webhook")
 def run_webhook(work: Work) -> None:
     """Tell the address of a run that it ended."""
-    from .webhooks import send
+    from .carrying.webhooks import send
 
     send(
         Run.objects.select_related("study", "budget", "endpoint").get(

@@ -4,7 +4,8 @@ from celery import shared_task
 
 from cqa_site.web.housekeeping import keep_house
 
-from . import draining, jobs, provider_batches
+from . import jobs
+from .carrying import draining, provider_batches
 
 
 @shared_task(ignore_result=True, acks_late=False, max_retries=0)

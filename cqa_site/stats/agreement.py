@@ -1,18 +1,18 @@
 """Every agreement statistic under one name; the modules behind hold one topic each."""
 
-from cqa_site.stats.alpha import krippendorff_alpha
-from cqa_site.stats.coincidence import LEVELS, Level
-from cqa_site.stats.confusion import coincidences, confusion
-from cqa_site.stats.disagreement import per_item_disagreement, per_label_agreement
-from cqa_site.stats.kappa import Weights, cohen_kappa, fleiss_kappa
-from cqa_site.stats.pairwise import (
+from cqa_site.stats.reliability.alpha import krippendorff_alpha
+from cqa_site.stats.reliability.coincidence import LEVELS, Level
+from cqa_site.stats.reliability.confusion import coincidences, confusion
+from cqa_site.stats.reliability.disagreement import per_item_disagreement, per_label_agreement
+from cqa_site.stats.reliability.kappa import Weights, cohen_kappa, fleiss_kappa
+from cqa_site.stats.reliability.pairwise import (
     PAIR_STATISTICS,
     PairStatistic,
     PairwiseMatrix,
     pairwise_agreement,
     pairwise_matrix,
 )
-from cqa_site.stats.percent import percent_agreement
+from cqa_site.stats.reliability.percent import percent_agreement
 
 __all__ = [
     "LEVELS",

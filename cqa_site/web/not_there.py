@@ -11,7 +11,7 @@ class NotThere(LookupError):
 
 
 class NotFound:
-    """Answer 404 on pages; the interface has a handler of its own, `cqa_site.web.problems`."""
+    """Answer 404 on pages; the interface has its own, `cqa_site.web.rest.problems`."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

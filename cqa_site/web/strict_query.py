@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from .problems import MEDIA_TYPE, body
+from .rest.problems import MEDIA_TYPE, body
 
 LONGEST_NAME, LONGEST_VALUE = 100, 2_000
 MOST_VALUES = 500

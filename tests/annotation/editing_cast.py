@@ -2,9 +2,9 @@
 
 import itertools
 
-from annotation.actions import editing_rounds
-from annotation.actions.editing_kind import EditContent
-from annotation.models import EditingSheet, Revision
+from annotation.editing.actions import rounds as editing_rounds
+from annotation.editing.actions.kind import EditContent
+from annotation.editing.models import EditingSheet, Revision
 from cqa_site.people.models import Role
 from cqa_site.rounds.opening import open_round
 from cqa_site.rounds.saving import Sent, submit_sheet

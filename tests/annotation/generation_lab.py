@@ -1,7 +1,8 @@
 """A study with questions, arguments and labels, and a scripted endpoint that writes answers."""
 
-from annotation.models import Argument, Campaign, Comparison, FinalLabel, Question
-from annotation.models.questions import text_key
+from annotation.consensus.models import FinalLabel
+from annotation.corpus.models.questions import Argument, Comparison, Question, text_key
+from annotation.labelling.models.campaigns import Campaign
 from cqa_site.people.models import Role, Study, User
 from cqa_site.runs.actions.runs import RunPlan, start_run
 from cqa_site.runs.models import Endpoint, Run

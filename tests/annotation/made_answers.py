@@ -1,8 +1,9 @@
 """Invented questions, systems and answers."""
 
-from annotation.actions.answer_lists import argument_list
-from annotation.actions.conditions import condition
-from annotation.models import Answer, Comparison, Question, System
+from annotation.answers.actions.lists import argument_list
+from annotation.answers.models.answers import Answer, System
+from annotation.corpus.models.questions import Comparison, Question
+from annotation.generation.actions.kind import condition
 from tests.cast import make_arguments
 
 

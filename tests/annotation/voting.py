@@ -2,8 +2,9 @@
 
 import itertools
 
-from annotation.actions import answering, serving
-from annotation.models import Assignment, Campaign
+from annotation.labelling.actions import answering, serving
+from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.votes import Assignment
 from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.models import Place
 from cqa_site.rounds.opening import open_round

@@ -10,34 +10,22 @@ from django.test import override_settings
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from annotation.actions import (
-    adjudication,
-    answering,
-    consensus,
-    exports,
-    faithfulness,
-    serving,
-    trained_judge,
-)
-from annotation.actions.editing_discussion import add_comment
-from annotation.actions.retrieval_cam import set_service
-from annotation.actions.snapshots import CAMPAIGNS
-from annotation.models import (
-    Adoption,
-    Campaign,
-    Exclusion,
-    ImportBatch,
-    ImportFile,
-    ImportMatch,
-    ImportProblem,
-    Item,
-    JudgeLabel,
-    TrainedJudge,
-)
-from argsum.actions.key_point_boards import KEY_POINTS
-from argsum.reports.summary_choice import board_choice
-from benchmark.actions.boards import BOARDS
-from benchmark.actions.rubrics import default_rubric
+from annotation.consensus.actions import adjudication, consensus
+from annotation.consensus.models import Adoption
+from annotation.editing.actions.discussion import add_comment
+from annotation.exports.actions import exports
+from annotation.faithfulness.actions import faithfulness
+from annotation.figures.actions import CAMPAIGNS
+from annotation.imports.models import ImportBatch, ImportFile, ImportMatch, ImportProblem
+from annotation.judges.actions import trained_judge
+from annotation.judges.models import JudgeLabel, TrainedJudge
+from annotation.labelling.actions import answering, serving
+from annotation.labelling.models.campaigns import Campaign, Exclusion, Item
+from annotation.retrieval.actions.cam import set_service
+from argsum.leaderboard.actions import KEY_POINTS
+from argsum.leaderboard.reports.choice import board_choice
+from benchmark.leaderboard.actions import BOARDS
+from benchmark.rubrics.actions import default_rubric
 from cqa_site.people.actions.invitations import create_invitation
 from cqa_site.people.models import AuditEvent, Rater, Role, User
 from cqa_site.people.tokens import create_token
@@ -46,19 +34,20 @@ from cqa_site.rounds.crowd.participants import PlatformIds, create_link, note_fa
 from cqa_site.rounds.opening import close_round, open_round
 from cqa_site.rounds.serving import next_sheet
 from cqa_site.runs import jobs
-from cqa_site.web.throttle import CourtesyThrottle
+from cqa_site.web.rest.throttle import CourtesyThrottle
 from tests.annotation.editing_cast import hand_in as hand_in_edit
 from tests.annotation.editing_cast import make_round, sheets_of
-from tests.annotation.made_answers import make_answer, make_list, make_question
-from tests.annotation.made_faithfulness import (
+from tests.annotation.faithfulness.made_faithfulness import (
     compute,
     hand_in,
     make_closed_round,
     make_coherence,
 )
+from tests.annotation.made_answers import make_answer, make_list, make_question
 from tests.annotation.made_generations import make_generation, make_launch
-from tests.annotation.made_retrieval import make_cam_request, make_corpus
+from tests.annotation.retrieval.made_retrieval import make_cam_request, make_corpus
 from tests.annotation.voting import vote
+from tests.argsum.counting.made_counting_runs import make_counting_run
 from tests.argsum.made_cells import (
     make_argsum,
     make_dataset,
@@ -66,7 +55,6 @@ from tests.argsum.made_cells import (
     make_scorer,
     make_system_run,
 )
-from tests.argsum.made_counting_runs import make_counting_run
 from tests.benchmark.made_judges import make_scoring_run
 from tests.benchmark.made_rounds import make_round as make_scoring_round
 from tests.benchmark.made_scores import make_scored_answers

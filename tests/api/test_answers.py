@@ -6,7 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotation.models import FinalLabel
+from annotation.consensus.models import FinalLabel
 from tests.annotation.made_answers import make_answer, make_list, make_question, make_system
 from tests.cast import make_arguments, make_campaign, make_member, make_study
 

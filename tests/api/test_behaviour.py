@@ -7,10 +7,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.models import Assignment, Item
+from annotation.labelling.models.campaigns import Item
+from annotation.labelling.models.votes import Assignment
 from cqa_site.people.models import ApiToken, AuditEvent
 from cqa_site.runs import jobs
-from cqa_site.web.throttle import CourtesyThrottle
+from cqa_site.web.rest.throttle import CourtesyThrottle
 from tests.cast import make_arguments
 
 from .conftest import client_of

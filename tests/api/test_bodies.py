@@ -5,20 +5,25 @@ import json
 import pytest
 from django.apps import apps
 
-from annotation.api import inputs
-from annotation.forms.campaigns import CampaignForm
-from annotation.forms.consensus import ConsensusForm
-from annotation.forms.editing import RoundForm as EditingRoundForm
-from annotation.forms.generation import GenerationForm
-from annotation.forms.judging import RunForm
-from annotation.forms.quality import ControlChangeForm
-from annotation.models import campaigns_of
-from argsum.api.system_runs import SystemRunInput
-from argsum.forms.counting import RoundForm as CountingRoundForm
-from argsum.forms.scorers import ScorerForm, TrainForm, TryForm
-from benchmark.forms.scoring import RoundForm as ScoringRoundForm
+from annotation.consensus.api.inputs import ConsensusInput
+from annotation.consensus.forms import ConsensusForm
+from annotation.editing.api.inputs import EditingRoundInput
+from annotation.editing.forms import RoundForm as EditingRoundForm
+from annotation.generation.api.inputs import AnswersRunInput, LaunchInput
+from annotation.generation.forms.generation import GenerationForm
+from annotation.judges.api.inputs import RunInput
+from annotation.judges.forms.judging import RunForm
+from annotation.labelling.api.inputs import CampaignInput
+from annotation.labelling.forms.campaigns import CampaignForm
+from annotation.labelling.models.campaigns import campaigns_of
+from annotation.quality.api.inputs import ControlChangeInput
+from annotation.quality.forms import ControlChangeForm
+from argsum.counting.forms.rounds import RoundForm as CountingRoundForm
+from argsum.keypoints.api.system_runs import SystemRunInput
+from argsum.scorers.forms import ScorerForm, TrainForm, TryForm
 from benchmark.preferences.api import PreferenceRoundInput
 from benchmark.preferences.forms import RoundForm as PreferenceRoundForm
+from benchmark.scoring.forms.scoring import RoundForm as ScoringRoundForm
 from cqa_site.api.bodies import InvitationInput, StudyInput
 from cqa_site.people.forms import InvitationForm, StudyForm
 from cqa_site.rounds.crowd.api_bodies import CrowdLinkInput
@@ -31,7 +36,7 @@ from cqa_site.runs.api.bodies import (
     PromptInput,
     PromptTextInput,
 )
-from cqa_site.runs.forms import EndpointForm, LimitsForm
+from cqa_site.runs.forms.endpoints import EndpointForm, LimitsForm
 from cqa_site.runs.prompt_form import PromptForm
 
 from .routes import LISTS, NOWHERE, WRITES
@@ -206,9 +211,9 @@ DECLARED |= {
         PromptInput: ("prompts",),
         PromptTextInput: ("prompt",),
         PreviewInput: ("prompt_preview",),
-        inputs.RunInput: ("runs", "run_estimate"),
+        RunInput: ("runs", "run_estimate"),
         LimitsInput: ("run",),
-        inputs.LaunchInput: ("generation_launches", "generation_launch_estimate"),
+        LaunchInput: ("generation_launches", "generation_launch_estimate"),
     }.items()
     for name in names
 }
@@ -216,18 +221,18 @@ DECLARED |= {
 
 def test_the_api_takes_what_the_pages_forms_take():
     pairs = {
-        inputs.CampaignInput: CampaignForm,
-        inputs.ControlChangeInput: ControlChangeForm,
-        inputs.ConsensusInput: ConsensusForm,
+        CampaignInput: CampaignForm,
+        ControlChangeInput: ControlChangeForm,
+        ConsensusInput: ConsensusForm,
         CrowdLinkInput: ParticipantLinkForm,
-        inputs.EditingRoundInput: EditingRoundForm,
+        EditingRoundInput: EditingRoundForm,
         EndpointInput: EndpointForm,
         InvitationInput: InvitationForm,
         LimitsInput: LimitsForm,
         PromptTextInput: PromptForm,
         PreferenceRoundInput: PreferenceRoundForm,
-        inputs.RunInput: RunForm,
-        inputs.AnswersRunInput: GenerationForm,
+        RunInput: RunForm,
+        AnswersRunInput: GenerationForm,
         StudyInput: StudyForm,
     }
     in_the_page_s_address = {"item_id", "campaign", "kind"}

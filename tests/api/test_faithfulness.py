@@ -2,7 +2,9 @@
 
 import pytest
 
-from annotation.models import FaithfulnessFigures, FinalLabel, Revision
+from annotation.consensus.models import FinalLabel
+from annotation.editing.models import Revision
+from annotation.faithfulness.models import FaithfulnessFigures
 from cqa_site.runs import jobs
 from cqa_site.runs.models import Job
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.models import FinalLabel
+from annotation.consensus.models import FinalLabel
 from cqa_site.runs import jobs
 from tests.annotation.voting import imported, make_raters
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from benchmark.actions.judge_prompts import default_prompts
-from cqa_site.web.throttle import CourtesyThrottle
+from benchmark.judges.actions.prompts import default_prompts
+from cqa_site.web.rest.throttle import CourtesyThrottle
+from tests.benchmark.judges.test_scoring_judge import Lab
 from tests.benchmark.made_judges import fair, obedient
 from tests.benchmark.made_scores import make_rater, make_sheets
-from tests.benchmark.test_scoring_judge import Lab
 from tests.runs.judging import script
 
 from .conftest import client_of

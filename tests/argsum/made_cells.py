@@ -2,24 +2,12 @@
 
 from types import SimpleNamespace
 
-from annotation.models.questions import text_key
-from argsum.models import (
-    Cell,
-    CellArgument,
-    CountingItem,
-    CountingRound,
-    CountingSlot,
-    CountSheet,
-    Dataset,
-    KeptCount,
-    KeyPointMatch,
-    MetricScore,
-    ReferenceKeyPoint,
-    Scorer,
-    SummarySet,
-    SystemRun,
-    SystemSummary,
-)
+from annotation.corpus.models.questions import text_key
+from argsum.counting.models import CountingItem, CountingRound, CountingSlot, CountSheet, KeptCount
+from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
+from argsum.keypoints.models import SummarySet, SystemRun, SystemSummary
+from argsum.metrics.models import MetricScore
+from argsum.scorers.models import Scorer
 from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.models import Place
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from argsum.actions.system_runs import SystemPlan, start_system
-from argsum.actions.writing import target_of
-from argsum.actions.writing_prompts import OF_VARIANT, default_prompts
-from argsum.models import Dataset, SystemRun
+from argsum.datasets.models import Dataset
+from argsum.keypoints.actions.system_runs import SystemPlan, start_system
+from argsum.keypoints.models import SystemRun
+from argsum.writing.actions.kind import target_of
+from argsum.writing.actions.prompts import OF_VARIANT, default_prompts
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.people.models import User
 from cqa_site.runs import jobs

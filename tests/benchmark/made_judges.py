@@ -4,10 +4,10 @@ import json
 import re
 from collections.abc import Callable
 
-from benchmark.actions.judge_prompts import GROUP, SHEET, default_prompts
-from benchmark.actions.judge_targets import target_of
-from benchmark.actions.rubrics import default_rubric
-from benchmark.methods.compqa_rubric import COMPQA
+from benchmark.judges.actions.prompts import GROUP, SHEET, default_prompts
+from benchmark.judges.actions.targets import target_of
+from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.runs import RunPlan

@@ -1,9 +1,9 @@
 """Scoring rounds for tests, with people who score in them."""
 
-from annotation.models import Answer
-from benchmark.actions import scoring_rounds
-from benchmark.actions.rubrics import default_rubric
-from benchmark.models import ScoringRound
+from annotation.answers.models.answers import Answer
+from benchmark.rubrics.actions import default_rubric
+from benchmark.scoring.actions import rounds as scoring_rounds
+from benchmark.scoring.models.rounds import ScoringRound
 from cqa_site.people.models import Study, User
 from cqa_site.rounds.opening import open_round
 

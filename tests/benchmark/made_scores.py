@@ -2,11 +2,13 @@
 
 import random
 
-from annotation.actions.conditions import condition
-from annotation.models import Answer, Comparison, Question, System
-from annotation.models.questions import text_key
-from benchmark.actions.rubrics import default_rubric
-from benchmark.models import BoardSnapshot, RubricVersion, ScoreSheet
+from annotation.answers.models.answers import Answer, System
+from annotation.corpus.models.questions import Comparison, Question, text_key
+from annotation.generation.actions.kind import condition
+from benchmark.leaderboard.models import BoardSnapshot
+from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import RubricVersion
+from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.people.models import Rater, Study
 
 TEXT = "A kayak is faster than a canoe [1]. A canoe carries more. Final Choice: kayak (answer {})."
@@ -99,8 +101,8 @@ def make_sheets(
 
 def as_first_version(snapshot: BoardSnapshot) -> BoardSnapshot:
     """The snapshot as version 1 of the leaderboard left it, stored."""
-    from benchmark.reports.board_figures import board_figures
-    from benchmark.reports.board_rows import pack_rows, read_rows
+    from benchmark.leaderboard.reports.figures import board_figures
+    from benchmark.leaderboard.reports.rows import pack_rows, read_rows
     from cqa_site.results.rows import json_sha256
 
     snapshot = BoardSnapshot.objects.get(pk=snapshot.pk)

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from annotation.actions.importing import Outcome, import_path
-from benchmark.methods.compqa_rubric import COMPQA
+from annotation.imports.actions import Outcome, import_path
+from benchmark.rubrics.methods.compqa_rubric import COMPQA
 
 KEYS = list(COMPQA.keys)
 ALL_ONES = {str(number): 1 for number in range(1, 16)}

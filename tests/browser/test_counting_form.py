@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from argsum.models import CountSheet, KeptCount
+from argsum.counting.models import CountSheet, KeptCount
+from tests.argsum.counting.made_counting import open_counting
 from tests.argsum.made_cells import make_dataset, make_set
-from tests.argsum.made_counting import open_counting
 from tests.cast import make_member, make_study
 
 pytestmark = pytest.mark.browser

@@ -9,8 +9,8 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from annotation.methods.citations import find_citations
-from annotation.models import EarlierDraft, EditingSheet, KeptText, Revision
+from annotation.answers.methods.citations import find_citations
+from annotation.editing.models import EarlierDraft, EditingSheet, KeptText, Revision
 from benchmarks.campaign_server import PASSWORD, CampaignServer
 from cqa_site.rounds.opening import close_round
 from tests.annotation.editing_cast import make_answers, make_round, sheets_of

@@ -8,8 +8,9 @@ import brotli
 import pytest
 from playwright.sync_api import expect
 
-from annotation.actions import guidelines
-from annotation.models import Assignment, Slot, VoteEvent
+from annotation.labelling.actions import guidelines
+from annotation.labelling.models.campaigns import Slot
+from annotation.labelling.models.votes import Assignment, VoteEvent
 from cqa_site.rounds.opening import close_round, open_round
 from tests.cast import make_campaign, make_member, make_study
 

@@ -15,9 +15,9 @@ from django.utils import timezone
 from django.utils.http import int_to_base36
 from pytest_django.live_server_helper import LiveServer
 
-from annotation.actions import importing
-from argsum.actions.key_point_boards import KEY_POINTS
-from benchmark.actions.boards import BOARDS
+from annotation.imports import actions as importing
+from argsum.leaderboard.actions import KEY_POINTS
+from benchmark.leaderboard.actions import BOARDS
 from cqa_site import home, urls
 from cqa_site.people.actions.invitations import create_invitation
 from cqa_site.people.models import User
@@ -25,7 +25,7 @@ from cqa_site.results import keeping
 from cqa_site.rounds.crowd.participants import PlatformIds, create_link, take_part
 from cqa_site.rounds.models import Participant
 from tests.annotation.made_generations import make_generation
-from tests.annotation.made_retrieval import make_corpus
+from tests.annotation.retrieval.made_retrieval import make_corpus
 from tests.cast import make_campaign
 from tests.runs.judging import good
 from tests.runs.made_runs import make_run

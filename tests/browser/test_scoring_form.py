@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from benchmark.models import KeptScore, ScoreSheet
+from benchmark.scoring.models.sheets import KeptScore, ScoreSheet
 from cqa_site.rounds.opening import close_round
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers

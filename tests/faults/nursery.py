@@ -91,7 +91,7 @@ def main() -> None:
     import openai.resources.chat.completions  # noqa: F401 - what takes longest
 
     import cqa_site.celery
-    import cqa_site.judging.openai_client
+    import cqa_site.judging.transport.openai_client
     import cqa_site.runs.management.commands.work  # noqa: F401
 
     # Nobody waits for the children, so they leave nothing behind.

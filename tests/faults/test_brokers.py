@@ -18,7 +18,7 @@ from tests.faults.test_label_race import query
 pytestmark = pytest.mark.slow
 ASK = """
 import django; django.setup()
-from annotation.actions.consensus import request_final_labels
+from annotation.consensus.actions.consensus import request_final_labels
 from annotation.models import Campaign
 print(request_final_labels(campaign=Campaign.objects.get()).public_id)
 """

@@ -20,10 +20,10 @@ START = """
 import json, sys
 import django
 django.setup()
-from annotation.actions.answer_prompts import PROMPTS
-from annotation.actions.answer_targets import target_of
+from annotation.generation.actions.prompts import PROMPTS
+from annotation.generation.actions.targets import target_of
 from cqa_site.runs.actions.first_prompts import first_prompts
-from annotation.actions.questions import add_missing_questions
+from annotation.answers.actions.questions import add_missing_questions
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.runs import RunPlan, start_run
 from cqa_site.runs.models import Endpoint

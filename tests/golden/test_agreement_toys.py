@@ -19,7 +19,6 @@ import math
 import pandas as pd
 import pytest
 
-from cqa_site.stats.aggregation import majority, split_pattern
 from cqa_site.stats.agreement import (
     cohen_kappa,
     coincidences,
@@ -29,9 +28,10 @@ from cqa_site.stats.agreement import (
     per_label_agreement,
     percent_agreement,
 )
-from cqa_site.stats.dawid_skene import dawid_skene
 from cqa_site.stats.intervals import clopper_pearson_interval, wilson_interval
-from cqa_site.stats.mace import mace
+from cqa_site.stats.latent.aggregation import majority, split_pattern
+from cqa_site.stats.latent.dawid_skene import dawid_skene
+from cqa_site.stats.latent.mace import mace
 from tests.stats.tables import ratings_of
 
 PANEL = ratings_of([[0, 0, 1], [1, 1, None], [2, 2, 2], [0, None, 2], [None, 2, None]])

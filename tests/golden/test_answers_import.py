@@ -5,11 +5,12 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from annotation.actions.importing import import_path
+from annotation.answers.models.answers import Answer, System
+from annotation.corpus.models.questions import ArgumentList, ListedArgument, Question
+from annotation.imports.actions import import_path
 from annotation.management.throwaway import throwaway_database
-from annotation.models import Answer, ArgumentList, ListedArgument, Question, System
 from cqa_site.people.models import Study
-from tests.annotation.methods.released import FOLDER, SILVER_50, SILVER_112
+from tests.annotation.released import FOLDER, SILVER_50, SILVER_112
 
 RAW = FOLDER.parent / "compqa" / "raw_summaries"
 FILES = sorted(RAW.glob("*.json"))

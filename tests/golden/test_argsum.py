@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from argsum.methods.cluster_figures import best_per_cell, cluster_figure
-from argsum.methods.released_scores import iter_cells, read_clusterings
-from argsum.reports.paper_printed import printed as printed_figures
-from argsum.reports.paper_release import Release
+from argsum.imports.methods.released_scores import iter_cells, read_clusterings
+from argsum.papers.reports.printed import printed as printed_figures
+from argsum.papers.reports.release import Release
+from argsum.scorers.methods.cluster_figures import best_per_cell, cluster_figure
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))
@@ -243,9 +243,9 @@ def light(monkeypatch):
     """Only people and the stored soft scores; all figures together are computed above."""
     parts = "counts debate_counts rouge_again llm_counts clusters weighted figure_2 candidates"
     for name in [*parts.split(), "examples", "minilm"]:
-        monkeypatch.setattr(f"argsum.reports.paper_figures.{name}", lambda *args: iter(()))
+        monkeypatch.setattr(f"argsum.papers.reports.figures.{name}", lambda *args: iter(()))
     kept = tuple(each for each in printed_figures() if each.table in ("people", "soft score"))
-    monkeypatch.setattr("argsum.reports.paper_figures.printed", lambda: kept)
+    monkeypatch.setattr("argsum.papers.reports.figures.printed", lambda: kept)
     return kept
 
 
@@ -263,7 +263,7 @@ def test_it_prints_one_line_for_each_figure(light):
 
 @on_release
 def test_a_figure_that_was_not_computed_is_never_a_match(light, monkeypatch):
-    monkeypatch.setattr("argsum.reports.paper_figures.people", lambda *args: iter(()))
+    monkeypatch.setattr("argsum.papers.reports.figures.people", lambda *args: iter(()))
     people = [line for line in run("--data", DATA).splitlines() if line.startswith("people")]
     assert len(people) == 3
     assert all("not in the data: its file is not in this folder" in line for line in people)

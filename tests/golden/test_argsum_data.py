@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from argsum.methods.argkp_files import read_argkp
-from argsum.methods.argument_files import read_argument_pairs
-from argsum.methods.preprocessing import prepare, summed
+from argsum.datasets.methods.argkp_files import read_argkp
+from argsum.datasets.methods.argument_files import read_argument_pairs
+from argsum.datasets.methods.preprocessing import prepare, summed
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))

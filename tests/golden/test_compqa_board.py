@@ -6,13 +6,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from benchmark.methods.board import Board, make_board
-from benchmark.methods.board_options import BoardOptions
-from benchmark.methods.board_ranks import OTHER_QUESTIONS
-from benchmark.methods.compqa_rubric import COMPQA
-from benchmark.methods.judged_files import read_judged_file
-from benchmark.reports.compqa_published_cells import JUDGES_3, ROWS
-from tests.benchmark.methods.made_boards import sheets
+from benchmark.imports.methods.judged_files import read_judged_file
+from benchmark.leaderboard.methods.board import Board, make_board
+from benchmark.leaderboard.methods.options import BoardOptions
+from benchmark.leaderboard.methods.ranks import OTHER_QUESTIONS
+from benchmark.papers.reports.published_cells import JUDGES_3, ROWS
+from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from tests.benchmark.leaderboard.made_boards import sheets
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))

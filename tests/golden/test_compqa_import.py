@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from annotation.actions.importing import import_path
+from annotation.imports.actions import import_path
 from annotation.management.throwaway import throwaway_database
-from benchmark.methods import score_recipes as recipes
-from benchmark.methods.compqa_rubric import COMPQA
-from benchmark.models import ScoreSheet
-from benchmark.reports.compqa_release import PEOPLE, our_sheets, paper_sheets, read_release
-from benchmark.reports.compqa_study import study_reproduction
-from benchmark.reports.compqa_values import agreement_values, scenario_values, score_values
-from benchmark.reports.sheet_rows import counted_sheets, sheet_table
+from benchmark.leaderboard.methods import recipes
+from benchmark.papers.reports.release import PEOPLE, our_sheets, paper_sheets, read_release
+from benchmark.papers.reports.study import study_reproduction
+from benchmark.papers.reports.values import agreement_values, scenario_values, score_values
+from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.scoring.models.sheets import ScoreSheet
+from benchmark.scoring.reports.sheet_rows import counted_sheets, sheet_table
 from cqa_site.people.models import Rater, Study
 
 ROOT = Path(__file__).resolve().parents[2]

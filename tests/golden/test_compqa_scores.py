@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from annotation.methods.raw_answers import RawAnswer, read_raw_answers
-from benchmark.methods import score_recipes as recipes
-from benchmark.methods.compqa_rubric import COMPQA
-from benchmark.methods.human_links import LETTERS, OPENING, Links, link_by_letters
-from benchmark.methods.human_scores import HumanScore, read_human_scores
-from benchmark.methods.judged_files import JudgedFile, judge_of, read_judged_file
-from benchmark.methods.judgement_keys import Reading
-from benchmark.methods.sentence_count import length_points, sentence_places
+from annotation.imports.methods.raw_answers import RawAnswer, read_raw_answers
+from benchmark.imports.methods.human_links import LETTERS, OPENING, Links, link_by_letters
+from benchmark.imports.methods.human_scores import HumanScore, read_human_scores
+from benchmark.imports.methods.judged_files import JudgedFile, judge_of, read_judged_file
+from benchmark.judges.methods.judgement_keys import Reading
+from benchmark.leaderboard.methods import recipes
+from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.scoring.methods.sentence_count import length_points, sentence_places
 from cqa_site.stats.agreement import krippendorff_alpha
 from cqa_site.stats.ratings import Ratings
 

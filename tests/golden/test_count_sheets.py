@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from argsum.methods.metric_correlation import pairwise_pearson
-from argsum.methods.released_rows import LEFT_OUT
-from argsum.models import Cell, CountSheet, SummarySet
+from argsum.counting.methods.released_rows import LEFT_OUT
+from argsum.counting.models import CountSheet
+from argsum.datasets.models import Cell
+from argsum.keypoints.models import SummarySet
+from argsum.metrics.methods.correlation import pairwise_pearson
 from tests.cast import make_study
 
 _DEFAULT = Path(__file__).resolve().parents[2].parent / "shared" / "data"

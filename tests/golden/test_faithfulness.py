@@ -8,12 +8,12 @@ import json
 
 import pytest
 
-from annotation.methods.faithfulness import measure, pool
-from annotation.methods.faithfulness_relevance import cited_in_paper_segments, score_sets
-from annotation.methods.final_labels import read_final_labels
-from annotation.methods.gold import read_gold
-from annotation.methods.silver import read_silver
-from tests.annotation.methods.released import FINAL, FOLDER, GOLD, SILVER_50, SILVER_112, needs
+from annotation.faithfulness.methods.faithfulness import measure, pool
+from annotation.faithfulness.methods.relevance import cited_in_paper_segments, score_sets
+from annotation.imports.methods.final_labels import read_final_labels
+from annotation.imports.methods.gold import read_gold
+from annotation.imports.methods.silver import read_silver
+from tests.annotation.released import FINAL, FOLDER, GOLD, SILVER_50, SILVER_112, needs
 
 FILES = {"silver_112x3": SILVER_112, "silver_50x3": SILVER_50}
 HUMAN = FOLDER.parent / "compqa" / "raw_summaries" / "human.json"

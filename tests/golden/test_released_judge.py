@@ -2,13 +2,14 @@
 
 import pytest
 
-from annotation.actions.consensus import recompute_final_labels
-from annotation.management.reproduction import find_files, import_all
-from annotation.models import ImportFile, campaigns_of
-from annotation.reports.judge_figures import compute_figures
-from annotation.reports.judge_versions import Choice
+from annotation.consensus.actions.consensus import recompute_final_labels
+from annotation.imports.models import ImportFile
+from annotation.judges.reports.figures import compute_figures
+from annotation.judges.reports.versions import Choice
+from annotation.labelling.models.campaigns import campaigns_of
+from annotation.papers.reproduction import find_files, import_all
 from cqa_site.people.models import Study
-from tests.annotation.methods.released import FINAL, FOLDER, needs
+from tests.annotation.released import FINAL, FOLDER, needs
 
 pytestmark = pytest.mark.django_db
 

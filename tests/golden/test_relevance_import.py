@@ -4,22 +4,14 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotation.management.reproduction import Choices, reproduce_relevance
+from annotation.labelling.models.campaigns import Campaign
 from annotation.management.throwaway import throwaway_database
-from annotation.models import Campaign
-from annotation.reports.relevance_paper import crowd_values
-from annotation.reports.relevance_published import PUBLISHED, table_3
-from cqa_site.web.paper_tables import fill
+from annotation.papers.reports.relevance_paper import crowd_values
+from annotation.papers.reports.relevance_published import PUBLISHED, table_3
+from annotation.papers.reproduction import Choices, reproduce_relevance
+from cqa_site.reproduction.tables import fill
 from tests import cast
-from tests.annotation.methods.released import (
-    EXPERTS,
-    FINAL,
-    FOLDER,
-    GOLD,
-    SILVER_50,
-    SILVER_112,
-    VOTES,
-)
+from tests.annotation.released import EXPERTS, FINAL, FOLDER, GOLD, SILVER_50, SILVER_112, VOTES
 
 FILES = (VOTES, EXPERTS, FINAL, SILVER_112, SILVER_50, GOLD)
 ABSENT = [path.name for path in FILES if not path.exists()]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from cqa_site.stats.aggregation import majority, split_pattern
 from cqa_site.stats.agreement import krippendorff_alpha
+from cqa_site.stats.latent.aggregation import majority, split_pattern
 from cqa_site.stats.ratings import Ratings
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -20,9 +20,9 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from benchmark.reports.compqa_names import NAMES
-from benchmark.reports.compqa_paper import compqa_reproduction
-from benchmark.reports.compqa_published import IMPOSSIBLE, PRINTED
+from benchmark.papers.reports.names import NAMES
+from benchmark.papers.reports.paper import compqa_reproduction
+from benchmark.papers.reports.published import IMPOSSIBLE, PRINTED
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))
@@ -427,7 +427,7 @@ def test_it_says_that_a_file_is_damaged(tmp_path):
 
 
 def test_the_figures_need_no_django():
-    code = "import sys, benchmark.reports.compqa_paper; print('django' in sys.modules)"
+    code = "import sys, benchmark.papers.reports.paper; print('django' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )

@@ -6,13 +6,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from benchmark.methods.compqa_rubric import COMPQA
-from benchmark.methods.human_links import link_by_letters
-from benchmark.methods.human_scores import read_human_scores
-from benchmark.methods.judged_files import read_judged_file
-from benchmark.methods.score_agreement import agreement
-from benchmark.methods.score_agreement_grid import PEOPLE
-from benchmark.methods.sentence_count import length_points, sentence_places
+from benchmark.agreement.methods.agreement import agreement
+from benchmark.agreement.methods.grid import PEOPLE
+from benchmark.imports.methods.human_links import link_by_letters
+from benchmark.imports.methods.human_scores import read_human_scores
+from benchmark.imports.methods.judged_files import read_judged_file
+from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.scoring.methods.sentence_count import length_points, sentence_places
 
 _DEFAULT = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 FOLDER = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", _DEFAULT)) / "compqa"

@@ -12,8 +12,8 @@ import pytest
 
 from cqa_site.stats.bland_altman import bland_altman
 from cqa_site.stats.correlation import correlation
-from cqa_site.stats.shuffled import concatenated_alpha, shuffled_baseline
-from cqa_site.stats.system_correlation import within_and_across
+from cqa_site.stats.ranks.system_correlation import within_and_across
+from cqa_site.stats.reliability.shuffled import concatenated_alpha, shuffled_baseline
 
 _DEFAULT = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 FOLDER = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", _DEFAULT)) / "compqa"

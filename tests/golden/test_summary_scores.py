@@ -9,11 +9,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import transaction
 
-from argsum.models import MetricScore, SummarySet
-from argsum.reports.metric_agreement import metric_rows
-from argsum.reports.people_agreement import people_agreement
-from argsum.reports.summary_board import summary_board
-from argsum.reports.summary_choice import board_choice
+from argsum.keypoints.models import SummarySet
+from argsum.leaderboard.reports.board import summary_board
+from argsum.leaderboard.reports.choice import board_choice
+from argsum.leaderboard.reports.correlation import metric_rows
+from argsum.leaderboard.reports.people_agreement import people_agreement
+from argsum.metrics.models import MetricScore
 from tests.cast import make_study
 
 _DEFAULT = Path(__file__).resolve().parents[2].parent / "shared" / "data"

@@ -2,7 +2,7 @@
 
 1,688 distinct text units, 10 folds grouped by pair (any order, any case). The thresholds lie
 a little below the lowest of the fold seeds measured; the docstring of
-annotation/methods/relevance_classifier.py has the whole table.
+annotation/judges/methods/classifier.py has the whole table.
 """
 
 import json
@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from annotation.methods.relevance_classifier import grouped_folds, grouped_out_of_fold
-from annotation.methods.relevance_features import describe_sentences, pair_key
-from annotation.methods.relevance_probabilities import median_label, uncertainty
-from annotation.methods.relevance_zero_shot import rule_probabilities
+from annotation.judges.methods.classifier import grouped_folds, grouped_out_of_fold
+from annotation.judges.methods.features import describe_sentences, pair_key
+from annotation.judges.methods.probabilities import median_label, uncertainty
+from annotation.judges.methods.zero_shot import rule_probabilities
 from cqa_site.judging.embedding import SentenceEmbedder, embeddings_available
 from cqa_site.stats.agreement import krippendorff_alpha
 from cqa_site.stats.ratings import Ratings
-from tests.annotation.methods.released import FINAL
+from tests.annotation.released import FINAL
 
 pytestmark = [
     pytest.mark.reference,

@@ -13,7 +13,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from cqa_site.judging.egress import Allowed
+from cqa_site.judging.transport.egress import Allowed
 
 from .llmstub import StubServer
 

@@ -4,7 +4,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from cqa_site.judging.addresses import (
+from cqa_site.judging.transport.addresses import (
     Allowed,
     NotAnAllowList,
     is_listed,

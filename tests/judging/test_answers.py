@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from cqa_site.judging.answers import answer_of, batch_of, model_names, refusal_of
 from cqa_site.judging.chat import CallFailed, Failure
 from cqa_site.judging.completions import decode, reply_of, storable
-from cqa_site.judging.refusals import retry_after
+from cqa_site.judging.transport.refusals import retry_after
 
 
 def read(content, headers=None):

@@ -6,10 +6,16 @@ import time
 import httpx2
 import pytest
 
-from cqa_site.judging import egress, wire
 from cqa_site.judging.chat import CallFailed, ChatRequest, Failure
-from cqa_site.judging.egress import Allowed, EgressFailed, fetch, guarded_client, post_json
-from cqa_site.judging.openai_client import OpenAIClient
+from cqa_site.judging.transport import egress, wire
+from cqa_site.judging.transport.egress import (
+    Allowed,
+    EgressFailed,
+    fetch,
+    guarded_client,
+    post_json,
+)
+from cqa_site.judging.transport.openai_client import OpenAIClient
 
 from .llmstub import StubServer
 

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from cqa_site.judging.addresses import Allowed
 from cqa_site.judging.chat import Failure
-from cqa_site.judging.json_service import ServiceFailed, get_json
+from cqa_site.judging.transport.addresses import Allowed
+from cqa_site.judging.transport.json_service import ServiceFailed, get_json
 
 from .json_stub import JsonStub
 

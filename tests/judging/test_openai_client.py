@@ -13,8 +13,8 @@ import httpx2
 import pytest
 
 from cqa_site.judging.chat import CallFailed, ChatRequest, Failure
-from cqa_site.judging.egress import Allowed, GuardedTransport
-from cqa_site.judging.openai_client import OpenAIClient
+from cqa_site.judging.transport.egress import Allowed, GuardedTransport
+from cqa_site.judging.transport.openai_client import OpenAIClient
 
 KEY = "sk-SENTINEL-0123456789abcdefghijklmnopqrstuvwxyz"
 SCHEMA = {
@@ -359,7 +359,7 @@ def test_many_at_once_share_connections_and_lose_nothing(stub):
 
 def test_the_sdk_is_loaded_for_files_and_not_before(stub):
     code = (
-        "import asyncio, sys, cqa_site.judging.openai_client as module\n"
+        "import asyncio, sys, cqa_site.judging.transport.openai_client as module\n"
         "from cqa_site.judging.chat import ChatRequest\n"
         f"allowed = [module.Allowed('127.0.0.1', {stub.port})]\n"
         f"client = module.OpenAIClient({stub.base_url!r}, 'key', allowed)\n"

@@ -6,10 +6,10 @@ import json
 import pytest
 
 from cqa_site.judging.chat import CallFailed, ChatReply, Failure
-from cqa_site.judging.egress import Allowed
-from cqa_site.judging.openai_client import OpenAIClient
 from cqa_site.judging.probing import probe
 from cqa_site.judging.scripted import ScriptedClient
+from cqa_site.judging.transport.egress import Allowed
+from cqa_site.judging.transport.openai_client import OpenAIClient
 
 
 def probed(stub):

@@ -23,7 +23,7 @@ from cqa_site.judging.prompts import (
 from cqa_site.judging.schemas import batch_schema, label_schema
 
 LAYOUT = Layout(run=("levels",), item=("object1", "sentence"))
-SHIPPED = Path(__file__).parents[2] / "annotation" / "prompts"
+SHIPPED = Path(__file__).parents[2] / "annotation/judges/prompts"
 
 
 def parts(system="Rate by {{levels}}.", user="About {{object1}}:\n{{sentence}}"):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from cqa_site.judging import retries
 from cqa_site.judging.chat import Failure
-from cqa_site.judging.retries import Next, after_failure, after_unusable_reply, backoff
+from cqa_site.judging.transport import retries
+from cqa_site.judging.transport.retries import Next, after_failure, after_unusable_reply, backoff
 
 
 def tries_until_given_up(failure: Failure, most: int = 200) -> int:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqa_site.judging.scrubbing import PIECE, Scrubber
+from cqa_site.judging.transport.scrubbing import PIECE, Scrubber
 
 KEY = "sk-proj-AbCdEfGhIjKlMnOpQrStUvWxYz012345"
 

@@ -9,9 +9,14 @@ import time
 import httpx2
 import pytest
 
-from cqa_site.judging import wire
 from cqa_site.judging.chat import Failure
-from cqa_site.judging.egress import Allowed, EgressFailed, GuardedTransport, guarded_client
+from cqa_site.judging.transport import wire
+from cqa_site.judging.transport.egress import (
+    Allowed,
+    EgressFailed,
+    GuardedTransport,
+    guarded_client,
+)
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n%d"
 LAST = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 1\r\n\r\n%d"

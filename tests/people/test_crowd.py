@@ -10,11 +10,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.actions.answering import Answer, answer
-from annotation.actions.label_kind import LABELS
-from annotation.actions.serving import member_place, next_work
-from annotation.models import Assignment, Campaign
-from annotation.views import label as label_views
+from annotation.labelling.actions.answering import Answer, answer
+from annotation.labelling.actions.kind import LABELS
+from annotation.labelling.actions.serving import member_place, next_work
+from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.votes import Assignment
+from annotation.labelling.views import label as label_views
 from cqa_site.people.models import AuditEvent, Membership, User
 from cqa_site.rounds.crowd.participants import (
     LinkFull,

@@ -20,8 +20,8 @@ from cqa_site.rounds.opening import close_round
 from cqa_site.rounds.qualifying import decide_rater
 from cqa_site.rounds.serving import next_sheet, place_for
 from tests import cast
+from tests.argsum.counting.made_counting import marked_form, open_counting
 from tests.argsum.made_cells import make_dataset, make_set
-from tests.argsum.made_counting import marked_form, open_counting
 from tests.benchmark.made_rounds import full_form, make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_preferences import make_pairs_round

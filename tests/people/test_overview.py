@@ -6,7 +6,10 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import Assignment, Campaign, FinalLabel, ImportFile
+from annotation.consensus.models import FinalLabel
+from annotation.imports.models import ImportFile
+from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.votes import Assignment
 from cqa_site.people.models import Rater, Role
 from cqa_site.rounds.opening import open_round
 from tests import cast

@@ -10,7 +10,7 @@ from django.db import DatabaseError, IntegrityError, InterfaceError, Operational
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from annotation.views import label as label_views
+from annotation.labelling.views import label as label_views
 from cqa_site.people.tokens import create_token
 from cqa_site.rounds.opening import open_round
 from cqa_site.web import health

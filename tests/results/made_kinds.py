@@ -1,11 +1,11 @@
 """A study with rows of each kind of figures, and one more row that moves them."""
 
-from annotation.actions.snapshots import CAMPAIGNS
-from annotation.models import Assignment, VoteEvent
-from argsum.actions.key_point_boards import KEY_POINTS
-from argsum.reports.summary_choice import board_choice
-from benchmark.actions.boards import BOARDS
-from benchmark.actions.rubrics import default_rubric
+from annotation.figures.actions import CAMPAIGNS
+from annotation.labelling.models.votes import Assignment, VoteEvent
+from argsum.leaderboard.actions import KEY_POINTS
+from argsum.leaderboard.reports.choice import board_choice
+from benchmark.leaderboard.actions import BOARDS
+from benchmark.rubrics.actions import default_rubric
 from cqa_site.people.models import Rater
 from tests.argsum.made_cells import make_count, make_dataset, make_system_run
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets

@@ -5,13 +5,13 @@ from collections.abc import Callable
 
 import pytest
 
-from annotation.actions.relevance_judge import default_prompts, target_of
-from annotation.models import Campaign
+from annotation.judges.actions.relevance_judge import default_prompts, target_of
+from annotation.labelling.models.campaigns import Campaign
 from cqa_site.judging.scripted import ScriptedClient
 from cqa_site.people.models import Role, Study, User
-from cqa_site.runs import clients
 from cqa_site.runs.actions.endpoints import create_endpoint
 from cqa_site.runs.actions.runs import RunPlan, start_run
+from cqa_site.runs.carrying import clients
 from cqa_site.runs.models import Endpoint, Run
 from tests.cast import make_campaign, make_member, make_study
 

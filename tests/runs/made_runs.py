@@ -6,17 +6,17 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from unittest import mock
 
-from annotation.actions.relevance_judge import SINGLE, default_prompts, target_of
-from annotation.models import Campaign
+from annotation.judges.actions.relevance_judge import SINGLE, default_prompts, target_of
+from annotation.labelling.models.campaigns import Campaign
 from cqa_site.judging.scripted import ScriptedClient
 from cqa_site.people.models import Study, User
-from cqa_site.runs import clients
 from cqa_site.runs.actions.endpoints import create_endpoint
 from cqa_site.runs.actions.prompts import save_prompt
 from cqa_site.runs.actions.runs import RunPlan, start_run
-from cqa_site.runs.draining import drain_inline
+from cqa_site.runs.carrying import clients
+from cqa_site.runs.carrying.draining import drain_inline
 from cqa_site.runs.models import Endpoint, PromptVersion, Run
-from cqa_site.runs.planning import write_calls
+from cqa_site.runs.planning.planning import write_calls
 from tests.runs.judging import answer_by_text
 
 SENTINEL = "sk-SENTINEL-0123456789abcdef-WXYZ"

@@ -16,12 +16,12 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from annotation.models import JudgeLabel
+from annotation.judges.models import JudgeLabel
 from cqa_site.judging.chat import CallFailed, ChatRequest, Failure
-from cqa_site.runs import embedded
 from cqa_site.runs.actions.endpoints import embedded_endpoint
-from cqa_site.runs.embedded import DEMO_MODEL, EmbeddedClient
-from cqa_site.runs.model_process import ModelProcess, ServerNotStarted
+from cqa_site.runs.model_box import embedded
+from cqa_site.runs.model_box.embedded import DEMO_MODEL, EmbeddedClient
+from cqa_site.runs.model_box.process import ModelProcess, ServerNotStarted
 from cqa_site.runs.models import Endpoint, Run
 from tests.runs.judging import Lab
 
@@ -241,7 +241,8 @@ def test_another_model_under_the_endpoint_s_name_is_refused(server, settings):
 
 
 def test_the_runner_loads_no_django():
-    code = "import sys, cqa_site.runs.model_server; print({'django', 'celery'} & set(sys.modules))"
+    server = "cqa_site.runs.model_box.server"
+    code = f"import sys, {server}; print({{'django', 'celery'}} & set(sys.modules))"
     said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert said.stdout.strip() == "set()"
 
@@ -340,7 +341,7 @@ LIVES_ALONE = """
 import os, sys
 os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
 import django; django.setup()
-from cqa_site.runs.embedded import SERVER
+from cqa_site.runs.model_box.embedded import SERVER
 SERVER.start()
 print(SERVER.pid, flush=True)
 if sys.argv[1] == "kill": os.kill(os.getpid(), 9)

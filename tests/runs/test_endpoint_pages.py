@@ -6,7 +6,8 @@ from django.urls import reverse
 
 from cqa_site.judging.chat import CallFailed, Failure
 from cqa_site.people.models import AuditEvent
-from cqa_site.runs import clients, handlers, jobs, keys
+from cqa_site.runs import handlers, jobs, keys
+from cqa_site.runs.carrying import clients
 from cqa_site.runs.models import Endpoint, Job, Run
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.runs.made_runs import SENTINEL, make_endpoint, make_run

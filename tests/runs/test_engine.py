@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from annotation.models import JudgeLabel
+from annotation.judges.models import JudgeLabel
 from cqa_site.judging.chat import CallFailed, ChatReply, Failure
 from cqa_site.runs.actions import runs as control
 from cqa_site.runs.integrity import find_violations

@@ -8,15 +8,17 @@ from django.core.cache import cache
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.actions.consensus import recompute_final_labels
-from annotation.models import Assignment, FinalLabel, JudgeLabel, TrainedJudge
-from annotation.reports.judge_agreement import compare, final_labels_of, people_of
-from annotation.reports.judge_charts import CHARTS, chart_alt
-from annotation.reports.judge_figures import compute_figures
-from annotation.reports.judge_kept import figures_of
-from annotation.reports.judge_tables import TABLES, judge_table
-from annotation.reports.judge_versions import Choice, state_of
-from annotation.reports.judges import judges_of
+from annotation.consensus.actions.consensus import recompute_final_labels
+from annotation.consensus.models import FinalLabel
+from annotation.judges.models import JudgeLabel, TrainedJudge
+from annotation.judges.reports.agreement import compare, final_labels_of, people_of
+from annotation.judges.reports.charts import CHARTS, chart_alt
+from annotation.judges.reports.figures import compute_figures
+from annotation.judges.reports.judges import judges_of
+from annotation.judges.reports.kept import figures_of
+from annotation.judges.reports.tables import TABLES, judge_table
+from annotation.judges.reports.versions import Choice, state_of
+from annotation.labelling.models.votes import Assignment
 from cqa_site.people.models import Rater, Role
 from cqa_site.rounds.opening import open_round
 from cqa_site.runs.models import Job

@@ -12,9 +12,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from cqa_site.judging.chat import CallFailed, ChatReply, Failure
-from cqa_site.runs import clients, handlers, jobs, keys, webhooks
+from cqa_site.runs import handlers, jobs, keys
+from cqa_site.runs.carrying import clients, webhooks
 from cqa_site.runs.models import Call, Endpoint, Job, PromptVersion, Run
-from cqa_site.web.throttle import CourtesyThrottle
+from cqa_site.web.rest.throttle import CourtesyThrottle
 from tests.api.conftest import client_of
 from tests.api.routes import ENDPOINT, PROMPT
 from tests.cast import make_study

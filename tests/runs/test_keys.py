@@ -13,15 +13,16 @@ from django.db import connection
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from annotation.actions import exports
-from annotation.models import Assignment
+from annotation.exports.actions import exports
+from annotation.labelling.models.votes import Assignment
 from cqa_site.judging.chat import CallFailed, Failure
-from cqa_site.judging.openai_client import OpenAIClient
 from cqa_site.judging.scripted import ScriptedClient
+from cqa_site.judging.transport.openai_client import OpenAIClient
 from cqa_site.people.models import AuditEvent
 from cqa_site.people.tokens import create_token
-from cqa_site.runs import clients, draining, handlers, jobs, keys
+from cqa_site.runs import handlers, jobs, keys
 from cqa_site.runs.actions.endpoints import change_endpoint, request_probe
+from cqa_site.runs.carrying import clients, draining
 from cqa_site.runs.models import Attempt, Endpoint, Job, Reply, Run
 from cqa_site.runs.words import pause_in_words
 from cqa_site.web.logging import JsonLines

@@ -6,7 +6,7 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.models import JudgeLabel
+from annotation.judges.models import JudgeLabel
 from cqa_site.judging.chat import Failure
 from cqa_site.runs.actions import runs as control
 from cqa_site.runs.integrity import find_violations

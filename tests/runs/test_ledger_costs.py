@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from cqa_site.judging.chat import ChatReply, Failure
 from cqa_site.judging.estimating import cost_micro
-from cqa_site.runs import draining, jobs
+from cqa_site.runs import jobs
 from cqa_site.runs.actions import runs as control
+from cqa_site.runs.carrying import draining
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.ledger.storing import Finished
 from cqa_site.runs.ledger.turns import Turn

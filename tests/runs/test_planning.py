@@ -8,17 +8,17 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from annotation.actions.relevance_judge import RelevanceKind, chosen_arguments, target_of
-from annotation.models import Item
+from annotation.judges.actions.relevance_judge import RelevanceKind, chosen_arguments, target_of
+from annotation.labelling.models.campaigns import Item
 from cqa_site.judging.estimating import estimate
-from cqa_site.runs import planning
 from cqa_site.runs.actions import runs as control
 from cqa_site.runs.actions.runs import draft
 from cqa_site.runs.kinds import Subject, Subjects
 from cqa_site.runs.ledger.claiming import key_of, requests_for
 from cqa_site.runs.ledger.money import prices_of
 from cqa_site.runs.models import Call, Run
-from cqa_site.runs.planning import estimate_run, write_calls
+from cqa_site.runs.planning import planning
+from cqa_site.runs.planning.planning import estimate_run, write_calls
 from tests.cast import make_arguments
 from tests.runs.judging import Lab
 from tests.runs.turns import planned

@@ -3,8 +3,8 @@
 import pytest
 from django.urls import reverse
 
-from annotation.actions.relevance_judge import default_prompts
-from annotation.models import Argument
+from annotation.corpus.models.questions import Argument
+from annotation.judges.actions.relevance_judge import default_prompts
 from cqa_site.judging.prompts import prompt_hash
 from cqa_site.runs.actions.prompts import save_prompt
 from cqa_site.runs.kinds import prompt_kinds

@@ -3,8 +3,8 @@
 import pytest
 
 from cqa_site.judging.chat import CallFailed, Failure
-from cqa_site.runs import clients, provider_batches
-from cqa_site.runs.draining import drain_inline
+from cqa_site.runs.carrying import clients, provider_batches
+from cqa_site.runs.carrying.draining import drain_inline
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Call, Endpoint, ProviderBatch, Run
 from tests.judging.llmstub import StubServer
@@ -113,7 +113,7 @@ def test_a_provider_that_refuses_gives_the_calls_back(
 
 
 def test_nothing_spins_while_a_batch_is_away(lab, stub, django_capture_on_commit_callbacks):
-    from cqa_site.runs.draining import has_work
+    from cqa_site.runs.carrying.draining import has_work
 
     start(lab, django_capture_on_commit_callbacks)
     provider_batches.tend()

@@ -7,7 +7,8 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import Argument, JudgeLabel
+from annotation.corpus.models.questions import Argument
+from annotation.judges.models import JudgeLabel
 from cqa_site.judging.chat import CallFailed, ChatReply, Failure
 from cqa_site.judging.extraction import Unscored
 from cqa_site.runs import keys, words

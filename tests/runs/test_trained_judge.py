@@ -10,11 +10,15 @@ from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotation.actions import judge_training, serving, trained_judge
-from annotation.actions.kept_vectors import KeptVectors
-from annotation.methods.relevance_storage import ModelFileError, load_model
-from annotation.models import Campaign, FinalLabel, Item, JudgeLabel, TextEmbedding, TrainedJudge
-from annotation.views.label_payload import item_payload
+from annotation.consensus.models import FinalLabel
+from annotation.corpus.actions import KeptVectors
+from annotation.corpus.models.embeddings import TextEmbedding
+from annotation.judges.actions import judge_training, trained_judge
+from annotation.judges.methods.storage import ModelFileError, load_model
+from annotation.judges.models import JudgeLabel, TrainedJudge
+from annotation.labelling.actions import serving
+from annotation.labelling.models.campaigns import Campaign, Item
+from annotation.labelling.views.label_payload import item_payload
 from cqa_site.people.models import AuditEvent, Rater, Role
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.opening import open_round

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from cqa_site.runs import draining, handlers, jobs
+from cqa_site.runs import handlers, jobs
+from cqa_site.runs.carrying import draining
 from cqa_site.runs.models import Run
 from cqa_site.runs.progress import progress_of
-from cqa_site.web.throttle import CourtesyThrottle
+from cqa_site.web.rest.throttle import CourtesyThrottle
 from tests.api.conftest import client_of
 from tests.runs.judging import Lab, answer_by_text, script
 

@@ -16,7 +16,7 @@ from django.http import QueryDict
 from django.test import Client
 from django.urls import NoReverseMatch, reverse
 
-from benchmark.actions.boards import BOARDS
+from benchmark.leaderboard.actions import BOARDS
 from cqa_site.results import keeping
 from cqa_site.web.strict_query import LONGEST_VALUE, MOST_VALUES
 from tests.cast import sign_in

@@ -15,21 +15,18 @@ from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 from django.utils import timezone
 
-from annotation.actions import answering, consensus, serving
-from annotation.actions.snapshots import CAMPAIGNS
-from annotation.models import (
-    Adoption,
-    ExportFile,
-    ImportBatch,
-    ImportFile,
-    JudgeLabel,
-    KeptText,
-    TrainedJudge,
-)
-from argsum.actions.key_point_boards import KEY_POINTS
-from argsum.reports.summary_choice import board_choice
-from benchmark.actions.boards import BOARDS
-from benchmark.models import KeptScore
+from annotation.consensus.actions import consensus
+from annotation.consensus.models import Adoption
+from annotation.editing.models import KeptText
+from annotation.exports.models import ExportFile
+from annotation.figures.actions import CAMPAIGNS
+from annotation.imports.models import ImportBatch, ImportFile
+from annotation.judges.models import JudgeLabel, TrainedJudge
+from annotation.labelling.actions import answering, serving
+from argsum.leaderboard.actions import KEY_POINTS
+from argsum.leaderboard.reports.choice import board_choice
+from benchmark.leaderboard.actions import BOARDS
+from benchmark.scoring.models.sheets import KeptScore
 from cqa_site.people.models import Invitation, Rater, hash_secret
 from cqa_site.results import keeping
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part
@@ -38,15 +35,15 @@ from cqa_site.rounds.opening import open_round
 from cqa_site.rounds.serving import next_sheet
 from cqa_site.runs.models import Job
 from tests.annotation.editing_cast import make_round
-from tests.annotation.made_answers import make_answer, make_list, make_question
-from tests.annotation.made_faithfulness import (
+from tests.annotation.faithfulness.made_faithfulness import (
     compute,
     hand_in,
     make_closed_round,
     make_coherence,
 )
+from tests.annotation.made_answers import make_answer, make_list, make_question
 from tests.annotation.made_generations import make_generation, make_launch
-from tests.annotation.made_retrieval import make_cam_request, make_corpus
+from tests.annotation.retrieval.made_retrieval import make_cam_request, make_corpus
 from tests.argsum.made_cells import make_argsum
 from tests.benchmark.made_judges import make_scoring_run
 from tests.benchmark.made_rounds import make_round as make_scoring_round

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cqa_site.stats.aggregation import majority, split_pattern
+from cqa_site.stats.latent.aggregation import majority, split_pattern
 from tests.stats.tables import ratings_of, simulated
 
 ROWS = [[0, 0, 1], [3, 1, None], [2, 2, 2], [0, 1, 2], [1, None, None]]

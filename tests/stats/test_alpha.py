@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cqa_site.stats import alpha
 from cqa_site.stats.agreement import LEVELS, krippendorff_alpha
 from cqa_site.stats.estimate import NO_OVERLAP, NO_VALUES, ONE_RATER, ONE_VALUE
 from cqa_site.stats.ratings import Ratings
+from cqa_site.stats.reliability import alpha
 from tests.stats.tables import long_table, ratings_of, ratings_of_grid, simulated, simulated_grid
 
 

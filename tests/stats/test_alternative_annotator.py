@@ -4,8 +4,8 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from cqa_site.stats.alternative_annotator import alternative_annotator_test
 from cqa_site.stats.ratings import Ratings
+from cqa_site.stats.reliability.alternative_annotator import alternative_annotator_test
 
 
 def ratings(grid) -> Ratings:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from cqa_site.stats.coincidence import (
+from cqa_site.stats.reliability.coincidence import (
     LEVELS,
     alpha_from_counts,
     alphas_left_out,

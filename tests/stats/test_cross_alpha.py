@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from cqa_site.stats.agreement import krippendorff_alpha
-from cqa_site.stats.cross_alpha import alpha_difference, cross_alpha
 from cqa_site.stats.ratings import Ratings
+from cqa_site.stats.reliability.cross_alpha import alpha_difference, cross_alpha
 
 
 def ratings(rows: list[tuple[str, str, float]]) -> Ratings:

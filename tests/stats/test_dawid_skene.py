@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 from crowdkit.aggregation import DawidSkene as CrowdKitDawidSkene
 
-from cqa_site.stats.aggregation import majority
-from cqa_site.stats.dawid_skene import dawid_skene
+from cqa_site.stats.latent.aggregation import majority
+from cqa_site.stats.latent.dawid_skene import dawid_skene
 from cqa_site.stats.ratings import Ratings, RatingsError, UnknownCategoryError
 from tests.stats.tables import knowing_crowd, ratings_of
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from crowdkit.aggregation import MACE as CrowdKitMace
 
-from cqa_site.stats.aggregation import majority
-from cqa_site.stats.mace import mace
+from cqa_site.stats.latent.aggregation import majority
+from cqa_site.stats.latent.mace import mace
 from cqa_site.stats.ratings import Ratings, RatingsError
 from tests.stats.tables import knowing_crowd, ratings_of
 

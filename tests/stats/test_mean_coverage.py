@@ -9,7 +9,7 @@ import pytest
 
 from cqa_site.stats.calibrated_mean import calibrated_mean
 from cqa_site.stats.correlation import correlation
-from cqa_site.stats.ranking import rank_systems
+from cqa_site.stats.ranks.ranking import rank_systems
 
 pytestmark = pytest.mark.again
 REPLICATES = 1000

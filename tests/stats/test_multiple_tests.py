@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from cqa_site.stats.multiple_tests import benjamini_yekutieli, holm
+from cqa_site.stats.ranks.multiple_tests import benjamini_yekutieli, holm
 
 
 @pytest.fixture(scope="module", autouse=True)

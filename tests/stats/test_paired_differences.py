@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
-from cqa_site.stats.paired_differences import (
+from cqa_site.stats.ranks.paired_differences import (
     halving_n,
     paired_t_p,
     smallest_detectable,

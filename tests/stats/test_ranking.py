@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from cqa_site.stats.ranking import NO_SYSTEMS, TOO_FEW_QUESTIONS, rank_systems
+from cqa_site.stats.ranks.ranking import NO_SYSTEMS, TOO_FEW_QUESTIONS, rank_systems
 
 
 def board(rows, names="abcdefgh", **options):
@@ -118,7 +118,7 @@ def _all_means_differ(grid):
 
 
 def test_the_order_of_questions_and_chunks_do_not_matter(monkeypatch):
-    from cqa_site.stats import paired_differences, ranking
+    from cqa_site.stats.ranks import paired_differences, ranking
 
     whole = board(simulated(), n_resamples=200)
     monkeypatch.setattr(ranking, "_CHUNK_CELLS", 1000)

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from cqa_site.stats.ratings import Ratings
-from cqa_site.stats.replacement import replace_one_vote
+from cqa_site.stats.reliability.replacement import replace_one_vote
 
 
 def ratings(votes: dict[str, list[int]]) -> Ratings:

@@ -3,9 +3,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from cqa_site.stats.alpha import krippendorff_alpha
-from cqa_site.stats.coincidence import LEVELS
-from cqa_site.stats.shuffled import concatenated_alpha, shuffled_baseline
+from cqa_site.stats.reliability.alpha import krippendorff_alpha
+from cqa_site.stats.reliability.coincidence import LEVELS
+from cqa_site.stats.reliability.shuffled import concatenated_alpha, shuffled_baseline
 from tests.stats.tables import ratings_of
 
 

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from cqa_site.stats.system_correlation import FEW_SYSTEMS, NO_SPREAD, within_and_across
+from cqa_site.stats.ranks.system_correlation import FEW_SYSTEMS, NO_SPREAD, within_and_across
 from cqa_site.stats.weighted_correlation import CORRELATIONS
 
 

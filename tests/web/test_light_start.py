@@ -10,7 +10,7 @@ HEAVY = ["altair", "openpyxl", "pandas", "pyarrow", "scipy.stats", "torch", "vl_
 WEB = """
 import django; django.setup()
 import cqa_site.urls
-assert "annotation.views.figure_files" in sys.modules and "annotation.api_urls" in sys.modules
+assert "annotation.figures.views.files" in sys.modules and "annotation.api_urls" in sys.modules
 """
 WORKER = """
 from cqa_site.celery import app
@@ -22,8 +22,8 @@ from cqa_site.runs.jobs import HANDLERS
 assert {"export", "snapshot", "final_labels"} <= set(HANDLERS), sorted(HANDLERS)
 assert "cqa_site.runs.tasks.wake" in app.tasks
 """
-LABELLING = WEB + "import annotation.actions.quality, annotation.reports.controls"
-FIGURES = WEB + "import annotation.reports.units"
+LABELLING = WEB + "import annotation.quality.actions.quality, annotation.quality.reports.controls"
+FIGURES = WEB + "import annotation.figures.reports.units"
 
 
 def loaded(code: str, folder) -> list[str]:

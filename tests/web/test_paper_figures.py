@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cqa_site.web.paper_figures import Figure, Found, Measured, Printed, compare, status_of
+from cqa_site.reproduction.figures import Figure, Found, Measured, Printed, compare, status_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -141,7 +141,7 @@ def test_a_figure_says_what_ours_does_differently():
 
 
 def test_the_figures_need_no_django():
-    code = "import sys, cqa_site.web.paper_figures; print('django' in sys.modules)"
+    code = "import sys, cqa_site.reproduction.figures; print('django' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )

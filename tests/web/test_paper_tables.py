@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from cqa_site.web.paper_figures import Found, Measured, Printed, compare
-from cqa_site.web.paper_tables import Cell, Layout, Line, fill
+from cqa_site.reproduction.figures import Found, Measured, Printed, compare
+from cqa_site.reproduction.tables import Cell, Layout, Line, fill
 
 TABLE = "table 5"
 JUDGES = ("Mixtral", "GPT-4o", "R&D_1")

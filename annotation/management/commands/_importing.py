@@ -7,10 +7,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.translation import ngettext
 
-from annotation.actions import importing
-from annotation.actions.importing import ImportRefused, Outcome
+from annotation.answers.models.answers import Answer
+from annotation.imports import actions as importing
+from annotation.imports.actions import ImportRefused, Outcome
 from annotation.management.studies import add_study_arguments, opened_study
-from annotation.models import Answer
 from cqa_site.people.models import Study
 
 MOST_SHOWN = 50

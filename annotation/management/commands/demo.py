@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
-from annotation.actions.demo import PEOPLE, build_demo, demo_exists
+from annotation.demo.actions.demo import PEOPLE, build_demo, demo_exists
 
 
 class Command(BaseCommand):

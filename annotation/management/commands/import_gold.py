@@ -1,4 +1,4 @@
-from annotation.models import ImportFile
+from annotation.imports.models import ImportFile
 
 from ._importing import ImportCommand
 

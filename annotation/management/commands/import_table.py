@@ -2,10 +2,10 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotation.methods.column_guess import guess_mapping
-from annotation.methods.generic_table import FIELDS
-from annotation.methods.table_cells import RATER_KINDS
-from annotation.models import ImportFile
+from annotation.corpus.methods.column_guess import guess_mapping
+from annotation.corpus.methods.generic_table import FIELDS
+from annotation.corpus.methods.table_cells import RATER_KINDS
+from annotation.imports.models import ImportFile
 from cqa_site.tabular import UnreadableFile, preview
 from cqa_site.tabular.encodings import ACCEPTED
 

@@ -4,8 +4,8 @@ from uuid import UUID
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotation.actions import trained_judge
-from annotation.models import Campaign
+from annotation.judges.actions import trained_judge
+from annotation.labelling.models.campaigns import Campaign
 from cqa_site.runs.jobs import JobRefused
 
 

@@ -3,9 +3,9 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from annotation.imports.models import ImportFile
 from annotation.management.commands._importing import ImportCommand
-from annotation.models import ImportFile
-from argsum.actions.count_imports.entries import DATASET
+from argsum.counting.imports.entries import DATASET
 
 
 class Command(ImportCommand):

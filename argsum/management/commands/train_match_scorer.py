@@ -4,11 +4,12 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from argsum.actions.match_training import train_match
-from argsum.actions.training_data import cells_in, cells_of, require_match_data
+from argsum.datasets.models import Dataset
 from argsum.management._training import TrainCommand
-from argsum.methods.training_recipe import Recipe, RecipeError
-from argsum.models import Dataset, Scorer
+from argsum.scorers.actions.match_training import train_match
+from argsum.scorers.actions.training_data import cells_in, cells_of, require_match_data
+from argsum.scorers.methods.training_recipe import Recipe, RecipeError
+from argsum.scorers.models import Scorer
 
 
 class Command(TrainCommand):

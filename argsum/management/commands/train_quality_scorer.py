@@ -1,9 +1,10 @@
 from typing import Any
 
-from argsum.actions.quality_training import train_quality
-from argsum.actions.training_data import rated_in, rated_of
+from argsum.datasets.models import Dataset
 from argsum.management._training import TrainCommand
-from argsum.models import Dataset, Scorer
+from argsum.scorers.actions.quality_training import train_quality
+from argsum.scorers.actions.training_data import rated_in, rated_of
+from argsum.scorers.models import Scorer
 
 
 class Command(TrainCommand):

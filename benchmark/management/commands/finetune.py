@@ -5,11 +5,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotation.actions.importing import ImportRefused, import_path
-from annotation.actions.learned import NotPairs, mark_learned, question_ids
+from annotation.answers.actions.learned import NotPairs, mark_learned, question_ids
+from annotation.answers.models.answers import System
+from annotation.imports.actions import ImportRefused, import_path
 from annotation.management.studies import study_of
-from annotation.models import System
-from benchmark.actions.lora import (
+from benchmark.distillation.actions import (
     Recipe,
     TrainingRefused,
     differences,
@@ -17,7 +17,7 @@ from benchmark.actions.lora import (
     train,
     write_answers,
 )
-from benchmark.reports.distillation_prompts import bare_requests
+from benchmark.distillation.reports.prompts import bare_requests
 from cqa_site.people.models import Study
 
 NUMBERS = {

@@ -7,16 +7,16 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 from django.db.models import Case, Count, When
 
-from annotation.actions import importing
-from annotation.actions.importing import ImportRefused, Outcome
+from annotation.imports import actions as importing
+from annotation.imports.actions import ImportRefused, Outcome
+from annotation.imports.models import ImportFile
 from annotation.management.commands._importing import pieces
 from annotation.management.studies import add_study_arguments, study_of
-from annotation.models import ImportFile
-from benchmark.actions.score_imports.boards import boards_once
-from benchmark.methods.compqa_rubric import COMPQA
-from benchmark.methods.judged_files import judge_of
-from benchmark.methods.own_sheets import is_own_sheets
-from benchmark.methods.score_columns import guess_columns
+from benchmark.imports.actions.boards import boards_once
+from benchmark.imports.methods.columns import guess_columns
+from benchmark.imports.methods.judged_files import judge_of
+from benchmark.imports.methods.own_sheets import is_own_sheets
+from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from cqa_site.people.models import Study
 from cqa_site.tabular import preview
 

@@ -1,4 +1,4 @@
-from annotation.models import ImportFile
+from annotation.imports.models import ImportFile
 from benchmark.management.score_files import ScoreImportCommand
 
 

@@ -15,8 +15,8 @@ from benchmark.preferences.methods.contradictions import (
 from cqa_site.stats.correlation import NAMES, in_chunks
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import UndefinedIntervalError, percentile_interval
+from cqa_site.stats.ranks.system_correlation import FEW_SYSTEMS, LEAST_SYSTEMS, NO_SPREAD
 from cqa_site.stats.ratings import FloatArray
-from cqa_site.stats.system_correlation import FEW_SYSTEMS, LEAST_SYSTEMS, NO_SPREAD
 from cqa_site.stats.weighted_correlation import Correlation, weighted_correlations
 
 LEAST_QUESTIONS = 3

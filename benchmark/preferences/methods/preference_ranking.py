@@ -24,9 +24,9 @@ from benchmark.preferences.methods.verdicts import BOTH_BAD, FIRST, SECOND, TIE
 from cqa_site.stats.clustered import clustered_mean
 from cqa_site.stats.estimate import Estimate, check_confidence
 from cqa_site.stats.intervals import UNDEFINED_SHARE
-from cqa_site.stats.paired_differences import PairDifference
-from cqa_site.stats.rank_ranges import ranks_of
-from cqa_site.stats.ranking import Place, places_of
+from cqa_site.stats.ranks.paired_differences import PairDifference
+from cqa_site.stats.ranks.rank_ranges import ranks_of
+from cqa_site.stats.ranks.ranking import Place, places_of
 from cqa_site.stats.ratings import FloatArray
 
 TOO_FEW_QUESTIONS = "verdicts on fewer than 3 questions, too few for intervals"
@@ -36,7 +36,7 @@ INTERVAL = "question bootstrap by fractional weights, paired over systems, perce
 
 @dataclass(frozen=True, kw_only=True)
 class PreferenceStanding:
-    """One ranked system; see `cqa_site.stats.ranking.Standing` for ranks and tie groups.
+    """One ranked system; see `cqa_site.stats.ranks.ranking.Standing` for ranks and tie groups.
 
     Attributes
     ----------

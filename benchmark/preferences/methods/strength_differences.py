@@ -8,8 +8,8 @@ from scipy import special
 from benchmark.preferences.methods.davidson import Strengths
 from benchmark.preferences.methods.davidson_newton import chances
 from benchmark.preferences.methods.preference_bootstrap import DECIMALS
-from cqa_site.stats.multiple_tests import holm
-from cqa_site.stats.paired_differences import PairDifference, smallest_detectable
+from cqa_site.stats.ranks.multiple_tests import holm
+from cqa_site.stats.ranks.paired_differences import PairDifference, smallest_detectable
 from cqa_site.stats.ratings import FloatArray
 
 

@@ -33,7 +33,7 @@ from cqa_site.rounds.crowd.places import release_place
 from cqa_site.rounds.crowd.work import crowd_rounds
 from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import Participant, ParticipantLink, Round
-from cqa_site.web.problems import Conflict
+from cqa_site.web.rest.problems import Conflict
 
 
 class RoundViews(StudyViews):

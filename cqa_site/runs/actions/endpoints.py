@@ -8,7 +8,9 @@ from django.db.models.functions import Now
 
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
-from cqa_site.runs import clients, embedded, jobs, keys
+from cqa_site.runs import jobs, keys
+from cqa_site.runs.carrying import clients
+from cqa_site.runs.model_box import embedded
 from cqa_site.runs.models import Endpoint, Gate, Run
 
 FIELDS = (

@@ -13,7 +13,7 @@ from cqa_site.judging.parameters import TOKEN_LIMITS
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs import jobs, keys
-from cqa_site.runs.ending import announce
+from cqa_site.runs.carrying.ending import announce
 from cqa_site.runs.kinds import kind_named
 from cqa_site.runs.ledger.gates import locked_gate
 from cqa_site.runs.models import Budget, Call, Endpoint, PromptVersion, Run

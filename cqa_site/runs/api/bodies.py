@@ -8,7 +8,7 @@ from cqa_site.judging.parameters import TOKEN_LIMITS
 from cqa_site.judging.prompts import LONGEST_PART
 from cqa_site.runs.actions.endpoints import FIELDS
 from cqa_site.runs.actions.runs import MOST_REPLICATES, PREFLIGHTS
-from cqa_site.runs.forms import MILLION, MOST_MONEY
+from cqa_site.runs.forms.endpoints import MILLION, MOST_MONEY
 from cqa_site.runs.kinds import prompt_kinds
 from cqa_site.runs.models import Endpoint, Job, PromptVersion, Run
 

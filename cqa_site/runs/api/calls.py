@@ -11,9 +11,9 @@ from rest_framework.response import Response
 
 from cqa_site.api.requests import AnyRequest, Request
 from cqa_site.api.views import StudyViews
-from cqa_site.runs.asked import asked_again
 from cqa_site.runs.kinds import KINDS, kind_of
 from cqa_site.runs.models import Attempt, Call, Run
+from cqa_site.runs.planning.asked import asked_again
 
 from . import filters, told
 

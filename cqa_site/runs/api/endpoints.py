@@ -17,9 +17,9 @@ from cqa_site.api.views import StudyViews
 from cqa_site.runs.actions import endpoints as actions
 from cqa_site.runs.api.bodies import EndpointInput, EndpointSerializer, JobSerializer
 from cqa_site.runs.api.filters import EndpointFilter
-from cqa_site.runs.forms import EndpointForm
+from cqa_site.runs.forms.endpoints import EndpointForm
 from cqa_site.runs.models import Endpoint
-from cqa_site.web.problems import Conflict, conflict_on
+from cqa_site.web.rest.problems import Conflict, conflict_on
 
 ENDPOINT = EndpointSerializer
 

@@ -4,7 +4,7 @@ from django_filters import rest_framework as filters
 
 from cqa_site.runs.kinds import KINDS, prompt_kinds
 from cqa_site.runs.models import Attempt, Call, Endpoint, Job, Run
-from cqa_site.web.strict_filters import TrueFalseFilter
+from cqa_site.web.rest.strict_filters import TrueFalseFilter
 
 
 class JobFilter(filters.FilterSet):

@@ -27,9 +27,9 @@ from cqa_site.runs.api.bodies import (
 from cqa_site.runs.api.filters import PromptFilter
 from cqa_site.runs.kinds import prompt_kinds, run_kind_of
 from cqa_site.runs.models import PromptVersion
-from cqa_site.runs.previewing import preview_prompt
+from cqa_site.runs.planning.previews import preview_prompt
 from cqa_site.runs.prompt_form import PromptForm
-from cqa_site.web.problems import conflict_on
+from cqa_site.web.rest.problems import conflict_on
 
 PROMPT = PromptDetailSerializer
 TEXTS = ("name", "system", "user", "note")

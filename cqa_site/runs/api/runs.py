@@ -21,13 +21,13 @@ from cqa_site.people.models import Study
 from cqa_site.runs.actions import corrections
 from cqa_site.runs.actions import runs as actions
 from cqa_site.runs.api.starts import Start
+from cqa_site.runs.forms.plan import PlanForm
 from cqa_site.runs.kinds import KINDS
 from cqa_site.runs.models import Job, Run
-from cqa_site.runs.plan_form import PlanForm
-from cqa_site.runs.planning import estimate_run
+from cqa_site.runs.planning.planning import estimate_run
 from cqa_site.runs.progress import add_counts, planning_job, progress_of
 from cqa_site.runs.words import state_in_words
-from cqa_site.web.problems import conflict_on
+from cqa_site.web.rest.problems import conflict_on
 
 from . import bodies, filters, told
 

@@ -11,8 +11,8 @@ from django.db.models import QuerySet
 
 from cqa_site.api.inputs import Input
 from cqa_site.people.models import Study, User
-from cqa_site.runs.forms import MILLION
-from cqa_site.runs.plan_form import PlanForm
+from cqa_site.runs.forms.endpoints import MILLION
+from cqa_site.runs.forms.plan import PlanForm
 
 Given = dict[str, Any]
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.db.models import F, Q
 
-from cqa_site.judging.retries import MAX_LOSSES
+from cqa_site.judging.transport.retries import MAX_LOSSES
 from cqa_site.runs import processes
 from cqa_site.runs.kinds import Ended, Reading, kind_of
 from cqa_site.runs.models import Attempt, Call, Run

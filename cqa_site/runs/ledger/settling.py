@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db.models import F
 
 from cqa_site.judging.estimating import cost_micro
-from cqa_site.judging.retries import Next, after_unusable_reply
+from cqa_site.judging.transport.retries import Next, after_unusable_reply
 from cqa_site.runs.kinds import Ended, Reading, kind_of
 from cqa_site.runs.models import Attempt, Call, Reply, Run
 

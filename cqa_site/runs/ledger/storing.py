@@ -11,7 +11,7 @@ from cqa_site.judging import gate as rules
 from cqa_site.judging.chat import CallFailed, ChatReply, Failure
 from cqa_site.judging.estimating import cost_micro
 from cqa_site.judging.parameters import named
-from cqa_site.judging.retries import Next, Step, after_failure
+from cqa_site.judging.transport.retries import Next, Step, after_failure
 from cqa_site.runs.kinds import Ended, Reading, kind_of
 from cqa_site.runs.models import Attempt, Call, Reply, Run
 

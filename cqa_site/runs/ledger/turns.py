@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from cqa_site.runs.ending import end
+from cqa_site.runs.carrying.ending import end
 from cqa_site.runs.models import Call, Endpoint, Run
 
 from .claiming import Outgoing, claim

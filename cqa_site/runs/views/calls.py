@@ -12,9 +12,9 @@ from django.urls import path
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.runs.asked import asked_again
 from cqa_site.runs.kinds import kind_of
 from cqa_site.runs.models import Call, Run
+from cqa_site.runs.planning.asked import asked_again
 from cqa_site.runs.views.context import home_of
 from cqa_site.runs.views.control import run_or_404
 from cqa_site.web.strict_query import chosen

@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import Count
 
 from cqa_site.people.models import Study
-from cqa_site.runs.forms import LimitsForm
+from cqa_site.runs.forms.endpoints import LimitsForm
 from cqa_site.runs.kinds import kind_of, prompt_kinds
 from cqa_site.runs.models import Run
 from cqa_site.runs.views.control import progress_context

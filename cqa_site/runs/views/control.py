@@ -16,7 +16,7 @@ from cqa_site.people.models import Study
 from cqa_site.runs import jobs
 from cqa_site.runs.actions import runs as actions
 from cqa_site.runs.actions.corrections import correct_run
-from cqa_site.runs.forms import CorrectionForm, LimitsForm
+from cqa_site.runs.forms.endpoints import CorrectionForm, LimitsForm
 from cqa_site.runs.kinds import kind_of
 from cqa_site.runs.models import Attempt, Run
 from cqa_site.runs.progress import planning_job, progress_of

@@ -16,8 +16,8 @@ from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs import jobs
 from cqa_site.runs.actions import endpoints as actions
-from cqa_site.runs.embedded import model_name
-from cqa_site.runs.forms import EndpointForm
+from cqa_site.runs.forms.endpoints import EndpointForm
+from cqa_site.runs.model_box.embedded import model_name
 from cqa_site.runs.models import Endpoint
 
 PER_PAGE = 50

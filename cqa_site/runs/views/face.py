@@ -19,9 +19,9 @@ from django.views.decorators.http import require_POST
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.runs.forms.plan import PlanForm
 from cqa_site.runs.kinds import kind_named
 from cqa_site.runs.models import Run
-from cqa_site.runs.plan_form import PlanForm
 from cqa_site.runs.progress import add_counts
 from cqa_site.runs.views.start import estimate, start_page
 from cqa_site.web.strict_query import chosen

@@ -18,7 +18,7 @@ from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.actions.prompts import PromptFrozen, save_prompt
 from cqa_site.runs.kinds import prompt_kinds, run_kind_of
 from cqa_site.runs.models import PromptVersion
-from cqa_site.runs.previewing import preview_prompt
+from cqa_site.runs.planning.previews import preview_prompt
 from cqa_site.runs.prompt_form import PromptForm
 from cqa_site.runs.text_diff import compare_texts
 from cqa_site.web.strict_query import whole_number

@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from cqa_site.people.access import StudyRequest
 from cqa_site.people.models import Study
 from cqa_site.runs.actions import runs as actions
-from cqa_site.runs.plan_form import PlanForm
-from cqa_site.runs.planning import estimate_run
+from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.planning.planning import estimate_run
 
 
 def estimate(study: Study, form: PlanForm) -> dict[str, Any]:

@@ -4,14 +4,14 @@ import pytest
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from argsum.actions import system_inputs
-from argsum.actions.system_runs import (
+from argsum.keypoints.actions import system_inputs
+from argsum.keypoints.actions.system_runs import (
     SystemRunRefused,
     cancel_system,
     resume_system,
     start_system,
 )
-from argsum.models import SystemRun
+from argsum.keypoints.models import SystemRun
 from argsum.systems.contract import Parameter, SummarizationSystem, SystemNotValid
 from argsum.systems.registry import OWN, systems
 from cqa_site.people.models import Rater, Role

@@ -2,7 +2,7 @@
 
 import pytest
 
-from argsum.methods.system_grids import combinations, count_combinations
+from argsum.systems.methods.grids import combinations, count_combinations
 from argsum.systems.registry import OWN, UnknownSystem, find_system
 
 

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from benchmark.actions.rubrics import default_rubric
-from benchmark.models import ScoreSheet
 from benchmark.preferences.models import PreferenceItem, PreferenceSheet
 from benchmark.preferences.reports import choices_of, results_of
+from benchmark.rubrics.actions import default_rubric
+from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.rounds import integrity
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.models import Place

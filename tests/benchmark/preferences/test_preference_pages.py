@@ -5,9 +5,9 @@ import io
 
 import pytest
 
-from benchmark.actions.rubrics import default_rubric
-from benchmark.models import PreferenceRound
 from benchmark.preferences import reports
+from benchmark.preferences.models import PreferenceRound
+from benchmark.rubrics.actions import default_rubric
 from cqa_site.rounds.models import Place
 from cqa_site.rounds.qualifying import decide_rater
 from tests.benchmark.made_scores import make_rater, make_sheets

@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from benchmark.models import KeptPreference, Pair, PreferenceEvent, PreferenceSheet
 from benchmark.preferences.actions import Plan, plan_round
 from benchmark.preferences.kind import PREFERRING, PreferenceContent, turned
+from benchmark.preferences.models import KeptPreference, Pair, PreferenceEvent, PreferenceSheet
 from cqa_site.people.models import hash_secret
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part
 from cqa_site.rounds.integrity import find_violations

@@ -9,7 +9,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import Error, connections
 
-from cqa_site.runs import draining, jobs, provider_batches
+from cqa_site.runs import jobs
+from cqa_site.runs.carrying import draining, provider_batches
 from cqa_site.runs.jobs import STOP
 
 log = logging.getLogger(__name__)

@@ -9,22 +9,22 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.module_loading import import_string
 
-from cqa_site.web.paper_figures import HEADINGS
-from cqa_site.web.paper_tables import TEXT_WIDTH, Layout, PaperTable, fill
-from cqa_site.web.reproduced import OfStudy, Paper, Reproduction
+from cqa_site.reproduction.figures import HEADINGS
+from cqa_site.reproduction.reproduced import OfStudy, Paper, Reproduction
+from cqa_site.reproduction.tables import TEXT_WIDTH, Layout, PaperTable, fill
 
 # By dotted path, as the apps of the papers lie above this package.
 PAPERS = {
-    "relevance": "annotation.management.papers.relevance",
-    "judge": "annotation.management.papers.judge",
-    "compqa": "benchmark.management.papers.compqa",
-    "argsum": "argsum.management.papers.argsum",
+    "relevance": "annotation.papers.papers.relevance",
+    "judge": "annotation.papers.papers.judge",
+    "compqa": "benchmark.papers.papers.compqa",
+    "argsum": "argsum.papers.papers.argsum",
 }
 # The same tables from the rows of a study in the configured database.
 OF_STUDIES = {
-    "relevance": "annotation.management.study_papers.relevance",
-    "argsum": "argsum.management.papers.argsum_study",
-    "compqa": "benchmark.management.papers.compqa_of_study",
+    "relevance": "annotation.papers.study_papers.relevance",
+    "argsum": "argsum.papers.papers.argsum_study",
+    "compqa": "benchmark.papers.papers.compqa_of_study",
 }
 FORMATS = ("text", "markdown", "latex")
 

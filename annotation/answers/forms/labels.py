@@ -1,0 +1,30 @@
+"""Choosing whose final labels a figure or a run uses."""
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from annotation.answers.methods.conditions import NEWEST
+from annotation.answers.reports.argument_lists import labelled_campaigns, labels_name
+from cqa_site.people.models import Study
+
+
+class LabelsField(forms.ChoiceField):
+    """The study's choice, one campaign's labels, or of each sentence the newest."""
+
+    def __init__(self, **kwargs) -> None:
+        super().__init__(**{"label": lazy("Whose labels"), "required": False} | kwargs)
+
+    def offer(self, study: Study) -> None:
+        """Take the study's campaigns with final labels as choices."""
+        self.choices = label_choices(study)
+
+
+def label_choices(study: Study) -> list[tuple[str, str]]:
+    """What can be chosen, the study's own choice first, by its value."""
+    named = [(str(each.public_id), each.name) for each in labelled_campaigns(study)]
+    return [
+        ("", _("Study's choice: %s") % labels_name(study)),
+        *named,
+        (NEWEST, _("Each sentence's newest")),
+    ]

@@ -1,0 +1,171 @@
+"""Forms about questions, systems and answers."""
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.template.defaultfilters import filesizeformat
+from django.utils.translation import gettext_lazy as _
+
+from annotation.answers.models.answers import Answer, System
+from annotation.answers.models.conditions import Condition
+from annotation.answers.reports.conditions import used_conditions
+from annotation.corpus.models.questions import Comparison, Question
+from cqa_site.people.models import Study
+
+WITHOUT_ASPECT = "-"
+MOST_ASPECTS = 500
+
+
+class QuestionSearchForm(forms.Form):
+    """Search among the questions of a study; who may not know the systems cannot ask for one."""
+
+    q = forms.CharField(label=_("Question contains"), required=False, max_length=200)
+    comparison = forms.ModelChoiceField(
+        label=_("Comparison"),
+        required=False,
+        queryset=Comparison.objects.none(),
+        to_field_name="public_id",
+        empty_label=_("All comparisons"),
+    )
+    aspect = forms.ChoiceField(label=_("Aspect"), required=False)
+    system = forms.ModelChoiceField(
+        label=_("Answered by"),
+        required=False,
+        queryset=System.objects.none(),
+        to_field_name="public_id",
+        empty_label=_("Anybody"),
+    )
+    condition = forms.ModelChoiceField(
+        label=_("Under condition"),
+        required=False,
+        queryset=Condition.objects.none(),
+        to_field_name="public_id",
+        empty_label=_("Any"),
+        help_text=_("Narrows the numbers of answers, too."),
+    )
+
+    def __init__(self, *args, study: Study, is_blind: bool, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["comparison"].queryset = study.comparisons.all()
+        self.fields["aspect"].choices = _aspects(study)
+        if is_blind:
+            del self.fields["system"], self.fields["condition"]
+        else:
+            self.fields["system"].queryset = study.systems.all()
+            self.fields["condition"].queryset = used_conditions(study)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether something was asked for."""
+        return self.is_bound and any(self.data.get(name) for name in self.fields)
+
+
+def _aspects(study: Study) -> list[tuple[str, Any]]:
+    named = study.questions.exclude(aspect="").order_by("aspect").values_list("aspect", flat=True)
+    found = named.distinct()[:MOST_ASPECTS]
+    # With a mark before it, so that an aspect named "-" is not "without".
+    marked = [(f"={aspect}", aspect) for aspect in found]
+    return [("", _("Any or none")), (WITHOUT_ASPECT, _("Without aspect")), *marked]
+
+
+class AnswerFilterForm(forms.Form):
+    """Which answers to a question stand side by side, and whether their systems are named."""
+
+    system = forms.ModelChoiceField(
+        label=_("System"),
+        required=False,
+        queryset=System.objects.none(),
+        to_field_name="public_id",
+        empty_label=_("All"),
+    )
+    scenario = forms.TypedChoiceField(
+        label=_("Scenario"),
+        required=False,
+        choices=[("", _("All")), *Answer.Scenario.choices],
+        coerce=int,
+        empty_value=None,
+    )
+    condition = forms.ModelChoiceField(
+        label=_("Condition"),
+        required=False,
+        queryset=Condition.objects.none(),
+        to_field_name="public_id",
+        empty_label=_("All"),
+    )
+    choice = forms.IntegerField(label=_("Choice"), required=False, min_value=1, max_value=32_767)
+    blind = forms.BooleanField(label=_("Hide who wrote them"), required=False)
+
+    def __init__(self, *args, question: Question, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        answered = System.objects.filter(answers__question=question).distinct()
+        self.fields["system"].queryset = answered
+        used = Condition.objects.filter(answers__question=question).distinct()
+        self.fields["condition"].queryset = used
+
+
+class QuestionForm(forms.Form):
+    """A question about a comparison of the study."""
+
+    comparison = forms.ModelChoiceField(
+        label=_("Comparison"), queryset=Comparison.objects.none(), to_field_name="public_id"
+    )
+    aspect = forms.CharField(
+        label=_("Aspect"),
+        required=False,
+        max_length=300,
+        help_text=_("What the objects are compared for, such as “price”. May stay empty."),
+    )
+    wording = forms.CharField(
+        label=_("Own wording"),
+        required=False,
+        max_length=500,
+        help_text=_("Empty: which is better, one object or the other?"),
+    )
+
+    def __init__(self, *args, study: Study, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["comparison"].queryset = study.comparisons.all()
+
+
+class QuestionListForm(forms.Form):
+    """Many questions at once, from a file or as typed."""
+
+    file = forms.FileField(label=_("File"), required=False, max_length=255)
+    pasted = forms.CharField(
+        label=_("Or paste them here"),
+        required=False,
+        max_length=200_000,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
+        help_text=_(
+            "One question a line: “tea vs coffee”, or objects, aspect and wording as copied from "
+            "a spreadsheet, with or without headers."
+        ),
+    )
+
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["file"].help_text = _(
+            "CSV, TSV, JSON Lines or XLSX with the columns object1, object2 and, if wanted, "
+            "aspect, wording and any number of columns that begin with “argument”; up to %s."
+        ) % filesizeformat(settings.MAX_UPLOAD_BYTES)
+        self.fields["file"].widget.attrs["accept"] = ".csv,.tsv,.json,.jsonl,.ndjson,.xlsx"
+
+    def clean(self) -> dict:
+        """Either a file or a text."""
+        data = super().clean() or {}
+        if not self.errors and bool(data.get("file")) == bool(data["pasted"].strip()):
+            self.add_error(None, _("Choose a file or paste a list: one of the two."))
+        return data
+
+
+class SystemForm(forms.Form):
+    """What a system is called, and what it is."""
+
+    name = forms.CharField(label=_("Name"), max_length=120)
+    kind = forms.ChoiceField(
+        label=_("Kind"),
+        choices=System.Kind.choices,
+        help_text=_("Experts never see texts by people beside those that they edit."),
+    )

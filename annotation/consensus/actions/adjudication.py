@@ -1,0 +1,110 @@
+"""Experts' decisions on single arguments; earlier ones are superseded, never overwritten."""
+
+from django.db import transaction
+from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, Value, When
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.consensus.models import Adjudication, FinalLabel
+from annotation.consensus.reports import adjudication_table
+from annotation.corpus.models.questions import Argument
+from annotation.labelling.models.campaigns import Campaign, Item, Slot
+from cqa_site.people.models import Rater
+
+from .consensus import request_final_labels
+
+
+class DecisionNotValid(Exception):
+    """The label is not on the scale, or the argument is not in the campaign."""
+
+
+@transaction.atomic
+def adjudicate(
+    *, campaign: Campaign, argument: Argument, rater: Rater, label: int, comment: str = ""
+) -> Adjudication:
+    """Store the rater's word on one argument; repeating the same word changes nothing.
+
+    The argument's final label follows at once, everything else in the background.
+    """
+    if label not in campaign.guideline.values:
+        raise DecisionNotValid(_("Choose a label of the scale."))
+    if not campaign.items.filter(argument=argument).exists():
+        raise DecisionNotValid(_("This sentence is not part of the campaign."))
+    Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)  # two tabs of one expert
+    mine = _in_force(campaign).filter(argument=argument, rater=rater)
+    earlier = mine.first()
+    if earlier and (earlier.label, earlier.comment) == (label, comment):
+        return earlier
+    mine.update(superseded_at=timezone.now())
+    decision = Adjudication.objects.create(
+        campaign=campaign, argument=argument, rater=rater, label=label, comment=comment
+    )
+    _show_at_once(campaign, argument)
+    request_final_labels(campaign=campaign, actor=rater.user)
+    return decision
+
+
+def disputed(campaign: Campaign) -> QuerySet[FinalLabel]:
+    """Arguments whose votes are tied or lie at both ends of the scale, far-apart ones first.
+
+    Left out: what the votes do not decide anyway (control items unless tied,
+    expert overrides), and in a running round whatever still waits for votes.
+    """
+    values = campaign.guideline.values
+    control = Item.objects.filter(
+        campaign=campaign, argument=OuterRef("argument"), control_label__isnull=False
+    )
+    far_apart = Q(spread__gte=values[-1] - values[0]) & ~Exists(control)
+    rows = FinalLabel.objects.filter(Q(is_tied=True) | far_apart, campaign=campaign)
+    rows = rows.filter(expert_label__isnull=True)
+    if campaign.is_live and campaign.state != Campaign.State.CLOSED:
+        waiting = Slot.objects.filter(
+            campaign=campaign, item__argument=OuterRef("argument")
+        ).exclude(state=Slot.State.DONE)
+        rows = rows.filter(~Exists(waiting))
+    return rows.order_by("-spread", "-is_tied", "pk")
+
+
+def queue(
+    campaign: Campaign, *, rater: Rater | None, undecided_only: bool = True
+) -> QuerySet[FinalLabel]:
+    """What is left for this rater; with ``undecided_only`` nothing decided or adopted."""
+    decided = _in_force(campaign).filter(argument=OuterRef("argument"))
+    if undecided_only:
+        return disputed(campaign).filter(~Exists(decided), adopted_label__isnull=True)
+    return disputed(campaign).filter(~Exists(decided.filter(rater=rater)))
+
+
+def next_in_queue(
+    campaign: Campaign,
+    *,
+    rater: Rater | None,
+    undecided_only: bool = True,
+    skipped: list[int] | None = None,
+) -> FinalLabel | None:
+    """The next argument to decide; those skipped come again at the end, oldest skip first."""
+    places = {pk: place for place, pk in enumerate(skipped or [], 1)}
+    later = Case(
+        *(When(argument=pk, then=Value(place)) for pk, place in places.items()),
+        default=Value(0),
+        output_field=IntegerField(),
+    )
+    rows = queue(campaign, rater=rater, undecided_only=undecided_only)
+    if places:
+        rows = rows.order_by(later, *rows.query.order_by)
+    return rows.select_related("argument__comparison").first()
+
+
+def _in_force(campaign: Campaign) -> QuerySet[Adjudication]:
+    return Adjudication.objects.filter(campaign=campaign, superseded_at__isnull=True)
+
+
+def _show_at_once(campaign: Campaign, argument: Argument) -> None:
+    """Write the decision into the argument's final label without waiting for the worker."""
+    from annotation.consensus.methods.consensus import label_votes
+
+    decisions = adjudication_table(campaign, argument=argument)
+    label = int(label_votes(decisions, "majority").iloc[0])
+    FinalLabel.objects.filter(campaign=campaign, argument=argument).update(
+        label=label, adjudicated_label=label, provenance=FinalLabel.Provenance.ADJUDICATED
+    )

@@ -1,0 +1,266 @@
+"""Final labels: rows derived from votes, expert campaigns and decisions, in the background."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.db.models import Q, QuerySet, Sum
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.consensus.models import FinalLabel
+from annotation.consensus.reports import (
+    adjudication_table,
+    adoption_table,
+    counted_votes,
+    override_table,
+    vote_table,
+)
+from annotation.labelling.models.campaigns import Campaign
+from cqa_site.people.access import record
+from cqa_site.people.models import User
+from cqa_site.runs.jobs import Work, enqueue
+from cqa_site.runs.models import Job
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from annotation.consensus.methods.consensus import Method
+
+JOB = "final_labels"
+COMPARED = ("dawid_skene", "mace")
+CHUNK = 1_000
+# Between two computations that pages ask for by being looked at while votes come in.
+REST = timedelta(seconds=20)
+LABELS = (
+    "label",
+    "majority_label",
+    "dawid_skene_label",
+    "mace_label",
+    "expert_label",
+    "adopted_label",
+    "adjudicated_label",
+)
+# Field of the row → column of the method's table, where the names differ.
+FACTS = {
+    "provenance": "provenance",
+    "votes": "n",
+    "pattern": "pattern",
+    "is_tied": "tied",
+    "spread": "spread",
+    "methods_differ": "methods_differ",
+}
+FIELDS = (*LABELS, *FACTS)
+
+
+class SourceNotValid(Exception):
+    """A campaign cannot be overruled by itself or by another study's campaign."""
+
+
+@transaction.atomic
+def request_final_labels(*, campaign: Campaign, actor: User | None = None) -> Job:
+    """Have the final labels recomputed after this transaction; waiting requests are shared.
+
+    A job that already runs may have read its votes before this change, so it
+    is not enough; locking the waiting one keeps workers off it until we commit.
+    """
+    for turn in ("", ":next", ":third", ":fourth"):
+        with suppress(Job.DoesNotExist):
+            job = enqueue(
+                study=campaign.study,
+                kind=JOB,
+                key=f"{campaign.public_id}{turn}",
+                actor=actor,
+                campaign=str(campaign.public_id),
+            )
+            if Job.objects.select_for_update().filter(pk=job.pk, state="ready").exists():
+                return job
+    return job
+
+
+@transaction.atomic
+def request_everywhere(*, campaign: Campaign, actor: User | None = None) -> None:
+    """Recompute the campaign and those whose labels depend on its labels."""
+    request_final_labels(campaign=campaign, actor=actor)
+    in_force = Q(adoptions__source=campaign, adoptions__withdrawn_at__isnull=True)
+    depending = Campaign.objects.filter(Q(overridden_by=campaign) | in_force).distinct()
+    for other in depending.select_related("study"):
+        request_final_labels(campaign=other, actor=actor)
+
+
+def keep_current(campaign: Campaign, actor: User | None = None) -> Job | None:
+    """The job that brings outdated labels up to date; asks for one unless the last just ended.
+
+    For pages that show what the labels say: None where the labels are what the votes say, or
+    where the next computation has to wait for its turn.
+    """
+    if not is_stale(campaign):
+        return None
+    if job := active_job(campaign):
+        return job
+    just_ended = _jobs(campaign).filter(finished_at__gt=timezone.now() - REST)
+    return None if just_ended.exists() else request_final_labels(campaign=campaign, actor=actor)
+
+
+def is_stale(campaign: Campaign) -> bool:
+    """Whether votes came or went since the labels were computed; a machine's is none."""
+    used = campaign.final_labels.aggregate(votes=Sum("votes"))["votes"] or 0
+    return used != counted_votes(campaign).count()
+
+
+def make_final_labels(work: Work) -> None:
+    """Handle a job: recompute the final labels of its campaign."""
+    campaign = Campaign.objects.get(study=work.study, public_id=work.payload["campaign"])
+    recompute_final_labels(campaign, work=work)
+
+
+def active_job(campaign: Campaign) -> Job | None:
+    """The job that recomputes this campaign's labels, or waits to."""
+    return _jobs(campaign).filter(state__in=[Job.State.READY, Job.State.LEASED]).first()
+
+
+def _jobs(campaign: Campaign) -> QuerySet[Job]:
+    payload = {"campaign": str(campaign.public_id)}
+    return Job.objects.filter(study=campaign.study_id, kind=JOB, payload=payload)
+
+
+def recompute_final_labels(campaign: Campaign, *, work: Work | None = None) -> int:
+    """Bring the final labels in line with what they derive from; return how many rows changed.
+
+    Votes, expert labels and adjudications are only read, so repeating changes
+    nothing. The long computation holds no lock, and only rows that changed are
+    written, a thousand per transaction: annotators never wait for long. A run
+    killed half way leaves rows that are each right, and its job starts again.
+    """
+    rows = _derive(campaign, work)
+    changed, gone = _compare(campaign, rows)
+    for start in range(0, len(changed), CHUNK):
+        if not _write(campaign, work, changed[start : start + CHUNK]):
+            return start
+        _say(work, 2, _("Storing labels"))
+    for start in range(0, len(gone), CHUNK):
+        FinalLabel.objects.filter(pk__in=gone[start : start + CHUNK]).delete()
+    return len(changed) + len(gone)
+
+
+@transaction.atomic
+def set_consensus(
+    *, campaign: Campaign, aggregator: str, overridden_by: Iterable[Campaign], actor: User
+) -> None:
+    """Choose how votes become a label and whose labels overrule them."""
+    sources = list(overridden_by)
+    if any(each == campaign or each.study_id != campaign.study_id for each in sources):
+        raise SourceNotValid(_("Only other campaigns of the same study can overrule this one."))
+    record(
+        study=campaign.study,
+        actor=actor,
+        verb="consensus_changed",
+        subject=campaign.name,
+        before=_settings(campaign),
+        after={"aggregator": aggregator, "overridden_by": sorted(map(str, sources))},
+    )
+    campaign.aggregator = aggregator
+    campaign.save(update_fields=["aggregator"])
+    campaign.overridden_by.set(sources)
+    request_final_labels(campaign=campaign, actor=actor)
+
+
+def _settings(campaign: Campaign) -> dict:
+    sources = sorted(map(str, campaign.overridden_by.all()))
+    return {"aggregator": campaign.aggregator, "overridden_by": sources}
+
+
+def _derive(campaign: Campaign, work: Work | None) -> dict[int, tuple]:
+    """Map each argument of the campaign to the values of its row."""
+    table = derive_labels(campaign, compared=COMPARED, work=work)
+    _say(work, 2, _("Storing labels"))
+    labels = [table[name].astype(object).where(table[name].notna(), None) for name in LABELS]
+    table["pattern"] = table["pattern"].str.slice(stop=40)
+    facts = [table[column] for column in FACTS.values()]
+    columns = [column.to_list() for column in (*labels, *facts)]
+    return dict(zip(table.index, zip(*columns, strict=True), strict=True))
+
+
+def derive_labels(
+    campaign: Campaign,
+    *,
+    adopted: pd.DataFrame | None = None,
+    compared: Sequence[Method] = (),
+    work: Work | None = None,
+) -> pd.DataFrame:
+    """What the final labels are now, by argument; see `annotation.consensus.methods.consensus`.
+
+    ``adopted`` stands in for the adoptions in force. Nothing is stored.
+    """
+    from annotation.consensus.methods.consensus import final_labels
+
+    _say(work, 0, _("Reading votes"))
+    units = list(
+        campaign.items.order_by("argument_id").values_list("argument_id", flat=True).distinct()
+    )
+    votes, overrides = vote_table(campaign), override_table(campaign)
+    decisions = adjudication_table(campaign)
+    if adopted is None:
+        adopted = adoption_table(campaign)
+    _say(work, 1, _("Comparing methods"))
+    return final_labels(
+        votes,
+        overrides,
+        decisions,
+        campaign.aggregator,
+        adopted=adopted,
+        compared=compared,
+        units=units,
+    )
+
+
+def _compare(campaign: Campaign, rows: dict[int, tuple]) -> tuple[list[FinalLabel], list[int]]:
+    """Rows to write, and keys of stored rows whose argument left the campaign.
+
+    Reads under the lock, so that no older run is still writing: see ``_write``.
+    """
+    with transaction.atomic():
+        _lock(campaign)
+        columns = ("pk", "argument_id", *FIELDS)
+        present = list(campaign.final_labels.values_list(*columns))
+    stored = {argument: tuple(values) for _pk, argument, *values in present}
+    changed = [
+        FinalLabel(campaign=campaign, argument_id=argument, **dict(zip(FIELDS, row, strict=True)))
+        for argument, row in rows.items()
+        if stored.get(argument) != row
+    ]
+    return changed, [pk for pk, argument, *_values in present if argument not in rows]
+
+
+@transaction.atomic
+def _write(campaign: Campaign, work: Work | None, rows: list[FinalLabel]) -> bool:
+    """Store some rows; False if a later request, with later votes, has been taken up."""
+    _lock(campaign)
+    if work and _is_overtaken(work):
+        return False
+    FinalLabel.objects.bulk_create(
+        rows,
+        update_conflicts=True,
+        unique_fields=["campaign", "argument"],
+        update_fields=FIELDS,
+    )
+    return True
+
+
+def _lock(campaign: Campaign) -> None:
+    """Let one run at a time read or write; a lock that inserts of votes do not wait for."""
+    Campaign.objects.select_for_update(of=("self",), no_key=True).get(pk=campaign.pk)
+
+
+def _is_overtaken(work: Work) -> bool:
+    later = Job.objects.filter(kind=JOB, payload=work.payload, pk__gt=work.job.pk)
+    return later.filter(state__in=[Job.State.LEASED, Job.State.DONE]).exists()
+
+
+def _say(work: Work | None, done: int, note: str) -> None:
+    if work:
+        work.progress(done, 3, note)

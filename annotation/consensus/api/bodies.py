@@ -1,0 +1,165 @@
+"""What the interface shows of votes, final labels and decisions."""
+
+from rest_framework import serializers
+
+from annotation.consensus.models import Adjudication, Adoption, FinalLabel
+from annotation.consensus.reports import FINAL_PATHS
+from annotation.labelling.api.bodies import SentenceSerializer
+from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.votes import Assignment
+from cqa_site.api.serializers import ReadSerializer, public_id
+
+
+class ConsensusSerializer(ReadSerializer):
+    """How votes become a label, and the ids of campaigns whose labels overrule them."""
+
+    id = None
+    overridden_by: serializers.SlugRelatedField = serializers.SlugRelatedField(
+        slug_field="public_id", many=True, read_only=True
+    )
+
+    class Meta:
+        model = Campaign
+        fields = ["aggregator", "overridden_by"]
+
+
+class VoteSerializer(ReadSerializer):
+    """One item served to one rater, and the answer."""
+
+    item_id = serializers.CharField(source="item.external_id", read_only=True)
+    argument = public_id("item.argument")
+    control_label = serializers.IntegerField(
+        source="item.control_label", read_only=True, allow_null=True
+    )
+    rater = public_id("rater")
+    is_counted = serializers.BooleanField(read_only=True)
+
+    class Meta:
+        model = Assignment
+        fields = [
+            "id",
+            "item_id",
+            "argument",
+            "control_label",
+            "rater",
+            "state",
+            "label",
+            "is_counted",
+            "is_extra",
+            "skip_reason",
+            "is_flagged",
+            "comment",
+            "block",
+            "position",
+            "answered_at",
+            "active_ms",
+        ]
+
+
+class FinalLabelSerializer(SentenceSerializer):
+    """The label of one argument and where it came from."""
+
+    class Meta:
+        model = FinalLabel
+        fields = [
+            *SentenceSerializer.Meta.fields,
+            *(path for path in FINAL_PATHS if "__" not in path),
+            "methods_differ",
+        ]
+        read_only_fields = fields
+
+
+class AdjudicationSerializer(SentenceSerializer):
+    """An expert's word on one argument; superseded ones stay."""
+
+    rater = public_id("rater")
+
+    class Meta:
+        model = Adjudication
+        fields = [
+            *SentenceSerializer.Meta.fields,
+            "rater",
+            "label",
+            "comment",
+            "source",
+            "created_at",
+            "superseded_at",
+        ]
+        read_only_fields = fields
+
+
+class AdoptionSerializer(ReadSerializer):
+    """Labels of one rater in another campaign that decide here."""
+
+    campaign = public_id("source")
+    campaign_name = serializers.CharField(source="source.name", read_only=True)
+    rater = public_id("rater")
+    rater_name = serializers.CharField(source="rater.described", read_only=True)
+
+    class Meta:
+        model = Adoption
+        fields = [
+            "id",
+            "campaign",
+            "campaign_name",
+            "rater",
+            "rater_name",
+            "only_tied",
+            "created_at",
+            "withdrawn_at",
+        ]
+        read_only_fields = fields
+
+
+class LabelChangeSerializer(serializers.Serializer):
+    """How many sentences have a label now, and would have it then."""
+
+    label = serializers.IntegerField()
+    now = serializers.IntegerField()
+    then = serializers.IntegerField()
+
+
+class AdoptionPreviewSerializer(serializers.Serializer):
+    """What adopting would change."""
+
+    labelled = serializers.IntegerField(help_text="Sentences here that the rater labelled.")
+    decided = serializers.IntegerField(help_text="Sentences decided by adopted labels then only.")
+    changed = serializers.IntegerField(help_text="Sentences with another final label then.")
+    counts = LabelChangeSerializer(many=True)
+
+
+class ComparableSerializer(serializers.Serializer):
+    """Somebody whose labels can be compared."""
+
+    key = serializers.CharField()
+    name = serializers.CharField()
+
+
+class LabelSetSerializer(serializers.Serializer):
+    """One label set beside the rater."""
+
+    set = serializers.CharField()
+    title = serializers.CharField()
+    is_step = serializers.BooleanField(help_text="One of the sources that overrule each other.")
+    changed = serializers.IntegerField(allow_null=True, help_text="Labels this step changes.")
+    n = serializers.IntegerField()
+    equal = serializers.IntegerField()
+    share = serializers.FloatField(allow_null=True)
+    ordinal = serializers.JSONField()
+    interval = serializers.JSONField()
+    difference = serializers.FloatField(allow_null=True)
+
+
+class LabelComparisonSerializer(serializers.Serializer):
+    """Label sets of a campaign beside one rater, and who else there is."""
+
+    name = serializers.CharField()
+    choices = ComparableSerializer(many=True)
+    sets = LabelSetSerializer(many=True)
+
+
+class PreferredLabelsSerializer(serializers.Serializer):
+    """The campaign whose final labels the study uses; null for each sentence's newest."""
+
+    campaign = serializers.UUIDField(allow_null=True)
+    name = serializers.CharField(allow_null=True)

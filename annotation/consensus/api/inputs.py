@@ -1,0 +1,37 @@
+"""What the interface takes about votes, final labels and decisions."""
+
+from rest_framework import serializers
+
+from annotation.labelling.models.campaigns import Campaign
+from cqa_site.api.inputs import Input
+
+MAX_SOURCES = 100
+
+
+class AdjudicationInput(Input):
+    """A decision on one argument of the campaign."""
+
+    argument = serializers.UUIDField()
+    label = serializers.IntegerField(min_value=0, max_value=9)
+    comment = serializers.CharField(max_length=1_000, allow_blank=True, default="")
+
+
+class AdoptInput(Input):
+    """Whose labels of another campaign decide here."""
+
+    campaign = serializers.UUIDField()
+    rater = serializers.UUIDField()
+    only_tied = serializers.BooleanField(default=True)
+
+
+class ConsensusInput(Input):
+    """How votes become a label, and the campaigns whose labels overrule them."""
+
+    aggregator = serializers.ChoiceField(Campaign.Aggregator.choices)
+    overridden_by = serializers.ListField(child=serializers.UUIDField(), max_length=MAX_SOURCES)
+
+
+class PreferredLabelsInput(Input):
+    """The campaign whose final labels the study uses; null for each sentence's newest."""
+
+    campaign = serializers.UUIDField(allow_null=True)

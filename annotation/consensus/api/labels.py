@@ -1,0 +1,117 @@
+"""What came of a campaign: votes, raters, final labels, decisions."""
+
+from typing import Any
+
+from django.db.models import Exists, OuterRef, QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from annotation.consensus.actions import adjudication, consensus
+from annotation.consensus.api.bodies import (
+    AdjudicationSerializer,
+    FinalLabelSerializer,
+    LabelComparisonSerializer,
+    VoteSerializer,
+)
+from annotation.consensus.api.filters import AdjudicationFilter, FinalLabelFilter, VoteFilter
+from annotation.consensus.api.inputs import AdjudicationInput
+from annotation.consensus.models import Adjudication, FinalLabel
+from annotation.consensus.reports import counted_votes
+from annotation.labelling.api.access import CampaignViews
+from annotation.labelling.models.votes import Assignment
+from cqa_site.api.inputs import NothingInput
+from cqa_site.api.requests import Request
+from cqa_site.people.actions.raters import rater_for
+from cqa_site.runs.api.bodies import JobSerializer
+from cqa_site.web.rest.problems import invalid_on
+
+
+class VoteViews(CampaignViews):
+    """The votes of a campaign."""
+
+    queryset = Assignment.objects.none()
+    serializer_class = VoteSerializer
+    filterset_class = VoteFilter
+
+    def rows(self) -> QuerySet:
+        """Every assignment, also those merely served, in the order they were made."""
+        counted = counted_votes(self.campaign).filter(pk=OuterRef("pk"))
+        return (
+            self.campaign.assignments.select_related("item__argument", "rater")
+            .annotate(is_counted=Exists(counted))
+            .order_by("pk")
+        )
+
+
+class FinalLabelViews(CampaignViews):
+    """The labels a campaign arrived at."""
+
+    queryset = FinalLabel.objects.none()
+    serializer_class = FinalLabelSerializer
+    filterset_class = FinalLabelFilter
+
+    def rows(self) -> QuerySet:
+        """One row per argument, as last computed."""
+        return self.campaign.final_labels.select_related("argument__comparison").order_by("pk")
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("with", str, description="Key of who to compare with; see choices.")
+        ],
+        responses=LabelComparisonSerializer,
+    )
+    def compare(self, request: Request, **kwargs: Any) -> Response:
+        """Every label set, one source after the other, beside any rater of the study.
+
+        Without ``with`` only the keys there are. A person's key is
+        ``rater-<campaign>:<rater>``.
+        """
+        from annotation.judges.reports.label_compare import choices, compare_sets, said_by
+
+        key = request.query_params.get("with", "")
+        offered = [{"key": each, "name": name} for each, name in choices(self.study)]
+        found = said_by(self.study, key) if key else None
+        if key and found is None:
+            raise ValidationError({"with": ["Nobody in this study has this key."]})
+        sets = compare_sets(self.campaign, found[1]) if found else []
+        shown = {"choices": offered, "name": found[0] if found else "", "sets": sets}
+        return Response(LabelComparisonSerializer(shown).data)
+
+    @extend_schema(request=NothingInput, responses={202: JobSerializer})
+    def recompute(self, request: Request, **kwargs: Any) -> Response:
+        """Ask for new final labels in the background."""
+        self.read(NothingInput)
+        job = consensus.request_final_labels(campaign=self.campaign, actor=request.user)
+        job.refresh_from_db()
+        return Response(JobSerializer(job).data, status=202)
+
+
+class AdjudicationViews(CampaignViews):
+    """Experts' decisions on arguments of a campaign."""
+
+    queryset = Adjudication.objects.none()
+    serializer_class = AdjudicationSerializer
+    filterset_class = AdjudicationFilter
+
+    def rows(self) -> QuerySet:
+        """Decisions in the order they were made."""
+        return self.campaign.adjudications.select_related(
+            "argument__comparison", "rater"
+        ).order_by("pk")
+
+    @extend_schema(request=AdjudicationInput, responses={201: AdjudicationSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Decide one argument; an earlier decision of yours is superseded, not lost."""
+        given = self.read(AdjudicationInput)
+        argument = self.study.arguments.filter(public_id=given.pop("argument")).first()
+        if argument is None:
+            raise ValidationError({"argument": ["No such argument in this study."]})
+        with invalid_on("non_field_errors", adjudication.DecisionNotValid):
+            decision = adjudication.adjudicate(
+                campaign=self.campaign,
+                argument=argument,
+                rater=rater_for(membership=self.membership),
+                **given,
+            )
+        return self.shown(self.get_queryset().get(pk=decision.pk), 201)

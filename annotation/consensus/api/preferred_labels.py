@@ -1,0 +1,45 @@
+"""Whose final labels a study uses wherever it needs one label for a sentence."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from annotation.consensus.actions.preferred_labels import prefer_labels
+from annotation.consensus.api.bodies import PreferredLabelsSerializer
+from annotation.consensus.api.inputs import PreferredLabelsInput
+from annotation.consensus.models import PreferredLabels
+from annotation.consensus.reports import label_source
+from annotation.labelling.models.campaigns import campaigns_of
+from cqa_site.api.requests import Request
+from cqa_site.api.views import StudyViews
+
+
+class PreferredLabelsViews(StudyViews):
+    """The campaign whose final labels lists, filters, faithfulness and the desk use."""
+
+    queryset = PreferredLabels.objects.none()
+    serializer_class = PreferredLabelsSerializer
+
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """Its id; null: of each sentence the label of the newest campaign that has one."""
+        return Response(self._shown())
+
+    @extend_schema(request=PreferredLabelsInput, responses=PreferredLabelsSerializer)
+    def partial_update(self, request: Request, **kwargs: Any) -> Response:
+        """Choose a campaign, or with null each sentence's newest label."""
+        given = self.read(PreferredLabelsInput, partial=True)
+        if "campaign" not in given:
+            return Response(self._shown())
+        wanted = given["campaign"]
+        campaign = campaigns_of(self.study).filter(public_id=wanted).first() if wanted else None
+        if wanted and campaign is None:
+            raise ValidationError({"campaign": ["No such campaign in this study."]})
+        prefer_labels(study=self.study, campaign=campaign, actor=request.user)
+        return Response(self._shown())
+
+    def _shown(self) -> dict[str, Any]:
+        campaign = label_source(self.study)
+        shown = {"campaign": campaign and campaign.public_id, "name": campaign and campaign.name}
+        return PreferredLabelsSerializer(shown).data

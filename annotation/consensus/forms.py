@@ -1,0 +1,83 @@
+"""Forms of adjudication and final labels."""
+
+import uuid
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.votes import Assignment
+from cqa_site.people.models import Rater
+
+MAX_COMMENT = 1_000
+
+
+class AdjudicationForm(forms.Form):
+    """An expert's word on one argument."""
+
+    argument = forms.UUIDField(widget=forms.HiddenInput)
+    label = forms.TypedChoiceField(label=_("Label"), coerce=int)
+    comment = forms.CharField(
+        label=_("Comment"),
+        max_length=MAX_COMMENT,
+        required=False,
+        help_text=_("What made it hard? Useful for the next version of the guideline."),
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+
+    def __init__(self, *args, campaign: Campaign, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["label"].choices = [(value, value) for value in campaign.guideline.values]
+
+
+class ConsensusForm(forms.ModelForm):
+    """How votes become a label, and whose labels overrule them."""
+
+    class Meta:
+        model = Campaign
+        fields = ["aggregator", "overridden_by"]
+        labels = {
+            "aggregator": _("Votes become a label by"),
+            "overridden_by": _("Experts' campaigns that overrule the votes"),
+        }
+        help_texts = {"overridden_by": _("Several experts: most frequent label, higher on a tie.")}
+        widgets = {"overridden_by": forms.CheckboxSelectMultiple}
+
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        others = Campaign.objects.filter(study=self.instance.study_id)
+        self.fields["overridden_by"].queryset = others.exclude(pk=self.instance.pk)
+
+
+class AdoptForm(forms.Form):
+    """Whose labels of another campaign become decisions here."""
+
+    source = forms.ChoiceField(label=_("Labels of"))
+    only_tied = forms.BooleanField(
+        label=_("Only where the votes are tied"), required=False, initial=True
+    )
+
+    def __init__(self, *args, campaign: Campaign, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["source"].choices = [
+            (f"{source}:{rater.public_id}", f"{name} · {rater.described}")
+            for source, name, rater in _sources(campaign)
+        ]
+
+    @property
+    def chosen(self) -> tuple[uuid.UUID, uuid.UUID]:
+        """Public ids of the campaign and the rater."""
+        campaign, rater = self.cleaned_data["source"].split(":")
+        return uuid.UUID(campaign), uuid.UUID(rater)
+
+
+def _sources(campaign: Campaign) -> list[tuple[uuid.UUID, str, Rater]]:
+    """Other campaigns of the study with each expert, model or release that labelled in them."""
+    labels = Assignment.objects.filter(
+        campaign__study=campaign.study_id, state=Assignment.State.ANSWERED
+    )
+    labels = labels.exclude(campaign=campaign).exclude(rater__kind=Rater.Kind.PERSON)
+    columns = ("campaign__public_id", "campaign__name", "rater")
+    found = list(labels.order_by("campaign__name", "rater").values_list(*columns).distinct())
+    raters = Rater.objects.in_bulk({rater for *_campaign, rater in found})
+    return [(source, name, raters[rater]) for source, name, rater in found]

@@ -1,0 +1,131 @@
+"""What became of the votes: expert decisions, final labels, numbered snapshots."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+
+class Adjudication(models.Model):
+    """An expert's word on one argument of a campaign; superseded rows stay."""
+
+    class Source(models.TextChoices):
+        """Where the decision came from."""
+
+        QUEUE = "queue", _("Adjudication queue")
+        ADOPTED = "adopted", _("Adopted from another campaign")
+
+    campaign = models.ForeignKey(
+        "annotation.Campaign", models.CASCADE, related_name="adjudications"
+    )
+    argument = models.ForeignKey(
+        "annotation.Argument", models.PROTECT, related_name="adjudications"
+    )
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="adjudications")
+    label = models.PositiveSmallIntegerField()
+    comment = models.CharField(max_length=1_000, blank=True)
+    source = models.CharField(max_length=8, choices=Source, default=Source.QUEUE)
+    created_at = models.DateTimeField(auto_now_add=True)
+    superseded_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign", "argument", "rater"],
+                condition=Q(superseded_at__isnull=True),
+                name="adjudication_in_force_once",
+            ),
+            models.CheckConstraint(condition=Q(label__lte=9), name="adjudication_label_range"),
+        ]
+
+
+class Adoption(models.Model):
+    """Labels of one rater in another campaign that stand as decisions here; withdrawn rows stay.
+
+    A rule, not a copy: which sentences it decides follows from the labels and ties there are
+    when the final labels are computed, so neither order nor repetition can matter.
+    """
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="adoptions")
+    source = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="lent_to")
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="adoptions")
+    only_tied = models.BooleanField(default=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    withdrawn_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign", "source", "rater"],
+                condition=Q(withdrawn_at__isnull=True),
+                name="adoption_in_force_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.rater.described}"
+
+
+class FinalLabel(models.Model):
+    """The label of one argument in one campaign, with where it came from.
+
+    Derived: recomputing rewrites these rows from votes, expert campaigns, adoptions
+    and adjudications, none of which it touches.
+    """
+
+    class Provenance(models.TextChoices):
+        """Precedence, strongest first."""
+
+        ADJUDICATED = "adjudicated", _("Adjudicated")
+        ADOPTED = "adopted", _("Adopted")
+        EXPERT = "expert", _("Expert override")
+        VOTES = "votes", _("Votes")
+        NONE = "none", _("No counted vote")
+
+    campaign = models.ForeignKey(
+        "annotation.Campaign", models.CASCADE, related_name="final_labels"
+    )
+    argument = models.ForeignKey(
+        "annotation.Argument", models.PROTECT, related_name="final_labels"
+    )
+    label = models.PositiveSmallIntegerField(null=True)
+    provenance = models.CharField(max_length=12, choices=Provenance)
+    majority_label = models.PositiveSmallIntegerField(null=True)
+    dawid_skene_label = models.PositiveSmallIntegerField(null=True)
+    mace_label = models.PositiveSmallIntegerField(null=True)
+    expert_label = models.PositiveSmallIntegerField(null=True)
+    adopted_label = models.PositiveSmallIntegerField(null=True)
+    adjudicated_label = models.PositiveSmallIntegerField(null=True)
+    votes = models.PositiveIntegerField(default=0)
+    pattern = models.CharField(max_length=40, blank=True)
+    is_tied = models.BooleanField(default=False)
+    spread = models.PositiveSmallIntegerField(default=0)
+    methods_differ = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "argument"], name="final_label_once")
+        ]
+        indexes = [
+            models.Index(fields=["campaign", "is_tied", "-spread", "id"]),
+            models.Index(fields=["campaign", "provenance", "id"]),
+            models.Index(fields=["campaign", "label", "id"]),
+        ]
+
+
+class PreferredLabels(models.Model):
+    """Whose final labels a study uses wherever it needs one label for a sentence.
+
+    A study without a row uses, of each sentence, the label of the newest campaign that has one.
+    """
+
+    study = models.OneToOneField("people.Study", models.CASCADE, related_name="preferred_labels")
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="+")

@@ -1,0 +1,192 @@
+"""The table of votes: the only way statistics read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import F, FilteredRelation, Q, QuerySet
+
+from annotation.consensus.models import Adjudication, PreferredLabels
+from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.votes import Assignment
+from cqa_site.people.models import Rater, Study
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Labels of machines that came in a file are kept as assignments, too; they are never votes.
+MACHINES = (Rater.Kind.MODEL, Rater.Kind.CLASSIFIER)
+VOTERS = tuple(kind for kind in Rater.Kind if kind not in MACHINES)
+# What no figure counts, whoever asks: late ones, those on a retired control, those of machines.
+OUTSIDE_THE_COUNT = Q(is_extra=True) | Q(item__is_retired=True) | Q(rater__kind__in=MACHINES)
+# Column of the table → where it comes from.
+COLUMNS = {
+    "assignment": "pk",
+    "item": "item_id",
+    "unit": "item__argument_id",
+    "rater": "rater_id",
+    "rater_kind": "rater__kind",
+    "value": "label",
+    "control_label": "item__control_label",
+    "is_extra": "is_extra",
+    "is_retired": "item__is_retired",
+    "answered_at": "answered_at",
+    "active_ms": "active_ms",
+    "excluded_at": "excluded_at",
+}
+
+
+def vote_table(campaign: Campaign, *, exclude: bool = True, **where: object) -> pd.DataFrame:
+    """Read the votes of a campaign in one query, one row per answered assignment.
+
+    Counted votes are answered, hold a place among the wanted ones (not extra),
+    come from a rater who is not excluded and stand on an item that is not
+    retired. With ``exclude=False`` the others are there too, marked by the
+    columns is_extra, excluded and is_retired. Labels of machines are no votes:
+    see `machine_table`. Lookups of Assignment narrow the table, for example to
+    one rater.
+
+    Columns: assignment, item, unit (key of the argument), rater (key),
+    rater_kind, value, is_control, control_label (Int64), is_extra,
+    is_retired, answered_at, active_ms (Int64), excluded. Ordered by
+    assignment, so that seeded methods repeat.
+    """
+    everybody = _answered(campaign=campaign, rater__kind__in=VOTERS)
+    votes = counted_votes(campaign) if exclude else everybody
+    return _table(votes.filter(**where))
+
+
+def machine_table(campaign: Campaign) -> pd.DataFrame:
+    """The same columns as `vote_table`, for what `machine_labels` holds."""
+    return _table(machine_labels(campaign))
+
+
+def _table(votes: QuerySet[Assignment]) -> pd.DataFrame:
+    rows = votes.order_by("pk").values_list(*COLUMNS.values())
+    table = _frame(rows, list(COLUMNS)).astype({"control_label": "Int64", "active_ms": "Int64"})
+    table["is_control"] = table["control_label"].notna()
+    table["excluded"] = table.pop("excluded_at").notna()
+    return table
+
+
+def counted_votes(campaign: Campaign) -> QuerySet[Assignment]:
+    """The votes that count in every figure and final label: those of people and of a release."""
+    return _counted(_answered(campaign=campaign))
+
+
+def machine_labels(campaign: Campaign) -> QuerySet[Assignment]:
+    """Labels of models and classifiers that came in a file; they compete for no place."""
+    return _standing(_answered(campaign=campaign, rater__kind__in=MACHINES))
+
+
+def override_table(campaign: Campaign) -> pd.DataFrame:
+    """Counted labels of the campaigns that overrule this one: columns unit, rater, value.
+
+    Only arguments of this campaign and no machine's labels; one row is one label.
+    """
+    sources = campaign.overridden_by.values("pk")
+    labels = _counted(_answered(campaign__in=sources)).filter(
+        item__argument__in=campaign.items.values("argument")
+    )
+    return _labels_of(labels)
+
+
+def expert_table(campaign: Campaign) -> pd.DataFrame:
+    """What experts of the study said about the control items: columns unit, rater, value.
+
+    Their counted labels in any campaign, this one included.
+    """
+    controls = campaign.items.filter(control_label__isnull=False).values("argument")
+    labels = _counted(
+        _answered(
+            campaign__study=campaign.study_id,
+            rater__kind=Rater.Kind.EXPERT,
+            item__argument__in=controls,
+        )
+    )
+    return _labels_of(labels)
+
+
+def adjudication_table(campaign: Campaign, **where: object) -> pd.DataFrame:
+    """Decisions in force, all or those that ``where`` leaves: columns unit, rater, value."""
+    rows = (
+        Adjudication.objects.filter(campaign=campaign, superseded_at__isnull=True, **where)
+        .order_by("pk")
+        .values_list("argument_id", "rater_id", "label")
+    )
+    return _frame(rows, ["unit", "rater", "value"])
+
+
+def adoption_table(campaign: Campaign) -> pd.DataFrame:
+    """Counted labels that adoptions in force take over: columns unit, rater, value, only_tied.
+
+    ``rater`` is the key of the adoption: a rater may be adopted from several campaigns.
+    Only arguments of this campaign; one row is one label.
+    """
+    rules = campaign.adoptions.filter(withdrawn_at__isnull=True)
+    found = [
+        (unit, rule.pk, label, rule.only_tied)
+        for rule in rules
+        for unit, label in adoptable_labels(campaign, rule.source_id, rule.rater_id)
+    ]
+    return _frame(found, ["unit", "rater", "value", "only_tied"])
+
+
+def adoptable_labels(campaign: Campaign, source: int, rater: int) -> list[tuple[int, int]]:
+    """Argument of this campaign and label, for each label of a rater, or machine, elsewhere."""
+    labels = _standing(_answered(campaign=source, rater=rater)).filter(is_extra=False)
+    mine = labels.filter(item__argument__in=campaign.items.values("argument"))
+    return list(mine.order_by("pk").values_list("item__argument_id", "label"))
+
+
+def _answered(**where: object) -> QuerySet[Assignment]:
+    """Answered assignments, each with when its rater was excluded from its campaign."""
+    place = FilteredRelation("rater__places", condition=Q(rater__places__round=F("campaign")))
+    return Assignment.objects.filter(state=Assignment.State.ANSWERED, **where).annotate(
+        place=place, excluded_at=F("place__excluded_at")
+    )
+
+
+def _counted(votes: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    return votes.filter(~OUTSIDE_THE_COUNT, excluded_at__isnull=True)
+
+
+def _standing(labels: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    return labels.filter(excluded_at__isnull=True, item__is_retired=False)
+
+
+def _labels_of(votes: QuerySet[Assignment]) -> pd.DataFrame:
+    rows = votes.order_by("pk").values_list("item__argument_id", "rater_id", "label")
+    return _frame(rows, ["unit", "rater", "value"])
+
+
+def _frame(rows: Iterable[tuple[Any, ...]], columns: list[str]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=columns)
+
+
+def label_source(study: Study) -> Campaign | None:
+    """The campaign whose final labels the study uses; None for each argument's newest."""
+    chosen = PreferredLabels.objects.filter(study=study).select_related("campaign").first()
+    return chosen.campaign if chosen else None
+
+
+FINAL_PATHS = (
+    "argument__comparison__object1",
+    "argument__comparison__object2",
+    "argument__text",
+    "label",
+    "provenance",
+    "majority_label",
+    "dawid_skene_label",
+    "mace_label",
+    "expert_label",
+    "adopted_label",
+    "adjudicated_label",
+    "votes",
+    "pattern",
+    "is_tied",
+    "spread",
+)

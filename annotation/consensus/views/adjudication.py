@@ -1,0 +1,148 @@
+"""The adjudication queue: one sentence at a time, nobody's labels and nobody's names."""
+
+import uuid
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path, reverse
+from django.views.decorators.http import require_POST
+
+from annotation.consensus.actions import adjudication as actions
+from annotation.consensus.actions.consensus import keep_current
+from annotation.consensus.forms import AdjudicationForm
+from annotation.consensus.models import Adjudication
+from annotation.corpus.methods.highlight import split_sentence
+from annotation.corpus.models.questions import Argument
+from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from cqa_site.people.access import EXPERTS, StudyRequest, study_page
+from cqa_site.people.actions.raters import rater_for
+from cqa_site.people.models import Rater, Study
+from cqa_site.web.strict_query import id_from
+
+PER_PAGE = 20
+MAX_SKIPPED = 500
+
+
+@study_page(*EXPERTS)
+def adjudication(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Show the next disputed sentence and take the expert's label; ?unit= reopens a decision."""
+    campaign = _campaign(study, campaign_id)
+    form = AdjudicationForm(request.POST or None, campaign=campaign)
+    if request.method == "POST" and form.is_valid():
+        argument = get_object_or_404(_arguments(campaign), public_id=form.cleaned_data["argument"])
+        actions.adjudicate(
+            campaign=campaign,
+            argument=argument,
+            rater=rater_for(membership=request.membership),
+            label=form.cleaned_data["label"],
+            comment=form.cleaned_data["comment"],
+        )
+        return _to_queue(request, study, campaign)
+    context = _page(request, study, campaign) | {"form": form}
+    status = 422 if form.errors else 200
+    return render(request, "annotation/adjudication.html", context, status=status)
+
+
+@study_page(*EXPERTS)
+@require_POST
+def adjudication_skip(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Put a sentence at the end of this person's queue until they sign out."""
+    campaign = _campaign(study, campaign_id)
+    argument = get_object_or_404(
+        _arguments(campaign), public_id=id_from(request.POST.get("argument"))
+    )
+    skipped = [pk for pk in _skipped(request, campaign) if pk != argument.pk]
+    request.session[_session_key(campaign)] = [*skipped, argument.pk][-MAX_SKIPPED:]
+    return _to_queue(request, study, campaign)
+
+
+def _page(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str, Any]:
+    """Everything on the page: an allow-list without votes, labels or names of others."""
+    rater = Rater.objects.filter(study=study, user=request.user).first()
+    undecided_only = request.GET.get("scope") != "mine"
+    argument = _wanted(request, campaign)
+    if argument is None:
+        row = actions.next_in_queue(
+            campaign,
+            rater=rater,
+            undecided_only=undecided_only,
+            skipped=_skipped(request, campaign),
+        )
+        argument = row.argument if row else None
+    job = keep_current(campaign, request.user) if argument is None else None
+    own = _own_decisions(campaign, rater)
+    return {
+        "job": job if job and job.is_active else None,
+        "study": study,
+        "section": "campaigns",
+        "campaign": campaign,
+        "argument": argument,
+        "segments": _segments(argument),
+        "left": actions.queue(campaign, rater=rater, undecided_only=undecided_only).count(),
+        "undecided_only": undecided_only,
+        "earlier": list(own.filter(argument=argument)[:10]) if argument else [],
+        "decided": Paginator(
+            own.filter(superseded_at__isnull=True).select_related("argument__comparison"), PER_PAGE
+        ).get_page(request.GET.get("page")),
+    }
+
+
+def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
+    return get_object_or_404(
+        campaigns_of(study).select_related("guideline"), public_id=campaign_id
+    )
+
+
+def _arguments(campaign: Campaign) -> QuerySet[Argument]:
+    return Argument.objects.filter(pk__in=campaign.items.values("argument")).select_related(
+        "comparison"
+    )
+
+
+def _wanted(request: StudyRequest, campaign: Campaign) -> Argument | None:
+    """The sentence named in the address or, after a form with errors, in the form."""
+    unit = request.POST.get("argument") or request.GET.get("unit")
+    if not unit:
+        return None
+    return get_object_or_404(_arguments(campaign), public_id=id_from(unit))
+
+
+def _segments(argument: Argument | None) -> list[Any]:
+    if argument is None:
+        return []
+    comparison = argument.comparison
+    return split_sentence(argument.text, comparison.object1, comparison.object2)
+
+
+def _own_decisions(campaign: Campaign, rater: Rater | None) -> QuerySet[Adjudication]:
+    """The person's decisions in the queue, newest first; superseded ones included."""
+    return Adjudication.objects.filter(
+        campaign=campaign, rater=rater, source=Adjudication.Source.QUEUE
+    ).order_by("-pk")
+
+
+def _session_key(campaign: Campaign) -> str:
+    return f"skipped:{campaign.public_id}"
+
+
+def _skipped(request: StudyRequest, campaign: Campaign) -> list[int]:
+    return request.session.get(_session_key(campaign), [])
+
+
+def _to_queue(request: StudyRequest, study: Study, campaign: Campaign) -> HttpResponse:
+    address = reverse("adjudication", args=[study.public_id, campaign.public_id])
+    mine = request.GET.get("scope") == "mine"
+    return redirect(f"{address}?scope=mine" if mine else address)
+
+
+urlpatterns = [
+    path("campaigns/<uuid:campaign_id>/adjudicate/", adjudication, name="adjudication"),
+    path(
+        "campaigns/<uuid:campaign_id>/adjudicate/skip/",
+        adjudication_skip,
+        name="adjudication_skip",
+    ),
+]

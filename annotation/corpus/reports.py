@@ -1,0 +1,41 @@
+"""Sentence vectors that a worker kept, read without loading any model."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.corpus.models.embeddings import TextEmbedding
+
+STORED = np.dtype("<f4")
+# Keys in one condition, below what either database takes.
+TOGETHER = 500
+
+Vector = NDArray[np.float32]
+
+
+def vector_key(*parts: Any) -> str:
+    """Under which hash the vector of something is kept."""
+    return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
+
+
+def sentence_key(text: str) -> str:
+    """Under which hash the vector of a whole text is kept."""
+    return vector_key("sentence", text)
+
+
+def kept_sentences(texts: Iterable[str], model: str) -> dict[str, Vector]:
+    """Text → its vector of length 1, for those that the model has read before."""
+    keys = {sentence_key(text): text for text in texts}
+    wanted = list(keys)
+    found: dict[str, Vector] = {}
+    for start in range(0, len(wanted), TOGETHER):
+        rows = TextEmbedding.objects.filter(
+            model=model, sha256__in=wanted[start : start + TOGETHER]
+        )
+        for key, vector in rows.values_list("sha256", "vector"):
+            found[keys[key]] = np.frombuffer(bytes(vector), dtype=STORED)
+    return found

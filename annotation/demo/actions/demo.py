@@ -1,0 +1,207 @@
+"""An invented study to try everything on: comparisons, sentences, simulated annotators.
+
+Nothing here comes from a data set; the votes are drawn by a seeded simulation
+through the same actions that serve real annotators.
+"""
+
+import random
+import secrets
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.module_loading import import_string
+from django.utils.translation import gettext as _
+
+from annotation.answers.actions.lists import argument_list
+from annotation.answers.models.answers import Answer, System
+from annotation.consensus.actions.consensus import recompute_final_labels
+from annotation.corpus.models.questions import Argument, Comparison, Question, text_key
+from annotation.figures.actions import CAMPAIGNS
+from annotation.generation.actions.kind import condition
+from annotation.labelling.actions import answering, campaigns, serving
+from annotation.labelling.actions.guidelines import default_guideline
+from annotation.labelling.models.campaigns import Campaign, Item
+from annotation.labelling.models.votes import Assignment
+from cqa_site.people.models import Membership, Rater, Role, Study, User
+from cqa_site.results import keeping
+from cqa_site.rounds.opening import close_round, open_round
+from cqa_site.rounds.serving import place_for
+from cqa_site.runs.actions.endpoints import embedded_endpoint
+
+from .answer_texts import SYSTEMS, TEXTS
+from .editing import demo_round
+from .texts import PAIRS
+
+PEOPLE = [
+    ("admin@counterpoint.example", Role.ADMIN, "Admin"),
+    ("researcher@counterpoint.example", Role.RESEARCHER, "Researcher"),
+    ("expert@counterpoint.example", Role.EXPERT, "Expert"),
+    ("annotator@counterpoint.example", Role.ANNOTATOR, "Annotator"),
+]
+SEED = 7
+# How often a simulated annotator gives the intended label; the last one guesses.
+SKILLS = [0.9, 0.85, 0.8, 0.8, 0.75, 0.7, 0.6, 0.25]
+# What other apps add, by dotted path: ``part(study=…, users=…)`` with the people by role.
+PARTS: list[str] = []
+
+
+def add_part(path: str) -> None:
+    """Let another app add its part to the demo; parts are added in this order."""
+    if path not in PARTS:
+        PARTS.append(path)
+
+
+def demo_exists() -> bool:
+    """Whether this installation already has the demo study."""
+    return Study.objects.filter(is_demo=True).exists()
+
+
+@transaction.atomic
+def build_demo() -> str:
+    """Create the study, its people and two rounds; return their generated password."""
+    password = secrets.token_urlsafe(12)
+    study = Study.objects.create(
+        name=_("Everyday choices (demo)"),
+        description=_("An invented study to try Counterpoint on. No sentence or vote is real."),
+        is_demo=True,
+    )
+    users = {role: _person(study, email, role, name, password) for email, role, name in PEOPLE}
+    study.created_by = users[Role.ADMIN]
+    study.save()
+    labels = _arguments(study)
+    guideline = default_guideline(study, actor=users[Role.ADMIN])
+    ids = list(labels)
+    pilot = _campaign(study, guideline, _("Pilot round"), labels, ids, controls=8)
+    _simulate(pilot, labels, users[Role.RESEARCHER], rounds=None)
+    close_round(round_=pilot, actor=users[Role.RESEARCHER])
+    running = _campaign(study, guideline, _("Main round"), labels, ids[::-1], controls=10)
+    _simulate(running, labels, users[Role.RESEARCHER], rounds=4)
+    for campaign in (pilot, running):
+        recompute_final_labels(campaign)
+        keeping.refresh(CAMPAIGNS, campaign)
+    _answers(study)
+    embedded_endpoint(study=study, actor=users[Role.RESEARCHER])
+    demo_round(study=study, expert=users[Role.EXPERT], researcher=users[Role.RESEARCHER])
+    for part in PARTS:
+        import_string(part)(study=study, users=users)
+    return password
+
+
+def _person(study: Study, email: str, role: str, name: str, password: str) -> User:
+    is_admin = role == Role.ADMIN
+    user = User.objects.create_user(
+        email, password, name=name, is_staff=is_admin, is_superuser=is_admin
+    )
+    Membership.objects.create(study=study, user=user, role=role)
+    return user
+
+
+def _arguments(study: Study) -> dict[int, int]:
+    """Create every sentence; return argument → the label it was written for."""
+    labels: dict[int, int] = {}
+    for object1, object2, sentences in PAIRS:
+        comparison = Comparison.objects.create(study=study, object1=object1, object2=object2)
+        for text, label in sentences:
+            argument = Argument.objects.create(
+                study=study, comparison=comparison, text=text, text_sha256=text_key(text)
+            )
+            labels[argument.pk] = label
+    return labels
+
+
+def _answers(study: Study) -> None:
+    """What two invented systems answered to three of the comparisons."""
+    systems = {
+        name: System.objects.create(study=study, name=name, kind=System.Kind.MODEL)
+        for name in SYSTEMS
+    }
+    comparisons = {(row.object1, row.object2): row for row in study.comparisons.all()}
+    for position, (pair, system, scenario, text) in enumerate(TEXTS, start=1):
+        question, _made = Question.objects.get_or_create(study=study, comparison=comparisons[pair])
+        sentences = comparisons[pair].arguments.order_by("pk")
+        numbered = list(enumerate(sentences, start=1))
+        listed = argument_list(question, numbered, {"source": "demo"})
+        cites = scenario in (Answer.Scenario.ARGUMENTS, Answer.Scenario.FULL)
+        Answer.objects.create(
+            study=study,
+            question=question,
+            system=systems[system],
+            scenario=scenario,
+            condition=condition(study, scenario=scenario),
+            argument_list=listed if cites else None,
+            text=text,
+            source="demo",
+            position=position,
+        )
+
+
+def _campaign(study, guideline, name, labels, ids, *, controls: int) -> Campaign:
+    campaign = Campaign.objects.create(
+        study=study,
+        name=name,
+        guideline=guideline,
+        min_control_accuracy=0.5,
+        **Campaign.USUAL | {"seed": SEED},
+    )
+    campaigns.add_items(campaign=campaign, argument_ids=ids)
+    for item in campaign.items.order_by("pk")[: controls * 3 : 3]:
+        Item.objects.filter(pk=item.pk).update(
+            control_label=labels[item.argument_id], imported_control_label=labels[item.argument_id]
+        )
+    return campaign
+
+
+def _simulate(campaign: Campaign, labels: dict[int, int], actor: User, rounds: int | None) -> None:
+    """Let the simulated annotators label ``rounds`` blocks each, or all there is."""
+    open_round(round_=campaign, actor=actor)
+    campaign.refresh_from_db()
+    rng = random.Random(SEED)  # noqa: S311  a simulation, not a secret
+    places = [_simulated_place(campaign, number) for number in range(1, len(SKILLS) + 1)]
+    pairs = list(zip(places, SKILLS, strict=True))
+    working = True
+    while working and (rounds is None or rounds > 0):
+        # A list, not a generator: everybody gets a turn even after somebody found work.
+        working = any([_block(campaign, *pair, labels, rng) for pair in pairs])  # noqa: C419
+        rounds = None if rounds is None else rounds - 1
+    _spread_in_time(campaign, rng)
+
+
+def _simulated_place(campaign: Campaign, number: int):
+    name = _("Simulated annotator %d") % number
+    rater, _created = Rater.objects.get_or_create(
+        study=campaign.study, external_id=f"simulated-{number}", defaults={"name": name}
+    )
+    return place_for(round_=campaign, rater=rater)
+
+
+def _block(campaign, place, skill: float, labels: dict[int, int], rng: random.Random) -> bool:
+    """Answer everything that is reserved now; False when nothing was left."""
+    todo = serving.next_work(campaign=campaign, place=place).assignments
+    for row in todo:
+        given = answering.Answer(
+            client_key=secrets.token_hex(8),
+            label=_drawn(labels[row.item.argument_id], skill, rng),
+            active_ms=int(rng.lognormvariate(8.9, 0.5)),
+        )
+        answering.answer(rater=place.rater, assignment=row, given=given)
+    return bool(todo)
+
+
+def _drawn(intended: int, skill: float, rng: random.Random) -> int:
+    """The intended label with probability ``skill``, else mostly a neighbour."""
+    if rng.random() < skill:
+        return intended
+    if rng.random() < skill:
+        return min(3, max(0, intended + rng.choice((-1, 1))))
+    return rng.randrange(4)
+
+
+def _spread_in_time(campaign: Campaign, rng: random.Random) -> None:
+    """Backdate the simulated answers over three days, so that charts have a shape."""
+    start = timezone.now() - timedelta(days=3)
+    rows = list(campaign.assignments.filter(state="answered").order_by("pk"))
+    for count, row in enumerate(rows):
+        row.answered_at = start + timedelta(days=3 * count / len(rows), seconds=rng.random() * 60)
+        row.shown_at = row.served_at = row.answered_at - timedelta(milliseconds=row.active_ms or 0)
+    Assignment.objects.bulk_update(rows, ["answered_at", "shown_at", "served_at"], batch_size=200)

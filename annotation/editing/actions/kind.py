@@ -1,0 +1,187 @@
+"""Editing as a kind of work: answers on experts' desks, drawn with the round for each of them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Count, Max, OuterRef, Q, Subquery, Sum
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+
+from annotation.corpus.models.questions import text_key
+from annotation.editing.models import (
+    EarlierDraft,
+    EditingItem,
+    EditingRound,
+    EditingSheet,
+    EditingSlot,
+    KeptText,
+    Revision,
+)
+from annotation.editing.reports.integrity import find_editing_violations
+from annotation.faithfulness.actions.faithfulness import request_figures
+from annotation.faithfulness.actions.texts import embedding_of
+from cqa_site.people.models import Membership, Role, User
+from cqa_site.rounds.kind import Audit, Card, RoundNotReady, SheetNotValid, Words
+from cqa_site.rounds.policies import Desk
+from cqa_site.rounds.progress import SUBMITTED, count_of
+from cqa_site.rounds.save_order import is_same_page
+from cqa_site.rounds.saving import Sent
+
+from .checks import arguments_of, read_text
+from .expert_answers import make_expert_answers
+
+KEEP_EVERY = 20
+CALIBRATION, ALONE = Q(is_calibration=True), Q(is_calibration=False)
+
+
+@dataclass(frozen=True)
+class EditContent:
+    """What stands on a desk: two are the same while their texts are.
+
+    Reasons (codes of `Revision.Reason`) and comment belong to a submission, not to the draft.
+    """
+
+    text: str = ""
+    reasons: list[str] = field(default_factory=list, compare=False)
+    comment: str = field(default="", compare=False)
+
+
+class Editing(Desk):
+    """A text, which its expert corrects and submits as often as it takes."""
+
+    name = "edit"
+    audit = Audit(round="editing_round", person="editor")
+    words = Words(
+        rounds=lazy("Editing rounds"),
+        about=lazy(
+            "Experts turn machine answers into gold ones: some answers go to everybody for "
+            "calibration, the others to one expert each."
+        ),
+        things=lazy("Answers"),
+        results=lazy("Agreement of experts"),
+    )
+    section = "editing"
+    work_page = "desk"
+    sheet_page = "desk_form"
+    subject = "answer"
+    needed = ("answer__question__comparison", "round__study", "rater__user", "slot")
+    item_needed = ("answer__question__comparison",)
+    Round = EditingRound
+    Item = EditingItem
+    Slot = EditingSlot
+    Sheet = EditingSheet
+    Event = Revision
+    Kept = KeptText
+    Content = EditContent
+    settled = ("submitted_text", "reasons", "comment")
+    figures = {
+        "calibration": Count("pk", filter=CALIBRATION),
+        "calibration_done": Count("pk", filter=SUBMITTED & CALIBRATION),
+        "alone": Count("pk", filter=ALONE),
+        "alone_done": Count("pk", filter=SUBMITTED & ALONE),
+        "begun": Count("pk", filter=~SUBMITTED & Q(version__gt=0)),
+        "revisions": Sum(
+            Subquery(
+                Revision.objects.filter(sheet=OuterRef("pk"))
+                .order_by()
+                .values("sheet")
+                .annotate(n=Count("pk"))
+                .values("n")
+            )
+        ),
+        "last_saved": Max("saved_at"),
+    }
+
+    def submitted(self, sheet: EditingSheet) -> EditContent:
+        """What was submitted last; before that the machine's text."""
+        if not sheet.submitted_at:
+            return EditContent(sheet.machine_text)
+        return EditContent(sheet.submitted_text, sheet.reasons, sheet.comment)
+
+    def problem(self, sheet: EditingSheet, content: EditContent) -> SheetNotValid | None:
+        """A change needs a reason, and a revision differs from the one before."""
+        text = self._problem(sheet, content)
+        return SheetNotValid(text, []) if text else None
+
+    def _problem(self, sheet: EditingSheet, content: EditContent) -> str:
+        before = self.submitted(sheet)
+        if not content.text.strip():
+            return _("The text is empty.")
+        is_again = (before.reasons, before.comment) == (content.reasons, content.comment)
+        if sheet.submitted_at and content == before and is_again:
+            return _("Nothing has changed since revision %d.") % sheet.events.count()
+        if content != before and not set(content.reasons) - {Revision.Reason.UNCHANGED}:
+            return _("Choose at least one reason for the changes.")
+        if Revision.Reason.OTHER in content.reasons and not content.comment:
+            return _("Say in the comment what the other reason is.")
+        return ""
+
+    def settle(self, sheet: EditingSheet, content: EditContent) -> None:
+        """Text, reasons and comment as given."""
+        sheet.submitted_text, sheet.reasons = content.text, content.reasons
+        sheet.comment = content.comment
+
+    def event_fields(self, sheet: EditingSheet, content: EditContent) -> dict[str, Any]:
+        """The number of the revision, and what the checklist says of it."""
+        return {
+            "number": sheet.events.count() + 1,
+            "text_sha256": text_key(content.text),
+            "checks": read_text(sheet, content.text, arguments_of(sheet)).snapshot(),
+            "active_seconds": sheet.active_seconds,
+        }
+
+    def keep_earlier(self, sheet: EditingSheet, sent: Sent) -> None:
+        """Drafts of other pages, every twentieth one, and what may be deleted by mistake."""
+        if sheet.draft is None:
+            return
+        is_much_shorter = len(sent.content.text) < len(sheet.text) / 2
+        is_due = sheet.version % KEEP_EVERY == 0
+        if is_due or is_much_shorter or not is_same_page(sheet, sent):
+            EarlierDraft.objects.create(
+                sheet=sheet, version=sheet.version, text=sheet.text, saved_at=sheet.saved_at
+            )
+
+    def slots(self, round_: EditingRound, items: Iterable[int]) -> dict[int, int]:
+        """As many as experts have the answer on their desks."""
+        sheets = EditingSheet.objects.filter(round=round_, answer=OuterRef("answer"))
+        rows = round_.items.annotate(sheets=count_of(sheets, "answer"))
+        return dict(rows.values_list("pk", "sheets"))
+
+    def check_opening(self, round_: EditingRound) -> None:
+        """Everybody with a desk must still be an expert of the study."""
+        experts = Membership.objects.filter(
+            study=round_.study, role=Role.EXPERT, is_active=True, user__is_active=True
+        )
+        places = round_.places.select_related("rater__user").order_by("pk")
+        gone = places.exclude(rater__user__in=experts.values("user"))
+        if names := ", ".join(str(place.rater.user) for place in gone):
+            raise RoundNotReady(_("No longer an expert of this study: %s.") % names)
+
+    def closed(self, round_: EditingRound, actor: User) -> None:
+        """What was submitted becomes answers to be scored, where the round was made so.
+
+        How much the experts agree is computed in the background.
+        """
+        if round_.first_closed_at is None:
+            round_.first_closed_at = round_.closed_at
+            round_.save(update_fields=["first_closed_at"])
+        if round_.makes_answers:
+            make_expert_answers(editing_round=round_, actor=actor)
+        request_figures(study=round_.study, embedding=embedding_of(round_.study))
+
+    def card(self, done: int) -> Card:
+        """Words for an expert's first page; ``done`` is what is to do."""
+        return Card(
+            text=_("Turn machine answers into good ones. Every save is kept."),
+            button=_("To the desk"),
+            badge=ngettext("%d to do", "%d to do", done) % done,
+        )
+
+    def check(self) -> Iterator[str]:
+        """Revisions are as they were submitted, and answers made of them say the same."""
+        yield from find_editing_violations()
+
+
+EDITING = Editing()

@@ -1,0 +1,191 @@
+"""Forms of editing rounds and of the editing desk."""
+
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from annotation.answers.models.answers import Answer, System
+from annotation.editing.actions.choice import Choice
+from annotation.editing.actions.kind import EDITING, EditContent
+from annotation.editing.actions.rounds import LEAVE, LEAVE_QUESTIONS, Plan, experts_of
+from annotation.editing.models import EditingSheet, Revision, plain_lines
+from cqa_site.people.models import User
+from cqa_site.rounds.plan_form import PlanForm
+from cqa_site.rounds.save_form import LARGEST, SaveForm
+
+from ..answers.forms.conditions import ConditionField
+
+LONGEST_TEXT = 100_000
+LONGEST_COMMENT = 2_000
+MOST_ANSWERS = 500
+
+
+class ExpertsField(forms.ModelMultipleChoiceField):
+    """People by name, chosen with boxes."""
+
+    widget = forms.CheckboxSelectMultiple
+
+    def label_from_instance(self, user: User) -> str:
+        """The name as researchers know it."""
+        return str(user)
+
+
+class RoundForm(PlanForm):
+    """Everything that a draft round decides."""
+
+    kind = EDITING
+    groups = (
+        ("", (("experts",), ("calibration", "individual"))),
+        ("", (("system", "scenario"), ("condition", "choice"), ("leave",))),
+    )
+    # Sheets are assigned: none comes again, and none is reserved for a while.
+    repeat_share = None
+    lease_minutes = None
+    experts = ExpertsField(
+        label=_("Experts"),
+        queryset=User.objects.none(),
+        to_field_name="public_id",
+        help_text=_("Members of the study with the role of an expert."),
+    )
+    calibration = forms.IntegerField(
+        label=_("Answers that everybody edits"),
+        min_value=0,
+        max_value=MOST_ANSWERS,
+        initial=10,
+        help_text=_("For calibration. 0 means none."),
+    )
+    individual = forms.IntegerField(
+        label=_("Answers for each expert alone"),
+        min_value=0,
+        max_value=MOST_ANSWERS,
+        initial=10,
+        help_text=_(
+            "To discuss the calibration answers first, make one round without these, close it, "
+            "and make a second round."
+        ),
+    )
+    system = forms.ModelChoiceField(
+        label=_("Only answers of"),
+        queryset=System.objects.none(),
+        required=False,
+        to_field_name="public_id",
+        empty_label=_("Any system"),
+    )
+    scenario = forms.TypedChoiceField(
+        label=_("Only scenario"), coerce=int, empty_value=None, required=False
+    )
+    condition = ConditionField(
+        help_text=_("Answers from filtered arguments are edited when somebody asks for them.")
+    )
+    choice = forms.IntegerField(
+        label=_("Only choice number"),
+        required=False,
+        min_value=1,
+        max_value=32_767,
+        help_text=_("Where a system answered several times. Empty means any."),
+    )
+    leave = forms.ChoiceField(
+        label=_("Leave out"),
+        choices=LEAVE,
+        initial=LEAVE_QUESTIONS,
+        required=False,
+    )
+    makes_answers = forms.BooleanField(
+        label=_("When the round closes, make what was submitted answers to be scored"),
+        required=False,
+        initial=True,
+        help_text=_(
+            "As answers of a system of people, each with the revision and the answer it came "
+            "from. They can also be made later, by hand."
+        ),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        people = experts_of(self.study).values("user")
+        self.fields["experts"].queryset = User.objects.filter(pk__in=people).order_by("pk")
+        self.fields["system"].queryset = self.study.systems.all()
+        self.fields["condition"].offer(self.study)
+        self.fields["scenario"].choices = [("", _("Any")), *Answer.Scenario.choices]
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for at least one answer."""
+        data = super().clean() or {}
+        if data.get("calibration") == 0 and data.get("individual") == 0:
+            self.add_error("individual", _("The round needs at least one answer."))
+        return data
+
+    def plan(self) -> Plan:
+        """The cleaned fields as the action takes them."""
+        data = self.cleaned_data
+        return Plan(
+            **{key: data[key] for key in ("name", "seed", "calibration", "individual")},
+            **{key: data[key] for key in ("instructions", "system", "scenario", "choice")},
+            condition=data["condition"],
+            makes_answers=data["makes_answers"],
+            experts=tuple(data["experts"]),
+            leave=data["leave"] or LEAVE_QUESTIONS,
+        )
+
+
+class VerbatimField(forms.CharField):
+    """A text exactly as written, with the line ends that the desk uses."""
+
+    def __init__(self, **kwargs) -> None:
+        super().__init__(strip=False, max_length=LONGEST_TEXT, **kwargs)
+
+    def clean(self, value: Any) -> Any:
+        """A form without script sends other line ends."""
+        return plain_lines(super().clean(value))
+
+
+class EditForm(SaveForm):
+    """A desk as a page sends it, with or without script the same fields."""
+
+    longest = LONGEST_TEXT
+
+    reasons = forms.MultipleChoiceField(choices=Revision.Reason, required=False)
+    comment = forms.CharField(max_length=LONGEST_COMMENT, required=False)
+
+    def fields_of(self, data: QueryDict) -> QueryDict:
+        """The text is the answer's, not the form's."""
+        return data
+
+    def read(self, data: QueryDict, sheet: EditingSheet) -> EditContent:
+        """The text with the line ends that the desk uses; an empty one is a text."""
+        if "text" not in data:
+            self.wrong["text"] = _("The text is missing.")
+        chosen = data.getlist("reasons")
+        return EditContent(
+            text=plain_lines(data.get("text", "")),
+            reasons=[code for code in Revision.Reason.values if code in chosen],
+            comment=plain_lines(data.get("comment", "")).strip(),
+        )
+
+
+class SettleForm(forms.Form):
+    """Which text goes on after a conflict."""
+
+    choice = forms.ChoiceField(choices=Choice)
+    base_version = forms.IntegerField(min_value=0, max_value=LARGEST)
+    text = VerbatimField(required=False)
+
+    def clean(self) -> dict[str, Any]:
+        """A merged text is one that was written."""
+        data = super().clean() or {}
+        is_merged = data.get("choice") == Choice.MERGED
+        if is_merged and not data.get("text", "").strip():
+            self.add_error("text", _("The merged text is empty."))
+        return data
+
+
+class CommentForm(forms.Form):
+    """A word in the discussion of a calibration answer."""
+
+    text = forms.CharField(
+        label=_("Your comment"),
+        max_length=LONGEST_COMMENT,
+        widget=forms.Textarea(attrs={"rows": 4}),
+    )

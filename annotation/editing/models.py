@@ -1,0 +1,201 @@
+"""Experts turn machine answers into gold ones: rounds, desks, drafts and revisions."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from cqa_site.rounds.models import Item, KeptDraft, Round, Sheet, SheetEvent, Slot
+
+from ..answers.models.answers import Answer
+
+
+class EditingRound(Round):
+    """Answers given to experts: some to everybody for calibration, the others to one each.
+
+    Once it is closed, experts see each other's versions.
+    """
+
+    kind_name = "edit"
+
+    # Whether closing makes what was submitted answers of the experts, to be scored like others.
+    makes_answers = models.BooleanField(
+        _("When the round closes, make what was submitted answers to be scored"), default=True
+    )
+    # From here on experts may have seen each other's versions, whatever happens to the round.
+    first_closed_at = models.DateTimeField(null=True)
+
+
+class EditingItem(Item):
+    """One answer of a round."""
+
+    round = models.ForeignKey(EditingRound, models.CASCADE, related_name="items", db_index=False)
+    answer = models.ForeignKey(Answer, models.PROTECT, related_name="editing_items")
+
+    class Meta(Item.Meta):
+        constraints = [
+            *Item.Meta.constraints,
+            models.UniqueConstraint(fields=["round", "answer"], name="editing_item_once"),
+        ]
+
+
+class EditingSlot(Slot):
+    """One of the sheets an answer asks for: as many as experts have it on their desks."""
+
+    round = models.ForeignKey(EditingRound, models.CASCADE, related_name="slots")
+    item = models.ForeignKey(EditingItem, models.CASCADE, related_name="slots", db_index=False)
+
+
+class EditingSheet(Sheet):
+    """One answer on one expert's desk; drawn with the round, worked on once that is open."""
+
+    kind_name = "edit"
+
+    class Progress(models.TextChoices):
+        """A change after submitting makes a sheet one to do again."""
+
+        OPEN = "open", _("To do")
+        SUBMITTED = "submitted", _("Submitted")
+
+    study = models.ForeignKey(
+        "people.Study", models.CASCADE, related_name="editing_sheets", db_index=False
+    )
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="editing_sheets")
+    round = models.ForeignKey(EditingRound, models.CASCADE, related_name="sheets", db_index=False)
+    slot = models.OneToOneField(EditingSlot, models.PROTECT, null=True, related_name="sheet")
+    answer = models.ForeignKey(Answer, models.PROTECT, related_name="editing_sheets")
+    is_calibration = models.BooleanField(default=False)
+    # As submitted last; the comment is why.
+    submitted_text = models.TextField(blank=True)
+    reasons = models.JSONField(default=list)
+
+    class Meta(Sheet.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["round", "rater", "answer"], name="editing_sheet_once_per_round"
+            ),
+            models.UniqueConstraint(
+                fields=["round", "rater", "place"], name="editing_sheet_place_once"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="submitted") | Q(submitted_at__isnull=False),
+                name="editing_sheet_time_when_submitted",
+            ),
+        ]
+        indexes = [models.Index(fields=["study", "state", "rater"])]
+
+    @property
+    def machine_text(self) -> str:
+        """The answer as it was handed out, with the line ends that browsers use."""
+        return plain_lines(self.answer.text)
+
+    @property
+    def text(self) -> str:
+        """What stands on the desk now."""
+        if self.draft is not None:
+            return self.draft["text"]
+        return self.submitted_text if self.submitted_at else self.machine_text
+
+    @property
+    def is_to_do(self) -> bool:
+        """Whether it waits for its expert: a change after submitting makes it wait again."""
+        return self.state == Sheet.State.OPEN or self.draft is not None
+
+    @property
+    def progress(self) -> str:
+        """How far its expert is."""
+        return self.Progress.OPEN if self.is_to_do else self.Progress.SUBMITTED
+
+
+class Revision(SheetEvent):
+    """A submitted version of an answer; never changed. Its text stands in ``content``."""
+
+    class Reason(models.TextChoices):
+        """What the changes of a revision were for."""
+
+        CITATION = "citation", _("Citation corrected")
+        UNFAITHFUL = "unfaithful", _("Claim that no argument supports taken out or corrected")
+        ADDED = "added", _("Argument or aspect added")
+        REPETITION = "repetition", _("Repetition removed")
+        WORDING = "wording", _("Wording, grammar or style")
+        STRUCTURE = "structure", _("Structure or order of the parts")
+        LENGTH = "length", _("Length")
+        CHOICE = "choice", _("Final choice changed or made clear")
+        UNCHANGED = "unchanged", _("Nothing had to be changed")
+        OTHER = "other", _("Something else (see the comment)")
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    sheet = models.ForeignKey(EditingSheet, models.PROTECT, related_name="events", db_index=False)
+    number = models.PositiveIntegerField()
+    text_sha256 = models.CharField(max_length=64, editable=False)
+    # {name of a check: passed, or null where it could not be judged} when it was submitted.
+    checks = models.JSONField(default=dict)
+    # All work on the sheet until then.
+    active_seconds = models.PositiveIntegerField(default=0)
+
+    class Meta(SheetEvent.Meta):
+        ordering = ["number"]
+        constraints = [
+            *SheetEvent.Meta.constraints,
+            models.UniqueConstraint(fields=["sheet", "number"], name="revision_number_once"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="revision_number_from_one"),
+        ]
+
+    @property
+    def text(self) -> str:
+        """What was submitted."""
+        return self.content["text"]
+
+    @property
+    def reasons(self) -> list[str]:
+        """Codes of `Reason`."""
+        return self.content["reasons"]
+
+    @property
+    def comment(self) -> str:
+        """The reasons in words."""
+        return self.content["comment"]
+
+
+class KeptText(KeptDraft):
+    """A text that came for a draft which another page had changed since; waits for a choice."""
+
+    sheet = models.ForeignKey(EditingSheet, models.CASCADE, related_name="kept")
+
+
+class EarlierDraft(models.Model):
+    """A draft before another text took its place, or a text that was not chosen; to go back to."""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    sheet = models.ForeignKey(EditingSheet, models.CASCADE, related_name="earlier_drafts")
+    # None of a text that was kept aside and never was the draft.
+    version = models.PositiveIntegerField(null=True)
+    text = models.TextField()
+    saved_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-pk"]
+
+
+class RoundComment(models.Model):
+    """A word in the discussion of one calibration answer of a round."""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    editing_round = models.ForeignKey(
+        EditingRound, models.CASCADE, related_name="comments", db_index=False
+    )
+    answer = models.ForeignKey(Answer, models.PROTECT, related_name="+")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    text = models.TextField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        indexes = [models.Index(fields=["editing_round", "answer", "id"])]
+
+
+def plain_lines(text: str) -> str:
+    """Line ends as a text field of a browser has them."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")

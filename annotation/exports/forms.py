@@ -1,0 +1,75 @@
+"""The form of an export."""
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotation.exports.actions.exports import Options
+from annotation.exports.models import ExportFile
+from annotation.exports.reports.answers_export import CONTENTS, FORMATS
+
+
+class SnapshotField(forms.ModelChoiceField):
+    """Snapshots with what tells them apart."""
+
+    def label_from_instance(self, snapshot) -> str:
+        """Number, date of the freeze and note."""
+        frozen = snapshot.frozen_at.strftime("%Y-%m-%d") if snapshot.frozen_at else ""
+        return " · ".join(part for part in (f"#{snapshot.number}", frozen, snapshot.note) if part)
+
+
+class ExportForm(forms.Form):
+    """Which files to make from which snapshot."""
+
+    snapshot = SnapshotField(
+        label=_("Snapshot"),
+        queryset=None,
+        to_field_name="public_id",
+        required=False,
+        empty_label=_("As things stand now"),
+        help_text=_("A frozen snapshot gives the same rows whenever you export it."),
+    )
+    contents = forms.MultipleChoiceField(
+        label=_("What"),
+        choices=ExportFile.Content.choices,
+        initial=[ExportFile.Content.VOTES],
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("Files made together share the pseudonyms of their annotators."),
+    )
+    format = forms.ChoiceField(
+        label=_("Format"),
+        choices=ExportFile.Format.choices,
+        initial=ExportFile.Format.CSV,
+        widget=forms.RadioSelect,
+    )
+    with_comments = forms.BooleanField(
+        label=_("With annotators' comments"),
+        required=False,
+        help_text=_("Free text may say who wrote it. Read it before you publish the file."),
+    )
+    is_raw = forms.BooleanField(
+        label=_("CSV exactly as stored"),
+        required=False,
+        help_text=_(
+            "Warning: a sentence that begins with = or + can run as a formula when a "
+            "spreadsheet program opens the file. Without the tick such text gets an apostrophe."
+        ),
+    )
+
+    def __init__(self, *args, campaign, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        frozen = campaign.snapshots.filter(frozen_at__isnull=False)
+        self.fields["snapshot"].queryset = frozen.defer("rows", "figures")
+
+    @property
+    def options(self) -> Options:
+        """What was ticked beside content and format."""
+        return Options(self.cleaned_data["with_comments"], self.cleaned_data["is_raw"])
+
+
+class AnswersFileForm(forms.Form):
+    """What is in a file, and in which format."""
+
+    content = forms.ChoiceField(label=_("What"), choices=CONTENTS)
+    format = forms.ChoiceField(label=_("Format"), choices=FORMATS)
+    with_comments = forms.BooleanField(label=_("With comments"), required=False)
+    is_raw = forms.BooleanField(label=_("CSV for programs, not for spreadsheets"), required=False)

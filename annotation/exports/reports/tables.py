@@ -1,0 +1,219 @@
+"""What exports contain: columns and rows of each kind, read from one snapshot as a stream.
+
+Nothing here reads users. Raters appear under a pseudonym that only holds
+within one set of files, because its salt is thrown away; times are rounded to
+the minute; free text is left out unless somebody asked for it.
+"""
+
+import csv
+import gzip
+import hashlib
+import hmac
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from statistics import median
+from typing import Any
+
+from django.db.models import QuerySet
+
+from annotation.consensus.reports import FINAL_PATHS
+from annotation.exports.models import ExportFile
+from annotation.figures.models import Snapshot
+
+from .columns import ANNOTATOR_TYPES, CROWDKIT_TYPES, FIGURE_TYPES, FINAL_TYPES, VOTE_TYPES
+
+Row = tuple[Any, ...]
+Record = dict[str, str]
+Content = ExportFile.Content
+
+PIECE = 2_000
+# The reader of Python's csv refuses longer cells by default; imports allow 100,000 characters.
+csv.field_size_limit(1_000_000)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One snapshot, read once, and how to present it."""
+
+    snapshot: Snapshot
+    salt: bytes
+    with_comments: bool = False
+
+    def pseudonym(self, rater_id: str) -> str:
+        """The rater's name within this set of files."""
+        return "A-" + hmac.new(self.salt, rater_id.encode(), hashlib.sha256).hexdigest()[:12]
+
+    def records(self) -> Iterator[Record]:
+        """The votes as text, one at a time."""
+        packed = io.BytesIO(bytes(self.snapshot.rows))
+        with gzip.open(packed, "rt", encoding="utf-8", newline="") as text:
+            yield from csv.DictReader(text)
+
+
+@dataclass(frozen=True)
+class ExportTable:
+    """Columns with their types, and rows in that order."""
+
+    types: dict[str, type]
+    rows: Iterator[Row]
+
+
+def votes(source: Source) -> ExportTable:
+    """Every answer of the snapshot, skips and extras included."""
+    hidden = () if source.with_comments else ("comment",)
+    types = {name: kind for name, kind in VOTE_TYPES.items() if name not in hidden}
+    return ExportTable(types, (_vote(source, record, types) for record in source.records()))
+
+
+def _vote(source: Source, record: Record, types: dict[str, type]) -> Row:
+    shown = record | {"rater_id": source.pseudonym(record["rater_id"])}
+    return tuple(_READ[kind](shown[name]) for name, kind in types.items())
+
+
+def crowdkit(source: Source) -> ExportTable:
+    """Counted votes as task, worker, label, those on control items included."""
+    rows = (
+        (record["item_id"], source.pseudonym(record["rater_id"]), int(record["label"]))
+        for record in source.records()
+        if is_counted(record)
+    )
+    return ExportTable(CROWDKIT_TYPES, rows)
+
+
+def is_counted(record: Record) -> bool:
+    """Whether a vote enters the figures: answered, no extra, its rater not excluded."""
+    return (
+        record["state"] == "answered"
+        and not _flag(record["is_extra"])
+        and not _flag(record["is_excluded"])
+    )
+
+
+def annotators(source: Source) -> ExportTable:
+    """One row per rater with what they did; rows by pseudonym."""
+    found: dict[str, _Tally] = {}
+    for record in source.records():
+        tally = found.setdefault(record["rater_id"], _Tally(record["rater_kind"]))
+        tally.add(record)
+    named = {source.pseudonym(rater): tally for rater, tally in found.items()}
+    return ExportTable(ANNOTATOR_TYPES, (named[name].row(name) for name in sorted(named)))
+
+
+class _Tally:
+    """Counts over the votes of one rater."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.votes = self.extras = self.skipped = self.flagged = 0
+        self.controls = self.correct = 0
+        self.times: list[int] = []
+        self.is_excluded = False
+
+    def add(self, record: Record) -> None:
+        self.skipped += record["state"] == "skipped"
+        self.flagged += _flag(record["is_flagged"])
+        self.is_excluded |= _flag(record["is_excluded"])
+        if record["state"] != "answered":
+            return
+        self.votes += 1
+        self.extras += _flag(record["is_extra"])
+        if record["active_ms"]:
+            self.times.append(_whole(record["active_ms"]))
+        if record["control_label"]:
+            self.controls += 1
+            self.correct += _whole(record["control_label"]) == _whole(record["label"])
+
+    def row(self, name: str) -> Row:
+        return (
+            name,
+            self.kind,
+            self.votes,
+            self.extras,
+            self.skipped,
+            self.flagged,
+            self.controls,
+            self.correct,
+            self.correct / self.controls if self.controls else None,
+            float(median(self.times)) if self.times else None,
+            self.is_excluded,
+        )
+
+
+def final_labels(source: Source) -> ExportTable:
+    """The label of every argument with where it came from, as last computed."""
+    rows = source.snapshot.campaign.final_labels.order_by("pk").values_list("pk", *FINAL_PATHS)
+    return ExportTable(FINAL_TYPES, (row[1:] for row in in_pieces(rows)))
+
+
+def in_pieces(rows: QuerySet) -> Iterator[Row]:
+    """Rows in short queries: one long read would keep writers out of SQLite."""
+    last = 0
+    while piece := list(rows.filter(pk__gt=last)[:PIECE]):
+        last = piece[-1][0]
+        yield from piece
+
+
+def figures(source: Source) -> ExportTable:
+    """Every figure of the snapshot under its path, as a number or as text."""
+    raters = {record["rater_id"] for record in source.records()}
+    named = {rater: source.pseudonym(rater) for rater in raters}
+    leaves = _leaves(source.snapshot.figures, named)
+    return ExportTable(FIGURE_TYPES, (_figure(path, value) for path, value in leaves))
+
+
+def _leaves(value: Any, named: dict[str, str], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every single value with its path; raters renamed wherever they occur."""
+    if isinstance(value, dict):
+        pairs = list(value.items())
+    elif isinstance(value, list):
+        pairs = [(str(place), child) for place, child in enumerate(value)]
+    else:
+        yield path, named.get(value, value) if isinstance(value, str) else value
+        return
+    for name, child in pairs:
+        shown = named.get(name, name)
+        yield from _leaves(child, named, f"{path}.{shown}" if path else shown)
+
+
+def _figure(path: str, value: Any) -> Row:
+    if isinstance(value, bool):
+        return path, None, "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return path, float(value), None
+    return path, None, value
+
+
+def _flag(text: str) -> bool:
+    return text.lower() in ("true", "1")
+
+
+def _whole(text: str) -> int | None:
+    """A whole number; pandas writes columns with gaps as 3.0."""
+    return int(float(text)) if text else None
+
+
+def _minute(text: str) -> datetime | None:
+    """The nearest minute, in UTC."""
+    if not text:
+        return None
+    moment = datetime.fromisoformat(text).astimezone(UTC) + timedelta(seconds=30)
+    return moment.replace(second=0, microsecond=0)
+
+
+_READ: dict[type, Callable[[str], Any]] = {
+    str: lambda text: text or None,
+    int: _whole,
+    bool: _flag,
+    datetime: _minute,
+}
+
+
+TABLES: dict[str, Callable[[Source], ExportTable]] = {
+    Content.VOTES: votes,
+    Content.FINAL_LABELS: final_labels,
+    Content.ANNOTATORS: annotators,
+    Content.FIGURES: figures,
+    Content.CROWDKIT: crowdkit,
+}

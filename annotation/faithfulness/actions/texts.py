@@ -1,0 +1,187 @@
+"""Which texts of a study have faithfulness figures, and which of the figures are out of date.
+
+Figures carry a key of everything they were made from, so nothing has to be told when a text, its
+arguments or a label changes: the key that they should have is simply another one.
+"""
+
+import hashlib
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+
+from annotation.answers.actions.lists import numbered_labels
+from annotation.answers.models.answers import Answer, System
+from annotation.answers.reports.conditions import under
+from annotation.editing.models import Revision
+from annotation.editing.reports.edited_texts import newest_revisions
+from annotation.faithfulness.methods.faithfulness import MODES
+from annotation.faithfulness.models import EditedText, FaithfulnessFigures, FaithfulnessSettings
+from cqa_site.judging.embedding import PACKAGED_MODEL
+from cqa_site.people.models import Study
+
+# Increased with every change that may give another figure for the same text, arguments and labels.
+RECIPE = 1
+Stored = dict[tuple[bool, int, str], tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """An answer, or a revision of one, with the keys that its figures should have.
+
+    Parameters
+    ----------
+    pk
+        Of the answer or revision.
+    argument_list
+        Primary key of the numbered arguments; None without any.
+    keys
+        Mode → key of text, arguments, labels and recipe.
+    """
+
+    is_revision: bool
+    pk: int
+    argument_list: int | None
+    keys: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A text that people made, and the machine answers that it may have been made from.
+
+    Parameters
+    ----------
+    after
+        Primary key of the revision or of the imported gold answer.
+    before
+        Primary keys of answers: the edited one alone, or all of the same question.
+    key
+        Of all these texts and the recipe.
+    """
+
+    is_revision: bool
+    after: int
+    before: tuple[int, ...]
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How many texts there are, and how many wait for figures, for vectors, for a comparison."""
+
+    texts: int
+    stale: int
+    without_vectors: int
+    stale_pairs: int
+
+    @property
+    def is_current(self) -> bool:
+        """Whether a computation would change nothing."""
+        return not (self.stale or self.without_vectors or self.stale_pairs)
+
+
+def freshness(study: Study) -> Freshness:
+    """Compare the figures with what they should be made from; nothing is computed."""
+    texts, stored = texts_of(study), stored_keys(study)
+    model = embedding_of(study)
+    stale = sum(is_stale(text, stored) for text in texts)
+    lacking = sum(lacks_vectors(text, stored, model) for text in texts) if model else 0
+    return Freshness(len(texts), stale, lacking, len(stale_pairs(study)))
+
+
+def embedding_of(study: Study) -> str:
+    """The sentence-embedding model of the study's figures; empty for none."""
+    chosen = FaithfulnessSettings.objects.filter(study=study).first()
+    return chosen.embedding if chosen else PACKAGED_MODEL
+
+
+def texts_of(study: Study) -> list[Text]:
+    """Every answer and every revision of the study."""
+    arguments = ("argument_list", "argument_list__sha256")
+    answers = Answer.objects.filter(study=study).order_by("pk")
+    revisions = Revision.objects.filter(sheet__answer__study=study).order_by("pk")
+    in_sheet = [f"sheet__answer__{name}" for name in arguments]
+    rows = [(False, *row) for row in answers.values_list("pk", "text_sha256", *arguments)]
+    rows += [(True, *row) for row in revisions.values_list("pk", "text_sha256", *in_sheet)]
+    labels = numbered_labels(study, {row[3] for row in rows if row[3]})
+    digests = {pk: _digest(sorted(found.items())) for pk, found in labels.items()}
+    return [
+        Text(is_revision, pk, listed, _keys(sha256, listed_sha256, digests.get(listed)))
+        for is_revision, pk, sha256, listed, listed_sha256 in rows
+    ]
+
+
+def stored_keys(study: Study) -> Stored:
+    """(is a revision, its pk, mode) → key of its figures, and the model of their vectors."""
+    about = ("mode", "key", "embedding")
+    answers = FaithfulnessFigures.objects.filter(answer__study=study)
+    revisions = FaithfulnessFigures.objects.filter(revision__sheet__answer__study=study)
+    rows = [(False, *row) for row in answers.values_list("answer", *about)]
+    rows += [(True, *row) for row in revisions.values_list("revision", *about)]
+    return {(is_revision, pk, mode): (key, model) for is_revision, pk, mode, key, model in rows}
+
+
+def is_stale(text: Text, stored: Stored) -> bool:
+    """Whether the figures of a text were made from something else, or are missing."""
+    return any(_stored(text, mode, stored)[0] != key for mode, key in text.keys.items())
+
+
+def lacks_vectors(text: Text, stored: Stored, model: str) -> bool:
+    """Whether similarities by this model are missing."""
+    return any(_stored(text, mode, stored)[1] != model for mode in text.keys)
+
+
+def stale_pairs(study: Study) -> list[Pair]:
+    """Texts by people that have not been compared with the machine answer, or not as it is now."""
+    rows = EditedText.objects.filter(before__study=study)
+    stored = {(row[0], row[1]): row[2] for row in rows.values_list("revision", "gold", "key")}
+    return [
+        pair
+        for pair in _pairs(study)
+        if stored.get((pair.after, None) if pair.is_revision else (None, pair.after)) != pair.key
+    ]
+
+
+def _pairs(study: Study) -> list[Pair]:
+    newest = newest_revisions(study).values_list(
+        "pk", "text_sha256", "sheet__answer", "sheet__answer__text_sha256"
+    )
+    edited = [
+        Pair(True, pk, (answer,), _digest(RECIPE, sha256, before))
+        for pk, sha256, answer, before in newest
+    ]
+    machine = _machine_answers(study)
+    # Texts edited here are compared as revisions, with the very answer they came from.
+    gold = _with_arguments(study).filter(system__kind=System.Kind.HUMAN, revision__isnull=True)
+    for pk, sha256, question in gold.values_list("pk", "text_sha256", "question"):
+        if before := machine[question]:
+            keys, texts = zip(*before, strict=True)
+            edited.append(Pair(False, pk, keys, _digest(RECIPE, sha256, *texts)))
+    return edited
+
+
+def _machine_answers(study: Study) -> dict[int, list[tuple[int, str]]]:
+    """Question → primary key and hash of what machines wrote about it with arguments, plainly."""
+    found: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    rows = under(_with_arguments(study).exclude(system__kind=System.Kind.HUMAN), [])
+    for question, pk, sha256 in rows.values_list("question", "pk", "text_sha256"):
+        found[question].append((pk, sha256))
+    return found
+
+
+def _with_arguments(study: Study) -> QuerySet[Answer]:
+    return Answer.objects.filter(study=study, argument_list__isnull=False).order_by("pk")
+
+
+def _keys(sha256: str, listed: str | None, labels: str | None) -> dict[str, str]:
+    return {mode: _digest(RECIPE, mode, sha256, listed, labels) for mode in MODES}
+
+
+def _digest(*parts: Any) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _stored(text: Text, mode: str, stored: Stored) -> tuple[str, str]:
+    return stored.get((text.is_revision, text.pk, mode), ("", ""))

@@ -1,0 +1,212 @@
+"""Faithfulness of answers, verdicts on their citations, and the agreement of experts."""
+
+import uuid
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from annotation.answers.reports.argument_lists import whose_labels
+from annotation.editing.models import EditingRound
+from annotation.faithfulness.actions import faithfulness as actions
+from annotation.faithfulness.actions.texts import embedding_of, freshness
+from annotation.faithfulness.api.bodies import (
+    AgreementSerializer,
+    EditedTextSerializer,
+    FaithfulnessSerializer,
+    FiguresSerializer,
+    VerdictSerializer,
+)
+from annotation.faithfulness.api.filters import FiguresFilter, VerdictFilter
+from annotation.faithfulness.api.inputs import FiguresInput
+from annotation.faithfulness.models import CoherenceVerdict, EditedText, FaithfulnessFigures
+from annotation.faithfulness.reports.coherence_rows import Wanted as WantedVerdicts
+from annotation.faithfulness.reports.coherence_rows import verdicts_of
+from annotation.faithfulness.reports.edited_pairs import edited_of
+from annotation.faithfulness.reports.expert_agreement import agreement_of
+from annotation.faithfulness.reports.rows import Wanted, answer_of, relabelled_rows, rows_of
+from annotation.faithfulness.reports.versions import (
+    Choice,
+    chosen_run,
+    groups_of,
+    judge_runs,
+    state_of,
+)
+from cqa_site.api.inputs import NothingInput
+from cqa_site.api.requests import Request
+from cqa_site.api.views import StudyViews
+from cqa_site.people.models import Study, User
+from cqa_site.runs.api.bodies import JobSerializer
+from cqa_site.runs.api.calls import RunPartViews
+from cqa_site.runs.models import Run
+from cqa_site.web.rest.problems import Conflict
+from cqa_site.web.rest.strict_filters import refuse_unknown
+
+MODE = OpenApiParameter("mode", str, enum=FaithfulnessFigures.Mode.values, default="sound")
+CONDITION = OpenApiParameter(
+    "condition", str, description="Groups of one condition by id, or of the plain ones (plain)."
+)
+LABELS = OpenApiParameter(
+    "labels",
+    str,
+    description="Whose final labels precision, recall and F1 are by: a campaign's id, or newest "
+    "(of each sentence); by default the study's choice.",
+)
+RUN = OpenApiParameter("run", str, description="Whose verdicts; by default the newest.")
+
+
+class FaithfulnessViews(StudyViews):
+    """The figures of a study by system and condition."""
+
+    queryset = FaithfulnessFigures.objects.none()
+    serializer_class = FaithfulnessSerializer
+
+    @extend_schema(parameters=[MODE, RUN, CONDITION, LABELS], responses=FaithfulnessSerializer)
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """All groups with every measure, its interval and its n, and how many texts are stale."""
+        refuse_unknown(request, {"mode", "run", "condition", "labels"})
+        choice = choice_of(request, self.study)
+        runs = list(judge_runs(self.study))
+        run, state = chosen_run(runs, choice), freshness(self.study)
+        seen = state_of(self.study, choice.labels)
+        shown = {
+            "mode": choice.mode,
+            "labels": whose_labels(self.study, choice.labels),
+            "embedding": embedding_of(self.study),
+            "run": run.public_id if run else None,
+            "texts": state.texts,
+            "stale": state.stale,
+            "without_similarity": state.without_vectors,
+            "stale_edited": state.stale_pairs,
+            "groups": groups_of(self.study, choice, run, seen),
+        }
+        return Response(FaithfulnessSerializer(shown).data)
+
+    @extend_schema(request=FiguresInput, responses={202: JobSerializer})
+    def compute(self, request: Request, **kwargs: Any) -> Response:
+        """Bring the figures up to date in the background; one such job at a time."""
+        given = self.read(FiguresInput)
+        embedding = given.get("embedding", embedding_of(self.study))
+        job = actions.request_figures(study=self.study, embedding=embedding, actor=request.user)
+        job.refresh_from_db()
+        return Response(JobSerializer(job).data, status=202)
+
+    @extend_schema(request=NothingInput, responses=JobSerializer)
+    def cancel(self, request: Request, **kwargs: Any) -> Response:
+        """Stop the computation; what it has stored stays."""
+        self.read(NothingInput)
+        if not actions.cancel_figures(study=self.study, actor=request.user):
+            raise Conflict("Nothing is being computed.")
+        return Response(JobSerializer(actions.latest_job(self.study)).data)
+
+
+class FiguresViews(StudyViews):
+    """Figures of single texts."""
+
+    queryset = FaithfulnessFigures.objects.none()
+    serializer_class = FiguresSerializer
+    filterset_class = FiguresFilter
+
+    def rows(self) -> QuerySet:
+        """In the order of questions; answers as written, or with ``texts=edited`` revisions."""
+        return rows_of(self.study, *self._wanted(choice_of(self.request)))
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """A page of texts with their figures."""
+        choice = choice_of(request, self.study)
+        rows = self.filter_queryset(self.get_queryset())
+        if choice.labels:
+            rows = relabelled_rows(self.study, *self._wanted(choice))
+        page = self.paginate_queryset(rows) or []
+        for row in page:
+            row.about = answer_of(row)
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+    def _wanted(self, choice: Choice) -> tuple[Wanted, Run | None]:
+        wanted = Wanted.from_query(self.request.query_params, choice.mode, choice.labels)
+        return wanted, chosen_run(list(judge_runs(self.study)), choice)
+
+
+class EditedTextViews(StudyViews):
+    """Texts by people beside the machine answers they came from."""
+
+    queryset = EditedText.objects.none()
+    serializer_class = EditedTextSerializer
+
+    def rows(self) -> QuerySet:
+        """Of each task the newest revision, and imported gold texts."""
+        return edited_of(self.study)
+
+
+class VerdictViews(RunPartViews):
+    """The verdicts of a run that judged the coherence of citations."""
+
+    queryset = CoherenceVerdict.objects.none()
+    serializer_class = VerdictSerializer
+    filterset_class = VerdictFilter
+
+    def rows(self) -> QuerySet:
+        """Text by text."""
+        return verdicts_of(self.run, WantedVerdicts())
+
+
+class AgreementViews(StudyViews):
+    """How much alike experts' versions of the calibration answers of a round are."""
+
+    queryset = EditingRound.objects.none()
+    serializer_class = AgreementSerializer
+
+    @extend_schema(parameters=[MODE], responses=AgreementSerializer)
+    def retrieve(self, request: Request, round_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Each two experts and the machine, and what each expert changed."""
+        refuse_unknown(request, {"mode"})
+        rounds = EditingRound.objects.filter(study=self.study).select_related("study")
+        editing_round = get_object_or_404(rounds, public_id=round_id)
+        mode, model = choice_of(request).mode, embedding_of(self.study)
+        found = agreement_of(editing_round, mode, model)
+        return Response(AgreementSerializer(_told(found, mode, model)).data)
+
+
+def choice_of(request: Request, study: Study | None = None) -> Choice:
+    """What the query asks for; raises 400 for a mode or, with a study, labels it has not."""
+    mode = request.query_params.get("mode", FaithfulnessFigures.Mode.SOUND)
+    if mode not in FaithfulnessFigures.Mode.values:
+        raise ValidationError({"mode": [f"One of {', '.join(FaithfulnessFigures.Mode.values)}."]})
+    choice = Choice.from_query(request.query_params, study)
+    if study is not None and choice.labels != request.query_params.get("labels", ""):
+        raise ValidationError(
+            {"labels": ["A campaign of the study with final labels, or newest."]}
+        )
+    return choice
+
+
+def _told(found: dict[str, Any], mode: str, model: str) -> dict[str, Any]:
+    """Agreement with experts under their numbers, 0 for the machine."""
+    numbers = [0, *(one["number"] for one in found["experts"])]
+    people = User.objects.in_bulk([one["key"] for one in found["experts"]])
+    pairs = [
+        {
+            "one": numbers[one],
+            "other": numbers[other],
+            "mean_cosine": found["cells"][one][other]["value"],
+            "answers": found["cells"][one][other]["n"],
+        }
+        for one in range(len(numbers))
+        for other in range(one + 1, len(numbers))
+    ]
+    work = [
+        row | {"expert": number, "user": people[row["key"]].public_id}
+        for number, row in zip(numbers[1:], found["work"], strict=True)
+    ]
+    return {
+        "mode": mode,
+        "embedding": model,
+        "calibration_answers": found["n_answers"],
+        "versions": found["n_versions"],
+        "without_vector": found["without_vector"],
+        "pairs": pairs,
+        "work": work,
+    }

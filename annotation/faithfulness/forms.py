@@ -1,0 +1,93 @@
+"""Forms about faithfulness: which embeddings, and which answers a coherence run judges."""
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.utils.translation import gettext_lazy as lazy
+
+from annotation.answers.models.answers import Answer
+from annotation.faithfulness.actions.coherence_judge import KIND
+from annotation.faithfulness.actions.coherence_texts import target_of
+from cqa_site.people.models import Study
+from cqa_site.runs.forms.plan import PlanForm
+
+from ..answers.forms.conditions import ConditionsField
+
+# A short reason and a verdict; models that think aloud need more.
+MOST_TOKENS = 200
+
+
+class FiguresForm(forms.Form):
+    """With which sentence embeddings the figures are made."""
+
+    embedding = forms.ChoiceField(
+        label=lazy("Sentence embeddings"),
+        required=False,
+        help_text=lazy("For similarities of meaning. The operator can offer other models."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        models = [(name, name) for name in settings.EMBEDDING_MODELS]
+        self.fields["embedding"].choices = [*models, ("", lazy("none: words and citations only"))]
+
+
+class CoherenceForm(PlanForm):
+    """Which citations a run judges, by whom and how."""
+
+    kind = KIND
+    prompt_kinds = (KIND,)
+
+    systems: forms.ModelMultipleChoiceField = forms.ModelMultipleChoiceField(
+        label=lazy("Systems"),
+        queryset=None,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=lazy("None chosen means all."),
+    )
+    scenarios = forms.TypedMultipleChoiceField(
+        label=lazy("Scenarios"),
+        choices=Answer.Scenario.choices,
+        coerce=int,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=lazy("None chosen means all."),
+    )
+    conditions = ConditionsField()
+    texts = forms.ChoiceField(
+        label=lazy("Which texts"),
+        choices=[
+            ("answers", lazy("Answers as they were written or imported")),
+            ("edited", lazy("Experts' newest versions of them")),
+            ("both", lazy("Both")),
+        ],
+        initial="answers",
+        widget=forms.RadioSelect,
+    )
+    sample = forms.IntegerField(
+        label=lazy("Only so many texts, drawn at random"),
+        required=False,
+        min_value=1,
+        max_value=1_000_000,
+        help_text=lazy("Empty judges all of them. Every citation of a drawn text is judged."),
+    )
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, study=study, **kwargs)
+        self.fields["systems"].queryset = study.systems.all()
+        self.fields["conditions"].offer(study)
+        self.fields["replicates"].label = lazy("Verdicts on each citation")
+        self.fields["max_tokens"].initial = MOST_TOKENS
+
+    @property
+    def target(self) -> dict[str, Any]:
+        """What the run is about, as its spec keeps it."""
+        data = self.cleaned_data
+        return target_of(
+            systems=(system.public_id for system in data["systems"]),
+            scenarios=data["scenarios"],
+            conditions=data["conditions"],
+            texts=data["texts"],
+            sample=data["sample"] or 0,
+        )

@@ -1,0 +1,216 @@
+"""How closely an answer keeps to the numbered arguments it was written from.
+
+Figures of one answer, and their means over answers. Two modes:
+
+"paper"
+    Reproduces the released evaluation of the relevance paper (section 5.1, table 3), artefacts
+    included: its segments (`segments.paper_segments`), its reading of brackets
+    (`faithfulness_relevance.paper_numbers`) and its matching of arguments with labels (up to the
+    first full stop).
+"sound"
+    Statements and citations as a reader sees them (`segments.sound_segments`,
+    `citations.find_citations`), each statement held against the arguments it cites, words
+    without case and punctuation, labels by the number of the argument.
+
+Jaccard, similarity, precision, recall and F1 lie between 0 and 1, higher is closer (similarity
+can fall below 0). Levenshtein counts inserted, removed and replaced words, lower is closer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from math import fsum
+from typing import Any
+
+from annotation.answers.methods.citations import find_malformed
+
+from .relevance import REASONS, Labels, Scores, cited_numbers, relevance_scores
+from .segments import (
+    MODES,
+    Vectors,
+    distances,
+    embedded_texts,
+    jaccard_text,
+    segments_of,
+    similarities,
+)
+
+__all__ = ["MODES", "Figures", "Pooled", "measure", "pool", "texts_to_embed", "with_labels"]
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Figures of one answer.
+
+    Attributes
+    ----------
+    jaccard_text : float or None
+        Words the answer shares with all arguments together; None without arguments.
+    jaccard_segments, levenshtein, similarity : tuple of float
+        Of each measured segment, in order, with the argument closest by that figure.
+        ``similarity`` is empty as long as there are no vectors.
+    precision, recall, f1 : float or None
+        Of the cited arguments against the relevant ones; None with a reason in ``skipped``.
+    cited, out_of_range : tuple of int
+        Cited numbers in ascending order, and those of them that no argument has.
+    malformed : tuple of str
+        What looks like a failed citation, as written.
+    segments : int
+        Segments found, measured or not.
+    skipped : dict of str to int
+        Reason → how many. "uncited", "generated" and "nonexistent" count segments,
+        "unlabelled" counts cited arguments, the others say 1 for this answer.
+    """
+
+    jaccard_text: float | None = None
+    jaccard_segments: tuple[float, ...] = ()
+    levenshtein: tuple[float, ...] = ()
+    similarity: tuple[float, ...] = ()
+    precision: float | None = None
+    recall: float | None = None
+    f1: float | None = None
+    cited: tuple[int, ...] = ()
+    out_of_range: tuple[int, ...] = ()
+    malformed: tuple[str, ...] = ()
+    segments: int = 0
+    skipped: dict[str, int] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; `from_json` gives equal figures back."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Figures:
+        """Figures from what `to_json` gave, also after a round through JSON."""
+        return cls(
+            **{
+                key: tuple(value) if isinstance(value, list) else value
+                for key, value in values.items()
+            }
+        )
+
+
+def measure(
+    text: str,
+    arguments: Mapping[int, str],
+    labels: Labels,
+    *,
+    mode: str,
+    vectors: Vectors | None = None,
+) -> Figures:
+    """Figures of one answer.
+
+    Parameters
+    ----------
+    text : str
+        The answer.
+    arguments : mapping of int to str
+        Number → sentence, as the writer of the answer saw them.
+    labels : mapping of int to int or None
+        Number → relevance from 0 to 3; None or absent where nobody labelled it.
+    mode : {"paper", "sound"}
+        Which recipe; see the module.
+    vectors : callable, optional
+        Gives n texts as n rows of numbers; asked once, for `texts_to_embed`.
+
+    Raises
+    ------
+    ValueError
+        For another mode.
+    """
+    _check_mode(mode)
+    segments = segments_of(text, arguments, mode)
+    jaccard, levenshtein = distances(segments.measured, arguments, mode)
+    cosines = similarities(segments.measured, arguments, mode, vectors) if vectors else ()
+    cited = cited_numbers(text, mode)
+    scores, why = relevance_scores(cited, arguments, labels, mode)
+    return Figures(
+        jaccard_text=jaccard_text(text, arguments, mode),
+        jaccard_segments=jaccard,
+        levenshtein=levenshtein,
+        similarity=cosines,
+        **(scores._asdict() if scores else {}),
+        cited=tuple(sorted(cited)),
+        out_of_range=tuple(sorted(cited - arguments.keys())),
+        malformed=tuple(find_malformed(text)),
+        segments=segments.total,
+        skipped=dict(segments.left_out + why),
+    )
+
+
+def with_labels(
+    figures: Figures, arguments: Mapping[int, str], labels: Labels, *, mode: str
+) -> Figures:
+    """The same figures with precision, recall and F1 by other labels; see `measure`.
+
+    Nothing else of an answer's figures depends on labels, so its text is not needed again.
+    """
+    _check_mode(mode)
+    scores, why = relevance_scores(set(figures.cited), arguments, labels, mode)
+    kept = {reason: n for reason, n in figures.skipped.items() if reason not in REASONS}
+    blank = dict.fromkeys(Scores._fields)
+    return replace(
+        figures, **(scores._asdict() if scores else blank), skipped=dict(Counter(kept) + why)
+    )
+
+
+def texts_to_embed(text: str, arguments: Mapping[int, str], *, mode: str) -> list[str]:
+    """The distinct texts whose vectors `measure` asks for, segments first."""
+    _check_mode(mode)
+    return embedded_texts(segments_of(text, arguments, mode).measured, arguments, mode)
+
+
+def _check_mode(mode: str) -> None:
+    if mode not in MODES:
+        raise ValueError(f"{mode!r} is no mode; there are {', '.join(MODES)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """Means over answers; each is None where nothing could be averaged.
+
+    ``jaccard_text``, ``precision``, ``recall`` and ``f1`` are means over answers,
+    ``n_scored`` of them have the last three; the others are means over all measured segments
+    together, ``n_segments`` of them. ``skipped`` adds up the reasons of all answers.
+    """
+
+    n_answers: int
+    n_segments: int
+    jaccard_text: float | None
+    jaccard_sentence: float | None
+    levenshtein: float | None
+    similarity: float | None
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    n_scored: int
+    skipped: dict[str, int]
+
+
+def pool(figures: Iterable[Figures]) -> Pooled:
+    """Means of the figures of any number of answers."""
+    every = list(figures)
+    scored = [each for each in every if each.f1 is not None]
+    skipped: Counter[str] = Counter()
+    for each in every:
+        skipped.update(each.skipped)
+    return Pooled(
+        n_answers=len(every),
+        n_segments=sum(len(each.levenshtein) for each in every),
+        jaccard_text=_mean(each.jaccard_text for each in every),
+        jaccard_sentence=_mean(value for each in every for value in each.jaccard_segments),
+        levenshtein=_mean(value for each in every for value in each.levenshtein),
+        similarity=_mean(value for each in every for value in each.similarity),
+        precision=_mean(each.precision for each in scored),
+        recall=_mean(each.recall for each in scored),
+        f1=_mean(each.f1 for each in scored),
+        n_scored=len(scored),
+        skipped=dict(skipped),
+    )
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fsum(known) / len(known) if known else None

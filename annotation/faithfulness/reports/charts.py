@@ -1,0 +1,78 @@
+"""Faithfulness by system and condition as charts, each with its numbers in words."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from cqa_site.web.charts import drawing as charts
+
+from .faithfulness import COHERENCE
+from .tables import MEASURES
+
+Groups = list[dict[str, Any]]
+LONGEST_NAME = 24
+MOST = 12
+BOUNDS = ("value", "low", "high")
+
+
+def chart_spec(groups: Groups, name: str, size: str = "wide") -> charts.Spec:
+    """Vega-Lite specification of one chart; raises KeyError for an unknown one."""
+    return charts.intervals(
+        chart_rows(groups, name),
+        y="who",
+        series="measure",
+        title=CHARTS[name][1](),
+        size=size,
+    )
+
+
+def chart_alt(groups: Groups, name: str) -> str:
+    """What the chart shows, in numbers, for people who do not see it."""
+    known = [row for row in chart_rows(groups, name) if row["value"] is not None]
+    parts = [f"{row['who']}, {row['measure']}: {row['value']:.3f}" for row in known]
+    return f"{CHARTS[name][1]()}. {'; '.join(parts)}."
+
+
+def chart_rows(groups: Groups, name: str) -> list[dict[str, Any]]:
+    """Measures of a chart for each group that has one of them; none if there is nothing."""
+    wanted = CHARTS[name][0]
+    known = [
+        group
+        for group in groups
+        if any(group["measures"][measure]["value"] is not None for measure in wanted)
+    ]
+    return [
+        {
+            "who": who,
+            "measure": str(MEASURES[measure].title),
+            **{part: group["measures"][measure][part] for part in BOUNDS},
+        }
+        for who, group in _named(known[:MOST]).items()
+        for measure in wanted
+    ]
+
+
+def _named(groups: Groups) -> dict[str, dict[str, Any]]:
+    """Groups under short names; two names that begin alike get numbers, or they would merge."""
+    found: dict[str, dict[str, Any]] = {}
+    for group in groups:
+        name = _name(group)
+        found[name if name not in found else f"{name} ({len(found) + 1})"] = group
+    return found
+
+
+def _name(group: dict[str, Any]) -> str:
+    name = group["name"]
+    short = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+    where = f" {group['scenario']}" if group["scenario"] else ""
+    if not group["is_plain"]:
+        where = f" · {group['condition_name']}"
+    return f"{short}{where}{' ' + _('edited') if group['is_edited'] else ''}"
+
+
+# What stands side by side in a chart, and the title of its axis.
+CHARTS: dict[str, tuple[tuple[str, ...], Callable[[], str]]] = {
+    "relevance": (("precision", "recall"), lambda: _("Mean, 95 % interval")),
+    "coherence": ((COHERENCE,), lambda: _("Share, 95 % interval")),
+}

@@ -1,0 +1,160 @@
+"""How much alike experts' versions of the same answers are, to each other and to the machine's.
+
+The vector of a version is, as in the paper, that of the whole text, of which a model reads only
+the beginning (256 tokens of all-MiniLM-L6-v2); or, in the sound mode, the mean of the vectors of
+its statements, so that its end counts as much as its beginning.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any
+
+import numpy as np
+from django.db.models import QuerySet
+from django.db.models.fields.json import KT
+from numpy.typing import NDArray
+
+from annotation.answers.methods.segments import sound_segments
+from annotation.corpus.reports import Vector, kept_sentences
+from annotation.editing.models import EditingRound, Revision
+from annotation.editing.reports.edited_texts import newest_revisions, passed
+from annotation.editing.reports.editing import expert_numbers
+from annotation.faithfulness.models import EditedText
+from cqa_site.people.models import Study
+
+# Stands for the machine's text where an expert's key would stand.
+MACHINE = 0
+MODES = ("paper", "sound")
+Vectors = dict[tuple[int, int], NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One text of a calibration answer; ``who`` is an expert's key, or `MACHINE`."""
+
+    answer: int
+    who: int
+    text: str
+
+
+def texts_of_rounds(study: Study) -> list[str]:
+    """Every text whose vector the agreement of a study's experts needs, each once."""
+    versions = _versions(_newest_of(EditingRound.objects.filter(study=study), study))
+    parts = (part for one in versions for mode in MODES for part in _parts(one.text, mode))
+    return list(dict.fromkeys(parts))
+
+
+def agreement_of(editing_round: EditingRound, mode: str, model: str) -> dict[str, Any]:
+    """How much alike each two experts and the machine are, and what each expert changed.
+
+    Parameters
+    ----------
+    editing_round
+        Only its calibration answers are compared between experts; what an expert changed is
+        told of all answers of the round.
+    mode
+        One of `MODES`.
+    model
+        Whose kept vectors are used; texts without one are counted and left out.
+    """
+    versions = _versions(_newest_of([editing_round], editing_round.study))
+    vectors = _vectors(versions, mode, model)
+    numbers = expert_numbers(editing_round)
+    edited = _edited_of(editing_round)
+    return {
+        "experts": [{"key": key, "number": number} for key, number in numbers.items()],
+        "n_answers": len({version.answer for version in versions}),
+        "n_versions": len(versions),
+        "without_vector": len(versions) - len(vectors),
+        "cells": _cells([MACHINE, *numbers], vectors),
+        "work": [_work(key, edited.get(key, [])) for key in numbers],
+    }
+
+
+def _newest_of(rounds: Iterable[EditingRound], study: Study) -> QuerySet[Revision]:
+    return newest_revisions(study).filter(sheet__round__in=list(rounds))
+
+
+def _versions(revisions: QuerySet[Revision]) -> list[Version]:
+    """The experts' texts of calibration answers, and the machine's text of each answer once."""
+    found: dict[tuple[int, int], Version] = {}
+    rows = revisions.filter(sheet__is_calibration=True).values_list(
+        "sheet__answer", "sheet__answer__text", "sheet__rater__user", KT("content__text")
+    )
+    for answer, machine, editor, text in rows:
+        found[answer, MACHINE] = Version(answer, MACHINE, machine)
+        found[answer, editor] = Version(answer, editor, text)
+    return list(found.values())
+
+
+def _parts(text: str, mode: str) -> list[str]:
+    if mode == "paper":
+        return [text]
+    return [segment.text for segment in sound_segments(text)] or [text]
+
+
+def _vectors(versions: Sequence[Version], mode: str, model: str) -> Vectors:
+    """(answer, who) → vector of length 1, for texts all of whose parts have one."""
+    parts = {(one.answer, one.who): _parts(one.text, mode) for one in versions}
+    known = kept_sentences({part for found in parts.values() for part in found}, model)
+    return {
+        place: _unit([known[part] for part in found])
+        for place, found in parts.items()
+        if all(part in known for part in found)
+    }
+
+
+def _unit(vectors: Sequence[Vector]) -> NDArray[np.float64]:
+    mean = np.mean(np.asarray(vectors, dtype=float), axis=0)
+    return mean / max(float(np.linalg.norm(mean)), 1e-12)
+
+
+def _cells(people: Sequence[int], vectors: Vectors) -> list[list[dict[str, Any]]]:
+    """Mean cosine of each two over the answers that both have a version of, with their number."""
+    own: dict[int, dict[int, NDArray[np.float64]]] = defaultdict(dict)
+    for (answer, who), vector in vectors.items():
+        own[who][answer] = vector
+    return [[_cell(own[one], own[other], one == other) for other in people] for one in people]
+
+
+def _cell(one: dict[int, Any], other: dict[int, Any], is_same: bool) -> dict[str, Any]:
+    shared = sorted(one.keys() & other.keys())
+    if is_same or not shared:
+        return {"value": None, "n": len(shared)}
+    return {"value": fmean(float(one[at] @ other[at]) for at in shared), "n": len(shared)}
+
+
+def _edited_of(editing_round: EditingRound) -> dict[int | None, list[EditedText]]:
+    """Expert → comparisons of the texts that he or she handed in last."""
+    rows = EditedText.objects.filter(
+        revision__in=_newest_of([editing_round], editing_round.study).order_by().values("pk")
+    ).select_related("revision__sheet__rater")
+    found: dict[int | None, list[EditedText]] = defaultdict(list)
+    for row in rows.order_by("pk"):
+        found[row.revision.sheet.rater.user_id].append(row)
+    return found
+
+
+def _work(key: int, edited: Sequence[EditedText]) -> dict[str, Any]:
+    """Means over the texts of one expert; the time is a median, because breaks stretch it."""
+    calibration = sum(row.revision.sheet.is_calibration for row in edited)
+    seconds = median(row.revision.active_seconds for row in edited) if edited else None
+    return {
+        "key": key,
+        "n": len(edited),
+        "n_calibration": calibration,
+        "distance": _mean([row.edit_distance for row in edited]),
+        "words_before": _mean([row.words_before for row in edited]),
+        "words_after": _mean([row.words_after for row in edited]),
+        "checks_before": _mean([passed(row.checks_before) for row in edited]),
+        "checks_after": _mean([passed(row.checks_after) for row in edited]),
+        "checks": len(edited[0].checks_after) if edited else 0,
+        "seconds": seconds,
+        "minutes": None if seconds is None else seconds / 60,
+    }
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return fmean(values) if values else None

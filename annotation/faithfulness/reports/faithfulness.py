@@ -1,0 +1,208 @@
+"""Faithfulness of a study's answers by system and condition, with intervals over questions."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from django.db.models import Count
+
+from annotation.answers.models.answers import System
+from annotation.answers.models.conditions import Condition
+from annotation.editing.reports.edited_texts import newest_revisions
+from annotation.faithfulness.methods.faithfulness import Figures, pool
+from annotation.faithfulness.models import FaithfulnessFigures
+from cqa_site.people.models import Study
+from cqa_site.runs.models import Run
+from cqa_site.stats.clustered import clustered_mean
+from cqa_site.stats.estimate import Estimate
+
+from .labels import Relabel
+
+Part = tuple[float, int]
+COHERENCE = "coherence"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Group:
+    """Texts that are pooled: of one system and condition, as written or as experts edited them."""
+
+    system: int
+    condition: int
+    is_edited: bool
+
+
+@dataclass(slots=True)
+class Members:
+    """The texts of a group, each with the question it answers."""
+
+    questions: list[int] = field(default_factory=list)
+    figures: list[Figures] = field(default_factory=list)
+
+
+class Said(NamedTuple):
+    """Equal verdicts on citations of one text; ``text`` is answer and revision, or None."""
+
+    question: int
+    text: tuple[int, int | None]
+    is_coherent: bool | None
+    reason: str
+    count: int
+
+
+def _one(value: float | None) -> Part:
+    return (0.0, 0) if value is None else (value, 1)
+
+
+def _many(values: tuple[float, ...]) -> Part:
+    return sum(values), len(values)
+
+
+# What each measure takes from one text: a sum of values and their number.
+PARTS: dict[str, Callable[[Figures], Part]] = {
+    "jaccard_text": lambda figures: _one(figures.jaccard_text),
+    "jaccard_segment": lambda figures: _many(figures.jaccard_segments),
+    "levenshtein": lambda figures: _many(figures.levenshtein),
+    "similarity": lambda figures: _many(figures.similarity),
+    "precision": lambda figures: _one(figures.precision),
+    "recall": lambda figures: _one(figures.recall),
+    "f1": lambda figures: _one(figures.f1),
+}
+
+
+def compute_groups(
+    study: Study, mode: str, run: Run | None, whose: str = ""
+) -> list[dict[str, Any]]:
+    """One entry a group in the order of systems and conditions, ready for JSON.
+
+    ``whose`` labels precision, recall and F1 are by; empty takes them as they are stored.
+    """
+    members = members_of(study, mode, whose)
+    verdicts = _verdicts(run)
+    systems = {system.pk: system for system in System.objects.filter(study=study)}
+    conditions = {each.pk: each for each in study.conditions.all()}
+    order = {pk: place for place, pk in enumerate(conditions)}
+    groups = sorted(
+        {*members, *verdicts},
+        key=lambda one: (systems[one.system].name, order[one.condition], one.is_edited),
+    )
+    return [
+        _named(group, systems[group.system], conditions[group.condition])
+        | _entry(mode, members[group], verdicts.get(group, []))
+        for group in groups
+    ]
+
+
+def members_of(study: Study, mode: str, whose: str = "") -> dict[Group, Members]:
+    """Stored figures of all answers and of the newest revision of each sheet, by group."""
+    rows = FaithfulnessFigures.objects.filter(mode=mode)
+    revisions = newest_revisions(study).values("pk")
+    kinds = [
+        (False, rows.filter(answer__study=study), "answer"),
+        (True, rows.filter(revision__in=revisions), "revision__sheet__answer"),
+    ]
+    relabel = Relabel(study, mode, whose) if whose else None
+    found: dict[Group, Members] = defaultdict(Members)
+    for is_edited, chosen, path in kinds:
+        names = ("system", "condition", "question", "argument_list")
+        columns = (*(f"{path}__{name}" for name in names), "values")
+        for system, condition, question, listed, values in chosen.values_list(*columns).iterator():
+            group = found[Group(system, condition, is_edited)]
+            figures = Figures.from_json(values)
+            group.questions.append(question)
+            group.figures.append(relabel(figures, listed) if relabel else figures)
+    return found
+
+
+def _named(group: Group, system: System, condition: Condition) -> dict[str, Any]:
+    """Whose texts these are."""
+    return {
+        "system": str(system.public_id),
+        "name": system.name,
+        "kind": system.kind,
+        "scenario": condition.scenario,
+        "condition": str(condition.public_id),
+        "condition_name": condition.name,
+        "is_plain": condition.is_plain,
+        "is_edited": group.is_edited,
+    }
+
+
+def _entry(mode: str, members: Members, verdicts: list[Said]) -> dict[str, Any]:
+    pooled = pool(members.figures)
+    estimates = {
+        name: _estimate(members.questions, [part(each) for each in members.figures])
+        for name, part in PARTS.items()
+    }
+    estimates[COHERENCE] = SHARES[mode](verdicts)
+    return {
+        "n_answers": pooled.n_answers,
+        "n_questions": len(set(members.questions)),
+        "n_segments": pooled.n_segments,
+        "n_scored": pooled.n_scored,
+        "skipped": dict(pooled.skipped),
+        "out_of_range": sum(len(each.out_of_range) for each in members.figures),
+        "malformed": sum(len(each.malformed) for each in members.figures),
+        "measures": {name: found.as_dict() for name, found in estimates.items()},
+        "verdicts": _counts(verdicts),
+    }
+
+
+def _estimate(questions: Iterable[int], parts: Iterable[Part]) -> Estimate:
+    rows = list(parts)
+    return clustered_mean(list(questions), [row[0] for row in rows], [row[1] for row in rows])
+
+
+def _verdicts(run: Run | None) -> dict[Group, list[Said]]:
+    found: dict[Group, list[Said]] = defaultdict(list)
+    if run is None:
+        return found
+    about = ("answer__system", "answer__condition", "answer__question", "answer", "revision")
+    rows = run.coherence_verdicts.order_by().values_list(*about, "is_coherent", "reason")
+    for system, condition, question, answer, revision, *said in rows.annotate(Count("pk")):
+        group = Group(system, condition, revision is not None)
+        found[group].append(Said(question, (answer, revision), *said))
+    return found
+
+
+def _share_of_citations(verdicts: Iterable[Said]) -> Estimate:
+    """Share of coherent ones among all verdicts of a group; an unscored one is none."""
+    scored = [each for each in verdicts if each.is_coherent is not None]
+    return clustered_mean(
+        [each.question for each in scored],
+        [each.count if each.is_coherent else 0 for each in scored],
+        [each.count for each in scored],
+    )
+
+
+def _mean_of_texts(verdicts: Iterable[Said]) -> Estimate:
+    """Mean over texts of each text's own share, so that a text counts once however much it cites.
+
+    The relevance paper's argument-answer coherence (section 5.1).
+    """
+    texts: dict[tuple[int, Any], list[Said]] = defaultdict(list)
+    for each in verdicts:
+        if each.is_coherent is not None:
+            texts[each.question, each.text].append(each)
+    shares = [
+        sum(each.count for each in said if each.is_coherent) / sum(each.count for each in said)
+        for said in texts.values()
+    ]
+    return clustered_mean([question for question, _text in texts], shares, [1] * len(shares))
+
+
+# How a group's verdicts become its coherence, by mode.
+SHARES: dict[str, Callable[[Iterable[Said]], Estimate]] = {
+    FaithfulnessFigures.Mode.SOUND: _share_of_citations,
+    FaithfulnessFigures.Mode.PAPER: _mean_of_texts,
+}
+
+
+def _counts(verdicts: Sequence[Said]) -> dict[str, Any]:
+    """How many citations were judged, and why others were not."""
+    unscored: Counter[str] = Counter()
+    for each in verdicts:
+        if each.is_coherent is None:
+            unscored[each.reason] += each.count
+    asked = sum(each.count for each in verdicts)
+    return {"scored": asked - unscored.total(), "unscored": dict(unscored)}

@@ -1,0 +1,79 @@
+"""The figures of a campaign: asked for, computed in the background, kept as a snapshot."""
+
+from typing import Any
+
+from annotation.figures.models import Snapshot
+from annotation.figures.reports.snapshots import build_votes_csv, marker, read_votes, recipe_of
+from annotation.labelling.models.campaigns import Campaign
+from cqa_site.people.models import Study, User
+from cqa_site.results.keeping import make
+from cqa_site.results.kind import Computed, ResultKind
+from cqa_site.results.rows import pack
+from cqa_site.runs.jobs import Work, enqueue
+from cqa_site.runs.models import Job
+
+JOB = "snapshot"
+
+
+class CampaignResults(ResultKind):
+    """Figures of a campaign's votes."""
+
+    name = "snapshot"
+    Model = Snapshot
+    subject = ("campaign",)
+    owner = "campaign"
+
+    def place(self, subject: Campaign) -> dict[str, Any]:
+        return {"campaign": subject}
+
+    def marker(self, subject: Campaign) -> str:
+        return marker(subject)
+
+    def compute(self, subject: Campaign) -> Computed:
+        # Taken before the votes are read: a vote in between makes the snapshot stale, never wrong.
+        seen = marker(subject)
+        recipe = recipe_of(subject)
+        votes, sha256 = pack(build_votes_csv(subject))
+        return Computed(votes, sha256, seen, recipe, _figures(votes, recipe))
+
+    def figures_of(self, rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
+        return _figures(pack([rows])[0], recipe)
+
+    def about(self, snapshot: Snapshot) -> str:
+        return snapshot.campaign.name
+
+    def study_of(self, snapshot: Snapshot) -> Study:
+        return snapshot.campaign.study
+
+
+CAMPAIGNS = CampaignResults()
+
+
+def _figures(votes: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
+    from annotation.figures.reports.figures import compute_figures
+
+    return compute_figures(read_votes(votes), recipe["scale"], recipe)
+
+
+def request_snapshot(*, campaign: Campaign, actor: User | None = None) -> Job:
+    """Ask for new figures in the background; one job per campaign is active at a time."""
+    return enqueue(
+        study=campaign.study,
+        kind=JOB,
+        key=str(campaign.public_id),
+        actor=actor,
+        campaign=str(campaign.public_id),
+    )
+
+
+def latest_job(campaign: Campaign) -> Job | None:
+    """The newest job that computes, or computed, this campaign's figures."""
+    jobs = Job.objects.filter(study_id=campaign.study_id, key=f"{JOB}:{campaign.public_id}")
+    return jobs.order_by("-created_at", "-pk").first()
+
+
+def make_snapshot(work: Work) -> None:
+    """Handle a job: compute the campaign's figures and store them as its live snapshot."""
+    campaigns = Campaign.objects.filter(study=work.study).select_related("guideline")
+    campaign = campaigns.get(public_id=work.payload["campaign"])
+    make(work, CAMPAIGNS, campaign)

@@ -1,0 +1,54 @@
+"""Addresses of snapshots of a campaign."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework.response import Response
+
+from annotation.figures import actions as snapshots
+from annotation.figures.api.bodies import SnapshotDetailSerializer, SnapshotSerializer
+from annotation.figures.api.filters import SnapshotFilter
+from annotation.figures.models import Snapshot
+from annotation.labelling.api.access import CampaignViews
+from annotation.labelling.models.campaigns import Campaign
+from cqa_site.api.inputs import NothingInput
+from cqa_site.api.requests import Request
+from cqa_site.results.api import FreezingViews
+from cqa_site.runs.api.bodies import JobSerializer
+
+
+class SnapshotViews(FreezingViews, CampaignViews):
+    """The numbered sets of figures of a campaign."""
+
+    kind = snapshots.CAMPAIGNS
+    queryset = Snapshot.objects.none()
+    filterset_class = SnapshotFilter
+    serializer_class = SnapshotDetailSerializer
+
+    @property
+    def owner(self) -> Campaign:
+        """Numbers count within the campaign."""
+        return self.campaign
+
+    def rows(self) -> QuerySet:
+        """Newest first; the packed votes stay where they are."""
+        return self.campaign.snapshots.defer("rows")
+
+    @extend_schema(request=NothingInput, responses={202: JobSerializer})
+    def refresh(self, request: Request, **kwargs: Any) -> Response:
+        """Ask for new figures of the live snapshot in the background."""
+        self.read(NothingInput)
+        job = snapshots.request_snapshot(campaign=self.campaign, actor=request.user)
+        job.refresh_from_db()
+        return Response(JobSerializer(job).data, status=202)
+
+
+class SnapshotListViews(SnapshotViews):
+    """The list, without the figures."""
+
+    serializer_class = SnapshotSerializer
+
+    def rows(self) -> QuerySet:
+        """Newest first."""
+        return super().rows().defer("rows", "figures")

@@ -1,0 +1,228 @@
+"""The table of votes a snapshot holds: how it is written, packed, read and counted.
+
+The table is UTF-8 CSV with the columns of ``COLUMNS``, sorted by content, one row for every
+assignment that was submitted, ran out or is void (not merely served). Its sha256 is that of
+the plain bytes, so anybody who has the file can check a citation.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import io
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from django.db import connection
+from django.db.models import (
+    BooleanField,
+    Count,
+    Exists,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    QuerySet,
+    Subquery,
+)
+from django.db.models.functions import Collate
+
+from annotation.consensus.models import Adjudication
+from annotation.consensus.reports import OUTSIDE_THE_COUNT
+from annotation.figures.models import Snapshot
+from annotation.labelling.models.campaigns import Campaign, Item
+from annotation.labelling.models.votes import Assignment, VoteEvent
+from cqa_site.rounds.models import Place
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = (
+    "item_id",
+    "object1",
+    "object2",
+    "text",
+    "source_url",
+    "control_label",
+    "rater_id",
+    "rater_kind",
+    "label",
+    "state",
+    "is_extra",
+    "is_excluded",
+    "answered_at",
+    "active_ms",
+    "skip_reason",
+    "is_flagged",
+    "comment",
+    "block",
+    "position",
+)
+# Since 2 no label of a machine counts.
+RECIPE_VERSION = 2
+# The table's ``is_extra``: kept, but outside the count.
+IS_OUTSIDE = ExpressionWrapper(OUTSIDE_THE_COUNT, output_field=BooleanField())
+FETCH = 2_000
+_FLAGS = tuple(COLUMNS.index(name) for name in ("is_extra", "is_excluded", "is_flagged"))
+_TIME = COLUMNS.index("answered_at")
+
+
+def build_votes_csv(campaign: Campaign) -> Iterator[bytes]:
+    """Write the campaign's votes as CSV, a few thousand rows at a time, from one query."""
+    buffer = io.StringIO()
+    # CRLF makes the csv module quote both CR and LF inside a sentence on every Python version.
+    writer = csv.writer(buffer, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    for number, row in enumerate(_rows(campaign).iterator(FETCH), start=1):
+        writer.writerow(_cells(row))
+        if number % FETCH == 0:
+            yield _emptied(buffer)
+    yield _emptied(buffer)
+
+
+def snapshot_votes(snapshot: Snapshot) -> pd.DataFrame:
+    """Read the snapshot's own table; see `read_votes`."""
+    return read_votes(bytes(snapshot.rows))
+
+
+def read_votes(packed: bytes) -> pd.DataFrame:
+    """Read a packed table.
+
+    Labels, control labels and ``active_ms`` are Int64 with gaps, flags are booleans,
+    ``answered_at`` is a UTC time or missing; everything else is text exactly as stored.
+    """
+    import pandas as pd
+    from pyarrow import csv as arrow
+    from pyarrow import int64, string
+
+    whole = dict.fromkeys(("control_label", "label", "active_ms", "block", "position"), int64())
+    table = arrow.read_csv(
+        io.BytesIO(gzip.decompress(packed)),
+        parse_options=arrow.ParseOptions(newlines_in_values=True),
+        convert_options=arrow.ConvertOptions(
+            column_types={**dict.fromkeys(COLUMNS, string()), **whole},
+            null_values=[""],
+            strings_can_be_null=False,
+        ),
+    )
+    frame = table.to_pandas(types_mapper={int64(): pd.Int64Dtype()}.get)
+    for flag in (COLUMNS[place] for place in _FLAGS):
+        frame[flag] = frame[flag] == "true"
+    frame["answered_at"] = pd.to_datetime(
+        frame["answered_at"].replace("", None), format="ISO8601", utc=True
+    )
+    return frame
+
+
+def counted(votes: pd.DataFrame) -> pd.DataFrame:
+    """The votes every figure counts: answered, inside the count, annotator not excluded."""
+    kept = (votes["state"] == "answered") & ~votes["is_extra"] & ~votes["is_excluded"]
+    return votes[kept]
+
+
+def recipe_of(campaign: Campaign) -> dict[str, Any]:
+    """What the figures of a campaign need to know beyond its votes, and how they are made."""
+    items = campaign.items.aggregate(all=Count("pk"), controls=Count("control_label"))
+    return {
+        "version": RECIPE_VERSION,
+        "origin": campaign.origin,
+        "scale": campaign.guideline.values,
+        "guideline": campaign.guideline.number,
+        "ordinary_items": items["all"] - items["controls"],
+        "control_items": items["controls"],
+        "votes_per_item": campaign.votes_per_item if campaign.is_live else None,
+        "counted": "answered, no extra votes, no excluded annotators, no machines",
+        "confidence": 0.95,
+        "min_shared": 5,
+    }
+
+
+def marker(campaign: Campaign) -> str:
+    """Digest of everything the figures depend on, in four cheap queries.
+
+    A snapshot whose marker differs is stale. Items that are merely served do not count.
+    """
+    states = (
+        campaign.assignments.exclude(state=Assignment.State.SERVED)
+        .order_by("state", "is_extra")
+        .values_list("state", "is_extra")
+        .annotate(Count("pk"))
+    )
+    newest = Campaign.objects.filter(pk=campaign.pk).values_list(
+        _newest(VoteEvent.objects.filter(assignment__campaign=OuterRef("pk"))),
+        _newest(Adjudication.objects.filter(campaign=OuterRef("pk"))),
+        _newest(Item.objects.filter(campaign=OuterRef("pk"))),
+    )
+    excluded = campaign.places.filter(excluded_at__isnull=False)
+    controls = campaign.items.filter(control_label__isnull=False)
+    parts = (
+        (RECIPE_VERSION, campaign.guideline_id, campaign.votes_per_item),
+        list(states),
+        newest.get(),
+        list(excluded.order_by("rater").values_list("rater", flat=True)),
+        list(controls.order_by("pk").values_list("pk", "control_label", "is_retired")),
+    )
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _newest(rows: QuerySet) -> Subquery:
+    return Subquery(rows.order_by("-pk").values("pk")[:1])
+
+
+def _rows(campaign: Campaign) -> QuerySet:
+    """Rows of ``COLUMNS``, in an order that every database and every re-import repeats."""
+    excluded = Place.objects.filter(
+        round=OuterRef("campaign"), rater=OuterRef("rater"), excluded_at__isnull=False
+    )
+    by_code_point = "C" if connection.vendor == "postgresql" else "BINARY"
+    return (
+        campaign.assignments.exclude(state=Assignment.State.SERVED)
+        .order_by(
+            Collate("item__external_id", by_code_point),
+            "rater__public_id",
+            "state",
+            F("answered_at").asc(nulls_first=True),
+            "block",
+            "position",
+            "pk",
+        )
+        .values_list(
+            "item__external_id",
+            "item__argument__comparison__object1",
+            "item__argument__comparison__object2",
+            "item__argument__text",
+            "item__argument__source_url",
+            "item__control_label",
+            "rater__public_id",
+            "rater__kind",
+            "label",
+            "state",
+            IS_OUTSIDE,
+            Exists(excluded),
+            "answered_at",
+            "active_ms",
+            "skip_reason",
+            "is_flagged",
+            "comment",
+            "block",
+            "position",
+        )
+    )
+
+
+def _cells(row: tuple[Any, ...]) -> list[Any]:
+    cells = list(row)
+    for place in _FLAGS:
+        cells[place] = "true" if cells[place] else "false"
+    at: datetime | None = cells[_TIME]
+    if at is not None:
+        cells[_TIME] = at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return cells
+
+
+def _emptied(buffer: io.StringIO) -> bytes:
+    content = buffer.getvalue().encode()
+    buffer.seek(0)
+    buffer.truncate()
+    return content

@@ -1,0 +1,139 @@
+"""Which votes a figure was computed from: rows of the snapshot's own table.
+
+A figure is named by a short text: ``alpha``, ``alpha-ordinary``, ``cell:2:3``, ``label:3``,
+``majority:3``, ``pair:<rater>:<rater>``, ``rater:<rater>``, ``item:<item>``, ``time``,
+``votes``, ``rows``. Computing the figure again from its rows gives the same figure.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+
+from cqa_site.stats.agreement import krippendorff_alpha
+from cqa_site.stats.estimate import Estimate
+from cqa_site.stats.latent.aggregation import majority
+from cqa_site.web.tables import TableData
+
+from .figures import in_scope, ratings_of
+from .snapshots import counted
+
+
+class NoSuchFigure(ValueError):
+    """The name of a figure cannot be read."""
+
+
+def units(votes: pd.DataFrame, figure: str) -> pd.DataFrame:
+    """Return the rows behind a figure, in the order of the table; raises NoSuchFigure."""
+    name, _, rest = figure.partition(":")
+    if name not in _ROWS:
+        raise NoSuchFigure(figure)
+    try:
+        return _ROWS[name](votes, rest)
+    except ValueError as error:
+        raise NoSuchFigure(figure) from error
+
+
+def pairable(used: pd.DataFrame) -> pd.DataFrame:
+    """Counted votes on items that have two or more of them."""
+    return used[used.groupby("item_id")["item_id"].transform("size") >= 2]
+
+
+def _cell(votes: pd.DataFrame, rest: str) -> pd.DataFrame:
+    """Votes with one of two labels on items where both were given (twice, if they are equal)."""
+    first, second = (int(label) for label in rest.split(":"))
+    used = counted(votes)
+    sizes = used.groupby(["item_id", "label"]).size().unstack(fill_value=0)
+    if not {first, second} <= set(sizes.columns):
+        return used[:0]
+    both = (sizes[first] > 0) & (sizes[second] > (1 if first == second else 0))
+    return used[used["label"].isin([first, second]) & used["item_id"].isin(sizes.index[both])]
+
+
+def _label(votes: pd.DataFrame, rest: str) -> pd.DataFrame:
+    used = counted(votes)
+    return used[used["label"] == int(rest)]
+
+
+def _majority(votes: pd.DataFrame, rest: str) -> pd.DataFrame:
+    used = counted(votes)
+    labels = majority(ratings_of(used))["label"]
+    return used[used["item_id"].isin(labels.index[labels == int(rest)])]
+
+
+def _pair(votes: pd.DataFrame, rest: str) -> pd.DataFrame:
+    """Votes of two raters on the items both voted on."""
+    first, second = rest.split(":")
+    used = counted(votes)
+    of_both = used[used["rater_id"].isin([first, second])]
+    return pairable(of_both) if first != second else of_both
+
+
+def _rater(votes: pd.DataFrame, rest: str) -> pd.DataFrame:
+    return votes[votes["rater_id"] == rest]
+
+
+def _item(votes: pd.DataFrame, rest: str) -> pd.DataFrame:
+    return votes[votes["item_id"] == rest]
+
+
+def _time(votes: pd.DataFrame, rest: str) -> pd.DataFrame:
+    used = counted(votes)
+    return used[used["active_ms"].notna()]
+
+
+_ROWS: dict[str, Callable[[pd.DataFrame, str], pd.DataFrame]] = {
+    "rows": lambda votes, rest: votes,
+    "votes": lambda votes, rest: counted(votes),
+    "alpha": lambda votes, rest: pairable(counted(votes)),
+    "alpha-ordinary": lambda votes, rest: pairable(in_scope(counted(votes), "ordinary")),
+    "cell": _cell,
+    "label": _label,
+    "majority": _majority,
+    "pair": _pair,
+    "rater": _rater,
+    "item": _item,
+    "time": _time,
+}
+
+
+def recomputed(rows: pd.DataFrame, figure: str) -> Estimate | None:
+    """Ordinal alpha of the rows, where the figure is one: the page proves itself."""
+    if figure.partition(":")[0] not in ("alpha", "alpha-ordinary", "pair"):
+        return None
+    return krippendorff_alpha(ratings_of(rows), "ordinal")
+
+
+def unit_rows(rows: pd.DataFrame) -> TableData:
+    """The rows as a table with the snapshot's columns, for a file."""
+    columns = [_plain(rows[name]) for name in rows.columns]
+    return TableData(list(rows.columns), list(zip(*columns, strict=True)), name="votes")
+
+
+def page_rows(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """Some rows for a page: whole numbers as text, times that templates can format."""
+    columns = [_plain(rows[name]) for name in rows.columns]
+    records = (dict(zip(rows.columns, cells, strict=True)) for cells in zip(*columns, strict=True))
+    return [
+        {
+            **row,
+            "label_text": _digit(row["label"]),
+            "control_text": _digit(row["control_label"]),
+            "seconds": None if row["active_ms"] is None else row["active_ms"] / 1000,
+            "item_key": f"item:{row['item_id']}",
+            "rater_key": f"rater:{row['rater_id']}",
+        }
+        for row in records
+    ]
+
+
+def _plain(column: pd.Series) -> list[Any]:
+    """Python values, None where one is missing."""
+    return [
+        None if is_missing else value
+        for value, is_missing in zip(column.tolist(), column.isna(), strict=True)
+    ]
+
+
+def _digit(label: int | None) -> str:
+    return "" if label is None else str(int(label))

@@ -1,0 +1,200 @@
+"""Several runs of answers in one launch: the same questions under every combination."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max, QuerySet
+
+from annotation.answers.methods.conditions import FILTERS, LABELS
+from annotation.corpus.methods.seeded_sample import seeded_places
+from annotation.generation.models import GenerationLaunch, GenerationRun
+from cqa_site.judging.estimating import Estimate
+from cqa_site.judging.identity import digest
+from cqa_site.people.access import record
+from cqa_site.people.models import Study, User
+from cqa_site.runs.actions import runs as engine
+from cqa_site.runs.actions.runs import RunPlan, RunRefused
+from cqa_site.runs.models import Budget, Run
+from cqa_site.runs.planning.planning import estimate_run
+
+from .argument_drawing import draw
+from .prompts import WITH_ARGUMENTS
+from .targets import NAMED, chosen_questions
+
+# Six models under four scenarios are 24; more than this nobody looks at one by one.
+MOST_RUNS = 96
+UNDER_WAY = (*Run.ACTIVE, Run.State.DRAFT)
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """The plans of a launch, each once.
+
+    Parameters
+    ----------
+    folded
+        How many combinations ask what another one asks, as filters do where no arguments show.
+    cap_micro
+        Most that all of them may spend together; None for no cap.
+    """
+
+    plans: tuple[RunPlan, ...]
+    folded: int = 0
+    cap_micro: int | None = None
+    name: str = ""
+
+    def sha256(self, study: Study) -> str:
+        """What makes two launches the same."""
+        hashes = sorted(engine.draft(plan, study).spec_hash for plan in self.plans)
+        return digest({"runs": hashes})
+
+
+def matrix_of(
+    study: Study, plans: Sequence[RunPlan], *, cap_micro: int | None, name: str = ""
+) -> Matrix:
+    """Fold combinations that ask the same, and let a random sample be one for all of them.
+
+    The cap is of all runs together, so the single ones have none.
+    """
+    known: dict[str, RunPlan] = {}
+    for plan in _over_the_same_questions(study, plans):
+        bare = replace(plan, cap_micro=None) if len(plans) > 1 else plan
+        known.setdefault(engine.draft(bare, study).spec_hash, bare)
+    return Matrix(tuple(known.values()), len(plans) - len(known), cap_micro, name)
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixEstimate:
+    """What all runs of a launch would take; ``empty`` are those that have nothing to ask."""
+
+    total: Estimate
+    is_sampled: bool
+    empty: int
+
+
+def estimate_matrix(study: Study, matrix: Matrix) -> MatrixEstimate:
+    """Count every run's prompts and add them up; nothing is stored."""
+    found = [estimate_run(engine.draft(plan, study)) for plan in matrix.plans]
+    sums = [sum(values) for values in zip(*(astuple(one) for one, _scaled in found), strict=True)]
+    return MatrixEstimate(
+        Estimate(*sums),
+        any(scaled for _one, scaled in found),
+        sum(not one.requests for one, _scaled in found),
+    )
+
+
+@transaction.atomic
+def start_launch(*, study: Study, actor: User, matrix: Matrix) -> GenerationLaunch:
+    """Start one run for each combination; the same launch under way is returned instead.
+
+    A combination for which no question can be asked is left out and said; raises RunRefused
+    where that is all of them.
+    """
+    Study.objects.select_for_update().get(pk=study.pk)
+    key = matrix.sha256(study)
+    going = study.generation_launches.filter(sha256=key, generations__run__state__in=UNDER_WAY)
+    if same := going.order_by("-number").first():
+        return same
+    last = study.generation_launches.aggregate(last=Max("number"))["last"] or 0
+    launch = GenerationLaunch.objects.create(
+        study=study,
+        number=last + 1,
+        name=matrix.name,
+        sha256=key,
+        budget=Budget.objects.create(study=study, cap_micro=matrix.cap_micro),
+        created_by=actor,
+    )
+    launch.recipe = _start_all(launch, actor, matrix)
+    launch.save(update_fields=["recipe"])
+    record(study=study, actor=actor, verb="generation_launched", subject=str(launch.number))
+    return launch
+
+
+def _start_all(launch: GenerationLaunch, actor: User, matrix: Matrix) -> dict[str, Any]:
+    """Start the runs; what became of the combinations that have none of their own."""
+    joined, refused, started = [], [], 0
+    for plan in matrix.plans:
+        try:
+            run = engine.start_run(
+                study=launch.study, actor=actor, plan=plan, together=launch.budget
+            )
+        except RunRefused as reason:
+            refused.append(f"{plan.endpoint.name} · {plan.prompt}: {reason}")
+            continue
+        if run.budget.parent_id == launch.budget_id:
+            GenerationRun.objects.filter(run=run).update(launch=launch)
+            started += 1
+        else:
+            # The same run was started by itself and is under way.
+            joined.append(run.number)
+    if not started:
+        raise RunRefused(refused[0] if refused else "All of these runs are under way already.")
+    return {"folded": matrix.folded, "joined": joined, "refused": refused}
+
+
+def steer(*, launch: GenerationLaunch, actor: User, move: str) -> tuple[int, int]:
+    """Go on with, pause, resume or cancel what can be; return how many could, and how many not."""
+    done = refused = 0
+    for run in runs_of_launch(launch):
+        if run.state not in MOVES[move][1]:
+            continue
+        try:
+            MOVES[move][0](run=run, actor=actor)
+            done += 1
+        except RunRefused:
+            refused += 1
+    return done, refused
+
+
+def set_launch_cap(*, launch: GenerationLaunch, actor: User, cap_micro: int | None) -> None:
+    """Change the most that all runs of a launch may spend together."""
+    Budget.objects.filter(pk=launch.budget_id).update(cap_micro=cap_micro)
+    record(
+        study=launch.study,
+        actor=actor,
+        verb="generation_launch_cap",
+        subject=str(launch.number),
+        cap=cap_micro,
+    )
+
+
+def runs_of_launch(launch: GenerationLaunch) -> QuerySet[Run]:
+    """The runs that a launch started, in the order of their combinations."""
+    rows = Run.objects.filter(generation__launch=launch).order_by("number")
+    return rows.select_related(
+        "study", "endpoint", "prompt", "budget", "generation__system", "generation__condition"
+    )
+
+
+MOVES = {
+    "go": (engine.go_on, {Run.State.CHECKED, Run.State.DRAFT}),
+    "pause": (engine.pause_run, {*Run.WORKING}),
+    "resume": (engine.resume_run, {Run.State.PAUSED}),
+    "cancel": (engine.cancel_run, {*Run.ACTIVE, Run.State.DRAFT}),
+}
+
+
+def _over_the_same_questions(study: Study, plans: Sequence[RunPlan]) -> Iterable[RunPlan]:
+    """Plans whose random sample is one of questions that each of them can ask."""
+    if len(plans) < 2 or plans[0].target["questions"] != "sample":
+        return plans
+    first = plans[0]
+    everything = chosen_questions(study, {**first.target, "questions": "all"}, first.seed)
+    able = {question.pk for question in everything}
+    for target in _distinct_filters(plans):
+        drawn = draw(study, everything, target, first.seed)
+        able &= {one.question.pk for one in drawn if one.arguments}
+    pool = [question for question in everything if question.pk in able]
+    places = seeded_places(len(pool), first.target["sample"], first.seed)
+    named = [str(pool[place].public_id) for place in places]
+    fixed = {"questions": NAMED, "named": sorted(named), "sample": 0}
+    return [replace(plan, target=plan.target | fixed) for plan in plans]
+
+
+def _distinct_filters(plans: Sequence[RunPlan]) -> Iterable[Mapping[str, Any]]:
+    """One target for each choice of arguments that some of the plans show."""
+    shown = [plan.target for plan in plans if plan.prompt.kind in WITH_ARGUMENTS]
+    names = (*FILTERS, LABELS)
+    return {tuple(target.get(name) for name in names): target for target in shown}.values()

@@ -1,0 +1,102 @@
+"""The form that starts several runs at once: models × prompts × filters × wording."""
+
+from itertools import product
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from annotation.generation.actions.launches import MOST_RUNS, Matrix, matrix_of
+
+from .generation import GenerationForm
+
+WORDINGS: dict[str, dict[str, bool]] = {
+    "both": {"uses_aspect": True, "uses_wording": True},
+    "aspect": {"uses_aspect": True, "uses_wording": False},
+    "wording": {"uses_aspect": False, "uses_wording": True},
+    "neither": {"uses_aspect": False, "uses_wording": False},
+}
+
+
+class MatrixForm(GenerationForm):
+    """As the form of one run, with several choices where a condition or a system differs."""
+
+    uses_aspect = uses_wording = None
+
+    endpoint = forms.ModelMultipleChoiceField(
+        label=lazy("Endpoints"), queryset=None, widget=forms.CheckboxSelectMultiple
+    )
+    prompt = forms.ModelMultipleChoiceField(
+        label=lazy("Scenarios"), queryset=None, widget=forms.CheckboxSelectMultiple
+    )
+    relevance = forms.MultipleChoiceField(
+        label=GenerationForm.base_fields["relevance"].label,
+        choices=GenerationForm.base_fields["relevance"].choices,
+        initial=["any"],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    favoured = forms.MultipleChoiceField(
+        label=GenerationForm.base_fields["favoured"].label,
+        choices=GenerationForm.base_fields["favoured"].choices,
+        initial=["any"],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=GenerationForm.base_fields["favoured"].help_text,
+    )
+    wordings = forms.MultipleChoiceField(
+        label=lazy("What of a question is shown"),
+        choices=[
+            ("both", lazy("Aspect and own wording, where it has them")),
+            ("aspect", lazy("Its aspect, not its own wording")),
+            ("wording", lazy("Its own wording, not its aspect")),
+            ("neither", lazy("The two objects alone")),
+        ],
+        initial=["both"],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=lazy(
+            "In the paper, answers to specific wordings left the choice to the reader more often "
+            "(about 13 %)."
+        ),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["prompt"].label = _("Scenarios")
+        # One of each to begin with, as where only one can be chosen.
+        for name in ("prompt", "endpoint"):
+            first = self.fields[name].queryset.first()
+            self.fields[name].initial = [first.pk] if first else []
+
+    def clean(self) -> dict[str, Any]:
+        """Several combinations, and no more than anybody can look at."""
+        data = super().clean()
+        if not self.errors and self._count(data) > MOST_RUNS:
+            text = _("These are %(found)d combinations; one launch takes %(most)d at most.")
+            self.complain("prompt", text % {"found": self._count(data), "most": MOST_RUNS})
+        return data
+
+    def _axes(self, data: dict[str, Any]) -> list[list[Any]]:
+        wordings = [WORDINGS[name] for name in data["wordings"] or ["both"]]
+        filters = [data["relevance"] or ["any"], data["favoured"] or ["any"]]
+        return [list(data["endpoint"]), list(data["prompt"]), *filters, wordings]
+
+    def _count(self, data: dict[str, Any]) -> int:
+        count = 1
+        for axis in self._axes(data):
+            count *= len(axis)
+        return count
+
+    @property
+    def matrix(self) -> Matrix:
+        """The runs that the choices make; combinations that say the same are one."""
+        plans = []
+        for endpoint, prompt, relevance, favoured, wording in product(
+            *self._axes(self.cleaned_data)
+        ):
+            probe = {"relevance": relevance, "favoured": favoured, **wording}
+            plans.append(self.plan_for(endpoint, prompt, self.target_for(prompt, probe)))
+        data = self.cleaned_data
+        return matrix_of(self.study, plans, cap_micro=data["cap"], name=data["name"])

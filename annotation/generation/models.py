@@ -1,0 +1,56 @@
+"""Runs in which a language model writes answers, one by one or several at once."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class GenerationLaunch(models.Model):
+    """Runs over the same questions that were started together: one for each combination."""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey(
+        "people.Study", models.CASCADE, related_name="generation_launches", db_index=False
+    )
+    number = models.PositiveIntegerField()
+    name = models.CharField(_("name"), max_length=200, blank=True)
+    # Of everything its runs ask; the same launch under way is not started twice.
+    sha256 = models.CharField(max_length=64, editable=False)
+    # How many combinations were chosen, which say the same, and which could not be asked.
+    recipe = models.JSONField(default=dict)
+    # What all of its runs spend together.
+    budget = models.OneToOneField("runs.Budget", models.PROTECT, related_name="launch")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "number"], name="generation_launch_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.name or _("Launch %d") % self.number
+
+
+class GenerationRun(models.Model):
+    """As which system a run's answers count, and what its choice of arguments left out."""
+
+    run = models.OneToOneField("runs.Run", models.CASCADE, related_name="generation")
+    system = models.ForeignKey("annotation.System", models.PROTECT, related_name="generation_runs")
+    # What its answers are written under; the system alone does not say it.
+    condition = models.ForeignKey(
+        "annotation.Condition", models.PROTECT, related_name="generation_runs"
+    )
+    launch = models.ForeignKey(
+        GenerationLaunch, models.PROTECT, null=True, related_name="generations"
+    )
+    # Reason → how many arguments, or questions; see actions/argument_drawing.py.
+    left_out = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return str(self.run)

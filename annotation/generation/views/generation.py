@@ -1,0 +1,197 @@
+"""Answers by a language model: the runs of a study, a new one, and two compared."""
+
+import uuid
+from dataclasses import replace
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.defaultfilters import floatformat
+from django.urls import path
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST
+
+from annotation.generation.actions.argument_drawing import count_left_out
+from annotation.generation.actions.kind import KIND
+from annotation.generation.actions.launches import estimate_matrix, start_launch
+from annotation.generation.actions.prompts import WITH_ARGUMENTS
+from annotation.generation.actions.targets import count_learned, drawn_lists
+from annotation.generation.forms.matrix import MatrixForm
+from annotation.generation.reports.answers import CHOICES, LEFT_OUT, Compared, compare_answers
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.models import Study
+from cqa_site.runs.actions.runs import draft, start_run
+from cqa_site.runs.kinds import prompt_kinds
+from cqa_site.runs.models import Run
+from cqa_site.runs.progress import add_counts
+from cqa_site.runs.views.start import start_page
+from cqa_site.web.strict_query import chosen
+
+PER_PAGE = 50
+OFFERED = 100
+
+
+@study_page(*RESEARCHERS)
+def generations(request: StudyRequest, study: Study) -> HttpResponse:
+    """List the runs that write answers, newest first."""
+    state = chosen(request, "state", Run.State.values)
+    rows = runs_of(study)
+    if state:
+        rows = rows.filter(state=state)
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    add_counts(page)
+    for run in page:
+        run.kind_name = prompt_kinds()[run.prompt.kind].name
+    context = {
+        "study": study,
+        "section": "answers",
+        "page": page,
+        "state": state,
+        "states": Run.State.choices,
+        "has_questions": study.questions.exists(),
+        "has_endpoint": study.endpoints.filter(is_archived=False).exists(),
+    }
+    return render(request, "annotation/generations.html", context)
+
+
+@sensitive_post_parameters("webhook_secret", "webhook_sealed")
+@study_page(*RESEARCHERS)
+def generation_new(request: StudyRequest, study: Study) -> HttpResponse:
+    """Choose which questions are answered from what; start it."""
+    form = MatrixForm(
+        request.POST or None, study=study, actor=request.user, initial=_initial(request, study)
+    )
+    context = {
+        "section": "answers",
+        "has_things": study.questions.exists(),
+        "by": [form["prompt"]],
+        "label": _("Start"),
+    }
+    template = "annotation/generation_new.html"
+    return start_page(request, study, form, template, context, look, start_matrix)
+
+
+@sensitive_post_parameters("webhook_secret", "webhook_sealed")
+@study_page(*RESEARCHERS)
+@require_POST
+def generation_estimate(request: StudyRequest, study: Study) -> HttpResponse:
+    """Return the fragment with what the run, as the form stands now, would take."""
+    form = MatrixForm(request.POST, study=study, actor=request.user)
+    context = {"study": study, "form": form} | (look(study, form) if form.is_valid() else {})
+    return render(request, "annotation/_generation_estimate.html", context)
+
+
+@study_page(*RESEARCHERS)
+def generation_compare(request: StudyRequest, study: Study) -> HttpResponse:
+    """Two runs side by side: lengths, and which object their answers choose."""
+    runs = list(runs_of(study).exclude(state=Run.State.DRAFT)[:OFFERED])
+    first, second = (_chosen(runs, request.GET.get(name, "")) for name in ("a", "b"))
+    picks = [("a", first), ("b", second)]
+    context = {"study": study, "section": "answers", "runs": runs, "picks": picks}
+    if first and second and first != second:
+        compared = compare_answers(first, second)
+        page = Paginator(compared.pairs, PER_PAGE).get_page(request.GET.get("page"))
+        context |= {"a": first, "b": second, "compared": compared, "page": page}
+        context["figures"] = figures_of(compared)
+    return render(request, "annotation/generation_compare.html", context)
+
+
+def runs_of(study: Study):
+    """The runs of a study that write answers, newest first."""
+    rows = study.runs.filter(kind=KIND)
+    return rows.select_related(
+        "endpoint",
+        "prompt",
+        "budget",
+        "created_by",
+        "generation__system",
+        "generation__condition",
+        "generation__launch",
+    ).order_by("-number")
+
+
+def look(study: Study, form: MatrixForm) -> dict[str, Any]:
+    """What all runs would take together, and what their choices of arguments leave out."""
+    matrix = form.matrix
+    found = estimate_matrix(study, matrix)
+    shown = {
+        "runs": len(matrix.plans),
+        "folded": matrix.folded,
+        "empty": found.empty,
+        "estimate": found.total,
+        "cost_micro": found.total.cost_micro,
+        "is_sampled": found.is_sampled,
+        "passes_cap": matrix.cap_micro is not None and found.total.cost_micro > matrix.cap_micro,
+        "cap_micro": matrix.cap_micro,
+        "agreement": f"{matrix.sha256(study)}:{found.total.cost_micro}:{matrix.cap_micro}",
+    }
+    if len(matrix.plans) > 1:
+        return shown
+    run = draft(matrix.plans[0], study)
+    left_out = count_learned(run)
+    if run.prompt.kind in WITH_ARGUMENTS:
+        left_out |= count_left_out(drawn_lists(run))
+    return shown | {"left_out": in_words(left_out)}
+
+
+def start_matrix(request: StudyRequest, study: Study, form: MatrixForm) -> HttpResponse:
+    """Start one run, or several as a launch with a page of its own; raises RunRefused."""
+    matrix = form.matrix
+    if len(matrix.plans) == 1:
+        (plan,) = matrix.plans
+        run = start_run(
+            study=study, actor=request.user, plan=replace(plan, cap_micro=matrix.cap_micro)
+        )
+        messages.success(request, _("Run #%d is being prepared.") % run.number)
+        return redirect("run", study.public_id, run.public_id)
+    launch = start_launch(study=study, actor=request.user, matrix=matrix)
+    messages.success(request, _("The runs are being prepared."))
+    return redirect("generation_launch", study.public_id, launch.public_id)
+
+
+def in_words(left_out: dict[str, int]) -> list[tuple[str, int]]:
+    """What was left out, reason by reason."""
+    return [(str(LEFT_OUT[name]), count) for name, count in left_out.items()]
+
+
+def figures_of(compared: Compared) -> list[tuple[str, Any, Any]]:
+    """Title and both runs' values, row by row."""
+    pair = (compared.first, compared.second)
+    one, other = pair
+    rows: list[tuple[str, Any, Any]] = [
+        (_("Answers"), one.answers, other.answers),
+        (_("Words, mean"), floatformat(one.words_mean, 0), floatformat(other.words_mean, 0)),
+    ]
+    if any(spread.read < spread.answers for spread in pair):
+        rows.insert(1, (_("The first ones, counted here"), one.read, other.read))
+    for name, title in CHOICES.items():
+        first, second = (spread.choices.get(name, 0) for spread in pair)
+        if first or second:
+            rows.append((_("Chosen: %s") % title, first, second))
+    return rows
+
+
+def _initial(request: StudyRequest, study: Study) -> dict[str, Any]:
+    """A link from a comparison or question begins with it."""
+    try:
+        wanted = uuid.UUID(request.GET.get("comparison", ""))
+    except ValueError:
+        return {}
+    comparison = get_object_or_404(study.comparisons, public_id=wanted)
+    return {"questions": "comparisons", "comparisons": [comparison.pk]}
+
+
+def _chosen(runs: list[Run], number: str) -> Run | None:
+    return next((run for run in runs if str(run.number) == number), None)
+
+
+BASE = "generation"
+urlpatterns = [
+    path(f"{BASE}/", generations, name="generations"),
+    path(f"{BASE}/new/", generation_new, name="generation_new"),
+    path(f"{BASE}/estimate/", generation_estimate, name="generation_estimate"),
+    path(f"{BASE}/compare/", generation_compare, name="generation_compare"),
+]

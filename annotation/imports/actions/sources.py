@@ -1,0 +1,278 @@
+"""Each kind of file as a stream of entries, flags and notes."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotation.corpus.methods.generic_table import GenericRecord, read_generic_table
+from annotation.imports.methods.expert_workbook import (
+    ExpertControl,
+    ExpertLabel,
+    ExpertSheet,
+    read_expert_workbook,
+)
+from annotation.imports.methods.final_labels import FinalLabel, read_final_labels
+from annotation.imports.methods.toloka import APPROVED, CrowdVote, read_toloka
+from annotation.imports.models import ImportFile
+from cqa_site.people.models import Rater
+from cqa_site.tabular import Problem, Table, open_table, spreadsheet_unsafe
+
+from .rows import Entry, Flag, Line, Note, Vote
+from .source import Source, rejected
+
+Kind = ImportFile.Kind
+
+
+# -- Toloka -----------------------------------------------------------------------------------
+
+
+def read_crowd(source: Source) -> Iterator[Line]:
+    """Votes of a Toloka pool; work that was never handed in becomes a void vote."""
+    suites = _Suites()
+    fields = {key: source.options.get(key) or None for key in ("field", "input_field")}
+    for vote in read_toloka(source.path, name=source.name, scale=source.scale, **fields):
+        if isinstance(vote, Problem):
+            yield rejected(vote)
+            continue
+        block, position = suites.place(vote.worker_id, vote.assignment_id)
+        yield _crowd_entry(vote, source.campaign, block, position)
+
+
+class _Suites:
+    """Which suite of a worker a row belongs to, and where in it, in file order."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[str, dict[str, int]] = {}
+        self._sizes: Counter[str] = Counter()
+
+    def place(self, worker: str, suite: str) -> tuple[int, int]:
+        blocks = self._blocks.setdefault(worker, {})
+        block = blocks.setdefault(suite, len(blocks))
+        position = self._sizes[suite]
+        self._sizes[suite] += 1
+        return block, position
+
+
+def _crowd_entry(vote: CrowdVote, campaign: str, block: int, position: int) -> Entry:
+    is_counted = vote.status == APPROVED
+    if not is_counted and vote.label is not None:
+        comment = _("Status %(status)s in the source, label %(label)s.") % {
+            "status": vote.status,
+            "label": vote.label,
+        }
+    else:
+        comment = ""
+    answer = Vote(
+        rater_kind=Rater.Kind.PERSON,
+        rater_id=vote.worker_id,
+        label=vote.label if is_counted else None,
+        state="answered" if is_counted else "void",
+        external_id=f"{vote.assignment_id}:{vote.task_id}",
+        at=vote.started,
+        block=block,
+        position=position,
+        comment=comment,
+    )
+    return Entry(
+        row=vote.row,
+        object1=vote.object1,
+        object2=vote.object2,
+        text=vote.text,
+        campaign=campaign,
+        item_id=vote.task_id,
+        control_label=vote.control_label,
+        votes=(answer,),
+    )
+
+
+# -- expert workbook --------------------------------------------------------------------------
+
+
+def read_experts(source: Source) -> Iterator[Line]:
+    """One campaign per rated sheet; sheet names are people's names and never read out."""
+    sheets = read_expert_workbook(source.path, name=source.name, scale=source.scale)
+    for sheet in sheets:
+        for problem in sheet.problems:
+            yield rejected(problem, place=_sheet_name(sheet))
+        if sheet.is_rated:
+            yield from _sheet_entries(sheet, source.campaign)
+        elif sheet.rows:
+            yield Note(
+                _("%(sheet)s holds no label in %(rows)s rows; no campaign was made for it.")
+                % {"sheet": _sheet_name(sheet), "rows": len(sheet.rows)}
+            )
+
+
+def _sheet_name(sheet: ExpertSheet) -> str:
+    return sheet.name_pseudonym or _("Sheet %s") % sheet.position
+
+
+def _sheet_entries(sheet: ExpertSheet, base: str) -> Iterator[Line]:
+    campaign = f"{base}: {sheet.name_pseudonym}"
+    for row in sheet.rows:
+        if isinstance(row, ExpertControl):
+            yield from _control_row(row, sheet, base, campaign)
+        else:
+            yield _batch_row(row, sheet, base, campaign)
+
+
+def _batch_row(row: ExpertLabel, sheet: ExpertSheet, base: str, campaign: str) -> Entry:
+    label = _expert_vote(base, sheet.raters[0], row.label, row.comment)
+    return Entry(
+        row=row.row,
+        place=sheet.name_pseudonym,
+        object1=row.object1,
+        object2=row.object2,
+        text=row.text,
+        campaign=campaign,
+        votes=() if label is None else (label,),
+    )
+
+
+def _control_row(
+    row: ExpertControl, sheet: ExpertSheet, base: str, campaign: str
+) -> Iterator[Line]:
+    votes = [
+        _expert_vote(base, rater, label)
+        for rater, label in zip(sheet.raters, row.labels, strict=True)
+    ]
+    if not row.is_scored:
+        reason = _("The sheet left this item out of its own figures; kept as a retired control.")
+        yield Flag(row.row, sheet.name_pseudonym, reason)
+    yield Entry(
+        row=row.row,
+        place=sheet.name_pseudonym,
+        object1=row.object1,
+        object2=row.object2,
+        text=row.text,
+        campaign=campaign,
+        control_label=row.control_label,
+        is_retired=not row.is_scored,
+        votes=tuple(vote for vote in votes if vote is not None),
+    )
+
+
+def _expert_vote(base: str, rater: str, label: int | None, comment: str = "") -> Vote | None:
+    if label is None:
+        return None
+    return Vote(
+        rater_kind=Rater.Kind.EXPERT,
+        # The same pseudonym in another workbook is somebody else.
+        rater_id=f"{base}: {rater}",
+        rater_name=rater,
+        label=label,
+        comment=comment[:1_000],
+    )
+
+
+# -- final labels -----------------------------------------------------------------------------
+
+
+def read_released(source: Source) -> Iterator[Line]:
+    """Released human and model labels of each argument; the first copy of a unit counts."""
+    for record in read_final_labels(source.path, name=source.name, scale=source.scale):
+        if isinstance(record, Problem):
+            yield rejected(record)
+        elif record.text is None:
+            reason = _("The sentence is null; its labels stand for nothing and were left out.")
+            yield Flag(record.row, "argument", reason)
+        else:
+            yield _released_entry(record, record.text, source.campaign)
+
+
+def _released_entry(record: FinalLabel, text: str, campaign: str) -> Entry:
+    votes = (
+        Vote(Rater.Kind.REFERENCE, "released", "Released label", record.label),
+        Vote(Rater.Kind.MODEL, "gpt-4", "GPT-4", record.model_label),
+    )
+    return Entry(
+        row=record.row,
+        object1=record.object1,
+        object2=record.object2,
+        text=text,
+        campaign=campaign,
+        votes=tuple(vote for vote in votes if vote.label is not None),
+        keeps_first_copy=True,
+    )
+
+
+# -- any table --------------------------------------------------------------------------------
+
+
+def read_mapped(source: Source) -> Iterator[Line]:
+    """Any table through the columns a person chose."""
+    options = source.options
+    mapping = dict(options.get("mapping") or {})
+    table = open_table(
+        source.path,
+        name=source.name,
+        encoding=options.get("encoding") or None,
+        sheet=options.get("sheet") or None,
+    )
+    if options.get("undo_spreadsheet_marks"):
+        table = without_marks(table)
+    kind = options.get("rater_kind") or Rater.Kind.PERSON
+    has_votes = "label" in mapping
+    for record in read_generic_table(table, mapping, scale=source.scale):
+        if isinstance(record, Problem):
+            yield rejected(record, of="votes" if has_votes else "arguments")
+        else:
+            yield _mapped_entry(record, source.campaign if has_votes else "", kind)
+
+
+def without_marks(table: Table) -> Table:
+    """Undo the apostrophes our exports put before text that looks like a formula."""
+    rows = table.rows
+    table.rows = (
+        type(row)(row.number, {name: _unmarked(value) for name, value in row.values.items()})
+        for row in rows
+    )
+    return table
+
+
+def _unmarked(value: Any) -> Any:
+    return spreadsheet_unsafe(value)
+
+
+def _mapped_entry(record: GenericRecord, campaign: str, kind: str) -> Entry:
+    entry = {
+        "row": record.row,
+        "object1": record.object1,
+        "object2": record.object2,
+        "text": record.text,
+        "source_url": record.source_url or "",
+        "argument_id": "" if campaign else record.external_id or "",
+    }
+    if not campaign:
+        return Entry(**entry)
+    votes = () if record.rater is None else (_mapped_vote(record, kind),)
+    return Entry(
+        **entry,
+        campaign=campaign,
+        item_id=record.external_id or "",
+        control_label=record.control_label,
+        votes=tuple(vote for vote in votes if vote is not None),
+    )
+
+
+def _mapped_vote(record: GenericRecord, kind: str) -> Vote | None:
+    state = record.state or ("answered" if record.label is not None else None)
+    if state is None:
+        return None
+    return Vote(
+        rater_kind=record.rater_kind or kind,
+        rater_id=record.rater or "",
+        label=record.label,
+        state=state,
+        at=record.started,
+        active_ms=record.active_ms,
+        is_extra=bool(record.is_extra),
+        is_flagged=bool(record.is_flagged),
+        is_rater_excluded=bool(record.is_excluded),
+        skip_reason=record.skip_reason or "",
+        block=record.block or 0,
+        position=record.position or 0,
+        comment=(record.comment or "")[:1_000],
+    )

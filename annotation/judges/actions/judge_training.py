@@ -1,0 +1,297 @@
+"""One version of the trained judge, from final labels to figures; it stores only vectors."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from django.db.models import Q
+from django.utils.translation import gettext as _
+from numpy.typing import NDArray
+
+from annotation.corpus.actions import KeptVectors
+from annotation.corpus.methods.label_scale import RELEVANCE_SCALE
+from annotation.corpus.models.questions import Argument
+from annotation.judges.methods.classifier import TooFewLabelsError, fit, grouped_out_of_fold
+from annotation.judges.methods.features import describe_sentences, pair_key
+from annotation.judges.methods.lexical import lexical_features
+from annotation.judges.methods.probabilities import median_label
+from annotation.judges.methods.storage import load_model, save_model
+from annotation.judges.methods.zero_shot import (
+    LevelDescription,
+    rule_probabilities,
+    similarity_probabilities,
+)
+from annotation.judges.models import TrainedJudge
+from annotation.judges.reports.agreement import final_labels_of, label_rows, paired
+from annotation.labelling.models.campaigns import Campaign
+from cqa_site.judging.embedding import (
+    EmbeddingsUnavailable,
+    SentenceEmbedder,
+    embeddings_available,
+)
+from cqa_site.runs.jobs import JobRefused
+from cqa_site.stats.agreement import confusion, krippendorff_alpha
+
+FOLDS = 10
+# Arguments described and predicted together: vectors take 12 kB each.
+TOGETHER = 2_000
+PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "sentence-transformers")
+
+Say = Callable[[int, int, str], None]
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """The judge's word on one argument; see `annotation.judges.models.JudgeLabel`."""
+
+    argument: int
+    label: int
+    probabilities: list[float]
+    is_out_of_fold: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained:
+    """Everything about one version that `trained_judge.store` keeps."""
+
+    kind: str
+    model: bytes
+    sha256: str
+    recipe: dict[str, Any]
+    figures: dict[str, Any]
+    labels: list[Predicted]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What a training works on.
+
+    Attributes
+    ----------
+    units
+        One row an argument, indexed by its key: ``text``, ``pair`` (of objects), ``group``
+        (the same for a pair in either order and case), ``is_own`` (in the campaign that gets
+        the labels) and ``final`` (missing where there is no final label).
+    embedder
+        None where the packages are missing.
+    say
+        Called with (done, total, what is being done); raises to stop.
+    """
+
+    campaign: Campaign
+    source: Campaign
+    units: pd.DataFrame
+    embedder: KeptVectors | None
+    say: Say
+
+    @property
+    def levels(self) -> list[int]:
+        """Labels of the scale, ascending."""
+        return self.campaign.guideline.values
+
+    @property
+    def labelled(self) -> pd.DataFrame:
+        """Arguments with a final label."""
+        return self.units[self.units["final"].notna()]
+
+    def saying(self, note: str) -> Callable[[int, int], None]:
+        """Progress of one step under its name."""
+        return lambda done, total: self.say(done, total, note)
+
+
+def train(campaign: Campaign, source: Campaign, say: Say) -> Trained:
+    """Learn from the final labels of ``source`` and label the arguments of ``campaign``.
+
+    Without any final label there is a cold start, see `_cold`.
+
+    Raises
+    ------
+    JobRefused
+        With too few labels, or without embeddings where nothing else can be done.
+    """
+    embedder = KeptVectors(SentenceEmbedder()) if embeddings_available() else None
+    units = _units(campaign, source)
+    task = Task(campaign=campaign, source=source, units=units, embedder=embedder, say=say)
+    try:
+        return _cold(task) if task.labelled.empty else _trained(task)
+    except (TooFewLabelsError, EmbeddingsUnavailable) as reason:
+        raise JobRefused(str(reason)) from reason
+
+
+def _units(campaign: Campaign, source: Campaign) -> pd.DataFrame:
+    """Arguments of the campaign, and those of the source with a final label; none is blank."""
+    final = final_labels_of(source)
+    own = set(campaign.items.values_list("argument", flat=True))
+    rows = Argument.objects.filter(Q(items__campaign=campaign) | Q(items__campaign=source))
+    columns = ("pk", "text", "comparison__object1", "comparison__object2")
+    found = [
+        (pk, text, (first, second), pair_key(first, second), pk in own)
+        for pk, text, first, second in rows.order_by("pk").distinct().values_list(*columns)
+        if text.strip()
+    ]
+    table = pd.DataFrame(found, columns=["argument", "text", "pair", "group", "is_own"])
+    table = table.set_index("argument").assign(final=lambda units: final.reindex(units.index))
+    return table[table["is_own"] | table["final"].notna()]
+
+
+def _trained(task: Task) -> Trained:
+    labelled = task.labelled
+    labels, groups = labelled["final"].astype(int).tolist(), labelled["group"].tolist()
+    features = _describe(task, labelled)
+    seed = task.campaign.seed % 2**32
+    settings: dict[str, Any] = {"levels": task.levels, "seed": seed}
+    held_out = grouped_out_of_fold(
+        features,
+        labels,
+        groups,
+        n_folds=FOLDS,
+        progress=task.saying(_("Checking on pairs held back")),
+        **settings,
+    )
+    task.say(0, 1, _("Training on all labels"))
+    content = save_model(fit(features, labels, groups, **settings))
+    # What labels the rest is the version as it is stored.
+    stored = load_model(content, sha256(content).hexdigest())
+    predicted = _predicted(task, labelled, held_out, is_out_of_fold=True)
+    known = set(groups)
+    for part in _parts(task.units[task.units["final"].isna()]):
+        probabilities = stored.model.predict_proba(_describe(task, part))
+        rows = _predicted(task, part, probabilities, is_out_of_fold=False)
+        # A pair nobody labelled was never seen in training either.
+        fresh = [group not in known for group in part["group"]]
+        predicted += [
+            replace(row, is_out_of_fold=is_new) for row, is_new in zip(rows, fresh, strict=True)
+        ]
+    return Trained(
+        kind=TrainedJudge.Kind.TRAINED,
+        model=content,
+        sha256=stored.sha256,
+        recipe=_recipe(task, seed=seed, versions=dict(stored.versions)),
+        figures=_figures(task, predicted, folds=min(FOLDS, len(known))),
+        labels=[row for row in predicted if task.units.at[row.argument, "is_own"]],
+    )
+
+
+def _cold(task: Task) -> Trained:
+    """A start without labels; the whole campaign is looked at together.
+
+    On the 0-3 relevance scale the guideline works as a rule, which on the paper's release
+    came close to a trained judge, where similarity was at chance; see
+    `annotation.judges.methods.zero_shot`. Other scales have similarity only.
+    """
+    if task.units.empty:
+        raise JobRefused(_("The campaign has no sentence to look at."))
+    has_rule = task.levels == list(RELEVANCE_SCALE)
+    probabilities = _by_rule(task) if has_rule else _by_similarity(task)
+    predicted = _predicted(task, task.units, probabilities, is_out_of_fold=False)
+    works_from = "the guideline as a rule" if has_rule else "similarity to the level descriptions"
+    return Trained(
+        kind=TrainedJudge.Kind.COLD,
+        model=b"",
+        sha256="",
+        recipe=_recipe(task, seed=None, versions={}) | {"works_from": works_from},
+        figures=_figures(task, predicted, folds=0),
+        labels=predicted,
+    )
+
+
+def _by_rule(task: Task) -> FloatArray:
+    return rule_probabilities(
+        lexical_features(task.units["text"].tolist(), task.units["pair"].tolist())
+    )
+
+
+def _by_similarity(task: Task) -> FloatArray:
+    levels = [
+        LevelDescription(
+            level["name"],
+            level.get("meaning", ""),
+            ((level["example"], "", ""),) if level.get("example") else (),
+        )
+        for level in task.campaign.guideline.levels
+    ]
+    return similarity_probabilities(
+        task.units["text"].tolist(),
+        task.units["pair"].tolist(),
+        levels,
+        task.embedder or SentenceEmbedder(),
+        task.saying(_("Reading sentences")),
+    )
+
+
+def _describe(task: Task, units: pd.DataFrame):
+    return describe_sentences(
+        units["text"].tolist(),
+        units["pair"].tolist(),
+        task.embedder,
+        task.saying(_("Reading sentences")),
+    )
+
+
+def _parts(units: pd.DataFrame) -> list[pd.DataFrame]:
+    return [units.iloc[at : at + TOGETHER] for at in range(0, len(units), TOGETHER)]
+
+
+def _predicted(
+    task: Task, units: pd.DataFrame, probabilities: FloatArray, *, is_out_of_fold: bool
+) -> list[Predicted]:
+    labels = median_label(probabilities, task.levels).tolist()
+    rounded = probabilities.round(6).tolist()
+    return [
+        Predicted(int(argument), label, row, is_out_of_fold)
+        for argument, label, row in zip(units.index, labels, rounded, strict=True)
+    ]
+
+
+def _figures(task: Task, predicted: list[Predicted], *, folds: int) -> dict[str, Any]:
+    """Out-of-fold labels beside the final ones, and how many arguments were predicted."""
+    labels = pd.Series({row.argument: row.label for row in predicted}, dtype=float)
+    both = pd.DataFrame({"final": task.labelled["final"], "judge": labels}).dropna()
+    table = confusion(both["final"], both["judge"], task.levels)
+    pair = paired(both)
+    difference = both["judge"] - both["final"]
+    own = task.units["is_own"] & task.units["final"].isna()
+    return {
+        "n": len(both),
+        "pairs": task.labelled["group"].nunique(),
+        "folds": folds,
+        "ordinal": krippendorff_alpha(pair, "ordinal").as_dict(),
+        "interval": krippendorff_alpha(pair, "interval").as_dict(),
+        "exact": float((difference == 0).mean()) if len(both) else None,
+        "bias": float(difference.mean()) if len(both) else None,
+        "per_label": label_rows(table),
+        "predicted": int(own.sum()),
+    }
+
+
+def _recipe(task: Task, *, seed: int | None, versions: dict[str, str]) -> dict[str, Any]:
+    used = set(task.labelled.index)
+    rows = task.source.final_labels.order_by("argument").values_list("argument", "provenance")
+    provenance = Counter(origin for argument, origin in rows if argument in used)
+    values = Counter(task.labelled["final"].astype(int))
+    return {
+        "labels_from": task.source.name,
+        "labels_by_value": {str(value): values[value] for value in sorted(values)},
+        "labels_by_origin": dict(sorted(provenance.items())),
+        "scale": task.levels,
+        "guideline": str(task.campaign.guideline),
+        "embedding": task.embedder.name if task.embedder else None,
+        "held_back": "whole pairs of objects, in either order and any case",
+        "label": "median of the probabilities",
+        "seed": seed,
+        "versions": {name: version(name) for name in PACKAGES if _is_installed(name)} | versions,
+    }
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        version(name)
+    except ModuleNotFoundError:
+        return False
+    return True

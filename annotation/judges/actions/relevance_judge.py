@@ -1,0 +1,327 @@
+"""The relevance judge: a language model labels the arguments of a campaign.
+
+Two forms, by the kind of the prompt version: one sentence a request, or several sentences of
+one comparison as a JSON batch, as in the paper.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.db.models import Count
+from django.utils.translation import gettext_lazy as lazy
+
+from annotation.corpus.methods.seeded_sample import seeded_places
+from annotation.corpus.models.questions import Argument
+from annotation.judges.models import JudgeLabel, RelevanceRun
+from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from cqa_site.judging.identity import digest
+from cqa_site.judging.neutral import Neutral, fence, fence_items, fence_token, neutralise, quote
+from cqa_site.judging.parsing import (
+    PARSER_VERSION,
+    Label,
+    ReplyNotUsable,
+    Unscored,
+    parse_batch,
+    parse_single,
+)
+from cqa_site.judging.prompts import Layout, PromptParts, render
+from cqa_site.judging.schemas import batch_schema, label_schema
+from cqa_site.people.models import Rater, Study, User
+from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.runs.kind_parts import PromptKind
+from cqa_site.runs.kinds import Ended, Question, Reading, Subject, Subjects
+from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+from cqa_site.runs.planning.spread import MOST
+
+FOLDER = Path(__file__).parents[1] / "prompts"
+
+KIND = "relevance"
+SINGLE, BATCH = "relevance_single", "relevance_batch"
+PROMPTS = {
+    SINGLE: PromptKind(
+        lazy("One sentence a request"),
+        Layout(("levels",), ("object1", "object2", "sentence")),
+        FOLDER / "relevance_single.md",
+    ),
+    BATCH: PromptKind(
+        lazy("Several sentences a request"),
+        Layout(("levels",), ("object1", "object2", "sentences")),
+        FOLDER / "relevance_batch.md",
+    ),
+}
+CHOICES = ("all", "final", "undecided", "sample")
+BATCH_SIZE = 20
+CHUNK = 2_000
+
+
+class Shown(NamedTuple):
+    """What a request shows of an argument."""
+
+    text: str
+    object1: str
+    object2: str
+
+
+class Rubric(NamedTuple):
+    """What all requests of a run have in common."""
+
+    parts: PromptParts
+    levels: str
+    allowed: list[int]
+
+
+class RelevanceKind:
+    """What the engine asks this app about runs of the kind ``relevance``."""
+
+    parser_version = PARSER_VERSION
+    values_title = lazy("Labels given:")
+    dominance = MOST
+
+    def begin(self, run: Run) -> None:
+        """Tie the run to its campaign and to the rater it counts as."""
+        campaign = campaigns_of(run.study).get(public_id=run.spec["target"]["campaign"])
+        RelevanceRun.objects.create(run=run, campaign=campaign, rater=_rater(run))
+
+    def subjects(self, run: Run) -> Subjects:
+        """One subject an argument, or one for every few arguments of a comparison."""
+        keys, comparisons = chosen_arguments(run.study, run.spec["target"], run.spec["seed"])
+        if run.prompt.kind == SINGLE:
+            return Subjects("a", keys, range(len(keys)))
+        return Subjects("b", keys, _batches(comparisons, run.spec["target"]["batch_size"]))
+
+    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[Question]:
+        """Write the prompts; one query."""
+        rows = Argument.objects.filter(
+            study=run.study_id, pk__in={pk for subject in subjects for pk in subject.ids}
+        ).values_list("pk", "text", "comparison__object1", "comparison__object2")
+        shown = {pk: Shown(*texts) for pk, *texts in rows}
+        levels = run.spec["target"]["levels"]
+        rubric = Rubric(
+            PromptParts(run.prompt.system, run.prompt.user, PROMPTS[run.prompt.kind].layout),
+            levels_text(levels),
+            [level["value"] for level in levels],
+        )
+        write = _single if run.prompt.kind == SINGLE else _batch
+        return [write(rubric, [shown[pk] for pk in subject.ids]) for subject in subjects]
+
+    def read(self, run: Run, call: Call, reply: Reply) -> Reading:
+        """Read one reply into ``{argument: Label | Unscored}``."""
+        allowed = [level["value"] for level in run.spec["target"]["levels"]]
+        if run.prompt.kind == SINGLE:
+            return _read_single(call, reply, allowed)
+        return _read_batch(call, reply, allowed)
+
+    def store(self, run: Run, ended: Sequence[Ended]) -> None:
+        """One row an argument and replicate, with its label or the reason for none."""
+        campaign = RelevanceRun.objects.values_list("campaign", flat=True).get(run=run)
+        rows = [row for one in ended for row in _rows(run, campaign, one)]
+        JudgeLabel.objects.bulk_create(
+            rows,
+            update_conflicts=True,
+            unique_fields=["run", "argument", "replicate"],
+            update_fields=["label", "reason", "rationale", "fence", "call", "at"],
+        )
+
+    def values(self, run: Run) -> dict[str, int]:
+        """How often each label was given."""
+        labels = run.judge_labels.filter(label__isnull=False).values_list("label")
+        return {str(label): n for label, n in labels.annotate(n=Count("pk")).order_by("label")}
+
+    def texts(self, run: Run) -> Sequence[str]:
+        """Labels, no prose."""
+        return ()
+
+    def check(self, run: Run) -> list[str]:
+        """Every ended call has a row for each of its arguments, under its own fence."""
+        problems = []
+        rows: Counter[tuple[int, int]] = Counter(run.judge_labels.values_list("call", "fence"))
+        for call in run.calls.filter(state__in=(Call.State.DONE, Call.State.UNSCORED)):
+            if rows.pop((call.pk, call.fence), 0) != len(call.subject_ids):
+                problems.append(f"call {call.pk} has not one result for each of its items")
+        reopened = set(run.calls.filter(state__in=Call.OPEN).values_list("pk", flat=True))
+        problems += [
+            f"call {pk} has a result of another fence" for pk, _ in rows if pk not in reopened
+        ]
+        return problems
+
+
+def default_prompts(study: Study, actor: User | None = None) -> list[PromptVersion]:
+    """The newest prompt of each form; the project's own become version 1 when first asked for."""
+    return first_prompts(study, PROMPTS, actor)
+
+
+def target_of(
+    campaign: Campaign, *, choice: str = "all", sample: int = 0, batch_size: int = BATCH_SIZE
+) -> dict[str, Any]:
+    """What a relevance run judges, as its spec keeps it.
+
+    Parameters
+    ----------
+    campaign
+        Its guideline's levels are copied: a later guideline does not change the run.
+    choice
+        One of `CHOICES`: all arguments, those with a final label, those without one, or a
+        seeded random sample.
+    sample
+        Size of the sample.
+    batch_size
+        Most arguments in one request of the batch form.
+    """
+    return {
+        "campaign": str(campaign.public_id),
+        "levels": [
+            {name: level.get(name, "") for name in ("value", "name", "meaning")}
+            for level in campaign.guideline.levels
+        ],
+        "choice": choice,
+        "sample": sample,
+        "batch_size": batch_size,
+    }
+
+
+def chosen_arguments(
+    study: Study, target: dict[str, Any], seed: int
+) -> tuple[Sequence[int], Sequence[int]]:
+    """Arguments, and the comparison of each, in the order in which they are asked.
+
+    Blank sentences are left out.
+    """
+    campaign = campaigns_of(study).get(public_id=target["campaign"])
+    rows = study.arguments.filter(items__campaign=campaign).exclude(text__regex=r"^\s*$")
+    final = campaign.final_labels.filter(label__isnull=False).values("argument")
+    if target["choice"] == "final":
+        rows = rows.filter(pk__in=final)
+    elif target["choice"] == "undecided":
+        rows = rows.exclude(pk__in=final)
+    rows = rows.order_by("comparison", "pk").distinct()
+    keys, comparisons = array("q"), array("q")
+    for pk, comparison in rows.values_list("pk", "comparison").iterator(CHUNK):
+        keys.append(pk)
+        comparisons.append(comparison)
+    if target["choice"] == "sample":
+        places = seeded_places(len(keys), target["sample"], seed)
+        keys = array("q", (keys[place] for place in places))
+        comparisons = array("q", (comparisons[place] for place in places))
+    return keys, comparisons
+
+
+def _batches(comparisons: Sequence[int], size: int) -> Sequence[int]:
+    """Where requests begin: one comparison in each, at most ``size`` arguments together."""
+    starts = array("q")
+    last = None
+    for place, comparison in enumerate(comparisons):
+        if comparison != last or place - starts[-1] >= size:
+            starts.append(place)
+        last = comparison
+    return starts
+
+
+def _rater(run: Run) -> Rater:
+    """One rater for each combination of endpoint, model, prompt version and parameters."""
+    asked = ("endpoint", "origin", "model", "prompt", "params")
+    rater, _is_new = Rater.objects.get_or_create(
+        study=run.study,
+        kind=Rater.Kind.MODEL,
+        external_id=digest({name: run.spec[name] for name in asked}),
+        defaults={"name": f"{run.spec['model']} · {run.prompt}"[:120]},
+    )
+    return rater
+
+
+def levels_text(levels: Sequence[dict[str, Any]]) -> str:
+    """The scale as the prompt shows it."""
+    return "\n".join(
+        f"{level['value']}: {level['name']}. {level['meaning']}".strip() for level in levels
+    )
+
+
+def _single(rubric: Rubric, shown: Sequence[Shown]) -> Question:
+    neutral = neutralise(shown[0].text)
+    sentence = fence(neutral.text, fence_token("single", neutral.text))
+    values = _common(rubric, shown[0]) | {"sentence": sentence}
+    messages = tuple(render(rubric.parts, values))
+    return Question(messages, label_schema(rubric.allowed), _flags([neutral]))
+
+
+def _batch(rubric: Rubric, shown: Sequence[Shown]) -> Question:
+    neutral = [neutralise(one.text) for one in shown]
+    texts = [one.text for one in neutral]
+    numbered = list(enumerate(texts, start=1))
+    sentences = fence_items(numbered, fence_token("batch", *texts))
+    values = _common(rubric, shown[0]) | {"sentences": sentences}
+    messages = tuple(render(rubric.parts, values))
+    schema = batch_schema([number for number, _text in numbered], rubric.allowed)
+    return Question(messages, schema, _flags(neutral))
+
+
+def _flags(texts: Sequence[Neutral]) -> tuple[str, ...]:
+    """What was noticed about the texts of one request: a name for each text and finding."""
+    return tuple(name for text in texts for name in text.flags.names)
+
+
+def _common(rubric: Rubric, one: Shown) -> dict[str, str]:
+    return {
+        "levels": rubric.levels,
+        "object1": _quoted(one.object1),
+        "object2": _quoted(one.object2),
+    }
+
+
+@lru_cache(maxsize=1024)
+def _quoted(name: str) -> str:
+    """The name of an object as prompts show it; sentences of one comparison share it."""
+    return quote(neutralise(name).text)
+
+
+def _read_single(call: Call, reply: Reply, allowed: list[int]) -> Reading:
+    try:
+        label = parse_single(reply.text, reply.finish_reason, allowed, refusal=reply.refusal)
+    except ReplyNotUsable as problem:
+        return _unusable({}, problem.reason)
+    return Reading(value={call.subject_ids[0]: label})
+
+
+def _read_batch(call: Call, reply: Reply, allowed: list[int]) -> Reading:
+    numbers = range(1, len(call.subject_ids) + 1)
+    found = parse_batch(
+        reply.text, reply.finish_reason, list(numbers), allowed, refusal=reply.refusal
+    )
+    value = dict(zip(call.subject_ids, found.values(), strict=True))
+    missing = Counter(one for one in value.values() if isinstance(one, Unscored))
+    if not missing:
+        return Reading(value=value)
+    return _unusable(value, missing.most_common(1)[0][0])
+
+
+def _unusable(value: dict[int, Label | Unscored], reason: Unscored) -> Reading:
+    return Reading(
+        value=value,
+        reason=reason.value,
+        is_refusal=reason is Unscored.REFUSED,
+        is_truncated=reason is Unscored.TRUNCATED,
+    )
+
+
+def _rows(run: Run, campaign: int, one: Ended) -> list[JudgeLabel]:
+    return [_row(run, campaign, one, pk) for pk in one.call.subject_ids]
+
+
+def _row(run: Run, campaign: int, one: Ended, argument: int) -> JudgeLabel:
+    found = (one.reading.value or {}).get(argument)
+    label = found if isinstance(found, Label) else None
+    reason = found.value if isinstance(found, Unscored) else one.reading.reason
+    return JudgeLabel(
+        campaign_id=campaign,
+        argument_id=argument,
+        run=run,
+        call=one.call,
+        replicate=one.call.replicate,
+        label=None if label is None else label.value,
+        reason=reason if label is None else "",
+        rationale="" if label is None else label.rationale,
+        fence=one.fence,
+    )

@@ -1,0 +1,154 @@
+"""The trained judge: asking for a new version, making it in the background, loading it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.db.models import Max
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+
+from annotation.judges.models import JudgeLabel, TrainedJudge
+from annotation.labelling.models.campaigns import Campaign
+from cqa_site.people.access import record
+from cqa_site.people.models import Rater, User
+from cqa_site.runs.jobs import Work, enqueue
+from cqa_site.runs.models import Job
+
+if TYPE_CHECKING:
+    from .judge_training import Say, Trained
+
+JOB = "train_judge"
+CHUNK = 1_000
+ACTIVE = (Job.State.READY, Job.State.LEASED)
+NAMES = {TrainedJudge.Kind.TRAINED: "Trained judge", TrainedJudge.Kind.COLD: "Cold start judge"}
+
+
+class TrainingNotPossible(Exception):
+    """The campaign that lends its final labels is another study's, or has another scale."""
+
+
+def request_training(
+    *, campaign: Campaign, actor: User | None = None, source: Campaign | None = None
+) -> Job:
+    """Ask for the next version; of one campaign one training waits or runs at a time.
+
+    It learns from the final labels of ``source``, by default the campaign's own, and labels the
+    arguments of ``campaign``. Raises TrainingNotPossible.
+    """
+    source = source or campaign
+    if (
+        source.study_id != campaign.study_id
+        or source.guideline.values != campaign.guideline.values
+    ):
+        raise TrainingNotPossible(
+            _("Only a campaign of the same study with the same label scale can lend its labels.")
+        )
+    return enqueue(
+        study=campaign.study,
+        kind=JOB,
+        key=str(campaign.public_id),
+        actor=actor,
+        campaign=str(campaign.public_id),
+        source=str(source.public_id),
+    )
+
+
+def latest_job(campaign: Campaign) -> Job | None:
+    """The newest training of the campaign, whatever became of it."""
+    return _jobs(campaign).order_by("-created_at", "-pk").first()
+
+
+def cancel_training(*, campaign: Campaign, actor: User) -> bool:
+    """End a training that waits or runs; its worker notices at the next step, storing nothing."""
+    changed = _jobs(campaign).filter(state__in=ACTIVE)
+    ended = changed.update(
+        state=Job.State.FAILED, lease_until=None, finished_at=Now(), error=_("Cancelled.")
+    )
+    if ended:
+        study = campaign.study
+        record(study=study, actor=actor, verb="training_cancelled", subject=campaign.name)
+    return bool(ended)
+
+
+def make_trained_judge(work: Work) -> None:
+    """Handle a job: train on the final labels there are now, and label the campaign."""
+    from .judge_training import train
+
+    campaigns = Campaign.objects.filter(study=work.study).select_related("guideline", "study")
+    campaign = campaigns.get(public_id=work.payload["campaign"])
+    source = campaigns.get(public_id=work.payload["source"])
+    trained = train(campaign, source, work.progress)
+    with transaction.atomic():
+        work.finish()
+        store(campaign=campaign, trained=trained, actor=work.job.created_by)
+
+
+def train_now(*, campaign: Campaign, source: Campaign, say: Say) -> TrainedJudge:
+    """Train in this process, for commands; raises TrainingNotPossible or JobRefused."""
+    from .judge_training import train
+
+    _check(campaign, source)
+    return store(campaign=campaign, trained=train(campaign, source, say), actor=None)
+
+
+@transaction.atomic
+def store(*, campaign: Campaign, trained: Trained, actor: User | None) -> TrainedJudge:
+    """Keep a version with its labels; numbers are given out under the campaign's lock."""
+    Campaign.objects.select_for_update(of=("self",)).get(pk=campaign.pk)
+    last = campaign.trained_judges.aggregate(last=Max("number"))["last"] or 0
+    version = TrainedJudge.objects.create(
+        campaign=campaign,
+        rater=_rater(campaign, trained.kind),
+        number=last + 1,
+        kind=trained.kind,
+        model=trained.model,
+        sha256=trained.sha256,
+        recipe=trained.recipe,
+        figures=trained.figures,
+        created_by=actor,
+    )
+    labels = (
+        JudgeLabel(
+            campaign=campaign,
+            argument_id=predicted.argument,
+            trained=version,
+            label=predicted.label,
+            probabilities=predicted.probabilities,
+            is_out_of_fold=predicted.is_out_of_fold,
+        )
+        for predicted in trained.labels
+    )
+    JudgeLabel.objects.bulk_create(labels, batch_size=CHUNK)
+    record(
+        study=campaign.study,
+        actor=actor,
+        verb="judge_trained",
+        subject=f"{campaign.name}: {version}",
+        sha256=trained.sha256,
+        labels=trained.figures["n"],
+    )
+    return version
+
+
+def _check(campaign: Campaign, source: Campaign) -> None:
+    is_same_scale = source.guideline.values == campaign.guideline.values
+    if source.study_id != campaign.study_id or not is_same_scale:
+        raise TrainingNotPossible(
+            _("Only a campaign of the same study with the same label scale can lend its labels.")
+        )
+
+
+def _jobs(campaign: Campaign):
+    return Job.objects.filter(study_id=campaign.study_id, key=f"{JOB}:{campaign.public_id}")
+
+
+def _rater(campaign: Campaign, kind: str) -> Rater:
+    rater, _is_new = Rater.objects.get_or_create(
+        study=campaign.study,
+        kind=Rater.Kind.CLASSIFIER,
+        external_id=f"{kind}:{campaign.public_id}",
+        defaults={"name": NAMES[TrainedJudge.Kind(kind)]},
+    )
+    return rater

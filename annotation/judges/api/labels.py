@@ -1,0 +1,52 @@
+"""Addresses of judges beside people."""
+
+import uuid
+from collections.abc import Iterable
+
+from django.db.models import QuerySet
+
+from annotation.judges.api.bodies import (
+    ArgumentsOfCall,
+    CampaignOfRun,
+    JudgeLabelSerializer,
+    LabelsOfCall,
+)
+from annotation.judges.api.filters import JudgeLabelFilter
+from annotation.judges.models import JudgeLabel
+from cqa_site.runs.api.calls import RunPartViews
+from cqa_site.runs.kind_parts import Told
+from cqa_site.runs.models import Call, Run
+
+
+class JudgeLabelViews(RunPartViews):
+    """The labels of a run."""
+
+    queryset = JudgeLabel.objects.none()
+    serializer_class = JudgeLabelSerializer
+    filterset_class = JudgeLabelFilter
+
+    def rows(self) -> QuerySet:
+        """By argument, then replicate."""
+        labels = self.run.judge_labels.select_related("argument__comparison", "call")
+        return labels.order_by("argument", "replicate")
+
+
+def _add_arguments(run: Run, calls: Iterable[Call]) -> None:
+    calls = list(calls)
+    ids = public_ids(run.study.arguments, {pk for call in calls for pk in call.subject_ids})
+    for call in calls:
+        call.arguments = [ids[pk] for pk in call.subject_ids if pk in ids]
+        labels = call.judge_labels.select_related("argument__comparison", "call")
+        call.labels = labels.order_by("argument", "replicate")
+
+
+def public_ids(rows: QuerySet, keys: set[int]) -> dict[int, uuid.UUID]:
+    return dict(rows.filter(pk__in=keys).values_list("pk", "public_id"))
+
+
+RELEVANCE = Told(
+    run=CampaignOfRun,
+    call=ArgumentsOfCall,
+    call_detail=LabelsOfCall,
+    add_to_calls=_add_arguments,
+)

@@ -1,0 +1,114 @@
+"""Labels by machines: language models through runs, and classifiers trained here.
+
+They stay apart from people's votes: a machine's label is never counted as a vote, and
+nothing of it reaches an annotator.
+"""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+
+class RelevanceRun(models.Model):
+    """Which campaign a run judges, and as which rater it counts in statistics."""
+
+    run = models.OneToOneField("runs.Run", models.CASCADE, related_name="relevance")
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="judge_runs")
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="judge_runs")
+
+    def __str__(self) -> str:
+        return str(self.run)
+
+
+class TrainedJudge(models.Model):
+    """One version of a classifier trained on a campaign's final labels, or of its cold start."""
+
+    class Kind(models.TextChoices):
+        """What it works from."""
+
+        TRAINED = "trained", _("Trained on final labels")
+        COLD = "cold", _("The guideline alone, before labels")
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    campaign = models.ForeignKey(
+        "annotation.Campaign", models.CASCADE, related_name="trained_judges"
+    )
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="trained_judges")
+    number = models.PositiveIntegerField()
+    kind = models.CharField(max_length=7, choices=Kind, default=Kind.TRAINED)
+    # See annotation/judges/methods/storage.py; no pickle.
+    model = models.BinaryField(default=bytes)
+    sha256 = models.CharField(max_length=64, blank=True)
+    recipe = models.JSONField(default=dict)
+    figures = models.JSONField(default=dict)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign", "number"], name="trained_judge_number_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rater} v{self.number}"
+
+
+class JudgeLabel(models.Model):
+    """One machine's word on one argument: a label, or the reason why there is none."""
+
+    campaign = models.ForeignKey(
+        "annotation.Campaign", models.CASCADE, related_name="judge_labels", db_index=False
+    )
+    argument = models.ForeignKey(
+        "annotation.Argument", models.PROTECT, related_name="judge_labels"
+    )
+    run = models.ForeignKey(
+        "runs.Run", models.CASCADE, null=True, related_name="judge_labels", db_index=False
+    )
+    call = models.ForeignKey("runs.Call", models.CASCADE, null=True, related_name="judge_labels")
+    trained = models.ForeignKey(
+        TrainedJudge, models.CASCADE, null=True, related_name="labels", db_index=False
+    )
+    replicate = models.PositiveSmallIntegerField(default=0)
+    label = models.PositiveSmallIntegerField(null=True)
+    reason = models.CharField(max_length=40, blank=True)
+    rationale = models.TextField(blank=True)
+    # Fence of the attempt whose reply this is.
+    fence = models.BigIntegerField(default=0)
+    # One probability per level of the scale, from classifiers.
+    probabilities = models.JSONField(null=True)
+    # Predicted by a model that saw no argument of the same pair of objects.
+    is_out_of_fold = models.BooleanField(default=False)
+    at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["run", "argument", "replicate"], name="judge_label_once_per_run"
+            ),
+            models.UniqueConstraint(
+                fields=["trained", "argument"], name="judge_label_once_per_trained"
+            ),
+            models.CheckConstraint(
+                condition=Q(label__isnull=False, reason="")
+                | (Q(label__isnull=True) & ~Q(reason="")),
+                name="judge_label_or_reason",
+            ),
+            models.CheckConstraint(
+                condition=Q(run__isnull=False, trained__isnull=True)
+                | Q(run__isnull=True, trained__isnull=False),
+                name="judge_label_has_one_source",
+            ),
+            models.CheckConstraint(
+                condition=Q(label__isnull=True) | Q(label__lte=9), name="judge_label_range"
+            ),
+        ]
+        indexes = [models.Index(fields=["campaign", "argument"])]

@@ -1,0 +1,188 @@
+"""The figures about judges as charts, each with its numbers in words."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotation.figures.reports.charts import MARKS
+from cqa_site.web.charts import drawing as charts
+from cqa_site.web.charts import points as point_charts
+
+from .tables import KINDS
+
+Figures = dict[str, Any]
+LONGEST_NAME = 16
+MOST = 12
+
+
+def chart_spec(figures: Figures, name: str, size: str = "wide") -> charts.Spec:
+    """Vega-Lite specification of one chart; raises KeyError for an unknown one."""
+    return CHARTS[name][0](figures, size)
+
+
+def chart_alt(figures: Figures, name: str) -> str:
+    """What the chart shows, in numbers, for people who do not see it."""
+    return CHARTS[name][1](figures)
+
+
+def has_content(figures: Figures, name: str) -> bool:
+    """Whether there is anything to draw."""
+    return bool(CHARTS[name][2](figures))
+
+
+def _names(figures: Figures) -> dict[str, str]:
+    """A short name for each judge: model, prompt version and run, or the name of the rater."""
+    return {
+        row["key"]: _run_name(row) if row["run"] else _short(row["name"])
+        for row in figures["judges"]
+    }
+
+
+def _run_name(row: dict[str, Any]) -> str:
+    return f"{_short(row['model'])} v{row['prompt_number']} #{row['run_number']}"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+
+
+def _judges_rows(figures: Figures) -> list[dict[str, Any]]:
+    """People first, then the best judges: their alpha with people's votes and final labels."""
+    parts = ("value", "low", "high")
+    votes, final = _("with people's votes"), _("with final labels")
+    people = figures["people"]["agreement"]
+    rows = [{"who": _("People"), "with": votes, **{part: people[part] for part in parts}}]
+    names = _names(figures)
+    for row in figures["judges"][:MOST]:
+        for key, name in (("with_votes", votes), ("ordinal", final)):
+            bounds = {part: row[key][part] for part in parts}
+            rows.append({"who": names[row["key"]], "with": name, **bounds})
+    return rows
+
+
+def _judges(figures: Figures, size: str) -> charts.Spec:
+    return charts.intervals(
+        _judges_rows(figures),
+        y="who",
+        series="with",
+        title=_("Ordinal alpha, 95 % interval"),
+        marks=MARKS,
+        size=size,
+    )
+
+
+def _judges_alt(figures: Figures) -> str:
+    known = [row for row in _judges_rows(figures) if row["value"] is not None]
+    parts = [f"{row['who']} {row['with']}: {row['value']:.3f}" for row in known]
+    return _("Ordinal alpha. %s.") % ("; ".join(parts) or _("Not defined"))
+
+
+def _confusion(figures: Figures, size: str) -> charts.Spec:
+    confusion = figures["confusion"]
+    values = confusion["values"]
+    rows = [
+        {
+            "final": str(final),
+            "judge": str(judge),
+            "share": confusion["shares"][i][j],
+            "text": str(confusion["cells"][i][j]),
+        }
+        for i, final in enumerate(values)
+        for j, judge in enumerate(values)
+    ]
+    titles = (_("Label of the judge"), _("Final label"))
+    return charts.heatmap(
+        rows, x="judge", y="final", share="share", text="text", titles=titles, size=size
+    )
+
+
+def _confusion_alt(figures: Figures) -> str:
+    confusion = figures["confusion"]
+    rows = zip(confusion["values"], confusion["cells"], confusion["sums"], strict=True)
+    parts = [
+        _("final label %(label)d: %(hits)d of %(sum)d the same")
+        % {"label": value, "hits": cells[at], "sum": total}
+        for at, (value, cells, total) in enumerate(rows)
+    ]
+    return _("Final labels against the judge's. %s.") % "; ".join(parts)
+
+
+def _cost_rows(figures: Figures) -> list[dict[str, Any]]:
+    names = _names(figures)
+    return [
+        {
+            "cost": row["per_thousand"],
+            "kind": str(KINDS[row["kind"]]),
+            "name": names[row["key"]],
+            **{part: row["ordinal"][part] for part in ("value", "low", "high")},
+        }
+        for row in figures["judges"]
+        if row["per_thousand"] is not None and row["ordinal"]["value"] is not None
+    ]
+
+
+def _cost(figures: Figures, size: str) -> charts.Spec:
+    titles = (_("Cost per 1,000 labels"), _("Ordinal alpha with final labels"))
+    return point_charts.points(
+        _cost_rows(figures),
+        x="cost",
+        y="value",
+        series="kind",
+        text="name",
+        titles=titles,
+        size=size,
+    )
+
+
+def _cost_alt(figures: Figures) -> str:
+    parts = [
+        _("%(name)s: alpha %(alpha).3f at %(cost).4g")
+        % {"name": row["name"], "alpha": row["value"], "cost": row["cost"]}
+        for row in _cost_rows(figures)
+    ]
+    return _("Agreement against cost per 1,000 labels. %s.") % "; ".join(parts)
+
+
+def _prompt_rows(figures: Figures) -> list[dict[str, Any]]:
+    known = [
+        row for row in figures["judges"] if row["run"] and row["ordinal"]["value"] is not None
+    ]
+    return [
+        {
+            # Without a zone Vega reads a local time, so the picture shows UTC wherever drawn.
+            "at": row["at"][:19],
+            "model": row["model"],
+            "name": _run_name(row),
+            **{part: row["ordinal"][part] for part in ("value", "low", "high")},
+        }
+        for row in sorted(known, key=lambda row: row["at"])
+    ]
+
+
+def _prompts(figures: Figures, size: str) -> charts.Spec:
+    titles = ("", _("Ordinal alpha with final labels"))
+    return point_charts.points(
+        _prompt_rows(figures),
+        x="at",
+        y="value",
+        series="model",
+        text="name",
+        titles=titles,
+        is_time=True,
+        size=size,
+    )
+
+
+def _prompts_alt(figures: Figures) -> str:
+    parts = [f"{row['model']}, {row['name']}: {row['value']:.3f}" for row in _prompt_rows(figures)]
+    return _("Ordinal alpha of each run in the order they were made. %s.") % "; ".join(parts)
+
+
+# How to draw it, what it says in words, and what it is made of.
+CHARTS: dict[str, tuple[Callable, Callable, Callable]] = {
+    "judges": (_judges, _judges_alt, lambda figures: figures["judges"]),
+    "confusion": (_confusion, _confusion_alt, lambda figures: figures["confusion"]),
+    "cost": (_cost, _cost_alt, _cost_rows),
+    "prompts": (_prompts, _prompts_alt, _prompt_rows),
+}

@@ -1,0 +1,270 @@
+"""Final labels of a campaign, source by source, beside the labels of any rater of the study.
+
+A label set is one of `SETS`: what the votes say, what they say with the experts over them, and
+so on up to the final labels; or what one method makes of the votes. What a rater said comes
+from any campaign of the study, from a run of a judge or from a trained judge.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.judges.models import RelevanceRun, TrainedJudge
+from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from annotation.labelling.models.votes import Assignment, VoteEvent
+from cqa_site.people.models import Rater, Study
+from cqa_site.stats.agreement import confusion, krippendorff_alpha
+from cqa_site.web.tables import TableData
+
+from .agreement import paired
+from .judges import judges_of
+
+# One source after the other, as they overrule each other; the last one is the final label.
+STEPS: dict[str, Any] = {
+    "votes": gettext_lazy("Votes alone"),
+    "expert": gettext_lazy("… with expert overrides"),
+    "adopted": gettext_lazy("… with adopted labels"),
+    "final": gettext_lazy("… with the queue's decisions: final labels"),
+}
+METHODS: dict[str, Any] = {
+    "majority": gettext_lazy("Majority of the votes"),
+    "dawid_skene": gettext_lazy("Dawid–Skene"),
+    "mace": gettext_lazy("MACE"),
+}
+SETS = STEPS | METHODS
+COLUMNS = (
+    "majority_label",
+    "dawid_skene_label",
+    "mace_label",
+    "expert_label",
+    "adopted_label",
+    "label",
+)
+RECIPE = gettext_lazy(
+    "Unit: argument with a label of both. Equal: the rater gave this label; where a file holds "
+    "copies of a sentence with different labels, each of them counts. Of several labels of the "
+    "rater the most frequent one enters alpha, the higher one on a tie. Krippendorff's alpha with "
+    "95 % intervals, item jackknife with t. Difference: mean of rater minus label set."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """What one rater said: one label an argument, and every label of its copies."""
+
+    labels: pd.Series
+    copies: dict[int, set[int]]
+
+    def agrees(self, argument: int, label: int) -> bool:
+        """Whether the rater gave the argument, or a copy of it, this label."""
+        return self.labels[argument] == label or label in self.copies.get(argument, ())
+
+
+def choices(study: Study) -> list[tuple[str, str]]:
+    """Key and name of everybody who can be compared, people apart; three queries."""
+    labels = Assignment.objects.filter(
+        campaign__study=study, state=Assignment.State.ANSWERED
+    ).exclude(rater__kind=Rater.Kind.PERSON)
+    columns = ("campaign__public_id", "campaign__name", "rater")
+    found = list(labels.order_by("campaign__name", "rater").values_list(*columns).distinct())
+    raters = Rater.objects.in_bulk({rater for *_campaign, rater in found})
+    files = [
+        (f"rater-{campaign}:{raters[pk].public_id}", f"{name} · {raters[pk].described}")
+        for campaign, name, pk in found
+    ]
+    return [*files, *_judge_choices(study)]
+
+
+def _judge_choices(study: Study) -> list[tuple[str, str]]:
+    runs = RelevanceRun.objects.filter(
+        campaign__study=study, run__judge_labels__label__isnull=False
+    )
+    runs = runs.select_related("run", "campaign", "rater").order_by("run").distinct()
+    trained = TrainedJudge.objects.filter(campaign__study=study).defer("model")
+    rows = [
+        (f"run-{row.run.public_id}", f"{row.campaign} · {row.rater} #{row.run.number}")
+        for row in runs
+    ]
+    rows += [
+        (f"trained-{row.public_id}", f"{row.campaign} · {row}")
+        for row in trained.select_related("campaign", "rater").order_by("pk")
+    ]
+    return rows
+
+
+def said_by(study: Study, key: str) -> tuple[str, Said] | None:
+    """Name and labels behind a key of `choices`, or of a person; None for an unknown one."""
+    kind, _dash, rest = key.partition("-")
+    if kind == "rater":
+        return _said_in_campaign(study, rest)
+    return _said_by_judge(study, key)
+
+
+def _said_in_campaign(study: Study, ids: str) -> tuple[str, Said] | None:
+    campaign_id, _colon, rater_id = ids.partition(":")
+    campaigns = {str(each.public_id): each for each in campaigns_of(study)}
+    campaign = campaigns.get(campaign_id)
+    labelled = Rater.objects.filter(study=study, assignments__campaign=campaign).distinct()
+    named = {str(public_id): pk for pk, public_id in labelled.values_list("pk", "public_id")}
+    if campaign is None or rater_id not in named:
+        return None
+    rater = Rater.objects.get(pk=named[rater_id])
+    return f"{campaign} · {rater.described}", labels_of_rater(campaign, rater)
+
+
+def labels_of_rater(campaign: Campaign, rater: Rater) -> Said:
+    """What a rater said in a campaign, excluded or not; two queries."""
+    from annotation.consensus.methods.consensus import label_votes
+
+    given = campaign.assignments.filter(
+        rater=rater, state=Assignment.State.ANSWERED, item__is_retired=False
+    )
+    rows = list(given.order_by("pk").values_list("item__argument", "rater", "label"))
+    table = pd.DataFrame(rows, columns=["unit", "rater", "value"])
+    # The label of a second copy of a sentence is kept as a remark on the first.
+    remarks = VoteEvent.objects.filter(
+        assignment__in=given, kind=VoteEvent.Kind.FLAG, label__isnull=False
+    )
+    copies: dict[int, set[int]] = {}
+    for argument, label in [
+        *((argument, label) for argument, _rater, label in rows),
+        *remarks.values_list("assignment__item__argument", "label"),
+    ]:
+        copies.setdefault(argument, set()).add(label)
+    labels = label_votes(table, "majority").astype(float)
+    return Said(labels=labels, copies=copies)
+
+
+def _said_by_judge(study: Study, key: str) -> tuple[str, Said] | None:
+    owners = Campaign.objects.filter(study=study).select_related("guideline", "study")
+    name = dict(_judge_choices(study)).get(key)
+    if name is None:
+        return None
+    kind, _dash, public_id = key.partition("-")
+    where = {"run": "judge_runs__run__public_id", "trained": "trained_judges__public_id"}[kind]
+    campaign = owners.get(**{where: public_id})
+    for judge in judges_of(campaign):
+        if judge.key == key:
+            return name, Said(labels=judge.labels, copies={})
+    return None
+
+
+def label_sets(campaign: Campaign) -> pd.DataFrame:
+    """Every label set of a campaign as last computed, a column each, indexed by argument."""
+    rows = campaign.final_labels.order_by("argument").values_list("argument", *COLUMNS)
+    table = pd.DataFrame(list(rows), columns=["argument", *COLUMNS]).set_index("argument")
+    table = table.astype(float)
+    sets = pd.DataFrame(index=table.index)
+    sets["votes"] = table[f"{campaign.aggregator}_label"]
+    sets["expert"] = table["expert_label"].fillna(sets["votes"])
+    sets["adopted"] = table["adopted_label"].fillna(sets["expert"])
+    sets["final"] = table["label"]
+    for method in METHODS:
+        sets[method] = table[f"{method}_label"]
+    return sets
+
+
+def compare_sets(campaign: Campaign, said: Said) -> list[dict[str, Any]]:
+    """Each label set beside the rater, in the order of `SETS`; ``changed`` is about the last."""
+    sets = label_sets(campaign)
+    rows, previous = [], None
+    for name, title in SETS.items():
+        labels = sets[name]
+        is_step = name in STEPS
+        rows.append(
+            {
+                "set": name,
+                "title": str(title),
+                "is_step": is_step,
+                "changed": _changed(previous, labels) if is_step else None,
+                **_beside(labels, said),
+            }
+        )
+        previous = labels if is_step else previous
+    return rows
+
+
+def _changed(previous: pd.Series | None, labels: pd.Series) -> int | None:
+    if previous is None:
+        return None
+    return int((previous.fillna(-1) != labels.fillna(-1)).sum())
+
+
+def _beside(labels: pd.Series, said: Said) -> dict[str, Any]:
+    both = pd.DataFrame({"label": labels, "rater": said.labels}).dropna()
+    equal = sum(said.agrees(argument, int(label)) for argument, label in both["label"].items())
+    n = len(both)
+    pair = paired(both)
+    return {
+        "n": n,
+        "equal": equal,
+        "share": equal / n if n else None,
+        "ordinal": krippendorff_alpha(pair, "ordinal").as_dict(),
+        "interval": krippendorff_alpha(pair, "interval").as_dict(),
+        "difference": float((both["rater"] - both["label"]).mean()) if n else None,
+    }
+
+
+def confusion_with(campaign: Campaign, said: Said, chosen: str) -> dict[str, Any]:
+    """Labels of one set (rows) against the rater's (columns)."""
+    labels = label_sets(campaign)[chosen].dropna()
+    used = {*labels.astype(int), *said.labels.dropna().astype(int)}
+    scale = sorted({*campaign.guideline.values, *used})
+    counts = confusion(labels, said.labels, scale).to_numpy()
+    sums = counts.sum(axis=1)
+    return {
+        "values": scale,
+        "cells": counts.astype(int).tolist(),
+        "sums": sums.astype(int).tolist(),
+        "shares": [
+            [float(n / total) if total else None for n in row]
+            for row, total in zip(counts, sums, strict=True)
+        ],
+    }
+
+
+def steps_table(campaign: Campaign, name: str, rows: list[dict[str, Any]]) -> TableData:
+    """Every label set beside one rater, to take away."""
+    columns = [
+        _("Label set"),
+        _("Labels changed by this step"),
+        _("Equal"),
+        _("Arguments n"),
+        _("Share"),
+        _("Ordinal alpha"),
+        _("low"),
+        _("high"),
+        _("Difference"),
+    ]
+    shown = [
+        [
+            row["title"],
+            row["changed"],
+            row["equal"],
+            row["n"],
+            row["share"],
+            *(row["ordinal"][part] for part in ("value", "low", "high")),
+            row["difference"],
+        ]
+        for row in rows
+    ]
+    caption = _("Label sets of campaign “%(campaign)s” beside %(rater)s.") % {
+        "campaign": campaign.name,
+        "rater": name,
+    }
+    return TableData(columns, shown, caption=caption, note=str(RECIPE), name="label-sets")
+
+
+def confusion_table(name: str, chosen: str, table: dict[str, Any]) -> TableData:
+    """The confusion of one label set with one rater, to take away."""
+    values = table["values"]
+    columns = [str(SETS[chosen]), *(str(value) for value in values), _("Sum")]
+    rows = [
+        [str(value), *cells, total]
+        for value, cells, total in zip(values, table["cells"], table["sums"], strict=True)
+    ]
+    caption = _("Rows: %(set)s; columns: %(rater)s.") % {"set": SETS[chosen], "rater": name}
+    return TableData(columns, rows, caption=caption, name="label-confusion")

@@ -1,0 +1,98 @@
+"""The rows behind the figures about judges: arguments with every label people and judges gave."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from django.utils.translation import gettext as _
+
+from annotation.corpus.models.questions import Argument
+from annotation.labelling.models.campaigns import Campaign
+from cqa_site.web.tables import TableData
+
+from .agreement import common_arguments, people_of
+from .figures import sentence
+from .judges import Judge, judges_of
+
+WRITTEN = 1_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """Which arguments: those with this final label, this label of the judge, or any."""
+
+    judge: str = ""
+    final: int | None = None
+    label: int | None = None
+    is_common: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labelled:
+    """Arguments with labels.
+
+    Attributes
+    ----------
+    judges
+        Every judge of the campaign, newest first.
+    table
+        One row an argument, indexed by its key and ascending: ``final``, and a column for
+        each judge under its key; missing where there is no label.
+    votes
+        People's votes of each argument, ascending.
+    """
+
+    judges: list[Judge]
+    table: pd.DataFrame
+    votes: dict[int, list[int]]
+
+
+def labelled(campaign: Campaign, cell: Cell) -> Labelled:
+    """The arguments of a cell that have a final label or a label of any judge."""
+    people, judges = people_of(campaign), judges_of(campaign)
+    columns = {judge.key: judge.labels for judge in judges}
+    table = pd.DataFrame({"final": people.final, **columns}).sort_index()
+    if cell.is_common:
+        table = table[table.index.isin(common_arguments(judges))]
+    if cell.final is not None:
+        table = table[table["final"] == cell.final]
+    if cell.judge in columns:
+        given = table[cell.judge]
+        table = table[given.notna() if cell.label is None else given == cell.label]
+    votes = people.votes.to_frame().sort_values("value")
+    votes = votes[votes["item"].isin(table.index)]
+    groups = votes.groupby("item")["value"]
+    by_item = {int(item): values.astype(int).tolist() for item, values in groups}
+    return Labelled(judges=judges, table=table, votes=by_item)
+
+
+def shown_rows(found: Labelled, start: int, count: int) -> list[dict[str, Any]]:
+    """Some of the arguments with their text; one query."""
+    part = found.table.iloc[start : start + count]
+    texts = Argument.objects.select_related("comparison").in_bulk(part.index.tolist())
+    return [
+        {
+            **sentence(texts[int(pk)]),
+            "votes": found.votes.get(int(pk), []),
+            "final": _whole(row["final"]),
+            "labels": [_whole(row[judge.key]) for judge in found.judges],
+        }
+        for pk, row in part.iterrows()
+    ]
+
+
+def rows_table(campaign: Campaign, found: Labelled) -> TableData:
+    """Every argument of the cell for a file, a thousand texts a query."""
+    columns = [_("Argument"), _("Object 1"), _("Object 2"), _("Sentence"), _("Votes")]
+    columns += [_("Final label"), *(f"{judge.name} ({judge.key[:12]})" for judge in found.judges)]
+    rows = []
+    for start in range(0, len(found.table), WRITTEN):
+        for row in shown_rows(found, start, WRITTEN):
+            about = [row["argument"], row["object1"], row["object2"], row["text"]]
+            votes = " ".join(map(str, row["votes"]))
+            rows.append([*about, votes, row["final"], *row["labels"]])
+    return TableData(columns, rows, caption=campaign.name, name="judges-rows")
+
+
+def _whole(label: float) -> int | None:
+    return None if pd.isna(label) else int(label)

@@ -1,0 +1,300 @@
+"""The figures about judges as tables: what pages show and what people take away."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.labelling.models.campaigns import Campaign
+from cqa_site.web.tables import TableData
+
+Rows = list[list[Any]]
+Figures = dict[str, Any]
+KINDS = {
+    "model": gettext_lazy("language model"),
+    "classifier": gettext_lazy("trained judge"),
+    "imported": gettext_lazy("imported labels"),
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Title, recipe and content of one figure; ``is_about_one`` if a judge has to be chosen."""
+
+    title: Any
+    recipe: Any
+    build: Callable[[Figures], tuple[list[str], Rows]]
+    is_about_one: bool = False
+
+
+def judge_table(campaign: Campaign, figures: Figures, slug: str, state: str) -> TableData:
+    """One figure as a table with its recipe; raises KeyError for an unknown one."""
+    entry = TABLES[slug]
+    columns, rows = entry.build(figures)
+    about = [str(entry.title)]
+    if entry.is_about_one and figures["chosen"]:
+        about.append(named(figures, figures["chosen"])["name"])
+    if figures["common"]["is_on"]:
+        about.append(_("arguments that every judge labelled"))
+    where = _("Campaign “%(campaign)s”, state %(state)s.") % {
+        "campaign": campaign.name,
+        "state": state,
+    }
+    return TableData(
+        columns,
+        rows,
+        caption=f"{', '.join(about)}. {where}",
+        note=str(entry.recipe),
+        name=f"judges-{slug}",
+    )
+
+
+def named(figures: Figures, key: str) -> dict[str, Any]:
+    """The row of one judge."""
+    return next(row for row in figures["judges"] if row["key"] == key)
+
+
+def _judges(figures: Figures) -> tuple[list[str], Rows]:
+    columns = [
+        _("Judge"),
+        _("Kind"),
+        _("Prompt version"),
+        _("Made (UTC)"),
+        _("Arguments with a final label n"),
+        _("Labelled"),
+        _("Asked"),
+        _("Unscored"),
+        _("Coverage"),
+        _("Exact"),
+        *_with_bounds(_("Ordinal alpha with final labels")),
+        *_with_bounds(_("Interval alpha with final labels")),
+        *_with_bounds(_("Ordinal alpha with people's votes")),
+        *_with_bounds(_("… minus people's own, same arguments")),
+        _("Bias"),
+        _("Mean absolute error"),
+        _("Cost per 1,000"),
+        _("Replicates"),
+        _("Ordinal alpha of replicates"),
+        _("Remark"),
+    ]
+    people = figures["people"]
+    agreement = people["agreement"]
+    among = [agreement["value"], agreement["low"], agreement["high"]]
+    blank = [None] * 9
+    remark = agreement["reason"] or ""
+    first = [_("People among themselves"), _("people"), "", "", people["items"]]
+    rows = [[*first, people["items"], *blank, None, *among, *[None] * 8, remark]]
+    return columns, [*rows, *(_judge_row(row) for row in figures["judges"])]
+
+
+def _with_bounds(name: str) -> list[str]:
+    return [name, _("low"), _("high")]
+
+
+def _judge_row(row: dict[str, Any]) -> list[Any]:
+    bounds = [row[name][part] for name in ESTIMATES for part in ("value", "low", "high")]
+    return [
+        row["name"],
+        str(KINDS[row["kind"]]),
+        row["prompt"],
+        row["at"][:16].replace("T", " "),
+        row["n"],
+        row["labelled"],
+        row["planned"],
+        row["unscored"],
+        row["coverage"],
+        row["exact"],
+        *bounds,
+        row["bias"],
+        row["error"],
+        row["per_thousand"],
+        row["replicates"],
+        row["consistency"]["value"] if row["consistency"] else None,
+        remark(row),
+    ]
+
+
+ESTIMATES = ("ordinal", "interval", "with_votes", "difference")
+
+
+def remark(row: dict[str, Any]) -> str:
+    """What a reader has to know about a judge's figures, in words."""
+    said = []
+    if row["is_low"]:
+        said.append(_("too few of the arguments it was asked about have a label"))
+    if row["is_out_of_fold"]:
+        said.append(_("every label from a model that saw no argument of the same pair"))
+    if row["is_active"]:
+        said.append(_("still running"))
+    said += [reason for reason in _reasons(row) if reason]
+    return "; ".join(said)
+
+
+def _reasons(row: dict[str, Any]) -> list[str]:
+    """Why an alpha or its interval is missing, each reason once."""
+    return list(dict.fromkeys(row[name]["reason"] for name in ESTIMATES))
+
+
+def _confusion(figures: Figures) -> tuple[list[str], Rows]:
+    confusion = figures["confusion"]
+    if confusion is None:
+        return [_("Final label"), _("Sum")], []
+    values = confusion["values"]
+    columns = [_("Final label"), *(_("judge %d") % value for value in values), _("Sum")]
+    rows = zip(values, confusion["cells"], confusion["sums"], strict=True)
+    return columns, [[str(value), *cells, total] for value, cells, total in rows]
+
+
+def _per_label(figures: Figures) -> tuple[list[str], Rows]:
+    columns = [
+        _("Label"),
+        _("Final labels"),
+        _("Labels of the judge"),
+        _("Recall"),
+        _("Precision"),
+        _("Mean label of the judge"),
+    ]
+    parts = ("final", "judge", "recall", "precision", "mean_judge")
+    rows = figures["per_label"]
+    return columns, [[str(row["label"]), *(row[part] for part in parts)] for row in rows]
+
+
+def _cost(figures: Figures) -> tuple[list[str], Rows]:
+    columns = [_("Judge"), _("Cost per 1,000"), *_with_bounds(_("Ordinal alpha")), "n"]
+    return columns, [
+        [row["name"], row["per_thousand"], *_bounds(row), row["n"]] for row in figures["judges"]
+    ]
+
+
+def _prompts(figures: Figures) -> tuple[list[str], Rows]:
+    columns = [
+        _("Model"),
+        _("Prompt version"),
+        _("Run"),
+        _("Made (UTC)"),
+        *_with_bounds(_("Ordinal alpha")),
+        "n",
+    ]
+    rows = sorted((row for row in figures["judges"] if row["run"]), key=lambda row: row["at"])
+    return columns, [
+        [
+            row["model"],
+            row["prompt"],
+            f"#{row['run_number']}",
+            row["at"][:16].replace("T", " "),
+            *_bounds(row),
+            row["n"],
+        ]
+        for row in rows
+    ]
+
+
+def _bounds(row: dict[str, Any]) -> list[float | None]:
+    return [row["ordinal"][part] for part in ("value", "low", "high")]
+
+
+def _replacement(figures: Figures) -> tuple[list[str], Rows]:
+    columns = [
+        _("Judge"),
+        _("Arguments"),
+        *_with_bounds(_("Majority changes")),
+        _("Goes up"),
+        _("Goes down"),
+        _("Tied before"),
+        _("Tied after"),
+        _("Remark"),
+    ]
+    parts = ("n_items", "changed", "low", "high", "raised", "lowered", "tied_before", "tied_after")
+    return columns, [
+        [row["name"], *(row["replacement"][part] for part in parts), row["replacement"]["reason"]]
+        for row in figures["judges"]
+    ]
+
+
+def _hardest(figures: Figures) -> tuple[list[str], Rows]:
+    columns = [
+        _("Object 1"),
+        _("Object 2"),
+        _("Sentence"),
+        _("Votes"),
+        _("Final label"),
+        _("Judge"),
+        _("Its reasons"),
+        _("Second judge"),
+        _("Reasons of the second"),
+    ]
+    return columns, [
+        [
+            row["object1"],
+            row["object2"],
+            row["text"],
+            " ".join(map(str, row["votes"])),
+            str(row["final"]),
+            str(row["judge"]),
+            " / ".join(row["reasons"]),
+            "" if row["other"] is None else str(row["other"]),
+            " / ".join(row["other_reasons"]),
+        ]
+        for row in figures["hardest"]
+    ]
+
+
+TABLES: dict[str, Entry] = {
+    "judges": Entry(
+        gettext_lazy("Judges beside people"),
+        gettext_lazy(
+            "Unit: argument; n counts those with a final label and a label of the judge. Of "
+            "several replicates the most frequent label counts, the higher one on a tie. "
+            "Krippendorff's alpha with 95 % intervals, item jackknife with t. With people's "
+            "votes: only pairs of one vote and the judge's label. Bias: mean of judge minus "
+            "final label, above 0 is lenient. Cost per 1,000 arguments labelled, re-asked ones "
+            "included and reused replies at their price, in the units of the endpoint's price."
+        ),
+        _judges,
+    ),
+    "confusion": Entry(
+        gettext_lazy("Final label against the judge's"),
+        gettext_lazy("Arguments with both labels. Rows: final label; columns: the judge's."),
+        _confusion,
+        is_about_one=True,
+    ),
+    "per-label": Entry(
+        gettext_lazy("Label by label"),
+        gettext_lazy(
+            "Recall: share of the arguments with this final label that got it from the judge. "
+            "Precision: share of the judge's labels of this kind that are the final label."
+        ),
+        _per_label,
+        is_about_one=True,
+    ),
+    "replacement": Entry(
+        gettext_lazy("If the judge replaced one vote"),
+        gettext_lazy(
+            "The majority of people's votes, higher label on a tie, recomputed with the judge's "
+            "label in the place of each vote in turn; shares are means over arguments. 95 % "
+            "interval: jackknife over arguments, t. Control items are left out."
+        ),
+        _replacement,
+    ),
+    "cost": Entry(
+        gettext_lazy("Agreement against cost"),
+        gettext_lazy(
+            "Ordinal alpha with the final labels and the cost of 1,000 labelled arguments. "
+            "Imported labels have no known cost."
+        ),
+        _cost,
+    ),
+    "prompts": Entry(
+        gettext_lazy("Prompt versions over time"),
+        gettext_lazy("Ordinal alpha with the final labels, 95 % interval, for each run."),
+        _prompts,
+    ),
+    "hardest": Entry(
+        gettext_lazy("Hardest disagreements"),
+        gettext_lazy("Arguments where the judge lies farthest from the final label; at most 20."),
+        _hardest,
+        is_about_one=True,
+    ),
+}

@@ -1,0 +1,209 @@
+"""Judges beside people: how far each one agrees, and the rows behind every figure."""
+
+import uuid
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import path, reverse
+from django.utils.translation import gettext as _
+
+from annotation.consensus.actions.consensus import active_job, keep_current
+from annotation.judges.reports.charts import CHARTS, chart_alt, has_content
+from annotation.judges.reports.kept import figures_of
+from annotation.judges.reports.tables import TABLES, judge_table, named
+from annotation.judges.reports.versions import Choice, state_of
+from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.models import Study
+from cqa_site.results.figures import Figure, Files
+from cqa_site.results.files import table_file
+from cqa_site.runs.models import Run
+from cqa_site.web.tables import text_of
+from cqa_site.web.templatetags.figures import interval
+
+PER_PAGE = 50
+SHORT = 6
+BODIES = {
+    "judges": "annotation/_judges_table.html",
+    "confusion": "annotation/_judges_confusion.html",
+    "replacement": "annotation/_judges_replacement.html",
+    "hardest": "annotation/_judges_hardest.html",
+}
+PLAIN = "annotation/_judges_plain.html"
+
+
+@study_page(*RESEARCHERS)
+def judges(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Show every judge of a campaign beside its people."""
+    campaign = campaign_or_404(study, campaign_id)
+    keep_current(campaign, request.user)
+    context = _context(study, campaign, Choice.from_query(request.GET))
+    return render(request, "annotation/judges.html", context)
+
+
+@study_page(*RESEARCHERS)
+def judges_fragment(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Return the figures if they differ from what the page has seen."""
+    campaign = campaign_or_404(study, campaign_id)
+    is_polling = _is_polling(campaign)
+    if is_polling and request.GET.get("seen") == state_of(campaign):
+        return HttpResponse(status=HTTPStatus.NO_CONTENT)
+    context = _context(study, campaign, Choice.from_query(request.GET))
+    return render(request, "annotation/_judges.html", context)
+
+
+@study_page(*RESEARCHERS)
+def judges_card(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Return the short table for the agreement dashboard."""
+    campaign = campaign_or_404(study, campaign_id)
+    figures = figures_of(campaign, Choice(), state_of(campaign))
+    context = {"study": study, "campaign": campaign, "figures": figures, "shown": SHORT}
+    return render(request, "annotation/_judges_short.html", context)
+
+
+@study_page(*RESEARCHERS)
+def judge_rows(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """List the arguments behind a figure with votes, final label and every judge's label."""
+    from annotation.judges.reports.rows import Cell, labelled, rows_table, shown_rows
+
+    campaign = campaign_or_404(study, campaign_id)
+    choice = Choice.from_query(request.GET)
+    cell = Cell(
+        judge=choice.judge,
+        final=_label(request.GET.get("final")),
+        label=_label(request.GET.get("label")),
+        is_common=choice.is_common,
+    )
+    found = labelled(campaign, cell)
+    if request.GET.get("format") == "csv":
+        return table_file(replace(rows_table(campaign, found), name="judges-rows"), "csv")
+    page = Paginator(range(len(found.table)), PER_PAGE).get_page(request.GET.get("page"))
+    start = page.start_index() - 1 if len(found.table) else 0
+    context = {
+        "study": study,
+        "section": "campaigns",
+        "campaign": campaign,
+        "cell": cell,
+        "judges": found.judges,
+        "page": page,
+        "rows": shown_rows(found, start, PER_PAGE),
+    }
+    return render(request, "annotation/judges_rows.html", context)
+
+
+def campaign_or_404(study: Study, campaign_id: uuid.UUID) -> Campaign:
+    """One campaign of the study with its label scale."""
+    campaigns = campaigns_of(study).select_related("guideline")
+    return get_object_or_404(campaigns, public_id=campaign_id)
+
+
+def _label(text: str | None) -> int | None:
+    """A label from an address; anything else narrows nothing."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) == 1 else None
+
+
+def _is_polling(campaign: Campaign) -> bool:
+    is_judging = campaign.judge_runs.filter(run__state__in=Run.WORKING).exists()
+    return is_judging or active_job(campaign) is not None
+
+
+def _context(study: Study, campaign: Campaign, choice: Choice) -> dict[str, Any]:
+    # Read before the labels: one that comes in between makes the page stale, never wrong.
+    state = state_of(campaign)
+    figures = figures_of(campaign, choice, state)
+    best = _best(figures)
+    return {
+        "study": study,
+        "section": "campaigns",
+        "campaign": campaign,
+        "choice": choice,
+        "state": state,
+        "is_polling": _is_polling(campaign),
+        "figures": figures,
+        "best": best,
+        "verdict": _verdict(best) if best else "",
+        "chosen": named(figures, figures["chosen"]) if figures["chosen"] else None,
+        "other": named(figures, figures["other"]) if figures["other"] else None,
+        "cards": _cards(campaign, choice, figures, state),
+        "trained": campaign.trained_judges.defer("model").first(),
+    }
+
+
+def _best(figures: dict[str, Any]) -> dict[str, Any] | None:
+    """The judge of the headline: the first that is ranked and has a defined alpha."""
+    for row in figures["judges"]:
+        if not row["is_low"] and row["ordinal"]["value"] is not None:
+            return row
+    return None
+
+
+def _verdict(best: dict[str, Any]) -> str:
+    """How the judge's agreement with votes differs from people's own, on the same arguments."""
+    found = best["difference"]
+    if found["value"] is None or found["low"] is None:
+        text = _("Whether it agrees with people as they do with each other cannot be told: %s.")
+        return text % found["reason"]
+    text = _("difference of alphas %(value)s %(bounds)s on the %(n)s arguments that carry both")
+    numbers = text % {
+        "value": text_of(found["value"]),
+        "bounds": interval(found),
+        "n": f"{found['n_pairable_items']:,}",
+    }
+    if found["low"] > 0:
+        said = _("This judge agrees with people more than people agree with each other: %s.")
+    elif found["high"] < 0:
+        said = _("This judge agrees with people less than people agree with each other: %s.")
+    else:
+        said = _(
+            "It is not shown that this judge agrees with people more, or less, than they agree "
+            "with each other: %s."
+        )
+    return said % numbers
+
+
+def _cards(
+    campaign: Campaign, choice: Choice, figures: dict[str, Any], state: str
+) -> list[Figure]:
+    if not figures["judges"]:
+        return []
+    place = (campaign.study.public_id, campaign.public_id)
+    files = Files(
+        tables="judges_table", charts="judges_chart", ids=place, query=choice.query, version=state
+    )
+    rows, one = f"{reverse('judge_rows', args=place)}?", f"judge={figures['chosen']}"
+    common = "&common=1" if choice.is_common else ""
+    chosen = named(figures, figures["chosen"])["name"] if figures["chosen"] else ""
+    return [
+        Figure(
+            slug=slug,
+            anchor=f"judges-{slug}",
+            title=entry.title,
+            about=chosen if entry.is_about_one else "",
+            recipe=entry.recipe,
+            body=BODIES.get(slug, PLAIN),
+            rows=(_("Show the arguments"), rows + (one if entry.is_about_one else "") + common),
+            table=judge_table(campaign, figures, slug, state),
+            alt=_alt(figures, slug),
+            files=files,
+        )
+        for slug, entry in TABLES.items()
+    ]
+
+
+def _alt(figures: dict[str, Any], slug: str) -> str | None:
+    if slug not in CHARTS or not has_content(figures, slug):
+        return None
+    return chart_alt(figures, slug)
+
+
+BASE = "campaigns/<uuid:campaign_id>/judges"
+urlpatterns = [
+    path(f"{BASE}/", judges, name="judges"),
+    path(f"{BASE}/fragment/", judges_fragment, name="judges_fragment"),
+    path(f"{BASE}/card/", judges_card, name="judges_card"),
+    path(f"{BASE}/rows/", judge_rows, name="judge_rows"),
+]

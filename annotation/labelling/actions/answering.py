@@ -1,0 +1,173 @@
+"""Storing answers: idempotent, with history, never refusing finished work."""
+
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from annotation.labelling.models.campaigns import Campaign, Slot
+from annotation.labelling.models.votes import Assignment, VoteEvent
+from cqa_site.people.models import Rater
+
+from .serving import DONE, FREE, take_slots
+
+MAX_ACTIVE_MS = 30 * 60 * 1000
+LATE = (Assignment.State.EXPIRED, Assignment.State.SKIPPED)
+
+
+class AnswerNotValid(Exception):
+    """The label is not on the scale, or a skip has no reason."""
+
+
+class KeyReused(Exception):
+    """The same client key came with another answer."""
+
+
+class RoundClosed(Exception):
+    """The round is closed, so an answer that counts can no longer change."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the browser sent about one assignment."""
+
+    client_key: str
+    label: int | None = None
+    skip_reason: str = ""
+    comment: str = ""
+    is_flagged: bool = False
+    active_ms: int | None = None
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The assignment as it is now, and whether this was its first answer."""
+
+    row: Assignment
+    is_first: bool
+
+
+def answer(*, rater: Rater, assignment: Assignment, given: Answer) -> Assignment:
+    """Store the rater's answer to an assignment; see `store`."""
+    return store(rows=Assignment.objects.filter(pk=assignment.pk, rater=rater), given=given).row
+
+
+@transaction.atomic
+def store(*, rows: QuerySet[Assignment], given: Answer) -> Stored:
+    """Store an answer to the only one of ``rows``; the same key and body again change nothing.
+
+    A first answer is always kept: with a slot it counts, without one it is an
+    extra. Raises Assignment.DoesNotExist, AnswerNotValid, KeyReused or RoundClosed.
+    """
+    row = (
+        rows.select_for_update(of=("self",))
+        .select_related("campaign__guideline", "item")
+        .defer("campaign__guideline__body")
+        .get()
+    )
+    _check(given, row.campaign)
+    was_answered = row.state in DONE
+    # Events come with an answer only, so a first one has none to compare with.
+    earlier = row.events.filter(client_key=given.client_key).first() if was_answered else None
+    if earlier is not None:
+        return Stored(_replay(earlier, given, row), is_first=False)
+    if was_answered and row.campaign.state == Campaign.State.CLOSED:
+        raise RoundClosed
+    if given.label is None:
+        _skip(row, given)
+    else:
+        _label(row, given)
+    row.comment, row.is_flagged = given.comment, given.is_flagged
+    if not was_answered:
+        row.answered_at = Now()
+        row.active_ms = _bounded(given.active_ms)
+    row.save()
+    _remember(row, given, was_answered)
+    return Stored(row, is_first=not was_answered)
+
+
+def _check(given: Answer, campaign: Campaign) -> None:
+    if not given.client_key or len(given.client_key) > 64:
+        raise AnswerNotValid("An answer needs a client key of at most 64 characters.")
+    if given.label is None and given.skip_reason not in Assignment.SkipReason.values:
+        raise AnswerNotValid("Choose a label, or skip with a reason.")
+    if given.label is not None and given.label not in campaign.guideline.values:
+        raise AnswerNotValid("The label is not on the scale.")
+    if len(given.comment) > 1_000:
+        raise AnswerNotValid("A comment has at most 1,000 characters.")
+
+
+def _replay(earlier: VoteEvent, given: Answer, row: Assignment) -> Assignment:
+    """The same request again is a success; another body under the same key is not."""
+    same = (
+        earlier.label == given.label
+        and earlier.skip_reason == (given.skip_reason if given.label is None else "")
+        and earlier.comment == given.comment
+    )
+    if not same:
+        raise KeyReused
+    return row
+
+
+def _label(row: Assignment, given: Answer) -> None:
+    if row.campaign.state == Campaign.State.CLOSED:
+        _give_back(row)
+    # Control items have no slot to find; asking for one all the same keeps their timing alike.
+    if row.state in LATE or row.is_extra:
+        row.slot = _free_slot(row)
+        row.is_extra = row.slot_id is None and not row.item.is_control
+    row.label, row.skip_reason = given.label, ""
+    row.state = Assignment.State.ANSWERED
+    # Sent for control items, too (no slot has the key 0): both kinds cost the same queries.
+    Slot.objects.filter(pk=row.slot_id or 0).update(state=Slot.State.DONE, lease_until=None)
+
+
+def _free_slot(row: Assignment) -> Slot | None:
+    """A late answer takes a slot of its item if one is free, else it stays an extra.
+
+    In a closed round, or from an excluded rater, it stays an extra in any case.
+    """
+    if row.campaign.state == Campaign.State.CLOSED or _is_excluded(row):
+        return None
+    free = Slot.objects.filter(FREE, item_id=row.item_id).order_by("number")
+    for pk in free.values_list("pk", flat=True):
+        if taken := take_slots([pk]):
+            return taken[0]
+    return None
+
+
+def _is_excluded(row: Assignment) -> bool:
+    return row.rater.places.filter(round=row.campaign_id, excluded_at__isnull=False).exists()
+
+
+def _skip(row: Assignment, given: Answer) -> None:
+    _give_back(row)
+    row.label, row.is_extra = None, False
+    row.skip_reason, row.state = given.skip_reason, Assignment.State.SKIPPED
+
+
+def _give_back(row: Assignment) -> None:
+    """Leave the slot to somebody else; in a closed round it just stays empty."""
+    Slot.objects.filter(pk=row.slot_id or 0).update(state=Slot.State.OPEN, lease_until=None)
+    row.slot, row.state = None, Assignment.State.EXPIRED
+
+
+def _bounded(active_ms: int | None) -> int | None:
+    """Browsers claim their own time; nothing negative and nothing beyond half an hour."""
+    return None if active_ms is None else max(0, min(active_ms, MAX_ACTIVE_MS))
+
+
+def _remember(row: Assignment, given: Answer, was_answered: bool) -> None:
+    kind = VoteEvent.Kind.SKIP if given.label is None else VoteEvent.Kind.ANSWER
+    if was_answered and given.label is not None:
+        kind = VoteEvent.Kind.CHANGE
+    # The row lock above makes a second event with the same key impossible here.
+    VoteEvent.objects.create(
+        assignment=row,
+        client_key=given.client_key,
+        kind=kind,
+        label=given.label,
+        skip_reason=row.skip_reason,
+        comment=given.comment,
+    )

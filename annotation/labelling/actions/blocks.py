@@ -1,0 +1,118 @@
+"""The policy by which labels are served: blocks of items with control items hidden among them.
+
+`serving` and `answering` beside it do the work; here stands what the engine of rounds asks.
+"""
+
+import math
+from collections.abc import Iterable
+
+from django.db.models import Count, Q
+
+from annotation.labelling.models.campaigns import Campaign, Slot
+from annotation.labelling.models.votes import Assignment
+from annotation.labelling.reports import label_violations
+from cqa_site.people.models import Rater, User
+from cqa_site.rounds.kind import TaskKind
+from cqa_site.rounds.models import Place, Round
+from cqa_site.rounds.serving import place_for
+
+from .serving import DONE, FREE, lock_slots, next_work, take_slots
+
+CHUNK = 500
+
+
+class Blocks(TaskKind):
+    """One block is one reservation: ordinary items through slots, control items without."""
+
+    # Who answers too few control items as known.
+    excludes_by_rule = True
+
+    def count_own(self, rounds: Iterable[Round], user: User) -> dict[int, int]:
+        """Items labelled or skipped, control items too."""
+        own = Assignment.objects.filter(campaign__in=rounds, rater__user=user, state__in=DONE)
+        return dict(own.order_by().values_list("campaign").annotate(Count("pk")))
+
+    def most_items(self, round_: Round) -> int:
+        """Every item comes once at most, ordinary ones up to the share cap.
+
+        Each block of them brings its control items along, for as long as there are any the
+        person has not had.
+        """
+        campaign = self.own(round_)
+        items = campaign.items.aggregate(
+            ordinary=Count("pk", filter=Q(control_label__isnull=True)),
+            controls=Count("pk", filter=Q(control_label__isnull=False, is_retired=False)),
+        )
+        ordinary, controls = items["ordinary"], items["controls"]
+        allowed = min(ordinary, math.ceil(ordinary * campaign.share_cap))
+        blocks = math.ceil(allowed / max(1, campaign.block_size - campaign.controls_per_block))
+        return allowed + min(controls, blocks * campaign.controls_per_block)
+
+    def why_none(self, round_: Round, rater: Rater) -> str:
+        """What serving says."""
+        campaign = self.own(round_)
+        return next_work(campaign=campaign, place=place_for(round_=campaign, rater=rater)).reason
+
+    def leave_out(self, place: Place) -> int:
+        """In a round that still runs, labels stay as extras, items merely reserved go back.
+
+        Reserved control items go, too: what is left of a block would be its controls.
+        """
+        return _free_slots(place) if _is_running(self.own(place.round)) else 0
+
+    def count_again(self, place: Place) -> int:
+        """What came after the round was closed stays an extra."""
+        return _regain_slots(place)
+
+    def check_work(self) -> Iterable[str]:
+        """Assignments, slots and votes."""
+        return label_violations()
+
+
+def _is_running(campaign: Campaign) -> bool:
+    return campaign.is_live and campaign.state != Campaign.State.CLOSED
+
+
+def _free_slots(place: Place) -> int:
+    """Open the slots the rater holds; return how many."""
+    reserved = Q(state=Assignment.State.SERVED)
+    held = Assignment.objects.filter(
+        Q(slot__isnull=False) | reserved, campaign=place.round_id, rater=place.rater_id
+    )
+    rows = list(held.select_for_update().order_by("pk").values_list("slot", flat=True))
+    slots = sorted(pk for pk in rows if pk)
+    held.filter(state=Assignment.State.ANSWERED).update(slot=None, is_extra=True)
+    held.filter(reserved).update(slot=None, state=Assignment.State.EXPIRED)
+    for start in range(0, len(slots), CHUNK):
+        chunk = lock_slots(Slot.objects.filter(pk__in=slots[start : start + CHUNK]))
+        Slot.objects.filter(pk__in=chunk).update(state=Slot.State.OPEN, lease_until=None)
+    return len(slots)
+
+
+def _regain_slots(place: Place) -> int:
+    """Give each extra label of the rater a free slot of its item; return how many got one."""
+    extras = Assignment.objects.filter(
+        campaign=place.round_id,
+        rater=place.rater_id,
+        state=Assignment.State.ANSWERED,
+        is_extra=True,
+    )
+    if place.round.closed_at:
+        extras = extras.filter(answered_at__lt=place.round.closed_at)
+    waiting = list(extras.select_for_update().order_by("pk").values_list("item", "pk"))
+    return sum(
+        _take_slots(dict(waiting[start : start + CHUNK]))
+        for start in range(0, len(waiting), CHUNK)
+    )
+
+
+def _take_slots(assignments: dict[int, int]) -> int:
+    """Take the first free slot of each item for its assignment; return how many there were."""
+    free = Slot.objects.filter(FREE, item__in=assignments)
+    # The last one written wins, so the lowest number comes last.
+    chosen = dict(free.order_by("-number").values_list("item", "pk"))
+    taken = take_slots(list(chosen.values()))
+    ids = [slot.pk for slot in taken]
+    Slot.objects.filter(pk__in=ids).update(state=Slot.State.DONE, lease_until=None)
+    rows = [Assignment(pk=assignments[slot.item_id], slot=slot, is_extra=False) for slot in taken]
+    return Assignment.objects.bulk_update(rows, ["slot", "is_extra"])

@@ -1,0 +1,113 @@
+"""Filling campaigns, and what makes one ready to open."""
+
+import random
+from collections.abc import Callable, Iterable
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotation.corpus.models.questions import Argument
+from annotation.judges.reports.doubts import has_doubts, least_sure_first
+from annotation.labelling.models.campaigns import Campaign, Item, Slot
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.opening import locked_round
+
+from .guidelines import freeze
+
+CHUNK = 5_000
+
+
+@transaction.atomic
+def add_items(*, campaign: Campaign, argument_ids: list[int]) -> int:
+    """Add arguments of the same study as ordinary items; return how many were new."""
+    campaign = locked_round(campaign, Campaign.State.DRAFT)
+    present = set(campaign.items.values_list("argument_id", flat=True))
+    wanted = [pk for pk in dict.fromkeys(argument_ids) if pk not in present]
+    arguments = Argument.objects.filter(study=campaign.study).in_bulk(wanted)
+    Item.objects.bulk_create(
+        (
+            Item(campaign=campaign, argument=argument, external_id=str(argument.public_id))
+            for pk in wanted
+            if (argument := arguments.get(pk))
+        ),
+        batch_size=CHUNK,
+    )
+    return len(arguments)
+
+
+@transaction.atomic
+def set_control(*, campaign: Campaign, item: Item, label: int | None) -> None:
+    """Make an item of a draft a control item with a known label, or an ordinary one again."""
+    campaign = locked_round(campaign, Campaign.State.DRAFT)
+    if label is not None and label not in campaign.guideline.values:
+        raise RoundNotReady(_("The label is not on the scale."))
+    Item.objects.filter(pk=item.pk).update(control_label=label, imported_control_label=label)
+
+
+@transaction.atomic
+def save_draft(*, campaign: Campaign, save: Callable[[], object]) -> None:
+    """Store changed settings unless somebody opened the campaign meanwhile."""
+    locked_round(campaign, Campaign.State.DRAFT)
+    save()
+
+
+def prepare_campaign(campaign: Campaign) -> None:
+    """Make the slots of a draft in a seeded random order; its guideline changes no more."""
+    _check_complete(campaign)
+    _make_slots(campaign)
+    freeze(campaign.guideline)
+
+
+def _check_complete(campaign: Campaign) -> None:
+    if not campaign.is_live:
+        raise RoundNotReady(_("An imported campaign only holds the labels of its files."))
+    ordinary = campaign.items.filter(control_label__isnull=True).count()
+    keyed = campaign.items.filter(control_label__isnull=False)
+    controls = keyed.count()
+    if ordinary == 0:
+        raise RoundNotReady(_("Add arguments before you open the campaign."))
+    if campaign.controls_per_block and controls == 0:
+        raise RoundNotReady(
+            _("Mark at least one item as a control item, or set control items per block to 0.")
+        )
+    if keyed.exclude(control_label__in=campaign.guideline.values).exists():
+        raise RoundNotReady(
+            _("A control item has a known label that the guideline's scale does not hold.")
+        )
+    if campaign.orders_by_uncertainty and not has_doubts(campaign):
+        raise RoundNotReady(
+            _(
+                "Items are to come in the order of the trained judge's uncertainty, and no judge "
+                "was trained for this campaign. Train one on its page Judges, or change the order."
+            )
+        )
+
+
+def _make_slots(campaign: Campaign) -> None:
+    """Give every item a random rank and every ordinary item its slots, in bounded memory."""
+    ids = list(campaign.items.order_by("pk").values_list("pk", flat=True))
+    random.Random(campaign.seed).shuffle(ids)  # noqa: S311  an order, not a secret
+    for start in range(0, len(ids), CHUNK):
+        items = [
+            Item(pk=pk, rank=rank) for rank, pk in enumerate(ids[start : start + CHUNK], start)
+        ]
+        Item.objects.bulk_update(items, ["rank"], batch_size=300)
+    votes = campaign.votes_per_item
+    slots = (
+        Slot(campaign=campaign, item_id=pk, number=number, order=place * votes + number)
+        for pk, place in _places(campaign)
+        for number in range(1, votes + 1)
+    )
+    while batch := [slot for _unused, slot in zip(range(CHUNK), slots, strict=False)]:
+        Slot.objects.bulk_create(batch, batch_size=CHUNK)
+
+
+def _places(campaign: Campaign) -> Iterable[tuple[int, int]]:
+    """Ordinary items with their place in the queue: random, or the judge's doubtful ones first.
+
+    Ranks stay random either way, so control items are drawn as always.
+    """
+    if campaign.orders_by_uncertainty:
+        return ((pk, place) for place, pk in enumerate(least_sure_first(campaign)))
+    ordinary = campaign.items.filter(control_label__isnull=True).order_by("rank")
+    return ordinary.values_list("pk", "rank").iterator(CHUNK)

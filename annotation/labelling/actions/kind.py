@@ -1,0 +1,81 @@
+"""Labels as a kind of work: one sentence, one key, in blocks with control items."""
+
+from typing import ClassVar
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+
+from annotation.consensus.actions.consensus import request_everywhere
+from annotation.labelling.models.campaigns import Campaign, Item, Slot
+from cqa_site.people.models import User
+from cqa_site.rounds.kind import Audit, Card, Words
+
+from .blocks import Blocks
+from .campaigns import prepare_campaign
+
+
+class Labelling(Blocks):
+    """Relevance labels of arguments."""
+
+    name = "label"
+    audit = Audit(
+        round="campaign",
+        person="rater",
+        decisions={"exclude": "excluded", "reinstate": "reinstated", "pause": "paused"},
+    )
+    words = Words(
+        rounds=lazy("Campaigns"),
+        about=lazy("A campaign collects labels for a set of arguments under one guideline."),
+        things=lazy("Arguments"),
+        results=lazy("Figures"),
+    )
+    section = "campaigns"
+    work_page = "label"
+    answer_pages: ClassVar[tuple[str, ...]] = ("label_answer",)
+    takes_crowd = True
+    crowd_head = "annotation/_campaign_head.html"
+    Round = Campaign
+    Item = Item
+    Slot = Slot
+
+    def make_slots(self, round_: Campaign) -> None:
+        """In the order in which items are served."""
+        prepare_campaign(round_)
+
+    def closed(self, round_: Campaign, actor: User) -> None:
+        """The final labels follow in the background, and with them the experts' queue."""
+        request_everywhere(campaign=round_, actor=actor)
+
+    def card(self, done: int) -> Card:
+        """Words for a person's first page."""
+        if not done:
+            text = _(
+                "One sentence at a time, one key for each label. Every answer is saved at once."
+            )
+            return Card(text=text, button=_("Start labelling"), badge="")
+        return Card(
+            text=_("Go on where you stopped. Every answer is saved at once."),
+            button=self.go_on(),
+            badge=ngettext("%d done by you", "%d done by you", done) % done,
+        )
+
+    def asks(self, items: int) -> str:
+        """How many sentences."""
+        text = ngettext(
+            "You will read %(items)s sentence and label it. Every answer is saved at once.",
+            "You will read %(items)s sentences and label each one. Every answer is saved at once.",
+            items,
+        )
+        return text % {"items": items}
+
+    def counted(self) -> str:
+        """Items."""
+        return _("Labelled or skipped items, control items included.")
+
+    def go_on(self) -> str:
+        """As the first page says it."""
+        return _("Continue labelling")
+
+
+LABELS = Labelling()

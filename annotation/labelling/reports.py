@@ -1,0 +1,87 @@
+"""Invariants of labelling, checked in the database; each finding is one sentence."""
+
+from collections.abc import Iterator
+
+from django.db import connection
+from django.db.models import Count, F, OuterRef, Q, Subquery
+
+from annotation.answers.models.answers import Answer
+from annotation.labelling.models.campaigns import Item, Slot
+from annotation.labelling.models.votes import Assignment, VoteEvent
+
+
+def find_violations() -> Iterator[str]:
+    """Yield every broken invariant of answers and of the database; nothing when all is well."""
+    yield from _answers_unlike_their_condition()
+    yield from _database_faults()
+
+
+def label_violations() -> Iterator[str]:
+    """Yield every broken invariant of labelling, which the engine of rounds asks for."""
+    yield from _slots_without_their_answer()
+    yield from _answers_without_their_slot()
+    yield from _items_over_their_votes()
+    yield from _labels_unlike_their_history()
+
+
+def _slots_without_their_answer() -> Iterator[str]:
+    holds = {
+        Slot.State.DONE: Q(assignment__state=Assignment.State.ANSWERED),
+        Slot.State.LEASED: Q(assignment__state=Assignment.State.SERVED),
+        Slot.State.OPEN: Q(assignment__isnull=True),
+    }
+    for state, condition in holds.items():
+        for pk in Slot.objects.filter(state=state).exclude(condition).values_list("pk", flat=True):
+            yield f"slot {pk} is {state}, but its assignment says otherwise"
+
+
+def _answers_without_their_slot() -> Iterator[str]:
+    stray = Assignment.objects.filter(
+        state=Assignment.State.ANSWERED,
+        slot__isnull=True,
+        is_extra=False,
+        campaign__origin="live",
+        item__control_label__isnull=True,
+    )
+    for pk in stray.values_list("pk", flat=True):
+        yield f"assignment {pk} counts but holds no slot"
+
+
+def _items_over_their_votes() -> Iterator[str]:
+    counted = Q(assignments__state="answered", assignments__slot__isnull=False)
+    over = (
+        Item.objects.filter(campaign__origin="live")
+        .annotate(votes=Count("assignments", filter=counted))
+        .filter(votes__gt=F("campaign__votes_per_item"))
+    )
+    for pk in over.values_list("pk", flat=True):
+        yield f"item {pk} has more counted votes than asked for"
+
+
+def _answers_unlike_their_condition() -> Iterator[str]:
+    """An answer's scenario is a copy for searching; both say the same."""
+    unlike = Answer.objects.exclude(
+        condition__scenario=F("scenario"), condition__study=F("study")
+    ).order_by("pk")
+    for pk in unlike.values_list("pk", flat=True):
+        yield f"answer {pk} has another scenario or study than its condition"
+
+
+def _labels_unlike_their_history() -> Iterator[str]:
+    last = VoteEvent.objects.filter(assignment=OuterRef("pk")).order_by("-pk")
+    rows = Assignment.objects.filter(state="answered", campaign__origin="live").annotate(
+        said=Subquery(last.values("label")[:1])
+    )
+    unlike = Q(said__isnull=True) | ~Q(said=F("label"))
+    for pk in rows.filter(unlike).values_list("pk", flat=True):
+        yield f"assignment {pk} has another label than its last event"
+
+
+def _database_faults() -> Iterator[str]:
+    if connection.vendor != "sqlite":
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA integrity_check")
+        yield from (f"SQLite: {row[0]}" for row in cursor.fetchall() if row[0] != "ok")
+        cursor.execute("PRAGMA foreign_key_check")
+        yield from (f"SQLite: dangling reference in {row[0]}" for row in cursor.fetchall())

@@ -1,0 +1,165 @@
+"""Faithfulness of the relevance paper's answers (table 3), from plain texts.
+
+The same functions read the released files and imported answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.faithfulness.methods.faithfulness import (
+    Figures,
+    Pooled,
+    measure,
+    pool,
+    texts_to_embed,
+)
+from annotation.faithfulness.methods.relevance import RELEVANT, cited_in_paper_segments, score_sets
+from annotation.imports.methods.final_labels import FinalLabel, Unit, read_final_labels
+from annotation.imports.methods.gold import GoldComparison, read_gold
+from annotation.imports.methods.silver import SilverComparison, read_silver
+
+Values = dict[str, Any]
+# Object 1, object 2 and text of an answer.
+Key = tuple[str, str, str]
+Embed = Callable[[list[str]], NDArray[np.float32]]
+WORDS = ("jaccard_text", "jaccard_sentence", "levenshtein")
+RELEVANCE = ("precision", "recall", "f1")
+
+
+@dataclass(frozen=True)
+class Cited:
+    """An answer with its arguments and their final labels by number."""
+
+    key: Key
+    arguments: Mapping[int, str]
+    labels: Mapping[int, int | None]
+
+    def measure(self, mode: str, vectors: Any = None) -> Figures:
+        """Its figures, with similarities if there are vectors."""
+        text = self.key[2]
+        return measure(text, self.arguments, self.labels, mode=mode, vectors=vectors)
+
+
+def answer_values(
+    gold: Sequence[Cited], silver: Sequence[Cited], subset: Collection[Key], embed: Embed | None
+) -> Values:
+    """The rows of table 3 in both modes, coherence aside.
+
+    Parameters
+    ----------
+    gold, silver
+        Answers edited by experts, and as a machine wrote them.
+    subset
+        The machine answers of the edited questions.
+    embed
+        Gives n texts as n rows of numbers; without it there are no similarities.
+    """
+    some = [each for each in silver if each.key in subset]
+    groups = {"gold": gold, "subset": some, "silver": silver}
+    values: Values = {}
+    for name, answers in groups.items():
+        values[f"{name}_size"] = len(answers)
+        values[f"{name}_questions"] = len({each.key[:2] for each in answers})
+        paper = pool(each.measure("paper") for each in answers)
+        sound = pool(each.measure("sound") for each in answers)
+        values |= _named(name, paper, WORDS + RELEVANCE)
+        values |= _named(f"{name}_sound", sound, WORDS + RELEVANCE)
+    clean = pool(map(_cleanly_read, some))
+    return values | _named("clean", clean, RELEVANCE) | _similarities(groups, embed)
+
+
+def read_answers(
+    gold: Path, silver: Sequence[Path], released: Path
+) -> tuple[list[Cited], list[Cited]]:
+    """Edited and machine answers of the released files.
+
+    Edited answers cite the arguments of the machine answers to the same pair; the label of an
+    argument is that of its first copy in the file of final labels. Answers that stand in several
+    silver files are read once.
+    """
+    labels = _first_labels(released)
+    lists: dict[tuple[str, str], Mapping[int, str]] = {}
+    machine: dict[tuple[Key, int], Cited] = {}
+    for path in silver:
+        for each in read_silver(path):
+            if isinstance(each, SilverComparison):
+                numbered = {argument.number: argument.text for argument in each.arguments}
+                pair = (each.object1, each.object2)
+                lists.setdefault(pair, numbered)
+                for choice, text in enumerate(each.answers):
+                    machine.setdefault(
+                        ((*pair, text), choice), _cited((*pair, text), numbered, labels)
+                    )
+    edited = [_cited(key, lists.get(key[:2], {}), labels) for key in _gold_keys(gold)]
+    return edited, list(machine.values())
+
+
+def subset_of(path: Path) -> set[Key]:
+    """Pair and text of the answers of a silver file."""
+    return {
+        (each.object1, each.object2, text)
+        for each in read_silver(path)
+        if isinstance(each, SilverComparison)
+        for text in each.answers
+    }
+
+
+def _gold_keys(path: Path) -> Iterator[Key]:
+    for each in read_gold(path):
+        if isinstance(each, GoldComparison):
+            yield from ((each.object1, each.object2, text) for text in each.texts)
+
+
+def _first_labels(path: Path) -> dict[Unit, int | None]:
+    found: dict[Unit, int | None] = {}
+    for each in read_final_labels(path):
+        if isinstance(each, FinalLabel) and each.unit is not None:
+            found.setdefault(each.unit, each.label)
+    return found
+
+
+def _cited(key: Key, arguments: Mapping[int, str], labels: Mapping[Unit, int | None]) -> Cited:
+    known = {number: labels.get((*key[:2], text)) for number, text in arguments.items()}
+    return Cited(key, arguments, known)
+
+
+def _named(name: str, means: Pooled, figures: Sequence[str]) -> Values:
+    return {f"{name}_{figure}": getattr(means, figure) for figure in figures}
+
+
+def _cleanly_read(answer: Cited) -> Figures:
+    """Labels by number and every form of citation, but only where the paper looks for one."""
+    cited = cited_in_paper_segments(answer.key[2])
+    relevant = {n for n, label in answer.labels.items() if (label or 0) >= RELEVANT}
+    if not cited or not relevant:
+        return Figures()
+    return Figures(**score_sets(cited, relevant)._asdict())
+
+
+def _similarities(groups: Mapping[str, Sequence[Cited]], embed: Embed | None) -> Values:
+    """Mean cosines of each group; nothing without vectors."""
+    if embed is None:
+        return {}
+    texts = (
+        text
+        for answers in groups.values()
+        for each in answers
+        for text in texts_to_embed(each.key[2], each.arguments, mode="paper")
+    )
+    distinct = list(dict.fromkeys(texts))
+    rows = dict(zip(distinct, embed(distinct), strict=True))
+
+    def known(wanted: Sequence[str]) -> NDArray[np.float32]:
+        return np.stack([rows[text] for text in wanted])
+
+    return {
+        f"{name}_similarity": pool(each.measure("paper", known) for each in answers).similarity
+        for name, answers in groups.items()
+    }

@@ -1,0 +1,183 @@
+"""Every figure of the relevance paper that votes and labels give, from plain tables.
+
+The same functions read the released files (`relevance_release`) and imported or live campaigns
+(`annotation.papers.reports.relevance_paper`): where the two differ, an import has lost something.
+
+A table of *rows* has one row for each item that was put before a rater, voted on or not: ``item``,
+``unit`` (the argument: several items may show one), ``pair`` (the two objects), ``rater``,
+``value`` (missing without a vote), ``is_counted``, ``is_blank``, ``is_control``,
+``control_label`` (missing on ordinary items), ``place`` (of the item in its block, from 1).
+A table of *votes* has those rows of it that count.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import pandas as pd
+
+from annotation.consensus.methods.consensus import describe_votes
+from cqa_site.stats.agreement import Level, fleiss_kappa, krippendorff_alpha
+from cqa_site.stats.latent.aggregation import majority, split_pattern
+from cqa_site.stats.ratings import Ratings
+
+LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
+SCALE = (0, 1, 2, 3)
+PATTERNS = ("3-0", "2-1", "1-1-1")
+Values = dict[str, Any]
+
+
+def crowd_values(rows: pd.DataFrame, min_accuracy: float) -> Values:
+    """Sizes, agreement, control accuracy and majority labels of the crowd's votes.
+
+    ``min_accuracy`` is the share of right answers on control items from which on a worker is
+    kept in the figures named ``kept_*``; a worker without control items is not.
+    """
+    votes = rows[rows["is_counted"]]
+    ordinary = votes[~votes["is_control"]]
+    return {
+        **_sizes(rows, votes),
+        "votes": (len(ordinary), len(votes) - len(ordinary)),
+        "vote_values": _distribution(votes["value"]),
+        **{f"alpha_all_{level}": _alpha(votes, level) for level in LEVELS},
+        **{f"alpha_ordinary_{level}": _alpha(ordinary, level) for level in LEVELS},
+        **_control_accuracy(votes),
+        **_kept_workers(rows, ordinary, control_accuracy(votes), min_accuracy),
+        **_majorities(votes, ordinary),
+    }
+
+
+def control_accuracy(votes: pd.DataFrame) -> pd.Series:
+    """Rater → share of right answers on control items; raters who met one only."""
+    controls = votes[votes["is_control"]]
+    return _is_right(controls).groupby(controls["rater"]).mean()
+
+
+def consensus_values(
+    labels: Mapping[Any, int], released: Mapping[Any, Collection[int]]
+) -> tuple[int, int]:
+    """How many labels equal a released one, and of how many units that have both.
+
+    Where the release labels copies of a sentence differently, each of them counts as released.
+    """
+    both = [unit for unit in released if unit in labels]
+    return sum(labels[unit] in released[unit] for unit in both), len(both)
+
+
+def expert_values(controls: pd.DataFrame, batches: pd.DataFrame) -> Values:
+    """Agreement of the experts on their control sheet and where their batches overlap.
+
+    Parameters
+    ----------
+    controls, batches
+        Columns item, unit, rater, value: one row a label. A unit stands in several batches.
+    """
+    together = batches.assign(item=batches["unit"])
+    twice = together[together.groupby("unit")["unit"].transform("size") > 1]
+    spread = twice.groupby("unit")["value"].agg(lambda values: values.max() - values.min())
+    return {
+        "expert_controls": (controls["item"].nunique(), controls["rater"].nunique()),
+        "expert_alpha": _alpha(controls, "ordinal"),
+        "expert_fleiss": fleiss_kappa(_ratings(controls)).value,
+        "batch_items": int(together["unit"].nunique()),
+        "batch_twice": len(spread),
+        "batch_alpha": _alpha(twice, "ordinal"),
+        "batch_equal": int((spread == 0).sum()),
+    }
+
+
+def model_values(labels: pd.DataFrame) -> Values:
+    """Agreement of a model's labels with the final ones.
+
+    Parameters
+    ----------
+    labels
+        Columns item, rater ("final" or "model"), value: one row a label.
+    """
+    table = labels.pivot(index="item", columns="rater", values="value").dropna()
+    return {
+        "model_exact": float((table["model"] == table["final"]).mean()),
+        **{f"model_alpha_{level}": _alpha(labels, level) for level in LEVELS},
+    }
+
+
+def _sizes(rows: pd.DataFrame, votes: pd.DataFrame) -> Values:
+    items = rows.drop_duplicates("item")
+    per_item = votes.groupby("item").size().reindex(items["item"], fill_value=0)
+    places = rows.loc[rows["is_control"], "place"].value_counts()
+    pairs = set(items["pair"])
+    return {
+        "rows": len(rows),
+        "answered_void": (len(votes), len(rows) - len(votes)),
+        "workers": votes["rater"].nunique(),
+        "tasks": len(items),
+        "ordinary_control": (
+            int((~items["is_control"]).sum()),
+            int(items["is_control"].sum()),
+        ),
+        "blank": int(items["is_blank"].sum()),
+        "pairs": len(pairs),
+        "pairs_folded": len({frozenset(map(str.casefold, pair)) for pair in pairs}),
+        "votes_per_task": (int(per_item.min()), int(per_item.max())),
+        "control_positions": tuple(
+            int(places.get(place, 0)) for place in range(1, int(places.index.max()) + 1)
+        )
+        if len(places)
+        else (),
+    }
+
+
+def _is_right(controls: pd.DataFrame) -> pd.Series:
+    return controls["value"].astype(int) == controls["control_label"].astype(int)
+
+
+def _control_accuracy(votes: pd.DataFrame) -> Values:
+    controls = votes[votes["is_control"]]
+    accuracy = control_accuracy(votes)
+    return {
+        "control_accuracy": (int(_is_right(controls).sum()), len(controls)),
+        "workers_below_half": int((accuracy < 0.5).sum()),
+        "workers_perfect_zero": (int((accuracy == 1).sum()), int((accuracy == 0).sum())),
+    }
+
+
+def _kept_workers(
+    rows: pd.DataFrame, ordinary: pd.DataFrame, accuracy: pd.Series, min_accuracy: float
+) -> Values:
+    good = accuracy[accuracy >= min_accuracy].index
+    kept = ordinary[ordinary["rater"].isin(good)]
+    table = majority(_ratings(kept))
+    return {
+        "kept_workers": len(good),
+        "kept_votes": len(kept),
+        "kept_tasks_without": rows.loc[~rows["is_control"], "item"].nunique() - len(table),
+        "kept_ties": int(table["tied"].sum()),
+        "kept_alpha": _alpha(kept, "ordinal"),
+        "kept_labels": _distribution(table["label"]),
+    }
+
+
+def _majorities(votes: pd.DataFrame, ordinary: pd.DataFrame) -> Values:
+    units = describe_votes(votes)
+    splits = Counter(split_pattern(_ratings(ordinary)))
+    return {
+        "majority_tasks": _distribution(majority(_ratings(votes))["label"]),
+        "majority_units": _distribution(units["majority_label"]),
+        "splits": tuple(splits[pattern] for pattern in PATTERNS),
+        "tied_units": int(units["tied"].sum()),
+    }
+
+
+def _ratings(votes: pd.DataFrame) -> Ratings:
+    return Ratings.from_frame(votes[["item", "rater", "value"]])
+
+
+def _alpha(votes: pd.DataFrame, level: Level) -> float | None:
+    return krippendorff_alpha(_ratings(votes), level).value
+
+
+def _distribution(labels: pd.Series) -> tuple[int, ...]:
+    counts = labels.astype(int).value_counts()
+    return tuple(int(counts.get(value, 0)) for value in SCALE)

@@ -1,0 +1,197 @@
+"""The relevance paper from its released files: import twice, settle labels, compute, compare."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from annotation.answers.models.answers import System
+from annotation.consensus.actions.adoption import adopt_labels
+from annotation.consensus.actions.consensus import recompute_final_labels
+from annotation.imports.actions import Outcome, import_path
+from annotation.imports.models import ImportFile
+from annotation.labelling.models.campaigns import campaigns_of
+from annotation.papers.methods.relevance_answers import (
+    Embed,
+    answer_values,
+    read_answers,
+    subset_of,
+)
+from annotation.papers.methods.relevance_release import OVERRIDING, release_values
+from annotation.papers.reports.faithfulness_published import cited_answers
+from annotation.papers.reports.relevance_paper import (
+    Sources,
+    consensus_values,
+    crowd_values,
+    expert_values,
+    model_values,
+    relabel_controls,
+)
+from annotation.papers.reports.relevance_published import CONTROLS, FIGURES, KEPT, compare_values
+from cqa_site.judging.embedding import SentenceEmbedder, embeddings_available
+from cqa_site.people.models import Rater, Study, User
+from cqa_site.reproduction.figures import Figure
+
+Kind = ImportFile.Kind
+Written = System.Kind
+Files = list[tuple[str, Path]]
+FILES = (
+    (Kind.TOLOKA, "assignments_from_pool_*.tsv"),
+    (Kind.EXPERT_WORKBOOK, "expert_annotation.xlsx"),
+    (Kind.FINAL_LABELS, "dataset_cqa_all_gpt.json"),
+    (Kind.SILVER, "silver_112x3.json"),
+    (Kind.SILVER, "silver_50x3.json"),
+    (Kind.GOLD, "gold_40_plus_10x4.json"),
+)
+CAMPAIGNS = {Kind.TOLOKA: "Crowd", Kind.EXPERT_WORKBOOK: "Experts", Kind.FINAL_LABELS: "Released"}
+
+
+class DataMissing(Exception):
+    """A released file is not where it was looked for."""
+
+
+class NoSuchControl(Exception):
+    """A relabelled item is no control item of the crowd."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the person wants done differently from the paper."""
+
+    min_accuracy: float = 0.5
+    control_labels: dict[str, int] = field(default_factory=dict)
+
+
+def reproduce_relevance(data: Path, choices: Choices) -> list[Figure]:
+    """Compute every figure twice: straight from the files, and from what their import stored.
+
+    Uses the current database, which should be a throw-away one.
+    """
+    files = find_files(data)
+    study = Study.objects.create(name="relevance")
+    import_all(study, files)
+    again = import_all(study, files)
+    embed = _embedder()
+    subset = subset_of(_paths(files, Kind.SILVER)[-1])
+    ours = study_values(study, choices)
+    # The newest campaign with final labels is the one whose labels figures use.
+    recompute_final_labels(campaigns_of(study).get(name=CAMPAIGNS[Kind.FINAL_LABELS]))
+    gold, silver = (cited_answers(study, kind) for kind in (Written.HUMAN, Written.MODEL))
+    ours |= answer_values(gold, silver, subset, embed)
+    # Importing again adds nothing, by the files' own account.
+    ours["added_twice"] = sum(outcome.added for outcome in again)
+    released = released_values(files, choices, embed) | {"added_twice": 0}
+    return compare_values(released, ours, asked=_asked(choices))
+
+
+def released_values(files: Files, choices: Choices, embed: Embed | None) -> dict[str, Any]:
+    """The same figures without importer and database, for control labels as released."""
+    votes, experts, final, *silver, edited = (path for _kind, path in files)
+    gold, machine = read_answers(edited, silver, final)
+    return release_values(votes, experts, final, min_accuracy=choices.min_accuracy) | (
+        answer_values(gold, machine, subset_of(silver[-1]), embed)
+    )
+
+
+def _embedder() -> Embed | None:
+    """Sentence vectors by the packaged model, each text once; None without its packages."""
+    if not embeddings_available():
+        return None
+    embedder = SentenceEmbedder()
+    known: dict[str, Any] = {}
+
+    def embed(texts: list[str]) -> Any:
+        new = [text for text in texts if text not in known]
+        known.update(zip(new, embedder.encode(new), strict=True))
+        return np.stack([known[text] for text in texts])
+
+    return embed
+
+
+def find_files(data: Path) -> Files:
+    """The released files below a folder, or in its subfolder ``relevance``."""
+    folder = data / "relevance" if (data / "relevance").is_dir() else data
+    found: Files = [
+        (kind, next(iter(sorted(folder.glob(name))), folder / name)) for kind, name in FILES
+    ]
+    for _kind, path in found:
+        if not path.is_file():
+            raise DataMissing(f"{path} is missing.")
+    return found
+
+
+def import_all(study: Study, files: Files) -> list[Outcome]:
+    """Import every file as its page or command would."""
+    return [
+        import_path(
+            study=study,
+            kind=kind,
+            path=path,
+            name=path.name,
+            options={"campaign": CAMPAIGNS.get(Kind(kind), "")},
+            write=True,
+        )
+        for kind, path in files
+    ]
+
+
+def _paths(files: Files, wanted: str) -> list[Path]:
+    return [path for kind, path in files if kind == wanted]
+
+
+def study_values(study: Study, choices: Choices) -> dict[str, Any]:
+    """Every figure of the imported campaigns; settles the crowd's final labels on the way."""
+    sources = _sources(study)
+    missing = relabel_controls(sources.crowd, choices.control_labels)
+    if missing:
+        raise NoSuchControl(f"No control item of the crowd: {', '.join(missing)}.")
+    return {
+        **crowd_values(sources.crowd, choices.min_accuracy),
+        **_settled_values(sources),
+        **expert_values(sources.controls, sources.batches),
+        **model_values(sources.released),
+    }
+
+
+def _sources(study: Study) -> Sources:
+    named = {campaign.name: campaign for campaign in campaigns_of(study)}
+    batches = sorted(name for name in named if name.startswith("Experts: Batch"))
+    return Sources(
+        crowd=named["Crowd"],
+        batches=tuple(named[name] for name in batches),
+        controls=named["Experts: Control 1"],
+        released=named["Released"],
+    )
+
+
+def _settled_values(sources: Sources) -> dict[str, Any]:
+    """Final labels with the experts over the majority, then with ties as released."""
+    crowd = sources.crowd
+    crowd.overridden_by.set(sources.batches[:OVERRIDING])
+    recompute_final_labels(crowd)
+    before = consensus_values(sources)
+    adopt_labels(
+        campaign=crowd,
+        source=sources.released,
+        rater=Rater.objects.get(study=crowd.study, kind=Rater.Kind.REFERENCE),
+        actor=_nobody(),
+    )
+    recompute_final_labels(crowd)
+    return {
+        "equal_majority": before["equal_majority"],
+        "equal_experts": before["equal_final"],
+        "equal_adjudicated": consensus_values(sources)["equal_final"],
+    }
+
+
+def _nobody() -> User:
+    return User.objects.create_user(None, name="reproduce")
+
+
+def _asked(choices: Choices) -> dict[str, str]:
+    reasons: dict[str, str] = {}
+    if choices.control_labels:
+        why = f"{len(choices.control_labels)} control labels changed"
+        reasons |= {each.key: why for each in FIGURES if each.table in (CONTROLS, KEPT)}
+    return reasons

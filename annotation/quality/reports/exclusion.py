@@ -1,0 +1,169 @@
+"""Leaving annotators out by their control accuracy: who that is, and what would remain."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from django.core.cache import cache
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.consensus.reports import vote_table
+from annotation.figures.reports.snapshots import marker
+from annotation.labelling.models.campaigns import Campaign, Exclusion
+from cqa_site.web.charts import drawing as charts
+from cqa_site.web.charts.lines import lines
+from cqa_site.web.tables import TableData
+
+from .quality import control_records
+
+if TYPE_CHECKING:
+    from annotation.quality.methods.exclusion_curve import OrdinaryVotes
+
+KEPT_SECONDS = 24 * 3600
+RECIPE = gettext_lazy(
+    "Annotators whose share of right answers on control items is below the threshold are left "
+    "out; who answered no control item stays. Counted votes on ordinary items; an item is a "
+    "task, also where two hold the same sentence. Alpha: Krippendorff's, ordinal. Coverage: "
+    "items with a vote. Tie: two labels equally frequent at the top; the higher one is the "
+    "majority label."
+)
+
+
+def low_raters(campaign: Campaign, below: float, rule: str) -> set[int]:
+    """Keys of annotators whose labels count and whose control accuracy is too low."""
+    out = campaign.places.filter(excluded_at__isnull=False).values("rater")
+    records = control_records(campaign)
+    gone = set(out.values_list("rater", flat=True))
+    if rule == Exclusion.Rule.SURELY:
+        low = {rater for rater, found in records.items() if found.is_surely_below(below)}
+    else:
+        low = {rater for rater, found in records.items() if found.right < below * found.n}
+    return low - gone
+
+
+def preview_exclusion(campaign: Campaign, below: float, rule: str) -> dict[str, Any]:
+    """How many would be excluded, and the votes on ordinary items ``now`` and ``then``."""
+    low = low_raters(campaign, below, rule)
+    votes = _ordinary(campaign)
+    return {
+        "excluded": len(low),
+        "now": asdict(votes.without(set())),
+        "then": asdict(votes.without(low)),
+    }
+
+
+def exclusion_curve(campaign: Campaign) -> list[dict[str, Any]]:
+    """What would remain at each threshold, as the votes stand; kept until they change."""
+    key = f"exclusion-curve:{campaign.pk}:{state_of(campaign)}"
+    rows = cache.get(key)
+    if rows is None:
+        from annotation.quality.methods.exclusion_curve import THRESHOLDS
+
+        votes, records = _ordinary(campaign), control_records(campaign)
+        rows = []
+        for below in THRESHOLDS:
+            low = {rater for rater, found in records.items() if found.right < below * found.n}
+            rows.append({"below": below, **asdict(votes.without(low))})
+        cache.set(key, rows, KEPT_SECONDS)
+    return rows
+
+
+def state_of(campaign: Campaign) -> str:
+    """A short name that changes whenever the curve does."""
+    return hashlib.sha256(f"curve 1 {marker(campaign)}".encode()).hexdigest()[:16]
+
+
+def _ordinary(campaign: Campaign) -> OrdinaryVotes:
+    from annotation.quality.methods.exclusion_curve import OrdinaryVotes
+
+    votes = vote_table(campaign, item__control_label__isnull=True)
+    items = campaign.items.filter(control_label__isnull=True).count()
+    return OrdinaryVotes(votes, items, campaign.guideline.values)
+
+
+def curve_table(campaign: Campaign, rows: list[dict[str, Any]]) -> TableData:
+    """The curve in numbers."""
+    scale = campaign.guideline.values
+    columns = [
+        _("Accuracy below"),
+        _("Annotators left"),
+        _("Votes"),
+        _("Items without a vote"),
+        _("Ties"),
+        _("Ordinal alpha"),
+        *(_("label %d") % value for value in scale),
+    ]
+    shown = [
+        [
+            row["below"],
+            row["raters"],
+            row["votes"],
+            row["without"],
+            row["ties"],
+            row["alpha"],
+            *row["labels"],
+        ]
+        for row in rows
+    ]
+    caption = _("What remains of campaign “%s” without annotators below a control accuracy.")
+    return TableData(
+        columns, shown, caption=caption % campaign.name, note=str(RECIPE), name="exclusion-curve"
+    )
+
+
+def curve_chart(campaign: Campaign, rows: list[dict[str, Any]], name: str, size: str):
+    """Alpha, coverage and ties, or the shares of the labels; KeyError for another name."""
+    points = {"figures": _figure_points, "labels": _label_points}[name](campaign, rows)
+    titles = (_("Left out below this control accuracy"), "")
+    return lines(points, x="below", y="share", series="name", titles=titles, size=size)
+
+
+def _figure_points(campaign: Campaign, rows: list[dict[str, Any]]) -> charts.Rows:
+    points = []
+    for row in rows:
+        voted = sum(row["labels"])
+        values = {
+            _("Ordinal alpha"): row["alpha"],
+            _("Items with a vote"): voted / (voted + row["without"]) if voted else None,
+            _("Ties among them"): row["ties"] / voted if voted else None,
+        }
+        points += _points(row["below"], values)
+    return points
+
+
+def _label_points(campaign: Campaign, rows: list[dict[str, Any]]) -> charts.Rows:
+    points = []
+    for row in rows:
+        voted = sum(row["labels"])
+        named = zip(campaign.guideline.values, row["labels"], strict=True)
+        values = {_("Label %d") % value: n / voted for value, n in named if voted}
+        points += _points(row["below"], values)
+    return points
+
+
+def _points(below: float, values: dict[str, float | None]) -> list[dict[str, Any]]:
+    return [
+        {"below": below, "name": name, "share": share}
+        for name, share in values.items()
+        if share is not None
+    ]
+
+
+def curve_alt(rows: list[dict[str, Any]]) -> str:
+    """The curve in words."""
+    first, best = rows[0], max(rows, key=lambda row: row["alpha"] or -1)
+    if best["alpha"] is None:
+        return _("Alpha is not defined at any threshold.")
+    return _(
+        "Nobody left out: ordinal alpha %(alpha).3f, %(ties)d ties. Highest alpha %(best).3f at "
+        "%(below).2f, with %(without)d items without a vote."
+    ) % {
+        "alpha": first["alpha"] or 0,
+        "ties": first["ties"],
+        "best": best["alpha"],
+        "below": best["below"],
+        "without": best["without"],
+    }

@@ -1,0 +1,277 @@
+"""How reliable the annotators of a campaign are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Count, F, Q
+
+from annotation.consensus.reports import VOTERS, counted_votes, vote_table
+from annotation.labelling.models.campaigns import Campaign
+from annotation.labelling.models.votes import Assignment
+from cqa_site.people.models import Rater
+from cqa_site.rounds.models import Place
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ONE_VALUE_MIN = 5  # fewer equal labels say nothing about a habit
+HASTY_SHARE = 0.2  # of the expected seconds
+TIME_BINS = (0, 1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 300, 1_800)
+
+
+@dataclass(frozen=True)
+class ControlRecord:
+    """Answers on control items: how many there are and how many equal the known label."""
+
+    right: int = 0
+    n: int = 0
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of right answers, None without any."""
+        return self.right / self.n if self.n else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Exact 95 % interval (Clopper–Pearson) of the accuracy."""
+        return _interval(self.right, self.n) if self.n else None
+
+    def is_surely_below(self, mark: float) -> bool:
+        """Whether even the upper bound is below the mark; bad luck alone is not enough."""
+        return self.interval is not None and self.interval[1] < mark
+
+
+@dataclass(frozen=True)
+class Annotator:
+    """One line of the quality table; shares are between 0 and 1, None where undefined."""
+
+    rater: Rater
+    place: Place | None
+    votes: int
+    extras: int
+    controls: ControlRecord
+    is_low: bool
+    median_seconds: float | None
+    is_hasty: bool
+    is_one_value: bool
+    agreement: float | None
+
+    @property
+    def accuracy_percent(self) -> float | None:
+        """Share of right answers on control items, in percent."""
+        return _percent(self.controls.accuracy)
+
+    @property
+    def low_percent(self) -> float | None:
+        """Lower bound of the accuracy, in percent."""
+        return _percent(self.controls.interval and self.controls.interval[0])
+
+    @property
+    def high_percent(self) -> float | None:
+        """Upper bound of the accuracy, in percent."""
+        return _percent(self.controls.interval and self.controls.interval[1])
+
+    @property
+    def agreement_percent(self) -> float | None:
+        """Agreement with the others, in percent."""
+        return _percent(self.agreement)
+
+    @property
+    def is_excluded(self) -> bool:
+        """Whether the labels are left out of every figure."""
+        return self.place is not None and self.place.is_excluded
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether no more items are served until a researcher decides."""
+        return self.place is not None and self.place.is_stopped and not self.is_excluded
+
+
+@dataclass(frozen=True)
+class LabelCounts:
+    """How often one label was given by a first and by a second group, also in percent."""
+
+    label: int
+    first: int
+    first_percent: float
+    second: int
+    second_percent: float
+
+
+@dataclass(frozen=True)
+class AnnotatorDetail:
+    """One annotator: labels beside those of everybody, and active times in bins."""
+
+    annotator: Annotator
+    labels: list[LabelCounts]
+    times: list[tuple[str, int, float]]
+    timed: int
+
+
+def control_record(campaign: Campaign, rater_id: int) -> ControlRecord:
+    """One rater's answers on the control items in use."""
+    return control_records(campaign, rater=rater_id).get(rater_id, ControlRecord())
+
+
+def control_records(campaign: Campaign, **where: object) -> dict[int, ControlRecord]:
+    """The control record of each rater who answered a control item, by key of the rater.
+
+    Counted by the database: labelling asks for it after every block.
+    """
+    answered = campaign.assignments.filter(
+        state=Assignment.State.ANSWERED,
+        item__control_label__isnull=False,
+        item__is_retired=False,
+        rater__kind__in=VOTERS,
+        **where,
+    )
+    is_right = Q(label=F("item__control_label"))
+    counts = answered.order_by().values_list("rater")
+    rows = counts.annotate(right=Count("pk", filter=is_right), n=Count("pk"))
+    return {rater: ControlRecord(right, n) for rater, right, n in rows}
+
+
+def annotators(campaign: Campaign, votes: pd.DataFrame) -> list[Annotator]:
+    """Every rater with a vote in the campaign, in order of first appearance.
+
+    ``votes`` is the whole table, votes that do not count included.
+    """
+    records = _records(votes)
+    facts = _facts(votes)
+    raters = Rater.objects.filter(study=campaign.study_id).in_bulk()
+    places = {place.rater_id: place for place in campaign.places.all()}
+    return [
+        _annotator(campaign, fact, raters[fact.Index], places.get(fact.Index), records)
+        for fact in facts.itertuples()
+    ]
+
+
+def annotator_detail(campaign: Campaign, rater: Rater) -> AnnotatorDetail | None:
+    """One annotator beside everybody else; None if they labelled nothing here."""
+    mine = campaign.assignments.filter(rater=rater, state=Assignment.State.ANSWERED)
+    # The labels of others on the same arguments are needed to compare with them.
+    votes = vote_table(campaign, exclude=False, item__argument__in=mine.values("item__argument"))
+    found = [each for each in annotators(campaign, votes) if each.rater == rater]
+    if not found:
+        return None
+    own = votes[votes["rater"] == rater.pk]
+    everybody = counted_votes(campaign).values_list("label").annotate(Count("pk")).order_by()
+    scale = campaign.guideline.values
+    return AnnotatorDetail(
+        annotator=found[0],
+        labels=beside(label_counts(own["value"]), dict(everybody), scale),
+        times=time_histogram(own["active_ms"]),
+        timed=int(own["active_ms"].notna().sum()),
+    )
+
+
+def label_counts(values: pd.Series) -> dict[int, int]:
+    """How often each label occurs."""
+    return {int(label): int(count) for label, count in values.value_counts().items()}
+
+
+def beside(first: dict[int, int], second: dict[int, int], scale: list[int]) -> list[LabelCounts]:
+    """Each label of the scale with its counts in two groups."""
+    totals = (max(sum(first.values()), 1), max(sum(second.values()), 1))
+    return [
+        LabelCounts(
+            label,
+            first.get(label, 0),
+            100 * first.get(label, 0) / totals[0],
+            second.get(label, 0),
+            100 * second.get(label, 0) / totals[1],
+        )
+        for label in scale
+    ]
+
+
+def time_histogram(active_ms: pd.Series) -> list[tuple[str, int, float]]:
+    """Active seconds in bins of growing width: (bin, count, percent of those measured)."""
+    import pandas as pd
+
+    seconds = active_ms.dropna().astype(float) / 1_000
+    bins = pd.cut(seconds, TIME_BINS, right=False, include_lowest=True)
+    counts = bins.value_counts(sort=False).to_list()
+    names = [f"{low}–{high} s" for low, high in pairwise(TIME_BINS)]
+    total = max(len(seconds), 1)
+    return [(name, count, 100 * count / total) for name, count in zip(names, counts, strict=True)]
+
+
+@lru_cache(maxsize=4_096)
+def _interval(right: int, n: int) -> tuple[float, float]:
+    from cqa_site.stats.intervals import clopper_pearson_interval
+
+    low, high = clopper_pearson_interval(right, n)
+    return low, high
+
+
+def _records(votes: pd.DataFrame) -> dict[int, ControlRecord]:
+    used = votes[votes["is_control"] & ~votes["is_retired"]]
+    right = (used["value"] == used["control_label"]).astype(int)
+    table = right.groupby(used["rater"]).agg(["sum", "count"])
+    return {
+        rater: ControlRecord(int(row_right), int(n))
+        for rater, row_right, n in table.itertuples(name=None)
+    }
+
+
+def _facts(votes: pd.DataFrame) -> pd.DataFrame:
+    """Per rater: votes, extras, different values, median milliseconds, agreement with others."""
+    import pandas as pd
+
+    from annotation.consensus.methods.consensus import label_votes, majority_of_others
+
+    counted = votes[~votes["excluded"] & ~votes["is_extra"] & ~votes["is_retired"]]
+    # An excluded rater is compared with the counted votes, too, but counts for nobody else.
+    others = majority_of_others(counted)
+    outside = votes[~votes.index.isin(counted.index) & ~votes["is_retired"]]
+    majority = label_votes(counted, "majority")
+    others = pd.concat([others, outside["unit"].map(majority).astype("Int64")])
+    equal = (votes["value"].astype("Int64") == others.reindex(votes.index)).astype("Float64")
+    frame = votes.assign(equal=equal, ms=votes["active_ms"].astype("Float64"))
+    frame["equal"] = frame["equal"].mask(frame["is_control"])
+    return frame.groupby("rater", sort=False).agg(
+        votes=("value", "size"),
+        extras=("is_extra", "sum"),
+        values=("value", "nunique"),
+        median_ms=("ms", "median"),
+        agreement=("equal", "mean"),
+    )
+
+
+def _annotator(
+    campaign: Campaign,
+    fact: Any,
+    rater: Rater,
+    place: Place | None,
+    records: dict[int, ControlRecord],
+) -> Annotator:
+    record = records.get(rater.pk, ControlRecord())
+    median_ms = _known(fact.median_ms)
+    seconds = None if median_ms is None else median_ms / 1_000
+    return Annotator(
+        rater=rater,
+        place=place,
+        votes=int(fact.votes),
+        extras=int(fact.extras),
+        controls=record,
+        is_low=record.is_surely_below(campaign.min_control_accuracy),
+        median_seconds=seconds,
+        is_hasty=seconds is not None and seconds < HASTY_SHARE * campaign.expected_seconds,
+        is_one_value=fact.votes >= ONE_VALUE_MIN and fact.values == 1,
+        agreement=_known(fact.agreement),
+    )
+
+
+def _known(number: Any) -> float | None:
+    import pandas as pd
+
+    return None if pd.isna(number) else float(number)
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share

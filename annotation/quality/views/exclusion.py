@@ -1,0 +1,121 @@
+"""Leaving out everybody below a control accuracy: curve, preview, doing it, undoing it."""
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Count
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
+
+from annotation.labelling.models.campaigns import Campaign, Exclusion, campaigns_of
+from annotation.quality.actions import exclusion as actions
+from annotation.quality.forms import BelowForm, ReasonForm
+from annotation.quality.reports.exclusion import (
+    RECIPE,
+    curve_alt,
+    curve_chart,
+    curve_table,
+    exclusion_curve,
+    preview_exclusion,
+    state_of,
+)
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.models import Study
+from cqa_site.results.files import TABLES, chart_file, table_file
+
+
+@study_page(*RESEARCHERS)
+def quality_exclude_low(
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID
+) -> HttpResponse:
+    """Show what leaving out everybody below an accuracy would do; POST does it."""
+    campaign = _campaign(study, campaign_id)
+    asked = {"below": campaign.min_control_accuracy, "rule": Exclusion.Rule.ACCURACY}
+    given = request.POST if request.method == "POST" else request.GET
+    form = BelowForm(asked | {name: given[name] for name in asked if name in given})
+    reason = ReasonForm(request.POST or None)
+    if request.method == "POST" and form.is_valid() and reason.is_valid():
+        return _exclude(request, campaign, {**form.cleaned_data, **reason.cleaned_data})
+    curve = exclusion_curve(campaign)
+    context = {
+        "study": study,
+        "section": "campaigns",
+        "campaign": campaign,
+        "form": form,
+        "reason": reason,
+        "preview": preview_exclusion(campaign, **form.cleaned_data) if form.is_valid() else None,
+        "values": campaign.guideline.values,
+        "curve": curve,
+        "table": curve_table(campaign, curve),
+        "alt": curve_alt(curve),
+        "recipe": RECIPE,
+        "state": state_of(campaign),
+        "exclusions": _exclusions(campaign),
+    }
+    has_errors = bool(form.errors) or (request.method == "POST" and bool(reason.errors))
+    return render(request, "annotation/exclusion.html", context, status=422 if has_errors else 200)
+
+
+def _exclude(request: StudyRequest, campaign: Campaign, asked: dict[str, Any]) -> HttpResponse:
+    made = actions.exclude_below(campaign=campaign, **asked, actor=request.user)
+    count = made.places.count() if made else 0
+    text = ngettext("%d annotator excluded.", "%d annotators excluded.", count) % count
+    messages.success(request, text)
+    return redirect("quality_exclude_low", campaign.study.public_id, campaign.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def exclusion_undo(
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, exclusion_id: uuid.UUID
+) -> HttpResponse:
+    """Let everybody in again whom one action left out."""
+    campaign = _campaign(study, campaign_id)
+    row = get_object_or_404(campaign.exclusions.all(), public_id=exclusion_id)
+    count = actions.undo_exclusion(exclusion=row, actor=request.user)
+    if count is not None:
+        text = ngettext("%d annotator counts again.", "%d annotators count again.", count) % count
+        messages.success(request, text)
+    return redirect("quality_exclude_low", study.public_id, campaign.public_id)
+
+
+@study_page(*RESEARCHERS)
+def exclusion_curve_file(
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, name: str, format: str
+) -> HttpResponse:
+    """The curve as a chart of figures or of labels, or as a table."""
+    campaign = _campaign(study, campaign_id)
+    if name not in ("figures", "labels"):
+        raise Http404
+    rows = exclusion_curve(campaign)
+    if format in TABLES:
+        return table_file(curve_table(campaign, rows), format)
+    return chart_file(
+        request,
+        lambda size: curve_chart(campaign, rows, name, size),
+        state=state_of(campaign),
+        name=f"exclusion-{name}",
+        format=format,
+    )
+
+
+def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
+    campaigns = campaigns_of(study).select_related("guideline")
+    return get_object_or_404(campaigns, public_id=campaign_id)
+
+
+def _exclusions(campaign: Campaign):
+    rows = campaign.exclusions.select_related("made_by")
+    return rows.annotate(still_out=Count("places"))[:20]
+
+
+BASE = "campaigns/<uuid:campaign_id>/quality/exclude-low"
+urlpatterns = [
+    path(f"{BASE}/", quality_exclude_low, name="quality_exclude_low"),
+    path(f"{BASE}/<uuid:exclusion_id>/undo/", exclusion_undo, name="exclusion_undo"),
+    path(f"{BASE}/<slug:name>.<str:format>", exclusion_curve_file, name="exclusion_curve"),
+]

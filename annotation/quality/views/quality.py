@@ -1,0 +1,175 @@
+"""Quality pages: annotators, one annotator, control items."""
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Page, Paginator
+from django.db import transaction
+from django.db.models import F, OuterRef, QuerySet, Subquery
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.utils.translation import gettext as _
+
+from annotation.consensus.models import FinalLabel
+from annotation.consensus.reports import vote_table
+from annotation.corpus.methods.highlight import split_sentence
+from annotation.corpus.models.questions import Argument
+from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from annotation.labelling.models.votes import Assignment
+from annotation.quality.actions import quality as actions
+from annotation.quality.forms import ControlChangeForm, ReasonForm
+from annotation.quality.reports.controls import control_detail
+from annotation.quality.reports.controls import controls as control_items
+from annotation.quality.reports.quality import annotator_detail, annotators
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.models import AuditEvent, Rater, Study
+
+from .table import DEFAULT_SORT, FILTERS, filters, heads, sort_people, totals
+
+PER_PAGE = 50
+
+
+@study_page(*RESEARCHERS)
+def quality(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """List the annotators with their control accuracy, and the contested control items."""
+    campaign = _campaign(study, campaign_id)
+    votes = vote_table(campaign, exclude=False)
+    people = annotators(campaign, votes)
+    controls = control_items(campaign, votes)
+    show = request.GET.get("show", "")
+    show = show if show in FILTERS else ""
+    sort = request.GET.get("sort", DEFAULT_SORT)
+    shown = sort_people([each for each in people if FILTERS[show][1](each)], sort)
+    context = _context(study, campaign) | {
+        "totals": totals(people),
+        "heads": heads(sort),
+        "filters": filters(people, show),
+        "show": show,
+        "page": Paginator(shown, PER_PAGE).get_page(request.GET.get("page")),
+        "controls": controls,
+        "contested": [each for each in controls if each.is_contested],
+        "low_left": sum(each.is_low and not each.is_excluded for each in people),
+    }
+    return render(request, "annotation/quality.html", context)
+
+
+@study_page(*RESEARCHERS)
+def annotator(
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, rater_id: uuid.UUID
+) -> HttpResponse:
+    """Show one annotator's labels, controls and times; exclude or reinstate them."""
+    campaign = _campaign(study, campaign_id)
+    rater = get_object_or_404(study.raters, public_id=rater_id)
+    form = ReasonForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        return _decide(request, campaign, rater, form.cleaned_data["reason"])
+    detail = annotator_detail(campaign, rater)
+    if detail is None:
+        raise Http404
+    context = _context(study, campaign) | {
+        "rater": rater,
+        "detail": detail,
+        "one": detail.annotator,
+        "form": form,
+        "page": _labels_page(request, campaign, rater),
+        "history": _history(study, f"{campaign.name}: {rater.pseudonym}"),
+    }
+    status = 422 if form.errors else 200
+    return render(request, "annotation/annotator.html", context, status=status)
+
+
+@study_page(*RESEARCHERS)
+def control(
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, argument_id: uuid.UUID
+) -> HttpResponse:
+    """Show how crowd and experts see one control item; change or retire its known label."""
+    campaign = _campaign(study, campaign_id)
+    argument = get_object_or_404(
+        study.arguments.select_related("comparison"), public_id=argument_id
+    )
+    form = ControlChangeForm(request.POST or None, campaign=campaign)
+    if request.method == "POST" and form.is_valid():
+        _change_controls(request, campaign, argument, form)
+        return redirect("control", study.public_id, campaign.public_id, argument.public_id)
+    detail = control_detail(campaign, argument.pk)
+    if not detail.controls:
+        raise Http404
+    context = _context(study, campaign) | {
+        "argument": argument,
+        "segments": split_sentence(
+            argument.text, argument.comparison.object1, argument.comparison.object2
+        ),
+        "detail": detail,
+        "form": form,
+        "history": _history(
+            study, *(f"{campaign.name}: {each.item.external_id}" for each in detail.controls)
+        ),
+    }
+    status = 422 if form.errors else 200
+    return render(request, "annotation/control.html", context, status=status)
+
+
+def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
+    return get_object_or_404(
+        campaigns_of(study).select_related("guideline"), public_id=campaign_id
+    )
+
+
+def _context(study: Study, campaign: Campaign) -> dict[str, Any]:
+    return {
+        "study": study,
+        "section": "campaigns",
+        "campaign": campaign,
+        "mark_percent": campaign.min_control_accuracy * 100,
+    }
+
+
+def _decide(request: StudyRequest, campaign: Campaign, rater: Rater, reason: str) -> HttpResponse:
+    is_back = request.POST.get("act") == "reinstate"
+    act = actions.reinstate_rater if is_back else actions.exclude_rater
+    act(campaign=campaign, rater=rater, reason=reason, actor=request.user)
+    done = _("Reinstated: the labels count again.") if is_back else _("Excluded. You can undo it.")
+    messages.success(request, done)
+    return redirect("annotator", campaign.study.public_id, campaign.public_id, rater.public_id)
+
+
+@transaction.atomic
+def _change_controls(
+    request: StudyRequest, campaign: Campaign, argument: Argument, form: ControlChangeForm
+) -> None:
+    for item in campaign.items.filter(argument=argument, control_label__isnull=False):
+        actions.replace_control_label(
+            campaign=campaign,
+            item=item,
+            label=form.new_label,
+            reason=form.cleaned_data["reason"],
+            actor=request.user,
+        )
+    messages.success(request, _("Changed. Control accuracies already follow the new key."))
+
+
+def _labels_page(request: StudyRequest, campaign: Campaign, rater: Rater) -> Page:
+    """The annotator's labels, newest first, each with the majority of its argument."""
+    majority = FinalLabel.objects.filter(
+        campaign=campaign, argument=OuterRef("item__argument")
+    ).values("majority_label")
+    labels = (
+        campaign.assignments.filter(rater=rater, state=Assignment.State.ANSWERED)
+        .select_related("item__argument__comparison")
+        .annotate(majority=Subquery(majority), active_seconds=F("active_ms") / 1_000.0)
+        .order_by("-answered_at", "-pk")
+    )
+    return Paginator(labels, PER_PAGE).get_page(request.GET.get("page"))
+
+
+def _history(study: Study, *subjects: str) -> QuerySet[AuditEvent]:
+    return study.audit_events.filter(subject__in=subjects).select_related("actor")[:20]
+
+
+urlpatterns = [
+    path("campaigns/<uuid:campaign_id>/quality/", quality, name="quality"),
+    path("campaigns/<uuid:campaign_id>/annotators/<uuid:rater_id>/", annotator, name="annotator"),
+    path("campaigns/<uuid:campaign_id>/controls/<uuid:argument_id>/", control, name="control"),
+]

@@ -1,0 +1,173 @@
+"""Corpora, searches in them, the CAM service, and arguments taken from either."""
+
+import uuid
+from dataclasses import asdict
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.parsers import MultiPartParser
+from rest_framework.response import Response
+
+from annotation.corpus.models.questions import Comparison
+from annotation.retrieval.actions import corpora, taking
+from annotation.retrieval.actions.search import MOST, search, sentences_of
+from annotation.retrieval.api.bodies import (
+    ComparisonSerializer,
+    CorpusHitSerializer,
+    CorpusSerializer,
+    TakenSerializer,
+)
+from annotation.retrieval.api.filters import CorpusFilter
+from annotation.retrieval.api.inputs import (
+    ColumnsInput,
+    ComparisonInput,
+    CorpusInput,
+    SentencesInput,
+)
+from annotation.retrieval.forms import ComparisonForm, CorpusForm, SearchForm, ready_corpora
+from annotation.retrieval.models import Corpus, CorpusSentence
+from cqa_site.api.inputs import NothingInput, require_valid
+from cqa_site.api.requests import Request
+from cqa_site.api.views import StudyViews
+from cqa_site.web.rest.problems import conflict_on, invalid_on
+from cqa_site.web.rest.strict_filters import refuse_undeclared
+from cqa_site.web.uploads import TooLarge
+
+from .arguments import ComparisonViews
+
+CORPUS = CorpusSerializer
+SEARCH = [
+    OpenApiParameter("corpus", str, description="Id of the corpus; all that are ready."),
+    OpenApiParameter("words", str, enum=["any"], description="Any word of a name will do."),
+    OpenApiParameter("aspect", str, description="The sentence has a word of it."),
+    OpenApiParameter("most", int, description=f"How many at most: 50, up to {MOST}."),
+]
+
+
+class ComparisonListViews(ComparisonViews):
+    """The list, and new comparisons."""
+
+    @extend_schema(
+        request=ComparisonInput,
+        responses={
+            200: ComparisonSerializer,
+            201: ComparisonSerializer,
+        },
+    )
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Make a comparison; one the study has already comes back with 200."""
+        form = ComparisonForm(self.read(ComparisonInput))
+        require_valid(form)
+        is_known = self.rows().filter(**form.cleaned_data).exists()
+        made = taking.make_comparison(study=self.study, actor=request.user, **form.cleaned_data)
+        return self.shown(made, 200 if is_known else 201)
+
+
+class CorpusViews(StudyViews):
+    """The corpora of a study."""
+
+    queryset = Corpus.objects.none()
+    serializer_class = CORPUS
+    filterset_class = CorpusFilter
+
+    def rows(self) -> QuerySet:
+        """By name, without deleted ones."""
+        return self.study.corpora.filter(deleted_at__isnull=True).select_related("job", "study")
+
+    @extend_schema(request=ColumnsInput, responses={202: CORPUS})
+    def check(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Look at the file again, with other columns or encoding; nothing is loaded."""
+        found = self._found(public_id)
+        given = self.read(ColumnsInput)
+        with conflict_on(corpora.CorpusBusy):
+            corpora.request_check(corpus=found, options=given, actor=request.user)
+        return self.shown(self._found(public_id), 202)
+
+    @extend_schema(request=NothingInput, responses={202: CORPUS})
+    def load(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Load the sentences of a checked file in the background."""
+        found = self._found(public_id)
+        self.read(NothingInput)
+        with conflict_on(corpora.CorpusBusy):
+            corpora.request_load(corpus=found, actor=request.user)
+        return self.shown(self._found(public_id), 202)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Delete a corpus; arguments taken from it stay."""
+        with conflict_on(corpora.CorpusBusy):
+            corpora.request_deletion(corpus=self._found(public_id), actor=request.user)
+        return Response(status=204)
+
+    def _found(self, public_id: uuid.UUID) -> Corpus:
+        return get_object_or_404(self.get_queryset(), public_id=public_id)
+
+
+class CorpusUploadViews(CorpusViews):
+    """The list, and uploads as multipart/form-data."""
+
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(request=CorpusInput, responses={202: CORPUS})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Store a file and look at it; see ``found`` when it is checked."""
+        given = self.read(CorpusInput)
+        form = CorpusForm({"name": given["name"]}, {"file": given["file"]})
+        require_valid(form)
+        try:
+            with invalid_on("name", corpora.NameTaken):
+                corpus = corpora.add_corpus(
+                    study=self.study,
+                    name=form.cleaned_data["name"],
+                    file_name=given["file"].name,
+                    chunks=given["file"].chunks(),
+                    actor=request.user,
+                )
+        except TooLarge as reason:
+            raise ValidationError({"file": ["The file is too large."]}) from reason
+        return self.shown(self._found(corpus.public_id), 202)
+
+
+class FindViews(StudyViews):
+    """Sentences of the corpora that name both objects of a comparison."""
+
+    queryset = CorpusSentence.objects.none()
+    serializer_class = CorpusHitSerializer
+    pagination_class = None
+
+    @extend_schema(parameters=SEARCH, responses=CorpusHitSerializer(many=True))
+    def find(self, request: Request, comparison_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Search; sentences that compare come first."""
+        refuse_undeclared(request, SEARCH)
+        comparison = comparison_of(self, comparison_id)
+        form = SearchForm(request.query_params, study=self.study, comparison=comparison)
+        require_valid(form)
+        hits = search(form.corpora(), form.query, form.cleaned_data["most"])
+        known = taking.known_keys(comparison, [hit.key for hit in hits])
+        rows = [
+            {name: getattr(hit, name) for name in ("key", "text", "address", "corpus")}
+            | {"is_comparative": hit.is_comparative, "is_known": hit.key in known}
+            for hit in hits
+        ]
+        return Response(self.get_serializer(rows, many=True).data)
+
+    @extend_schema(request=SentencesInput, responses=TakenSerializer)
+    def take(self, request: Request, comparison_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Make arguments of sentences, by their keys; unknown keys are passed over."""
+        comparison = comparison_of(self, comparison_id)
+        given = self.read(SentencesInput)
+        taken = taking.take_corpus_sentences(
+            comparison=comparison,
+            sentences=sentences_of(ready_corpora(self.study), given["keys"]),
+            actor=request.user,
+        )
+        return Response(asdict(taken))
+
+
+def comparison_of(view: StudyViews, comparison_id: uuid.UUID) -> Comparison:
+    """The comparison of the address, inside the study."""
+    rows = view.study.comparisons.select_related("study")
+    return get_object_or_404(rows, public_id=comparison_id)

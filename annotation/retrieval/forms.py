@@ -1,0 +1,225 @@
+"""Forms of corpora, of the CAM service, and of searches for arguments."""
+
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.template.defaultfilters import filesizeformat
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from annotation.corpus.models.questions import Comparison
+from annotation.retrieval.actions import cam as retrieval_cam
+from annotation.retrieval.actions import search as retrieval_search
+from annotation.retrieval.methods.cam_requests import (
+    MOST_ASPECTS,
+    PLACEHOLDERS,
+    unknown_placeholders,
+)
+from annotation.retrieval.methods.corpus_query import NothingToSearch, Query, build_query, words_of
+from annotation.retrieval.models import Corpus
+from cqa_site.people.models import Study
+from cqa_site.tabular.encodings import ACCEPTED
+
+LONGEST_ASPECT = 100
+
+
+class CorpusForm(forms.Form):
+    """A file of sentences and what to call it."""
+
+    name = forms.CharField(label=lazy("Name"), max_length=120)
+    file = forms.FileField(label=lazy("File"), max_length=255)
+
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["file"].help_text = _(
+            "A text file (.txt) with one sentence per line, or CSV, TSV, JSON Lines or JSON with "
+            "a column of sentences; up to %s."
+        ) % filesizeformat(settings.MAX_UPLOAD_BYTES)
+        self.fields["file"].widget.attrs["accept"] = ".txt,.csv,.tsv,.jsonl,.ndjson,.json,.xlsx"
+
+    def refuse_size(self) -> None:
+        """Say that the file is too large."""
+        limit = filesizeformat(settings.MAX_UPLOAD_BYTES)
+        self.add_error("file", _("Files up to %s are taken; split this one.") % limit)
+
+
+class ColumnsForm(forms.Form):
+    """Which column of a table is the sentence, and which its address."""
+
+    text = forms.ChoiceField(label=lazy("Sentence"))
+    url = forms.ChoiceField(label=lazy("Address it came from"), required=False)
+    encoding = forms.ChoiceField(
+        label=lazy("Encoding"),
+        required=False,
+        choices=[("", lazy("Recognise")), *((name, name) for name in ACCEPTED)],
+    )
+
+    def __init__(self, *args, columns: Sequence[str], **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        choices = [(name, name) for name in columns]
+        self.fields["text"].choices = [("", lazy("Choose")), *choices]
+        self.fields["url"].choices = [("", lazy("None")), *choices]
+        if not columns:  # a text file, or one that could not be opened at all
+            del self.fields["text"], self.fields["url"]
+
+    def clean(self) -> dict:
+        """One column cannot be both."""
+        data = super().clean() or {}
+        if data.get("text") and data.get("text") == data.get("url"):
+            self.add_error("url", _("The sentence itself is in this column."))
+        return data
+
+
+class ServiceForm(forms.Form):
+    """Where the study's CAM service is."""
+
+    address = forms.CharField(
+        label=lazy("Address"),
+        required=False,
+        max_length=500,
+        widget=forms.URLInput(attrs={"spellcheck": "false", "placeholder": "https://"}),
+    )
+
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["address"].help_text = _(
+            "What stands before the question mark, for example https://cam.example/cam-api. "
+            "If the objects belong into the path, write %s there. Plain http works only if the "
+            "operator of this site lists the server in EGRESS_ALLOW."
+        ) % ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+
+    def clean_address(self) -> str:
+        """An address that requests can be sent to, with known placeholders in its path only."""
+        address = self.cleaned_data["address"].strip()
+        if not address:
+            return ""
+        try:
+            parts = urlsplit(address)
+            host, _port = parts.hostname, parts.port
+        except ValueError:
+            raise ValidationError(_("This is no address.")) from None
+        if parts.scheme not in ("https", "http") or not host or len(address.split()) != 1:
+            raise ValidationError(_("An address begins with https:// and names a host."))
+        if parts.username is not None or parts.password is not None or "{" in parts.netloc:
+            raise ValidationError(_("Before the path there is a host, and nothing else."))
+        if parts.query or parts.fragment:
+            raise ValidationError(_("Leave out everything from ? or # on."))
+        if unknown := unknown_placeholders(parts.path):
+            raise ValidationError(_("There is no placeholder {%s}.") % unknown[0])
+        return address
+
+
+class ComparisonForm(forms.ModelForm):
+    """Two objects to find arguments for; whether the study has them already is no fault."""
+
+    class Meta:
+        model = Comparison
+        fields = ["object1", "object2"]
+
+    def clean(self) -> dict:
+        """Two different objects, without white space around them."""
+        data = super().clean() or {}
+        if data.get("object1") and data.get("object1") == data.get("object2"):
+            self.add_error("object2", _("These are not two objects."))
+        return data
+
+
+class SearchForm(forms.Form):
+    """What to look for in the corpora of a study."""
+
+    corpus = forms.ModelChoiceField(
+        label=lazy("Corpus"),
+        required=False,
+        queryset=Corpus.objects.none(),
+        to_field_name="public_id",
+        empty_label=lazy("All"),
+    )
+    words = forms.ChoiceField(
+        label=lazy("A sentence has of each object"),
+        required=False,
+        choices=[("", lazy("the whole name")), ("any", lazy("any word of its name"))],
+    )
+    aspect = forms.CharField(
+        label=lazy("And a word of the aspect"), required=False, max_length=LONGEST_ASPECT
+    )
+    most = forms.IntegerField(
+        label=lazy("At most"), required=False, min_value=1, max_value=retrieval_search.MOST
+    )
+
+    def __init__(self, *args, study: Study, comparison: Comparison, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.comparison = comparison
+        self.query: Query | None = None
+        self.fields["corpus"].queryset = ready_corpora(study)
+        self.fields["most"].widget.attrs["placeholder"] = "50"
+
+    def clean_aspect(self) -> str:
+        """An aspect has a word, if it is there at all."""
+        aspect = self.cleaned_data["aspect"]
+        if aspect and not words_of(aspect):
+            raise ValidationError(_("There is no letter or digit in it."))
+        return aspect
+
+    def clean_most(self) -> int:
+        """Fifty, unless something else is asked for."""
+        return self.cleaned_data["most"] or 50
+
+    def clean(self) -> dict:
+        """Make the query; names without letters cannot be looked for."""
+        data = super().clean() or {}
+        if self.errors:
+            return data
+        try:
+            self.query = build_query(
+                self.comparison.object1,
+                self.comparison.object2,
+                aspect=data["aspect"],
+                any_word=data["words"] == "any",
+            )
+        except NothingToSearch as reason:
+            raise ValidationError(str(reason)[:1].upper() + str(reason)[1:] + ".") from None
+        return data
+
+    def corpora(self) -> list[Corpus]:
+        """The chosen corpus, or all that are ready."""
+        chosen = self.cleaned_data["corpus"]
+        return [chosen] if chosen else list(self.fields["corpus"].queryset)
+
+
+class CamForm(forms.Form):
+    """What to ask a CAM service about a comparison."""
+
+    aspects = forms.CharField(
+        label=lazy("Aspects"),
+        required=False,
+        max_length=MOST_ASPECTS * (LONGEST_ASPECT + 1),
+        help_text=lazy("Up to five, with commas between them; sentences about them score higher."),
+    )
+    weight = forms.IntegerField(
+        label=lazy("Weight of the aspects"), min_value=1, max_value=5, initial=3
+    )
+    most = forms.IntegerField(
+        label=lazy("Sentences per object"),
+        min_value=1,
+        max_value=retrieval_cam.MOST,
+        initial=10,
+    )
+
+    def clean_aspects(self) -> list[str]:
+        """The aspects one by one, each once."""
+        given = (" ".join(part.split()) for part in self.cleaned_data["aspects"].split(","))
+        aspects = list(dict.fromkeys(part for part in given if part))
+        if len(aspects) > MOST_ASPECTS or any(len(part) > LONGEST_ASPECT for part in aspects):
+            raise ValidationError(
+                _("At most %(most)s aspects of up to %(long)s characters.")
+                % {"most": MOST_ASPECTS, "long": LONGEST_ASPECT}
+            )
+        return aspects
+
+
+def ready_corpora(study: Study):
+    """The corpora that can be searched."""
+    return study.corpora.filter(state=Corpus.State.READY, deleted_at__isnull=True)

@@ -1,0 +1,200 @@
+"""The judge that counts: how many references a set covers, or how many of its points are unique.
+
+The kind of the prompt decides which of the two a run asks for; one request a set and replicate.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.db.models import Count
+from django.utils.translation import gettext_lazy as lazy
+
+from argsum.counting.methods.replies import READER_VERSION, NoCount, read_count
+from argsum.counting.methods.scores import CountScore, mean_coverage, mean_redundancy
+from argsum.keypoints.models import SummarySet
+from argsum.metrics.actions.making import upsert
+from argsum.metrics.methods.names import LLM_COVERAGE, LLM_REDUNDANCY
+from argsum.metrics.models import CountingRun, CountReply, MetricScore
+from cqa_site.judging.extraction import Unscored
+from cqa_site.runs.kinds import Ended, Question, Reading, Subject, Subjects
+from cqa_site.runs.models import Call, Reply, Run
+from cqa_site.runs.planning.spread import MOST
+from cqa_site.runs.raters import rater_of
+
+from .prompts import DIMENSIONS, write_request
+from .targets import keys_of, with_texts
+
+KIND = "counting"
+REPLIES, TEMPERATURE = 10, 1.0
+METRICS = {
+    CountReply.Dimension.COVERAGE: LLM_COVERAGE,
+    CountReply.Dimension.UNIQUENESS: LLM_REDUNDANCY,
+}
+SAID = ["count", "reason", "fence", "at"]
+NOTHING_READ = "no reply could be read"
+
+
+class CountingKind:
+    """What the engine asks this app about runs of the kind ``counting``."""
+
+    parser_version = READER_VERSION
+    values_title = lazy("Counts:")
+    dominance = MOST
+
+    def begin(self, run: Run) -> None:
+        """Tie the run to the rater as which it stands beside people."""
+        CountingRun.objects.create(run=run, rater=rater_of(run))
+
+    def subjects(self, run: Run) -> Sequence[Subject]:
+        """One subject a set."""
+        keys = keys_of(run.study, run.spec["target"], run.spec["seed"])
+        return Subjects("s", keys, range(len(keys)))
+
+    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[Question]:
+        """Write the prompts; three queries."""
+        found = with_texts(run.study, [subject.ids[0] for subject in subjects])
+        return [write_request(run.prompt, found[subject.ids[0]]) for subject in subjects]
+
+    def read(self, run: Run, call: Call, reply: Reply) -> Reading:
+        """Read the count of one reply."""
+        try:
+            return Reading(
+                value=read_count(reply.text, reply.finish_reason, refusal=reply.refusal)
+            )
+        except NoCount as problem:
+            return Reading(
+                reason=problem.reason,
+                is_refusal=problem.reason == Unscored.REFUSED.value,
+                is_truncated=problem.reason == Unscored.TRUNCATED.value,
+            )
+
+    def store(self, run: Run, ended: Sequence[Ended]) -> None:
+        """One row a call; then the score of every set that it is about."""
+        CountReply.objects.bulk_create(
+            [_row(run, one) for one in ended],
+            update_conflicts=True,
+            unique_fields=["run", "summary_set", "dimension", "replicate"],
+            update_fields=["call", *SAID],
+        )
+        upsert(iter(scores_of(run, {one.call.subject_ids[0] for one in ended})))
+
+    def values(self, run: Run) -> dict[str, int]:
+        """How often each count was given."""
+        rows = run.count_replies.filter(count__isnull=False).order_by("count")
+        counts = rows.values_list("count").annotate(n=Count("pk"))
+        return {f"{count:g}": n for count, n in counts}
+
+    def texts(self, run: Run) -> Sequence[str]:
+        """Counts, no prose."""
+        return ()
+
+    def check(self, run: Run) -> list[str]:
+        """Every ended call has its one row, under its own fence and as its reply says."""
+        problems = []
+        kept = {row.call_id: row for row in run.count_replies.all()}
+        ended = run.calls.filter(state__in=(Call.State.DONE, Call.State.UNSCORED))
+        for call in ended.select_related("reply").order_by("pk").iterator(500):
+            row = kept.pop(call.pk, None)
+            if row is None or row.fence != call.fence:
+                problems.append(f"call {call.pk} has not the one count of its last attempt")
+            elif row.count is not None and (
+                call.reply is None or self.read(run, call, call.reply).value != row.count
+            ):
+                problems.append(f"count {row.pk} is not what its reply says")
+        again = set(run.calls.filter(state__in=Call.OPEN).values_list("pk", flat=True))
+        cancelled = run.calls.filter(state=Call.State.CANCELLED, fence__gt=0)
+        again |= set(cancelled.values_list("pk", flat=True))
+        problems += [f"call {pk} has a count and is not over" for pk in {*kept} - again]
+        return problems + _wrong_scores(run)
+
+
+def dimension_of(run: Run) -> str:
+    """What a run counts."""
+    return DIMENSIONS[run.prompt.kind]
+
+
+def setting_of(run: Run) -> str:
+    """What tells the scores of one run from those of another."""
+    return f"#{run.number} {run.spec['model']}"[:200]
+
+
+def scores_of(run: Run, sets: Iterable[int]) -> list[MetricScore]:
+    """The score of each set from all replies about it; two queries."""
+    keys = set(sets)
+    replies: dict[int, list[float | None]] = {key: [] for key in keys}
+    rows = run.count_replies.filter(summary_set__in=keys).order_by("summary_set", "replicate")
+    for key, count in rows.values_list("summary_set", "count"):
+        replies[key].append(count)
+    dimension = dimension_of(run)
+    sizes = _sizes(keys, dimension)
+    return [
+        _score(run, key, replies[key], sizes[key], dimension)
+        for key in sorted(keys)
+        if replies[key] and sizes.get(key)
+    ]
+
+
+def _sizes(keys: set[int], dimension: str) -> dict[int, int]:
+    """Set → its references or its summaries, whichever a count cannot pass."""
+    of = "cell__key_points" if dimension == CountReply.Dimension.COVERAGE else "summaries"
+    rows = SummarySet.objects.filter(pk__in=keys).order_by()
+    return dict(rows.values_list("pk").annotate(n=Count(of)))
+
+
+def _score(
+    run: Run, key: int, replies: Sequence[float | None], size: int, dimension: str
+) -> MetricScore:
+    is_coverage = dimension == CountReply.Dimension.COVERAGE
+    found: CountScore = (mean_coverage if is_coverage else mean_redundancy)(replies, size)
+    return MetricScore(
+        summary_set_id=key,
+        metric=METRICS[CountReply.Dimension(dimension)],
+        setting=setting_of(run),
+        value=found.value,
+        reason="" if found.value is not None else NOTHING_READ,
+        run=run,
+        details={
+            "replies": found.n,
+            "unparsable": found.unparsable,
+            "clipped": found.clipped,
+            "most": size,
+            "temperature": run.spec["params"].get("temperature"),
+        },
+    )
+
+
+def _row(run: Run, one: Ended) -> CountReply:
+    value: Any = one.reading.value
+    return CountReply(
+        run=run,
+        call=one.call,
+        summary_set_id=one.call.subject_ids[0],
+        dimension=dimension_of(run),
+        replicate=one.call.replicate,
+        count=None if one.reading.reason else value,
+        reason=one.reading.reason[:40],
+        fence=one.fence,
+    )
+
+
+def _wrong_scores(run: Run) -> list[str]:
+    """Stored scores that the replies do not give."""
+    stored = dict(run.metric_scores.values_list("summary_set", "value"))
+    made = {each.summary_set_id: each.value for each in scores_of(run, stored)}
+    counted = set(run.count_replies.values_list("summary_set", flat=True))
+    problems = [f"set {key} has replies and no score" for key in sorted(counted - set(stored))]
+    for key, value in stored.items():
+        said = made.get(key)
+        if (value is None) != (said is None) or abs((value or 0) - (said or 0)) > 1e-9:
+            problems.append(f"the score of set {key} is not what its replies say")
+    return problems
+
+
+def clipped_and_unparsable(run: Run) -> Counter[str]:
+    """How many replies of a run were read, clipped and not read."""
+    found: Counter[str] = Counter()
+    for details in run.metric_scores.values_list("details", flat=True):
+        for name in ("replies", "clipped", "unparsable"):
+            found[name] += details.get(name, 0)
+    return found

@@ -1,0 +1,24 @@
+"""What a file of counts asks: into which dataset its sets go, and whose the counts are."""
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from argsum.counting.imports.entries import LONGEST_NAME
+
+
+class CountImportForm(forms.Form):
+    """Dataset and rater."""
+
+    dataset = forms.CharField(
+        label=_("Name of the dataset"),
+        max_length=LONGEST_NAME,
+        help_text=_(
+            "Topics are found in it by their text and stance. A dataset that does not exist is "
+            "made, with the topics and references of the file and without arguments."
+        ),
+    )
+    rater = forms.CharField(
+        label=_("Whose counts"),
+        max_length=LONGEST_NAME,
+        help_text=_("A short name that says nothing about the person, such as A1."),
+    )

@@ -1,0 +1,94 @@
+"""The form of a counting round."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as lazy
+
+from argsum.counting.actions.kind import COUNTING
+from argsum.counting.actions.rounds import ALL, MOST_SETS, ONE, Plan
+from argsum.datasets.models import Cell, Dataset
+from cqa_site.rounds.plan_form import PlanForm
+
+PER_CELL = [
+    (ONE, lazy("One of every system and cell, drawn among its settings")),
+    (ALL, lazy("Every set that matches")),
+]
+
+
+class RoundForm(PlanForm):
+    """Everything that a draft round decides."""
+
+    kind = COUNTING
+    groups = (
+        (
+            lazy("Which sets"),
+            (
+                ("dataset", "split"),
+                ("systems",),
+                ("per_cell", "setting"),
+                ("size", "seed"),
+                ("leave_out_used",),
+            ),
+        ),
+        (
+            lazy("How they are judged"),
+            (("raters", "lease_minutes"), ("repeat_share",), ("instructions",)),
+        ),
+    )
+
+    dataset = forms.ModelChoiceField(
+        label=lazy("Dataset"),
+        queryset=Dataset.objects.none(),
+        to_field_name="public_id",
+        required=False,
+        empty_label=lazy("All datasets"),
+    )
+    split = forms.ChoiceField(
+        label=lazy("Split"),
+        choices=[("", lazy("Any split")), *Cell.Split.choices[1:]],
+        required=False,
+    )
+    systems = forms.MultipleChoiceField(
+        label=lazy("Only sets of"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=lazy("None chosen means all systems."),
+    )
+    setting = forms.CharField(
+        label=lazy("Only settings that contain"),
+        max_length=200,
+        required=False,
+        help_text=lazy("For example “threshold=0.5”. Empty means any."),
+    )
+    per_cell = forms.ChoiceField(label=lazy("Which sets"), choices=PER_CELL, initial=ONE)
+    size = forms.IntegerField(
+        label=lazy("How many sets"),
+        required=False,
+        min_value=1,
+        max_value=MOST_SETS,
+        help_text=lazy("Empty takes all of these; a number draws so many of them at random."),
+    )
+    leave_out_used = forms.BooleanField(
+        label=lazy("Leave out sets that another round holds"), required=False
+    )
+    raters = forms.IntegerField(
+        label=lazy("People who judge each set"),
+        min_value=1,
+        max_value=20,
+        initial=3,
+        help_text=lazy("With one there is no agreement to look at."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        study = self.study
+        self.fields["dataset"].queryset = study.argument_datasets.all()
+        names = study.summary_sets.order_by("system").values_list("system", flat=True).distinct()
+        self.fields["systems"].choices = [(name, name) for name in names]
+
+    def plan(self) -> Plan:
+        """The cleaned fields as the action takes them."""
+        data = dict(self.cleaned_data)
+        data["systems"] = tuple(data["systems"])
+        return Plan(**data)

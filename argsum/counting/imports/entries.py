@@ -1,0 +1,39 @@
+"""One judgement as a file states it, and what it goes into."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, ClassVar
+
+from annotation.imports.actions.rows import Extra
+from argsum.counting.methods.released_rows import CountedSet
+
+BOOK = "counts"
+# Where sets come from that a file of counts brings; a set is known by its cell and system.
+SOURCE = "human counts"
+# Files of several people are about the same sets, so the name of a file names no dataset.
+DATASET = "Judged by people"
+LONGEST_NAME = 120
+
+
+def dataset_of(options: Mapping[str, Any]) -> str:
+    """The name of the dataset asked for."""
+    return (str(options.get("dataset") or "").strip() or DATASET)[:LONGEST_NAME]
+
+
+def rater_of(options: Mapping[str, Any], file_name: str) -> str:
+    """The name of the rater asked for, or the file's without its ending."""
+    asked = str(options.get("rater") or "").strip()
+    return (asked or PurePath(file_name).stem or file_name)[:LONGEST_NAME]
+
+
+@dataclass(frozen=True, slots=True)
+class CountEntry(Extra):
+    """One rater's counts for one set; known by set and rater."""
+
+    book: ClassVar[str] = BOOK
+
+    dataset: str
+    source: str
+    rater: str
+    counted: CountedSet

@@ -1,0 +1,131 @@
+"""People's judgements of summary sets: marks, and the counts that follow from them."""
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+from cqa_site.rounds.models import Item, KeptDraft, Round, Sheet, SheetEvent, Slot
+
+from ..keypoints.models import SummarySet
+
+
+class CountingRound(Round):
+    """Summary sets given to people; each set to ``raters`` of them."""
+
+    kind_name = "count"
+
+    raters = models.PositiveSmallIntegerField(
+        _("people who judge each set"),
+        default=3,
+        validators=[MinValueValidator(1), MaxValueValidator(20)],
+    )
+
+
+class CountingItem(Item):
+    """One set of a round."""
+
+    round = models.ForeignKey(CountingRound, models.CASCADE, related_name="items", db_index=False)
+    summary_set = models.ForeignKey(SummarySet, models.PROTECT, related_name="counting_items")
+
+    class Meta(Item.Meta):
+        constraints = [
+            *Item.Meta.constraints,
+            models.UniqueConstraint(fields=["round", "summary_set"], name="counting_item_once"),
+        ]
+
+
+class CountingSlot(Slot):
+    """One of the sheets that a set asks for."""
+
+    round = models.ForeignKey(CountingRound, models.CASCADE, related_name="slots")
+    item = models.ForeignKey(CountingItem, models.CASCADE, related_name="slots", db_index=False)
+
+
+class CountSheet(Sheet):
+    """One rater's judgement of one set.
+
+    ``marks`` is what the rater marked: ``{"references": {"0": {"level": "full" | "part" | "none"
+    | "", "by": [0, 2]}, …}, "groups": [[0, 3], [1], …], "partly": [2, …], "empty": [4, …]}`` with
+    positions of references and summaries; ``partly`` lists summaries whose group partly repeats
+    another, ``empty`` those that say nothing. The counts follow from them by the server
+    (`argsum.counting.methods.marks`) or were typed directly.
+    A count of None beside ``…_unsure`` is the rater's -1: it enters no statistic.
+    """
+
+    kind_name = "count"
+
+    study = models.ForeignKey(
+        "people.Study", models.CASCADE, related_name="count_sheets", db_index=False
+    )
+    summary_set = models.ForeignKey(SummarySet, models.PROTECT, related_name="count_sheets")
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="count_sheets")
+    # Where it comes from: a round, or a file with a position.
+    round = models.ForeignKey(
+        CountingRound, models.CASCADE, null=True, related_name="sheets", db_index=False
+    )
+    slot = models.OneToOneField(CountingSlot, models.PROTECT, null=True, related_name="sheet")
+    marks = models.JSONField(default=dict)
+    covered = models.FloatField(null=True)
+    covered_is_typed = models.BooleanField(default=False)
+    covered_is_unsure = models.BooleanField(default=False)
+    unique = models.FloatField(null=True)
+    unique_is_typed = models.BooleanField(default=False)
+    unique_is_unsure = models.BooleanField(default=False)
+    # Of the set when the sheet was made, so that the database itself can guard the counts.
+    references = models.PositiveSmallIntegerField()
+    summaries = models.PositiveSmallIntegerField()
+    # Shares, 0–1; imported ones may be all that is known.
+    coverage = models.FloatField(null=True)
+    redundancy = models.FloatField(null=True)
+
+    class Meta(Sheet.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["round", "rater", "summary_set", "replicate"],
+                name="count_sheet_once_per_round",
+            ),
+            models.UniqueConstraint(
+                fields=["study", "source", "position", "rater"],
+                condition=~Q(source=""),
+                name="count_sheet_imported_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(round__isnull=False, source="")
+                | (Q(round__isnull=True) & ~Q(source="")),
+                name="count_sheet_has_one_origin",
+            ),
+            models.CheckConstraint(
+                condition=Q(covered__isnull=True)
+                | Q(covered__gte=0, covered__lte=F("references")),
+                name="count_sheet_covered_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(unique__isnull=True) | Q(unique__gte=0, unique__lte=F("summaries")),
+                name="count_sheet_unique_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(coverage__isnull=True) | Q(coverage__gte=0, coverage__lte=1),
+                name="count_sheet_coverage_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(redundancy__isnull=True) | Q(redundancy__gte=0, redundancy__lte=1),
+                name="count_sheet_redundancy_range",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["study", "state", "rater"]),
+            models.Index(fields=["round", "state", "id"]),
+        ]
+
+
+class CountEvent(SheetEvent):
+    """One submission of a person's sheet."""
+
+    sheet = models.ForeignKey(CountSheet, models.CASCADE, related_name="events")
+
+
+class KeptCount(KeptDraft):
+    """A draft of a count sheet that met a newer one."""
+
+    sheet = models.ForeignKey(CountSheet, models.CASCADE, related_name="kept")

@@ -1,0 +1,105 @@
+"""Count sheets for researchers: the list, the file, and one sheet beside the others of its set."""
+
+import uuid
+from functools import partial
+from tempfile import TemporaryFile
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import FileResponse, Http404, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import path
+from django.views.decorators.http import require_safe
+
+from argsum.counting.models import CountingRound
+from argsum.counting.reports.sheets import (
+    TYPES,
+    Asked,
+    beside_sheet,
+    export_rows,
+    is_counted,
+    rater_name,
+    sheet_or_404,
+    shown_sheets,
+)
+from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
+from cqa_site.people.models import Study
+from cqa_site.tabular import write_csv, write_jsonl
+
+PER_PAGE = 50
+FILTERS = {
+    "round": "counting_round",
+    "rater": "rater",
+    "dataset": "dataset",
+    "set": "summary_set",
+}
+CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def counting_sheets(request: StudyRequest, study: Study) -> HttpResponseBase:
+    """List the sheets that were asked for, or give them as a file."""
+    sheets = shown_sheets(study, _asked(request))
+    format = request.GET.get("format", "")
+    if format in CONTENT_TYPES:
+        return _file(request, study, sheets, format)
+    page = Paginator(sheets, PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "study": study,
+        "section": "key_points",
+        "page": page,
+        "rows": [(sheet, rater_name(sheet.rater), is_counted(sheet)) for sheet in page],
+        "filters": {name: request.GET.get(name, "") for name in FILTERS},
+        "rounds": CountingRound.objects.filter(study=study).values_list("public_id", "name"),
+        "datasets": study.argument_datasets.values_list("public_id", "name"),
+    }
+    return render(request, "argsum/counting_sheets.html", context)
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def count_sheet(request: StudyRequest, study: Study, count_id: uuid.UUID) -> HttpResponse:
+    """Show one sheet with what others marked on the same set."""
+    sheet = sheet_or_404(study, count_id)
+    context = {
+        "study": study,
+        "section": "key_points",
+        "sheet": sheet,
+        "is_counted": is_counted(sheet),
+        **beside_sheet(sheet),
+    }
+    return render(request, "argsum/count_sheet.html", context)
+
+
+def _asked(request: StudyRequest) -> Asked:
+    """Ids from the address; raises Http404 for what is none."""
+    given = {field: request.GET.get(name, "") for name, field in FILTERS.items()}
+    try:
+        return Asked(**{name: uuid.UUID(value) for name, value in given.items() if value})
+    except ValueError as problem:
+        raise Http404 from problem
+
+
+def _file(request: StudyRequest, study: Study, sheets: Any, format: str) -> FileResponse:
+    is_raw = bool(request.GET.get("raw"))
+    write: Any = {"csv": partial(write_csv, for_spreadsheets=not is_raw), "jsonl": write_jsonl}
+    # Closed, and gone, with the response.
+    target = TemporaryFile()  # noqa: SIM115
+    write[format](target, list(TYPES), export_rows(sheets))
+    target.seek(0)
+    name = f"count-sheets.{format}"
+    record(study=study, actor=request.user, verb="count_sheets_exported", subject=name)
+    response = FileResponse(
+        target, as_attachment=True, filename=name, content_type=CONTENT_TYPES[format]
+    )
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    return response
+
+
+urlpatterns = [
+    path("key-points/sheets/", counting_sheets, name="counting_sheets"),
+    path("key-points/sheets/<uuid:count_id>/", count_sheet, name="count_sheet"),
+]

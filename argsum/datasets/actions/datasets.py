@@ -1,0 +1,74 @@
+"""Change which steps of preprocessing apply to a dataset, or forget it; only while unused."""
+
+from collections.abc import Iterable
+
+from django.db import transaction
+from django.db.models import ProtectedError
+from django.utils.translation import gettext as _
+
+from argsum.datasets.actions.preparing import prepare_dataset
+from argsum.datasets.models import Dataset
+from argsum.keypoints.models import SummarySet
+from cqa_site.people.access import record
+from cqa_site.people.models import User
+
+
+class DatasetInUse(Exception):
+    """Something was computed or counted from it, so it stays as it is; the message says what."""
+
+
+def uses_of(dataset: Dataset) -> tuple[int, int]:
+    """Runs of systems over the dataset, and imported sets of summaries of its cells."""
+    imported = SummarySet.objects.filter(cell__dataset=dataset, system_run__isnull=True)
+    return dataset.system_runs.count(), imported.count()
+
+
+def is_frozen(dataset: Dataset) -> bool:
+    """Whether its arguments, key points and recipe have to stay as they are."""
+    return any(uses_of(dataset))
+
+
+@transaction.atomic
+def change_recipe(*, dataset: Dataset, steps: Iterable[str], actor: User | None) -> Dataset:
+    """Preprocess again with other steps.
+
+    Raises DatasetInUse, and ValueError for an unknown step.
+    """
+    held = _held(dataset)
+    before = held.recipe.get("steps")
+    prepare_dataset(held, steps=steps)
+    if held.recipe["steps"] != before:
+        _record(held, actor, "dataset_prepared", steps=held.recipe["steps"])
+    return held
+
+
+@transaction.atomic
+def delete_dataset(*, dataset: Dataset, actor: User | None) -> None:
+    """Forget a dataset with its cells; raises DatasetInUse."""
+    held = _held(dataset)
+    cells = held.cells.count()
+    try:
+        held.delete()
+    except ProtectedError as error:
+        raise DatasetInUse(in_use(held)) from error
+    _record(held, actor, "dataset_deleted", cells=cells)
+
+
+def in_use(dataset: Dataset) -> str:
+    """Why a dataset stays as it is."""
+    return (
+        _("“%s” was summarized, or summaries of it were imported, so it stays as it is.")
+        % dataset.name
+    )
+
+
+def _held(dataset: Dataset) -> Dataset:
+    """The row, locked against a run that starts meanwhile; raises DatasetInUse."""
+    held = Dataset.objects.select_for_update().get(pk=dataset.pk)
+    if is_frozen(held):
+        raise DatasetInUse(in_use(held))
+    return held
+
+
+def _record(dataset: Dataset, actor: User | None, verb: str, **facts: object) -> None:
+    record(study=dataset.study, actor=actor, verb=verb, subject=dataset.name, **facts)

@@ -1,0 +1,226 @@
+"""Datasets, their cells and arguments; files come in through ``imports``."""
+
+import uuid
+from typing import Any
+
+from django.db.models import Prefetch, QuerySet
+from django.shortcuts import get_object_or_404
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.response import Response
+
+from argsum.datasets.actions.datasets import DatasetInUse, change_recipe, delete_dataset
+from argsum.datasets.methods.preprocessing import STEPS
+from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch
+from argsum.datasets.reports.cells import (
+    KEPT_ONLY,
+    LEFT_OUT_ONLY,
+    arguments_of,
+    key_points_of,
+    shown_arguments,
+)
+from argsum.datasets.reports.datasets import cell_rows, dataset_rows, datasets_of
+from cqa_site.api.inputs import Input
+from cqa_site.api.requests import Request
+from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.api.views import StudyViews
+from cqa_site.web.rest.problems import conflict_on
+
+
+class FunnelSerializer(serializers.Serializer):
+    """Arguments of one split before the first step and after each."""
+
+    split = serializers.CharField()
+    cells = serializers.IntegerField()
+    counts = serializers.SerializerMethodField()
+
+    def get_counts(self, funnel: Any) -> dict[str, int]:
+        """``read`` and then each step."""
+        return {step.key: step.left for step in funnel.steps}
+
+
+class DatasetSerializer(ReadSerializer):
+    """A dataset; its funnel stands at its own address."""
+
+    recipe = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Dataset
+        fields = ["id", "name", "source", "recipe", "created_at"]
+
+    def get_recipe(self, dataset: Dataset) -> list[str]:
+        """Steps of preprocessing that apply."""
+        return list(dataset.recipe.get("steps", STEPS))
+
+
+class DatasetDetailSerializer(serializers.Serializer):
+    """A dataset with what every step left."""
+
+    dataset = DatasetSerializer()
+    funnels = FunnelSerializer(many=True)
+    key_points = serializers.IntegerField()
+    runs = serializers.IntegerField()
+    imported_sets = serializers.IntegerField()
+    is_frozen = serializers.BooleanField()
+
+
+class RecipeInput(Input):
+    """Steps that apply; ``unique`` always does."""
+
+    steps = serializers.ListField(child=serializers.ChoiceField(STEPS), max_length=len(STEPS))
+
+
+class CellSerializer(ReadSerializer):
+    """One topic and stance."""
+
+    dataset = public_id("dataset")
+
+    class Meta:
+        model = Cell
+        fields = ["id", "dataset", "topic", "stance", "split", "position"]
+
+
+class KeyPointSerializer(serializers.Serializer):
+    """A reference key point, with how many arguments match it."""
+
+    id = serializers.UUIDField(source="public_id")
+    position = serializers.IntegerField()
+    name = serializers.CharField()
+    text = serializers.CharField()
+    matched = serializers.IntegerField()
+    matched_kept = serializers.IntegerField()
+
+
+class CellDetailSerializer(serializers.Serializer):
+    """A cell with its key points, and its arguments by why they are left out ("" is kept)."""
+
+    cell = CellSerializer()
+    arguments = serializers.IntegerField()
+    kept = serializers.IntegerField()
+    reasons = serializers.DictField(child=serializers.IntegerField())
+    key_points = KeyPointSerializer(many=True)
+
+
+class CellArgumentSerializer(ReadSerializer):
+    """One argument; a key point in neither list is undecided."""
+
+    matches = serializers.SerializerMethodField()
+    differs = serializers.SerializerMethodField()
+
+    class Meta:
+        model = CellArgument
+        fields = ["id", "position", "name", "text", "quality", "left_out", "matches", "differs"]
+
+    def get_matches(self, argument: CellArgument) -> list[int]:
+        """Positions of the key points that it matches."""
+        return [each.key_point.position for each in argument.labels if each.is_match]
+
+    def get_differs(self, argument: CellArgument) -> list[int]:
+        """Positions of those that it does not match."""
+        return [each.key_point.position for each in argument.labels if not each.is_match]
+
+
+class CellFilter(filters.FilterSet):
+    """Cells of one split or stance."""
+
+    split = filters.ChoiceFilter(choices=Cell.Split.choices)
+    stance = filters.ChoiceFilter(choices=Cell.Stance.choices)
+
+
+_SHOWN = [(KEPT_ONLY, "kept"), (LEFT_OUT_ONLY, "left out"), *CellArgument.LeftOut.choices[1:]]
+
+
+class ArgumentFilter(filters.FilterSet):
+    """Arguments that are kept, left out, or left out for one reason."""
+
+    show = filters.ChoiceFilter(choices=_SHOWN, method="shown")
+
+    def shown(self, rows: QuerySet, _name: str, value: str) -> QuerySet:
+        """As on the page of the cell."""
+        return shown_arguments(rows, value)
+
+
+class DatasetViews(StudyViews):
+    """Datasets of the study."""
+
+    queryset = Dataset.objects.none()
+    serializer_class = DatasetSerializer
+
+    def rows(self) -> QuerySet[Dataset]:
+        """By name."""
+        return datasets_of(self.study)
+
+    @extend_schema(responses=DatasetDetailSerializer)
+    def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """One dataset with its funnel."""
+        return self._shown(self._found(public_id))
+
+    @extend_schema(request=RecipeInput, responses=DatasetDetailSerializer)
+    def recipe(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Preprocess again with other steps; 409 once something rests on the dataset."""
+        found = self._found(public_id)
+        steps = self.read(RecipeInput)["steps"]
+        with conflict_on(DatasetInUse):
+            changed = change_recipe(dataset=found, steps=steps, actor=request.user)
+        return self._shown(changed)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Forget a dataset; 409 once something rests on it."""
+        with conflict_on(DatasetInUse):
+            delete_dataset(dataset=self._found(public_id), actor=request.user)
+        return Response(status=204)
+
+    def _found(self, public_id: uuid.UUID) -> Dataset:
+        return get_object_or_404(self.get_queryset(), public_id=public_id)
+
+    def _shown(self, dataset: Dataset) -> Response:
+        return Response(DatasetDetailSerializer(dataset_rows([dataset])[0]).data)
+
+
+class CellViews(StudyViews):
+    """Cells of one dataset, or one cell by its own id."""
+
+    queryset = Cell.objects.none()
+    serializer_class = CellSerializer
+    filterset_class = CellFilter
+
+    def rows(self) -> QuerySet[Cell]:
+        """By position; raises 404 if the dataset is not of this study."""
+        rows = Cell.objects.filter(dataset__study=self.study).select_related("dataset")
+        if "dataset_id" not in self.kwargs:
+            return rows
+        dataset = get_object_or_404(datasets_of(self.study), public_id=self.kwargs["dataset_id"])
+        return rows.filter(dataset=dataset)
+
+    @extend_schema(responses=CellDetailSerializer)
+    def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """One cell with its key points and how many arguments are kept."""
+        cell = get_object_or_404(self.get_queryset(), public_id=public_id)
+        row = cell_rows([cell])[0]
+        shown = {
+            "cell": cell,
+            "arguments": row.arguments,
+            "kept": row.kept,
+            "reasons": row.reasons,
+            "key_points": key_points_of(cell),
+        }
+        return Response(CellDetailSerializer(shown).data)
+
+
+class CellArgumentViews(StudyViews):
+    """Arguments of one cell."""
+
+    queryset = CellArgument.objects.none()
+    serializer_class = CellArgumentSerializer
+    filterset_class = ArgumentFilter
+
+    def rows(self) -> QuerySet[CellArgument]:
+        """By position; raises 404 if the cell is not of this study."""
+        cells = Cell.objects.filter(dataset__study=self.study)
+        cell = get_object_or_404(cells, public_id=self.kwargs["cell_id"])
+        labels = KeyPointMatch.objects.select_related("key_point").order_by("key_point__position")
+        return arguments_of(cell).prefetch_related(
+            Prefetch("matches", queryset=labels, to_attr="labels")
+        )

@@ -1,0 +1,59 @@
+"""Forms of datasets: the name at import, the steps of the recipe, and what of a cell to show."""
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from argsum.datasets.imports.entries import LONGEST_NAME
+from argsum.datasets.methods.preprocessing import ONE_KEY_POINT, ONE_SENTENCE
+from argsum.datasets.models import Cell, CellArgument
+from argsum.datasets.reports.cells import KEPT_ONLY, LEFT_OUT_ONLY
+
+
+class DatasetNameForm(forms.Form):
+    """Into which dataset a file goes."""
+
+    dataset = forms.CharField(
+        label=_("Name of the dataset"),
+        max_length=LONGEST_NAME,
+        required=False,
+        help_text=_("Found by name and filled up, or made. Empty: the file's name."),
+    )
+
+
+class RecipeForm(forms.Form):
+    """Which steps of preprocessing apply; that arguments are unique always does."""
+
+    steps = forms.MultipleChoiceField(
+        label=_("An argument takes part if it"),
+        required=False,
+        choices=[
+            (ONE_KEY_POINT, _("matches exactly one reference key point")),
+            (ONE_SENTENCE, _("is exactly one sentence")),
+        ],
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("Cells without reference key points are not asked for the first."),
+    )
+
+
+class CellFilterForm(forms.Form):
+    """Which arguments of a cell to show."""
+
+    show = forms.ChoiceField(
+        label=_("Arguments"),
+        required=False,
+        choices=[
+            ("", _("All")),
+            (KEPT_ONLY, _("Kept")),
+            (LEFT_OUT_ONLY, _("Left out")),
+            *((key, name) for key, name in CellArgument.LeftOut.choices if key),
+        ],
+    )
+    q = forms.CharField(label=_("Text contains"), required=False, max_length=200)
+    key_point = forms.TypedChoiceField(
+        label=_("Matches key point"), required=False, coerce=int, empty_value=None
+    )
+
+    def __init__(self, *args, cell: Cell, key_points: list, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        numbered = [(each.position, f"{each.position} · {each.text[:60]}") for each in key_points]
+        self.fields["key_point"].choices = [("", _("Any or none")), *numbered]

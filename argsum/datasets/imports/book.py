@@ -1,0 +1,168 @@
+"""Datasets of a file: compared with what is stored cell by cell, and filled up.
+
+An argument or key point is known by its cell and text, a match by its pair. What differs, also a
+quality where none is stored, is replaced only if that was asked for.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.imports.actions import ImportRefused
+from annotation.imports.actions.rows import Flag
+from argsum.datasets.actions.datasets import in_use, is_frozen
+from argsum.datasets.actions.preparing import prepare_dataset, usual_steps
+from argsum.datasets.methods.preprocessing import prepare, summed
+from argsum.datasets.methods.raw_cells import RawCell
+from argsum.datasets.models import Cell, Dataset
+
+from .entries import BOOK, CellEntry, funnel_words
+from .stored import StoredCell, stored_cells
+from .writing import write_cell
+
+if TYPE_CHECKING:
+    from annotation.imports.actions.reconcile import Reconciliation
+
+
+class DatasetBook:
+    """One pass over one file, which makes or fills one dataset."""
+
+    def __init__(self, work: "Reconciliation") -> None:
+        self.work = work
+        self._dataset: Dataset | None = None
+        self._is_frozen = False
+        self._is_changed = False
+        self._last_position = 0
+        self._unrated = 0
+        self._cells: list[RawCell] = []
+
+    def take(self, entries: Sequence[CellEntry]) -> None:
+        """Compare a piece of the file."""
+        dataset = self._dataset or self._open(entries[0])
+        stored = stored_cells(dataset, [entry.cell for entry in entries])
+        for entry in entries:
+            self._take_cell(entry, stored.get((entry.cell.topic, entry.cell.stance)))
+
+    def finish(self) -> None:
+        """Refuse a change of what was used, say what preprocessing leaves, and prepare it."""
+        if self._dataset is None:
+            return
+        if self._is_frozen and self._is_changed:
+            raise ImportRefused(
+                in_use(self._dataset) + " " + _("Import the file under another name.")
+            )
+        steps = self._steps(self._dataset)
+        self.work.outcome.notes.extend([*self._funnels(steps), *self._missing_qualities()])
+        if self.work.write and self._is_changed:
+            prepare_dataset(self._dataset, steps=steps, repeats=self._repeats(self._dataset))
+
+    # -- the dataset --------------------------------------------------------------------------
+
+    def _open(self, entry: CellEntry) -> Dataset:
+        found = Dataset.objects.filter(study=self.work.study, name=entry.dataset)
+        if self.work.write:
+            found = found.select_for_update()
+        dataset = found.first()
+        if dataset is None:
+            dataset = Dataset(
+                study=self.work.study,
+                name=entry.dataset,
+                source=entry.source,
+                created_by=self.work.actor,
+            )
+            if self.work.write:
+                dataset.save()
+        else:
+            self._is_frozen = is_frozen(dataset)
+            last = dataset.cells.order_by("-position").values_list("position", flat=True).first()
+            self._last_position = last or 0
+        self._dataset = dataset
+        return dataset
+
+    def _steps(self, dataset: Dataset) -> Sequence[str]:
+        """Those chosen before, else the usual ones for what the file holds."""
+        has_key_points = any(cell.key_points for cell in self._cells)
+        return dataset.recipe.get("steps") or usual_steps(has_key_points=has_key_points)
+
+    def _funnels(self, steps: Sequence[str]) -> list[str]:
+        """What is left of the file in each split."""
+        counts = defaultdict(list)
+        for cell in self._cells:
+            texts = [argument.text for argument in cell.arguments]
+            prepared = prepare(texts, cell.matched(), steps=steps, repeats=cell.repeats)
+            counts[cell.split].append(prepared.counts)
+        return [
+            f"{split or _('Arguments')}: {funnel_words(summed(each))}"
+            for split, each in counts.items()
+        ]
+
+    def _repeats(self, dataset: Dataset) -> Counter[str]:
+        """Arguments that one file named twice, by split; the same file again adds none."""
+        found: Counter[str] = Counter()
+        for cell in self._cells:
+            found[cell.split] += cell.repeats
+        before: Counter[str] = Counter(dataset.recipe.get("repeats") or {})
+        return before | found
+
+    def _missing_qualities(self) -> list[str]:
+        if not self._unrated:
+            return []
+        text = ngettext(
+            "The file knows the quality of %s argument that has none yet; replacing what differs "
+            "takes it over.",
+            "The file knows the quality of %s arguments that have none yet; replacing what "
+            "differs takes it over.",
+            self._unrated,
+        )
+        return [text % f"{self._unrated:,}"]
+
+    # -- its cells ----------------------------------------------------------------------------
+
+    def _take_cell(self, entry: CellEntry, stored: StoredCell | None) -> None:
+        cell = entry.cell
+        if stored is not None and stored.cell.split != cell.split:
+            known = stored.cell.get_split_display()
+            reason = _("“%(topic)s” is stored in another split (%(split)s)")
+            said = reason % {"topic": cell.topic[:80], "split": known}
+            self._flag(entry, entry.row, "set", said, is_rejection=True)
+            return
+        self.work.result(BOOK, "same" if stored else "new")
+        self._cells.append(cell)
+        found = stored or StoredCell(self._new_cell(entry))
+        change = found.compare(cell)
+        for name, results in change.counts.items():
+            for result, number in results.items():
+                self.work.outcome.counts[name][result] += number
+        for row, column, known in change.differing:
+            self._flag(entry, row, column, self.work.changed(known))
+        self._unrated += change.unrated
+        is_written = change.is_change(update=self.work.update_changed)
+        self._is_changed |= stored is None or is_written
+        if self.work.write and not (self._is_frozen and self._is_changed):
+            write_cell(found.cell, cell, change, update=self.work.update_changed)
+
+    def _new_cell(self, entry: CellEntry) -> Cell:
+        self._last_position += 1
+        return Cell(
+            dataset=self._dataset,
+            topic=entry.cell.topic,
+            stance=entry.cell.stance,
+            split=entry.cell.split,
+            position=self._last_position,
+        )
+
+    def _flag(
+        self,
+        entry: CellEntry,
+        row: int | None,
+        column: str,
+        reason: str,
+        *,
+        is_rejection: bool = False,
+    ) -> None:
+        where = " · ".join(part for part in (entry.place, column) if part)
+        flag = Flag(row, where, reason, is_rejection=is_rejection, object=BOOK, place=entry.place)
+        self.work.outcome.flag(flag)

@@ -1,0 +1,173 @@
+"""Which arguments take part: unique, matched to exactly one key point, one sentence.
+
+Preprocessing of the argument summarization paper (section 4.1) as a recipe of steps. An argument
+keeps the first step it failed, so that each count is a step further down the same funnel.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from argsum.datasets.methods.sentences import is_one_sentence
+
+UNIQUE = "unique"
+ONE_KEY_POINT = "exactly_one_key_point"
+ONE_SENTENCE = "one_sentence"
+# In the order in which they are taken; a recipe chooses among them.
+STEPS = (UNIQUE, ONE_KEY_POINT, ONE_SENTENCE)
+# What is counted before the first step.
+READ = "read"
+
+KEPT = ""
+NO_KEY_POINT = "no_key_point"
+SEVERAL_KEY_POINTS = "key_points"
+SEVERAL_SENTENCES = "sentences"
+# Which step leaves an argument out for which reason.
+STEP_OF_REASON = {
+    NO_KEY_POINT: ONE_KEY_POINT,
+    SEVERAL_KEY_POINTS: ONE_KEY_POINT,
+    SEVERAL_SENTENCES: ONE_SENTENCE,
+}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One cell after preprocessing; ``reasons`` run parallel to its arguments ("" is kept)."""
+
+    reasons: tuple[str, ...]
+    counts: Mapping[str, int]
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """Positions of the arguments that passed every step, from 0."""
+        return tuple(place for place, reason in enumerate(self.reasons) if reason == KEPT)
+
+
+def checked_steps(steps: Iterable[str]) -> tuple[str, ...]:
+    """The chosen steps in their fixed order; ``unique`` always belongs to them.
+
+    Raises
+    ------
+    ValueError
+        For a step that does not exist.
+    """
+    asked = {UNIQUE, *steps}
+    unknown = sorted(asked.difference(STEPS))
+    if unknown:
+        raise ValueError(f"{unknown[0]!a} is no step; there are {', '.join(STEPS)}")
+    return tuple(step for step in STEPS if step in asked)
+
+
+def first_failed(text: str, key_points: int | None, steps: Iterable[str] = STEPS) -> str:
+    """Why an argument is left out.
+
+    Parameters
+    ----------
+    text : str
+        The argument.
+    key_points : int or None
+        Reference key points that it is labelled as matching; undecided pairs count as no match.
+        None where its cell has no reference key points, so that the step does not apply.
+    steps : iterable of str
+        From `STEPS`.
+
+    Returns
+    -------
+    str
+        ``no_key_point``, ``key_points`` (several), ``sentences`` (none or several), or "" if it
+        is kept.
+
+    Examples
+    --------
+    >>> first_failed("It costs too much. Who pays?", 1)
+    'sentences'
+    >>> first_failed("It costs too much. Who pays?", 2)
+    'key_points'
+    >>> first_failed("It costs too much.", None)
+    ''
+    """
+    chosen = set(steps)
+    if ONE_KEY_POINT in chosen and key_points is not None and key_points != 1:
+        return NO_KEY_POINT if key_points == 0 else SEVERAL_KEY_POINTS
+    if ONE_SENTENCE in chosen and not is_one_sentence(text):
+        return SEVERAL_SENTENCES
+    return KEPT
+
+
+def prepare(
+    texts: Sequence[str],
+    key_points: Sequence[int | None],
+    *,
+    steps: Iterable[str] = STEPS,
+    repeats: int = 0,
+) -> Prepared:
+    """Preprocess the arguments of one cell.
+
+    Parameters
+    ----------
+    texts : sequence of str, shape (n,)
+        Arguments, each text once.
+    key_points : sequence of (int or None), shape (n,)
+        See `first_failed`.
+    steps : iterable of str
+        From `STEPS`.
+    repeats : int
+        Arguments that were read with a text that was there already.
+
+    Raises
+    ------
+    ValueError
+        For an unknown step, and for sequences of different length.
+    """
+    chosen = checked_steps(steps)
+    reasons = tuple(
+        first_failed(text, number, chosen) for text, number in zip(texts, key_points, strict=True)
+    )
+    return Prepared(reasons, funnel(Counter(reasons), steps=chosen, repeats=repeats))
+
+
+def funnel(
+    reasons: Mapping[str, int], *, steps: Iterable[str], repeats: int = 0
+) -> dict[str, int]:
+    """How many arguments are left after each step.
+
+    Parameters
+    ----------
+    reasons : mapping
+        Number of different arguments by why they are left out; "" for those that are kept.
+    steps : iterable of str
+        From `STEPS`.
+    repeats : int
+        Arguments read a second time.
+
+    Returns
+    -------
+    dict
+        ``read`` and then each step of the recipe, in order.
+
+    Examples
+    --------
+    >>> funnel({"": 4, "key_points": 1, "sentences": 2}, steps=STEPS, repeats=3)
+    {'read': 10, 'unique': 7, 'exactly_one_key_point': 6, 'one_sentence': 4}
+    """
+    left = sum(reasons.values())
+    counts = {READ: left + repeats}
+    for step in checked_steps(steps):
+        left -= sum(n for reason, n in reasons.items() if STEP_OF_REASON.get(reason) == step)
+        counts[step] = left
+    return counts
+
+
+def summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Add up the funnels of several cells; steps keep their order.
+
+    Examples
+    --------
+    >>> summed([{"read": 2, "unique": 1}, {"read": 3, "unique": 3}])
+    {'read': 5, 'unique': 4}
+    """
+    total: Counter[str] = Counter()
+    for each in counts:
+        total.update(each)
+    order = (READ, *STEPS)
+    return {step: total[step] for step in order if step in total}

@@ -1,0 +1,167 @@
+"""Datasets of arguments: list, one with its recipe, its cells, and its file."""
+
+import uuid
+from functools import partial
+from tempfile import TemporaryFile
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import FileResponse, Http404, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from argsum.datasets.actions.datasets import DatasetInUse, change_recipe, delete_dataset
+from argsum.datasets.forms import CellFilterForm, RecipeForm
+from argsum.datasets.models import Cell, Dataset
+from argsum.datasets.reports.cells import (
+    COLUMNS,
+    argument_rows,
+    arguments_of,
+    exported_rows,
+    key_points_of,
+)
+from argsum.datasets.reports.datasets import cell_rows, dataset_rows, datasets_of, steps_of
+from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
+from cqa_site.people.models import Study
+from cqa_site.tabular import write_csv, write_jsonl
+
+PER_PAGE = 50
+FILES: dict[str, tuple[Any, str]] = {
+    "csv": (write_csv, "text/csv; charset=utf-8"),
+    "raw.csv": (partial(write_csv, for_spreadsheets=False), "text/csv; charset=utf-8"),
+    "jsonl": (write_jsonl, "application/x-ndjson"),
+}
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def datasets(request: StudyRequest, study: Study) -> HttpResponse:
+    """List the datasets with what is in them and which steps apply."""
+    page = Paginator(datasets_of(study), PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "study": study,
+        "section": "key_points",
+        "page": page,
+        "rows": dataset_rows(page.object_list),
+    }
+    return render(request, "argsum/datasets.html", context)
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
+    """Show one dataset: its funnel, its recipe and its cells."""
+    found = _found(study, dataset_id)
+    page = Paginator(found.cells.all(), PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "study": study,
+        "section": "key_points",
+        "row": dataset_rows([found])[0],
+        "form": RecipeForm(initial={"steps": steps_of(found)}),
+        "page": page,
+        "cells": cell_rows(page.object_list),
+    }
+    return render(request, "argsum/dataset.html", context)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def dataset_recipe(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
+    """Preprocess again with the chosen steps."""
+    found = _found(study, dataset_id)
+    form = RecipeForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("Choose among the steps of the list."))
+        return redirect("dataset", study.public_id, found.public_id)
+    try:
+        change_recipe(dataset=found, steps=form.cleaned_data["steps"], actor=request.user)
+    except DatasetInUse as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, _("The arguments were gone through again."))
+    return redirect("dataset", study.public_id, found.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def dataset_delete(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
+    """Forget a dataset that nothing uses."""
+    found = _found(study, dataset_id)
+    try:
+        delete_dataset(dataset=found, actor=request.user)
+    except DatasetInUse as refusal:
+        messages.error(request, str(refusal))
+        return redirect("dataset", study.public_id, found.public_id)
+    messages.success(request, _("“%s” was deleted.") % found.name)
+    return redirect("datasets", study.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def dataset_export(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponseBase:
+    """Arguments with their labels as a file, which can be imported again."""
+    found = _found(study, dataset_id)
+    format = request.GET.get("format", "csv")
+    if format not in FILES:
+        raise Http404
+    write, content_type = FILES[format]
+    # Closed, and gone, with the response.
+    target = TemporaryFile()  # noqa: SIM115
+    write(target, list(COLUMNS), exported_rows(found))
+    target.seek(0)
+    name = f"{slugify(found.name) or 'dataset'}.{format}"
+    record(study=study, actor=request.user, verb="dataset_exported", subject=name)
+    response = FileResponse(target, as_attachment=True, filename=name, content_type=content_type)
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    return response
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def cell(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpResponse:
+    """Show one topic and stance: its key points, and its arguments kept or left out."""
+    found = get_object_or_404(
+        Cell.objects.select_related("dataset").filter(dataset__study=study), public_id=cell_id
+    )
+    key_points = list(key_points_of(found))
+    form = CellFilterForm(request.GET, cell=found, key_points=key_points)
+    chosen = form.cleaned_data if form.is_valid() else {}
+    rows = arguments_of(
+        found,
+        show=chosen.get("show", ""),
+        search=chosen.get("q", ""),
+        key_point=chosen.get("key_point"),
+    )
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "study": study,
+        "section": "key_points",
+        "row": cell_rows([found])[0],
+        "key_points": key_points,
+        "form": form,
+        "is_filtered": any(chosen.values()),
+        "page": page,
+        "arguments": argument_rows(page.object_list),
+    }
+    return render(request, "argsum/cell.html", context)
+
+
+def _found(study: Study, dataset_id: uuid.UUID) -> Dataset:
+    return get_object_or_404(datasets_of(study), public_id=dataset_id)
+
+
+_ONE = "key-points/datasets/<uuid:dataset_id>/"
+urlpatterns = [
+    path("key-points/datasets/", datasets, name="datasets"),
+    path(_ONE, dataset, name="dataset"),
+    path(_ONE + "recipe/", dataset_recipe, name="dataset_recipe"),
+    path(_ONE + "delete/", dataset_delete, name="dataset_delete"),
+    path(_ONE + "export/", dataset_export, name="dataset_export"),
+    path("key-points/cells/<uuid:cell_id>/", cell, name="cell"),
+]

@@ -1,0 +1,220 @@
+"""Stored scores compared with a study: sets found or made, and what is new added."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+
+from annotation.imports.actions.rows import Flag
+from argsum.counting.methods.released_rows import LEFT_OUT
+from argsum.datasets.models import Dataset
+from argsum.imports.methods.released_scores import StoredRun
+from argsum.keypoints.models import SummarySet
+from argsum.metrics.actions.making import upsert
+from argsum.metrics.models import MetricScore
+
+from .entries import BOOK, SETTING, StoredEntry
+from .placing import Misplaced, Placing
+
+if TYPE_CHECKING:
+    from annotation.imports.actions.reconcile import Reconciliation
+
+NO_SCORES = "the file has no scores for this setting"
+CLOSE = 1e-12
+LONGEST_SETTING = 200
+CellKey = tuple[str, int]
+
+
+class StoredScoreBook:
+    """One pass over one file."""
+
+    def __init__(self, work: "Reconciliation") -> None:
+        self.work = work
+        self._dataset: Dataset | None = None
+        self._is_refused = False
+        self._cells: dict[CellKey, int] = {}
+        self._placings: dict[str, Placing] = {}
+        self._counted: list[int] | None = None
+
+    def take(self, entries: Sequence[StoredEntry]) -> None:
+        """Compare a piece of the file."""
+        if self._dataset is None and not self._is_refused:
+            self._find(entries[0])
+        if self._is_refused:
+            return
+        placed = self._placed(entries)
+        stored = _stored_scores([key for key in placed.values() if key])
+        new: list[MetricScore] = []
+        for position, entry in enumerate(entries):
+            if position not in placed:
+                continue
+            key = placed[position]
+            for metric, value in entry.scores.items():
+                known = stored.get((key, metric, entry.scored_with))
+                if known is not None and abs(known - value) <= CLOSE:
+                    self.work.result(BOOK, "same")
+                    continue
+                self.work.result(BOOK, "new" if known is None else "changed")
+                if known is not None and not self.work.update_changed:
+                    self.work.outcome.flag(Flag(None, metric, self.work.changed(f"{known:.6g}")))
+                    continue
+                new.append(_score(key, metric, value, entry))
+        if self.work.write:
+            upsert(iter(new))
+
+    def finish(self) -> None:
+        """Every entry says all there is to say."""
+
+    def _find(self, entry: StoredEntry) -> None:
+        """The dataset and its cells; a file whose dataset is not here is refused once."""
+        rows = Dataset.objects.filter(study=self.work.study, name=entry.dataset)
+        self._dataset = rows.first()
+        if self._dataset is None:
+            self._refuse(_("The study has no dataset called “%s”.") % entry.dataset)
+            return
+        found = self._dataset.cells.values_list("topic", "stance", "pk")
+        self._cells = {(topic, stance): pk for topic, stance, pk in found}
+        if not entry.topic:
+            self._counted = self._counted_sets()
+            if len(self._counted) != entry.of:
+                self._refuse(
+                    _("The file is about %(file)d sets, people counted %(here)d of the dataset.")
+                    % {"file": entry.of, "here": len(self._counted)}
+                )
+
+    def _counted_sets(self) -> list[int]:
+        """Sets that people counted in the order of topic, stance as text, and system."""
+        sets = SummarySet.objects.filter(
+            cell__dataset=self._dataset, count_sheets__isnull=False
+        ).exclude(system__contains=LEFT_OUT)
+        rows = sets.distinct().values_list("cell__topic", "cell__stance", "system", "pk")
+        return [pk for _topic, _stance, _system, pk in sorted(rows, key=_place)]
+
+    def _placed(self, entries: Sequence[StoredEntry]) -> dict[int, int | None]:
+        """Place in the piece → key of its set; None for one that a dry run would make."""
+        if self._counted is not None:
+            return {at: self._counted[each.position] for at, each in enumerate(entries)}
+        sources = {each.source for each in entries}
+        rows = SummarySet.objects.filter(study=self.work.study, source__in=sources)
+        names = ("source", "position", "cell", "system", "setting", "arguments", "clusters")
+        rows = rows.only(*names)
+        known = {(each.source, each.position): each for each in rows}
+        placed: dict[int, int | None] = {}
+        for at, entry in enumerate(entries):
+            there = known.get((entry.source, entry.position))
+            if there is not None:
+                other = self._other(there, entry)
+                if other:
+                    self._reject(entry, other)
+                    continue
+                self.work.result("sets", "same")
+                placed[at] = there.pk
+                continue
+            made = self._made(entry)
+            if made is None:
+                continue
+            self.work.result("sets", "new")
+            if self.work.write:
+                made.save()
+            placed[at] = made.pk
+        return placed
+
+    def _other(self, there: SummarySet, entry: StoredEntry) -> str:
+        """Why a set from this place of a file of this name is not the entry's; empty if it is."""
+        if there.cell_id != self._cells.get((entry.topic, entry.stance)):
+            what = _("another dataset, topic or stance")
+        elif there.system != entry.system:
+            what = _("another system (%s)") % there.system
+        elif there.setting != entry.setting[:LONGEST_SETTING]:
+            what = _("another setting (%s)") % there.setting
+        elif entry.clusters is not None and self._is_other_clustering(there, entry):
+            what = _("other clusters, or clusters of arguments in another order,")
+        else:
+            return ""
+        reason = _(
+            "A set of %(other)s came from place %(place)d of a file of this name; "
+            "give the file another name."
+        )
+        return reason % {"other": what, "place": entry.position}
+
+    def _is_other_clustering(self, there: SummarySet, entry: StoredEntry) -> bool:
+        run = entry.clusters
+        if run is None:
+            return False
+        try:
+            arguments = self._arguments(entry, run)
+        except Misplaced:
+            return True
+        stored = dict(zip(there.arguments, there.clusters or (), strict=False))
+        return stored != dict(zip(arguments, run.cluster_ids, strict=True))
+
+    def _made(self, entry: StoredEntry) -> SummarySet | None:
+        """A set that the file brings; None if it belongs to nothing here."""
+        cell = self._cells.get((entry.topic, entry.stance))
+        if cell is None:
+            reason = _("The dataset has no such topic and stance: %(topic)s (%(stance)d).")
+            self._reject(entry, reason % {"topic": entry.topic, "stance": entry.stance})
+            return None
+        run = entry.clusters
+        try:
+            arguments = [] if run is None else self._arguments(entry, run)
+        except Misplaced as error:
+            self._reject(entry, str(error))
+            return None
+        is_empty = not entry.scores and run is None
+        return SummarySet(
+            study=self.work.study,
+            cell_id=cell,
+            system=entry.system,
+            source=entry.source,
+            position=entry.position,
+            setting=entry.setting[:LONGEST_SETTING],
+            parameters=dict(entry.parameters),
+            seconds=entry.seconds,
+            state=SummarySet.State.NO_RESULT if is_empty else SummarySet.State.DONE,
+            reason=NO_SCORES if is_empty else "",
+            arguments=arguments,
+            clusters=None if run is None else list(run.cluster_ids),
+            done_at=Now(),
+        )
+
+    def _arguments(self, entry: StoredEntry, run: StoredRun) -> list[int]:
+        """Those that the ids of an entry stand for; raises Misplaced, or ImportRefused."""
+        if entry.source not in self._placings:
+            # Nothing is placed before the dataset was found.
+            dataset = cast(Dataset, self._dataset)
+            placing = Placing(dataset, entry.order, entry.together)
+            self.work.outcome.notes.extend(placing.notes)
+            self._placings[entry.source] = placing
+        return self._placings[entry.source].arguments(run)
+
+    def _reject(self, entry: StoredEntry, reason: str) -> None:
+        place = f"{entry.setting or entry.topic}"[:80]
+        self.work.outcome.flag(Flag(None, place, reason, is_rejection=True, object=BOOK))
+
+    def _refuse(self, reason: str) -> None:
+        self._is_refused = True
+        self.work.outcome.flag(Flag(None, "", reason, is_rejection=True, object=BOOK))
+
+
+def _place(row: tuple[str, int, str, int]) -> tuple[str, str, str]:
+    return row[0], str(row[1]), row[2]
+
+
+def _stored_scores(keys: Sequence[int]) -> dict[tuple[int | None, str, str], float]:
+    rows = MetricScore.objects.filter(
+        summary_set__in=keys, setting__startswith=SETTING, value__isnull=False
+    )
+    found = rows.values_list("summary_set", "metric", "setting", "value")
+    return {(key, metric, setting): value for key, metric, setting, value in found}
+
+
+def _score(key: int | None, metric: str, value: float, entry: StoredEntry) -> MetricScore:
+    return MetricScore(
+        summary_set_id=key,
+        metric=metric,
+        setting=entry.scored_with,
+        value=value,
+        source=entry.source[:255],
+    )

@@ -1,0 +1,174 @@
+"""Which stored arguments the cluster ids of a file belong to; refused where that is not clear."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from django.utils.translation import gettext as _
+
+from annotation.imports.actions import ImportRefused
+from argsum.datasets.models import CellArgument, Dataset, KeyPointMatch
+from argsum.imports.methods.clustering_order import (
+    CLEAR,
+    KEY_POINTS,
+    ORDERS,
+    Clustered,
+    Fit,
+    better_order,
+    is_confirmed,
+    order_fits,
+    positions,
+)
+from argsum.imports.methods.released_scores import StoredRun
+
+from .entries import ORDER_NAMES
+
+CellKey = tuple[str, int]
+
+
+class Misplaced(Exception):
+    """The ids of one clustering belong to no arguments here; the message says why."""
+
+
+class _Argument(NamedTuple):
+    pk: int
+    is_kept: bool
+    key_point: str
+    text: str
+
+
+class Placing:
+    """The arguments of a dataset in the order that the ids of one file follow.
+
+    ``order`` is what was asked for, one of `ORDERS`; "" is that of ArgKP, taken only where the ids
+    agree with the reference key points under it and clearly less under every other.
+    """
+
+    def __init__(self, dataset: Dataset, order: str, runs: Sequence[StoredRun]) -> None:
+        if order not in ("", *ORDERS):
+            raise ImportRefused(_("There is no order called “%s”.") % order[:40])
+        self._dataset = dataset
+        self._asked = order
+        self._runs = runs
+        self.notes: list[str] = []
+        self._order = "" if self._has_texts else self._checked()
+
+    def arguments(self, run: StoredRun) -> list[int]:
+        """Primary keys of the arguments, in the order of the run's ids.
+
+        Raises
+        ------
+        Misplaced
+            If there are more or fewer of them, or the file names one that is not here.
+        """
+        key = (run.topic, run.stance)
+        if self._has_texts:
+            return self._named(run, self._stored.get(key, []))
+        found = self._taking_part.get(key, [])
+        if len(found) != len(run.cluster_ids):
+            reason = _("%(ids)d cluster ids, and the dataset keeps %(here)d of %(all)d arguments.")
+            here, there = len(found), len(self._stored.get(key, []))
+            raise Misplaced(reason % {"ids": len(run.cluster_ids), "here": here, "all": there})
+        return self._ordered[key]
+
+    @property
+    def _has_texts(self) -> bool:
+        return any(run.texts for run in self._runs)
+
+    @cached_property
+    def _stored(self) -> Mapping[CellKey, list[_Argument]]:
+        """All arguments of every cell, as the rows of the file stood."""
+        rows = CellArgument.objects.filter(cell__dataset=self._dataset)
+        matches = KeyPointMatch.objects.filter(argument__in=rows, is_match=True)
+        points = dict(matches.values_list("argument", "key_point__text"))
+        found = defaultdict(list)
+        for pk, topic, stance, left_out, text in rows.order_by("cell", "position").values_list(
+            "pk", "cell__topic", "cell__stance", "left_out", "text"
+        ):
+            found[topic, stance].append(_Argument(pk, not left_out, points.get(pk, ""), text))
+        return found
+
+    @cached_property
+    def _taking_part(self) -> Mapping[CellKey, list[_Argument]]:
+        """Those that preprocessing kept, or all of them where only these are as many as ids."""
+        kept = {key: [each for each in cell if each.is_kept] for key, cell in self._stored.items()}
+        if self._are_as_many(self._stored) and not self._are_as_many(kept):
+            self.notes.append(
+                _("The ids stand for all arguments, also those that preprocessing leaves out.")
+            )
+            return self._stored
+        return kept
+
+    def _are_as_many(self, cells: Mapping[CellKey, list[_Argument]]) -> bool:
+        return all(
+            len(cells.get((run.topic, run.stance), [])) == len(run.cluster_ids)
+            for run in self._runs
+        )
+
+    @cached_property
+    def _ordered(self) -> Mapping[CellKey, list[int]]:
+        return {
+            key: [cell[at].pk for at in positions(self._order, [each[2:] for each in cell])]
+            for key, cell in self._taking_part.items()
+        }
+
+    def _checked(self) -> str:
+        """The order asked for, or the usual one; refused if the ids follow another or none."""
+        cells = self._clustered()
+        fits = order_fits(cells)
+        order = self._asked or KEY_POINTS
+        if other := better_order(order, fits):
+            raise ImportRefused(_other_order(order, other, fits))
+        if not self._asked and not is_confirmed(order, fits, cells):
+            names = "; ".join(f"{each}: {ORDER_NAMES[each]}" for each in ORDERS)
+            raise ImportRefused(
+                _(
+                    "The file does not name the arguments of its cluster ids, and they do not "
+                    "show which order they follow. Say which (%s), or name them under “arguments”."
+                )
+                % names
+            )
+        if cells and fits[order].strength < CLEAR:
+            self.notes.append(
+                _("The clusters agree with the key points by chance only: is this their order?")
+            )
+        return order
+
+    def _clustered(self) -> list[Clustered]:
+        """The cells of which there are as many arguments as ids; others are rejected later."""
+        ids = defaultdict(list)
+        for run in self._runs:
+            cell = self._taking_part.get((run.topic, run.stance), [])
+            if len(cell) == len(run.cluster_ids):
+                ids[run.topic, run.stance].append(run.cluster_ids)
+        return [
+            Clustered([each[2:] for each in self._taking_part[key]], clusterings)
+            for key, clusterings in ids.items()
+        ]
+
+    def _named(self, run: StoredRun, cell: Sequence[_Argument]) -> list[int]:
+        known = {each.text: each.pk for each in cell}
+        if len(run.texts) != len(run.cluster_ids):
+            reason = _("%(ids)d cluster ids, and the file names %(texts)d arguments.")
+            raise Misplaced(reason % {"ids": len(run.cluster_ids), "texts": len(run.texts)})
+        for text in run.texts:
+            if text not in known:
+                raise Misplaced(_("The dataset has no such argument: “%s”.") % text[:80])
+        return [known[text] for text in run.texts]
+
+
+def _other_order(order: str, other: str, fits: Mapping[str, Fit]) -> str:
+    reason = _(
+        "The cluster ids do not follow the arguments %(order)s: their agreement with the key "
+        "points (adjusted Rand index) is %(here).3f there, and %(there).3f for arguments "
+        "%(other)s. If that is their order, choose “%(key)s”; or name the arguments under "
+        "“arguments”."
+    )
+    return reason % {
+        "order": ORDER_NAMES[order],
+        "here": fits[order].ari,
+        "there": fits[other].ari,
+        "other": ORDER_NAMES[other],
+        "key": other,
+    }

@@ -1,0 +1,136 @@
+"""Which arguments stored cluster ids belong to, where their file names none.
+
+A clustering file of the argument summarization paper holds bare ids: those of ArgKP follow the
+arguments of a cell sorted by key point and text, those of Debate the rows of the processed file as
+they stand there. Read in a wrong order they still make a figure, and a wrong one. An order is
+therefore judged by how well the ids agree with the reference key points under it, in standard
+deviations of what arguments in chance orders come to: on the released files the right order is at
+least 23 of them above chance, and at least 8 above every other.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, pstdev
+
+from argsum.scorers.methods.cluster_figures import adjusted_rand
+
+KEY_POINTS, ROWS, TEXTS = "key_points", "rows", "texts"
+ORDERS = (KEY_POINTS, ROWS, TEXTS)
+# Standard deviations: from here on an agreement is none of chance, and one order beats another.
+CLEAR, BETTER = 5.0, 3.0
+_CHANCES = 20
+# (key point, text) of an argument; cells hold them in the order of their rows.
+Given = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Clustered:
+    """The arguments of one cell in the order of their rows, and what clusterings made of them."""
+
+    arguments: Sequence[Given]
+    clusterings: Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How well ids agree with key points.
+
+    Attributes
+    ----------
+    ari
+        Adjusted Rand index including noise of the best clustering, mean over cells.
+    strength
+        The same in standard deviations above the mean of chance orders.
+    """
+
+    ari: float
+    strength: float
+
+
+def positions(order: str, arguments: Sequence[Given]) -> list[int]:
+    """Positions of a cell's arguments in the order that stored cluster ids follow.
+
+    Parameters
+    ----------
+    order
+        One of `ORDERS`: by key point, then text; as the rows stand; or by text.
+    arguments
+        Key point and text of each, in the order of their rows.
+
+    Raises
+    ------
+    ValueError
+        For another order.
+
+    Examples
+    --------
+    >>> cell = [("b", "x"), ("a", "z"), ("a", "y")]
+    >>> positions("key_points", cell), positions("rows", cell), positions("texts", cell)
+    ([2, 1, 0], [0, 1, 2], [0, 2, 1])
+    """
+    places = range(len(arguments))
+    if order == ROWS:
+        return list(places)
+    if order not in ORDERS:
+        raise ValueError(f"{order!a} is none of {', '.join(ORDERS)}")
+    return sorted(
+        places, key=lambda at: arguments[at] if order == KEY_POINTS else arguments[at][1]
+    )
+
+
+def order_fits(cells: Sequence[Clustered]) -> dict[str, Fit]:
+    """The fit of every order of `ORDERS`; orders that come to the same have the same fit.
+
+    Raises
+    ------
+    ValueError
+        If a clustering has another length than its cell.
+    """
+    cells = [each for each in cells if each.clusterings and each.arguments]
+    # A fixed seed: the same file is always judged alike, and nothing secret is drawn.
+    draw = random.Random(0)  # noqa: S311
+    chance = [_best(cells, [_shuffled(each, draw) for each in cells]) for _ in range(_CHANCES)]
+    middle, spread = (fmean(chance), pstdev(chance)) if cells else (0.0, 0.0)
+    found = {}
+    for order in ORDERS:
+        ari = _best(cells, [positions(order, each.arguments) for each in cells])
+        found[order] = Fit(ari, (ari - middle) / spread if spread else 0.0)
+    return found
+
+
+def better_order(order: str, fits: Mapping[str, Fit]) -> str:
+    """The order that the ids follow more clearly than the given one; "" if there is none."""
+    best = max(fits, key=lambda each: fits[each].strength)
+    strength = fits[best].strength
+    is_better = strength >= CLEAR and strength >= fits[order].strength + BETTER
+    return best if is_better else ""
+
+
+def is_confirmed(order: str, fits: Mapping[str, Fit], cells: Sequence[Clustered]) -> bool:
+    """Whether the ids agree with the key points under this order and clearly less under others.
+
+    Also where every order puts all arguments to the same places.
+    """
+    own = [positions(order, each.arguments) for each in cells]
+    others = [
+        each for each in ORDERS if [positions(each, cell.arguments) for cell in cells] != own
+    ]
+    if not others:
+        return True
+    strength = fits[order].strength
+    return strength >= CLEAR and all(strength >= fits[each].strength + BETTER for each in others)
+
+
+def _shuffled(cell: Clustered, draw: random.Random) -> list[int]:
+    return draw.sample(range(len(cell.arguments)), len(cell.arguments))
+
+
+def _best(cells: Sequence[Clustered], places: Sequence[Sequence[int]]) -> float:
+    """Mean over cells of the largest index among the clusterings of each."""
+    best = []
+    for cell, order in zip(cells, places, strict=True):
+        reference = [cell.arguments[at][0] for at in order]
+        found = [adjusted_rand(reference, ids) for ids in cell.clusterings]
+        best.append(max((each for each in found if each is not None), default=0.0))
+    return fmean(best) if best else 0.0

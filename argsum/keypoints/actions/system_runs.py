@@ -1,0 +1,380 @@
+"""Runs of summarization systems: planned, estimated, started, cancelled, resumed."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max, QuerySet
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+
+from argsum.datasets.models import Cell, Dataset
+from argsum.keypoints.models import SummarySet, SystemRun
+from argsum.scorers.models import Scorer
+from argsum.systems.contract import SummarizationSystem
+from argsum.systems.methods.grids import (
+    Grid,
+    GridNotValid,
+    check_values,
+    combinations,
+    count_combinations,
+    setting_of,
+)
+from argsum.systems.methods.mcargsum import MOST_ARGUMENTS
+from argsum.systems.registry import UnknownSystem, find_system
+from cqa_site.people.access import record
+from cqa_site.people.models import Study, User
+from cqa_site.runs.actions.runs import RunRefused, pause_run, resume_run
+from cqa_site.runs.jobs import enqueue
+from cqa_site.runs.ledger.gates import locked_gate
+from cqa_site.runs.models import Job
+
+Variant, State = SystemRun.Variant, SystemRun.State
+JOB = "system_run"
+ACTIVE_JOBS = (Job.State.READY, Job.State.LEASED)
+MOST_SETTINGS = 500
+MOST_SETS = 5_000
+LONGEST_SETTING = SummarySet._meta.get_field("setting").max_length or 0
+# Names of grids: all of the paper, what the system's authors recommend, what dev chose.
+PUBLISHED, USUAL, CHOSEN = "published", "usual", "chosen"
+# A language model writes for the whole cell before, or for clusters after, the system's own work.
+WRITES_CELLS = (Variant.CANDIDATES, Variant.SUMMARIES)
+WRITES_CLUSTERS = (Variant.GLOBAL, Variant.LOCAL)
+
+
+class SystemRunRefused(Exception):
+    """The run cannot do this; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPlan:
+    """What a person chose for a run of a system.
+
+    Parameters
+    ----------
+    split
+        One of `Cell.Split`; the empty one takes all cells of the dataset.
+    grid
+        Parameter → values; all combinations are run.
+    is_unfiltered
+        Whether arguments that preprocessing left out take part, too.
+    writer_model
+        Name or folder of a sequence-to-sequence model, for that variant only.
+    """
+
+    dataset: Dataset
+    system: str
+    grid: Mapping[str, Sequence[Any]]
+    match_scorer: Scorer
+    quality_scorer: Scorer | None = None
+    split: str = ""
+    variant: str = Variant.PLAIN
+    seed: int = 1
+    is_unfiltered: bool = False
+    label: str = ""
+    writer_model: str = ""
+    checked: Grid = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "checked", _checked(self))
+
+
+@dataclass(frozen=True, slots=True)
+class SystemEstimate:
+    """What a run would compute; ``arguments`` are those of the cells that take part.
+
+    ``pairs`` are read one by one by a scorer that reads both texts; 0 with another one.
+    """
+
+    cells: int
+    settings: int
+    arguments: int
+    largest: int
+    pairs: int = 0
+
+    @property
+    def sets(self) -> int:
+        """Summary sets that the run will make."""
+        return self.cells * self.settings
+
+
+def system_named(name: str) -> SummarizationSystem:
+    """The system of a name; raises `SystemRunRefused`."""
+    try:
+        return find_system(name)
+    except UnknownSystem as problem:
+        raise SystemRunRefused(str(problem)) from None
+
+
+def system_of(run: SystemRun) -> SummarizationSystem:
+    """The system of a run; raises `SystemRunRefused` if what is installed is not the same."""
+    system = system_named(run.system)
+    if system.package != run.package:
+        raise SystemRunRefused(
+            _("The run was begun with %(was)s; now there is %(now)s. Start a new run.")
+            % {"was": run.package or "Counterpoint", "now": system.package or "Counterpoint"}
+        )
+    return system
+
+
+def cells_of(dataset: Dataset, split: str) -> QuerySet[Cell]:
+    """The cells of a run, in order."""
+    rows = dataset.cells.order_by("position")
+    return rows.filter(split=split) if split else rows
+
+
+def estimate_system(plan: SystemPlan) -> SystemEstimate:
+    """Count cells, settings and arguments; two queries."""
+    from django.db.models import Count, Q
+
+    kept = None if plan.is_unfiltered else Q(arguments__left_out="")
+    rows = cells_of(plan.dataset, plan.split).annotate(n=Count("arguments", filter=kept))
+    sizes = list(rows.values_list("n", flat=True))
+    reads_both = plan.match_scorer.kind == Scorer.Kind.CROSS_ENCODER
+    return SystemEstimate(
+        len(sizes),
+        count_combinations(plan.checked),
+        sum(sizes),
+        max(sizes, default=0),
+        sum(size**2 for size in sizes) if reads_both else 0,
+    )
+
+
+@transaction.atomic
+def start_system(*, study: Study, actor: User, plan: SystemPlan) -> SystemRun:
+    """Make a run and have a worker compute it; the same run under way is returned instead.
+
+    Where a language model writes for whole cells, the run first waits for that.
+    Raises `SystemRunRefused`.
+    """
+    _refuse_unfit(study, plan)
+    Study.objects.select_for_update().get(pk=study.pk)
+    fields = _fields(plan)
+    if same := study.system_runs.filter(state__in=SystemRun.ACTIVE, **fields).first():
+        return same
+    run = SystemRun.objects.create(
+        study=study,
+        number=(study.system_runs.aggregate(last=Max("number"))["last"] or 0) + 1,
+        label=free_label(study, plan.label or default_label(plan), fields),
+        state=State.WRITING if plan.variant in WRITES_CELLS else State.WAITING,
+        created_by=actor,
+        **fields,
+    )
+    record(study=study, actor=actor, verb="system_run_started", subject=_subject(run))
+    if run.state == State.WAITING:
+        enqueue_run(run, actor)
+    return run
+
+
+def enqueue_run(run: SystemRun, actor: User | None = None) -> Job:
+    """Have a worker go on with a run; one job of a run is active at a time."""
+    key = str(run.public_id)
+    job = enqueue(study=run.study, kind=JOB, key=key, actor=actor, system_run=key)
+    if run.job_id != job.pk:
+        SystemRun.objects.filter(pk=run.pk).update(job=job)
+        run.job = job
+    return job
+
+
+@transaction.atomic
+def cancel_system(*, run: SystemRun, actor: User) -> None:
+    """Compute nothing more; the sets that are there stay, and a language model that writes pauses.
+
+    Raises `SystemRunRefused`.
+    """
+    if run.writing is not None:
+        # Whoever stores a reply for the run locks in this order, too.
+        with locked_gate(run.writing.endpoint), suppress(RunRefused):
+            _cancel(run)
+            # Nobody pays for what nobody waits for; refused if it does not work anyway.
+            pause_run(run=run.writing, actor=actor)
+    else:
+        _cancel(run)
+    record(study=run.study, actor=actor, verb="system_run_cancelled", subject=_subject(run))
+
+
+def _cancel(run: SystemRun) -> None:
+    changed = SystemRun.objects.filter(pk=run.pk, state__in=SystemRun.ACTIVE).update(
+        state=State.CANCELLED, ended_at=Now()
+    )
+    _require(run, changed)
+    # Its job ends with it: one that went on would meet a run that was resumed meanwhile.
+    Job.objects.filter(
+        study_id=run.study_id, key=f"{JOB}:{run.public_id}", state__in=ACTIVE_JOBS
+    ).update(state=Job.State.FAILED, lease_until=None, finished_at=Now(), error=_("Cancelled."))
+    run.state = State.CANCELLED
+
+
+@transaction.atomic
+def resume_system(*, run: SystemRun, actor: User) -> None:
+    """Go on with what is missing. Raises `SystemRunRefused` if the run is done or still works."""
+    resumable = [State.CANCELLED, State.FAILED]
+    if not is_at_work(run):
+        # Its worker died once too often, or its job was lost.
+        resumable += [State.WAITING, State.RUNNING]
+    if run.writing is not None:
+        # Before the run itself, as whoever stores a reply for it; refused unless it is paused.
+        with suppress(RunRefused):
+            resume_run(run=run.writing, actor=actor)
+    changed = SystemRun.objects.filter(pk=run.pk, state__in=resumable).update(
+        state=State.WAITING, error="", ended_at=None
+    )
+    _require(run, changed)
+    run.state, run.error, run.ended_at = State.WAITING, "", None
+    record(study=run.study, actor=actor, verb="system_run_resumed", subject=_subject(run))
+    enqueue_run(run, actor)
+
+
+def is_at_work(run: SystemRun) -> bool:
+    """Whether a job of the run waits or runs."""
+    return Job.objects.filter(
+        study_id=run.study_id,
+        key=f"{JOB}:{run.public_id}",
+        state__in=ACTIVE_JOBS,
+    ).exists()
+
+
+def free_label(study: Study, wanted: str, fields: dict[str, Any]) -> str:
+    """The wanted name, or the first numbered one that nothing else in the study has.
+
+    Tables put sets of one name into one row. So a name is shared only by runs that make the same
+    of a cell: they may differ in cells and settings, and in nothing else.
+    """
+    same = {name: value for name, value in fields.items() if name not in ("split", "grid")}
+    numbered = (f"{wanted[:110]} ({number})" for number in itertools.count(2))
+    return next(
+        label
+        for label in itertools.chain([wanted], numbered)
+        if not study.system_runs.filter(label=label).exclude(**same).exists()
+        and not study.summary_sets.filter(system_run=None, system=label).exists()
+    )
+
+
+def name_writer(run: SystemRun, writer: str) -> None:
+    """Put the language model that writes for a run into its name, unless it is there already.
+
+    Sets by two models never share a row of a table. Inside a transaction that locks the run.
+    """
+    if writer in run.label:
+        return
+    most = 117 - len(writer)
+    if run.label.endswith(")"):
+        run.label = f"{run.label[:-1][:most]}, {writer})"
+    else:
+        run.label = f"{run.label[:most]} ({writer})"
+    run.save(update_fields=["label"])
+    run.sets.update(system=run.label)
+
+
+def default_label(plan: SystemPlan) -> str:
+    """What a run is called in tables, if nobody says otherwise."""
+    title = system_named(plan.system).title
+    parts = [plan.match_scorer.name]
+    if plan.variant == Variant.SEQ2SEQ:
+        parts.append(plan.writer_model)
+    elif plan.variant != Variant.PLAIN:
+        parts.append(str(plan.variant))
+    return f"{title} ({', '.join(parts)})"[:120]
+
+
+def grid_named(name: str, system: str, variant: str, scorer: Scorer) -> Grid:
+    """The grid of one of the three names.
+
+    Raises
+    ------
+    SystemRunRefused
+        If the training of the match scorer chose nothing for this system, or there is none.
+    """
+    found = system_named(system)
+    if name == PUBLISHED:
+        return found.published_grid(variant)
+    if name == USUAL:
+        return found.usual_grid(variant)
+    figures = scorer.figures.get("chosen", {})
+    chosen = found.chosen(figures) if found.chosen else None
+    if chosen is None:
+        raise SystemRunRefused(
+            _("Dev chose settings only for MCArgSum, with a match scorer that was trained here.")
+        )
+    return chosen
+
+
+def _checked(plan: SystemPlan) -> Grid:
+    system = system_named(plan.system)
+    if plan.variant not in system.variants:
+        raise SystemRunRefused(_("This system has no such variant."))
+    parameters = {each.name: each for each in system.parameters_for(plan.variant)}
+    if unknown := sorted(set(plan.grid) - set(parameters)):
+        raise SystemRunRefused(_("“%s” is no parameter of this system.") % unknown[0])
+    checked: Grid = {}
+    for name, parameter in parameters.items():
+        if name not in plan.grid:
+            if not parameter.published:
+                continue
+            raise SystemRunRefused(_("The grid has no values for “%s”.") % name)
+        try:
+            checked[name] = check_values(plan.grid[name], parameter)
+        except GridNotValid as problem:
+            raise SystemRunRefused(f"{name}: {problem}") from None
+    return checked
+
+
+def _refuse_unfit(study: Study, plan: SystemPlan) -> None:
+    if plan.dataset.study_id != study.pk or plan.match_scorer.study_id != study.pk:
+        raise SystemRunRefused(_("The dataset and the scorers belong to the study."))
+    if plan.variant == Variant.SEQ2SEQ and not plan.writer_model:
+        raise SystemRunRefused(_("Name a sequence-to-sequence model."))
+    found = estimate_system(plan)
+    if not found.cells:
+        raise SystemRunRefused(_("The dataset has no cell of this split."))
+    if plan.variant in WRITES_CELLS and not found.arguments:
+        raise SystemRunRefused(_("The cells have no arguments to write about."))
+    if found.largest > MOST_ARGUMENTS:
+        raise SystemRunRefused(
+            _("%(n)s arguments of one topic and stance: at most %(most)s are possible.")
+            % {"n": f"{found.largest:,}", "most": f"{MOST_ARGUMENTS:,}"}
+        )
+    if found.settings > MOST_SETTINGS:
+        raise SystemRunRefused(
+            _("%(n)s settings are too many: at most %(most)s are possible. Take fewer values.")
+            % {"n": f"{found.settings:,}", "most": f"{MOST_SETTINGS:,}"}
+        )
+    if any(len(setting_of(each)) > LONGEST_SETTING for each in combinations(plan.checked)):
+        raise SystemRunRefused(_("The values of one setting are too long to be stored."))
+    if found.sets > MOST_SETS:
+        raise SystemRunRefused(
+            _("%(n)s cells and settings are too many for one run: at most %(most)s are possible.")
+            % {"n": f"{found.sets:,}", "most": f"{MOST_SETS:,}"}
+        )
+
+
+def _fields(plan: SystemPlan) -> dict[str, Any]:
+    """Everything that decides what comes out."""
+    return {
+        "dataset": plan.dataset,
+        "split": plan.split,
+        "is_unfiltered": plan.is_unfiltered,
+        "system": plan.system,
+        "package": system_named(plan.system).package,
+        "variant": plan.variant,
+        "match_scorer": plan.match_scorer,
+        "quality_scorer": plan.quality_scorer,
+        "grid": plan.checked,
+        "seed": plan.seed,
+        "writer_model": plan.writer_model if plan.variant == Variant.SEQ2SEQ else "",
+    }
+
+
+def _require(run: SystemRun, changed: int) -> None:
+    if changed != 1:
+        run.refresh_from_db(fields=["state"])
+        raise SystemRunRefused(
+            _("The run is in the state “%s”.") % run.get_state_display().lower()
+        )
+
+
+def _subject(run: SystemRun) -> str:
+    return f"#{run.number} {run.label}"

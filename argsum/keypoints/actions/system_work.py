@@ -1,0 +1,157 @@
+"""The job behind a run of a system: cell by cell, setting by setting, only what is missing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from argsum.keypoints.models import SystemRun
+from argsum.scorers.actions.models import ScorerRefused
+from argsum.systems.contract import SummarizationSystem
+from argsum.systems.methods.grids import combinations, setting_of
+from cqa_site.judging.embedding import EmbeddingsUnavailable
+from cqa_site.runs.jobs import JobRefused, StaleWorker, Work
+
+from .seq2seq import WriterUnavailable
+from .set_filling import fill_written
+from .set_storing import RunStopped, store_set
+from .system_inputs import CellInputs, RunScorers, clock
+from .system_runs import WRITES_CELLS, SystemRunRefused, cells_of, system_of
+from .system_solving import SystemFailed, solve
+from .written_parts import answered_cells, has_ready_sets, waits_for_writing
+
+State = SystemRun.State
+ROUNDS = 100
+# Whoever started the run can do something about these, and reads why.
+REFUSED = (
+    SystemRunRefused,
+    SystemFailed,
+    ScorerRefused,
+    EmbeddingsUnavailable,
+    WriterUnavailable,
+    MemoryError,
+)
+
+
+@dataclass
+class Steps:
+    """How far a job is; pages show the note."""
+
+    work: Work
+    total: int
+    done: int = 0
+    cells: int = 0
+    settings: int = 0
+    place: int = 0
+
+    def step(self, setting: int) -> None:
+        """Say which cell and setting come now."""
+        note = f"cell {self.place} of {self.cells}, setting {setting} of {self.settings}"
+        self.work.progress(self.done, self.total, note)
+
+    def read(self, row: int, rows: int) -> None:
+        """Say how much of a matrix is read that takes long."""
+        note = f"cell {self.place} of {self.cells}, scores of argument {row} of {rows}"
+        self.work.progress(self.done, self.total, note)
+
+
+def make_sets(work: Work) -> None:
+    """Compute what a run still lacks; what is stored stays, whatever happens to the worker."""
+    run = SystemRun.objects.select_related(
+        "study", "dataset", "match_scorer", "quality_scorer"
+    ).get(study=work.study, public_id=work.payload["system_run"])
+    begun = SystemRun.objects.filter(pk=run.pk, state__in=SystemRun.ACTIVE)
+    if not begun.update(state=State.RUNNING, job=work.job):
+        return
+    run.state = State.RUNNING
+    try:
+        for _round in range(ROUNDS):
+            _compute(run, work)
+            fill_written(run, work)
+            if _settle(run, work):
+                return
+    except RunStopped:
+        return
+    except REFUSED as problem:
+        message = str(problem) or "The cell is too large for the memory of this machine."
+        _fail(run, message)
+        raise JobRefused(message) from None
+    except StaleWorker:
+        raise
+    except Exception:
+        _fail(run, "An unexpected error; the server's log has the details.")
+        raise
+
+
+def _compute(run: SystemRun, work: Work) -> None:
+    """Make the sets that are not there; cells for which somebody is to write first wait."""
+    system = system_of(run)
+    settings = combinations(system.in_order(run.grid))
+    cells = list(cells_of(run.dataset, run.split))
+    stored = set(run.sets.values_list("cell", "setting"))
+    written = answered_cells(run) if run.variant in WRITES_CELLS else None
+    steps = Steps(
+        work, len(cells) * len(settings), len(stored), cells=len(cells), settings=len(settings)
+    )
+    scorers = RunScorers(run, steps.read)
+    for place, cell in enumerate(cells, start=1):
+        steps.place = place
+        missing = [
+            (number, each)
+            for number, each in enumerate(settings, start=1)
+            if (cell.pk, setting_of(each)) not in stored
+        ]
+        if missing and (written is None or cell.pk in written):
+            found = None if written is None else written[cell.pk]
+            inputs = CellInputs(run, scorers, cell, len(missing))
+            _compute_cell(system, inputs, missing, steps, found)
+
+
+def _compute_cell(
+    system: SummarizationSystem,
+    inputs: CellInputs,
+    missing: Sequence[tuple[int, dict]],
+    steps: Steps,
+    written: tuple[Sequence[str], str] | None,
+) -> None:
+    """Make the missing sets of one cell; what they share is made once."""
+    grid = [each for _number, each in missing]
+    if system.warm_up:
+        system.warm_up(len(inputs.texts), grid)
+    for number, parameters in missing:
+        steps.step(number)
+        inputs.shares.begin()
+        started = clock()
+        solved = solve(system, inputs, grid, parameters, written)
+        seconds = max(0.0, clock() - started + inputs.shares.charge)
+        store_set(inputs.run, inputs.cell, parameters, inputs.keys, solved, seconds)
+        steps.done += 1
+
+
+@transaction.atomic
+def _settle(run: SystemRun, work: Work) -> bool:
+    """End the job, and the run if nothing is missing; False if something came meanwhile.
+
+    Under the lock of the run's row, which whoever stores a reply takes as well: a reply that is
+    stored later finds no active job and asks for a new one.
+    """
+    locked = SystemRun.objects.select_for_update().get(pk=run.pk)
+    if locked.state != State.RUNNING:
+        raise RunStopped
+    if has_ready_sets(run):
+        return False
+    waits = waits_for_writing(run)
+    locked.state = State.WRITING if waits else State.DONE
+    locked.ended_at = None if waits else Now()
+    locked.error = ""
+    locked.save(update_fields=["state", "ended_at", "error"])
+    work.progress(1, 1, "")
+    work.finish()
+    return True
+
+
+def _fail(run: SystemRun, message: str) -> None:
+    SystemRun.objects.filter(pk=run.pk, state=State.RUNNING).update(
+        state=State.FAILED, error=message, ended_at=Now()
+    )

@@ -1,0 +1,193 @@
+"""The form of a run of a summarization system: what is run over what, with which grid."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from argsum.datasets.models import Cell
+from argsum.keypoints.actions.system_runs import (
+    CHOSEN,
+    PUBLISHED,
+    USUAL,
+    SystemPlan,
+    SystemRunRefused,
+    Variant,
+    grid_named,
+    system_named,
+)
+from argsum.keypoints.models import SystemRun
+from argsum.scorers.actions.scorers import default_scorers
+from argsum.scorers.models import Scorer
+from argsum.systems.contract import SummarizationSystem
+from argsum.systems.methods.grids import Grid, GridNotValid, Parameter, read_values, write_values
+from argsum.systems.registry import Fault, faults, systems
+from cqa_site.people.models import Study
+
+TYPED = "typed"
+HELP = lazy("Values or ranges, such as 0.05–0.95 step 0.025.")
+
+
+class SystemRunForm(forms.Form):
+    """Which system runs over which cells, with which scorers and settings."""
+
+    dataset: forms.ModelChoiceField = forms.ModelChoiceField(
+        label=lazy("Dataset"), queryset=None, empty_label=None
+    )
+    split = forms.ChoiceField(
+        label=lazy("Split"),
+        choices=[("", lazy("All cells")), *Cell.Split.choices[1:]],
+        required=False,
+    )
+    is_unfiltered = forms.BooleanField(
+        label=lazy("Use the arguments that preprocessing left out, too"), required=False
+    )
+    system = forms.ChoiceField(
+        label=lazy("System"),
+        choices=lambda: [(each.name, each.title) for each in systems()],
+        initial="mcargsum",
+        widget=forms.RadioSelect,
+    )
+    variant = forms.ChoiceField(
+        label=lazy("Who writes"),
+        choices=SystemRun.Variant,
+        initial=SystemRun.Variant.PLAIN,
+        widget=forms.RadioSelect,
+    )
+    writer_model = forms.CharField(
+        label=lazy("Sequence-to-sequence model"),
+        required=False,
+        max_length=200,
+        help_text=lazy("A folder below “models” of the data folder, or a name on the hub."),
+    )
+    match_scorer: forms.ModelChoiceField = forms.ModelChoiceField(
+        label=lazy("Match scorer"), queryset=None, empty_label=None
+    )
+    quality_scorer: forms.ModelChoiceField = forms.ModelChoiceField(
+        label=lazy("Quality scorer"), queryset=None, empty_label=None
+    )
+    settings = forms.ChoiceField(
+        label=lazy("Settings"),
+        choices=[
+            (PUBLISHED, lazy("All of the published grid")),
+            (USUAL, lazy("One: what the system's authors recommend")),
+            (CHOSEN, lazy("One: what the dev split chose when the match scorer was trained")),
+            (TYPED, lazy("As typed below")),
+        ],
+        initial=PUBLISHED,
+        widget=forms.RadioSelect,
+    )
+    seed = forms.IntegerField(
+        label=lazy("Seed"),
+        initial=1,
+        min_value=0,
+        max_value=2**31 - 1,
+        help_text=lazy("Equal input and seed give equal sets."),
+    )
+    label = forms.CharField(
+        label=lazy("Name"),
+        required=False,
+        max_length=120,
+        help_text=lazy("In tables; empty names the system, the scorer and the writer."),
+    )
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.study = study
+        match, quality = default_scorers(study)
+        self.fields["dataset"].queryset = study.argument_datasets.order_by("-created_at")
+        ready = study.scorers.filter(state=Scorer.State.READY)
+        self.fields["match_scorer"].queryset = ready.filter(task=Scorer.Task.MATCH)
+        self.fields["quality_scorer"].queryset = ready.filter(task=Scorer.Task.QUALITY)
+        self.fields["match_scorer"].initial = match.pk
+        self.fields["quality_scorer"].initial = quality.pk
+        for system in systems():
+            for each in system.parameters:
+                self.fields[field_of(system.name, each)] = _grid_field(each)
+        self._plan: SystemPlan | None = None
+
+    def grids(self) -> list[tuple[SummarizationSystem, list[forms.BoundField]]]:
+        """Every system with the fields of its grid."""
+        return [
+            (system, [self[field_of(system.name, each)] for each in system.parameters])
+            for system in systems()
+        ]
+
+    def faults(self) -> tuple[Fault, ...]:
+        """Systems of other packages that cannot be chosen."""
+        return faults()
+
+    def clean(self) -> dict[str, Any]:
+        """The plan as a whole."""
+        data = super().clean() or {}
+        system, variant = data.get("system"), data.get("variant")
+        possible = system_named(system).variants if system else ()
+        if system and variant and variant not in possible:
+            names = ", ".join(f"“{Variant(each).label}”" for each in possible)
+            self.add_error("variant", _("This system has only %s.") % names)
+        if variant == Variant.SEQ2SEQ and not data.get("writer_model"):
+            self.add_error("writer_model", _("Name a model."))
+        if self.errors:
+            return data
+        try:
+            self._plan = self._planned(data)
+        except SystemRunRefused as problem:
+            self.add_error(None, str(problem))
+        return data
+
+    @property
+    def plan(self) -> SystemPlan:
+        """What was chosen; only of a valid form."""
+        if self._plan is None:
+            raise ValueError("The form is not valid.")
+        return self._plan
+
+    def _planned(self, data: dict[str, Any]) -> SystemPlan:
+        return SystemPlan(
+            dataset=data["dataset"],
+            split=data["split"],
+            system=data["system"],
+            variant=data["variant"],
+            grid=self._grid(data),
+            match_scorer=data["match_scorer"],
+            quality_scorer=data["quality_scorer"],
+            seed=data["seed"],
+            is_unfiltered=data["is_unfiltered"],
+            label=data["label"],
+            writer_model=data["writer_model"] if data["variant"] == Variant.SEQ2SEQ else "",
+        )
+
+    def _grid(self, data: dict[str, Any]) -> Grid:
+        system, variant = data["system"], data["variant"]
+        if data["settings"] != TYPED:
+            return grid_named(data["settings"], system, variant, data["match_scorer"])
+        grid: Grid = {}
+        for each in system_named(system).parameters_for(variant):
+            name = field_of(system, each)
+            typed = data[name] or write_values(each.published)
+            if not typed:
+                continue
+            try:
+                grid[each.name] = read_values(typed, each)
+            except GridNotValid as problem:
+                self.add_error(name, str(problem))
+        if self.errors:
+            raise SystemRunRefused(_("The grid cannot be used as it stands."))
+        return grid
+
+
+def field_of(system: str, parameter: Parameter) -> str:
+    """The name of a parameter's field; no name of a system holds the hyphen."""
+    return f"{system}-{parameter.name}"
+
+
+def _grid_field(parameter: Parameter) -> forms.CharField:
+    usual = "" if parameter.kind == "switch" else HELP
+    return forms.CharField(
+        label=_(parameter.title) if parameter.title else parameter.name,
+        required=False,
+        max_length=1_000,
+        initial=write_values(parameter.published),
+        help_text=_(parameter.help) if parameter.help else usual,
+    )

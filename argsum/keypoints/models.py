@@ -1,0 +1,216 @@
+"""Runs of summarization systems, and the sets of key points that they or imported files bring."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from argsum.systems.registry import title_of
+
+from ..datasets.models import Cell, Dataset
+from ..scorers.models import Scorer
+
+
+class SystemRun(models.Model):
+    """One system over the cells of a dataset, with every combination of a grid of parameters."""
+
+    class Variant(models.TextChoices):
+        """Who writes, and what."""
+
+        PLAIN = "plain", _("Without a language model")
+        CANDIDATES = "candidates", _("Language model writes candidates")
+        SUMMARIES = "summaries", _("Language model writes the key points")
+        GLOBAL = "global", _("Language model, one request for all clusters")
+        LOCAL = "local", _("Language model, one request per cluster")
+        SEQ2SEQ = "seq2seq", _("Sequence-to-sequence model")
+
+    class State(models.TextChoices):
+        """waiting → running (→ writing) → done; cancelled and failed end it, resuming goes on."""
+
+        WAITING = "waiting", _("Waiting")
+        RUNNING = "running", _("Running")
+        WRITING = "writing", _("A language model writes")
+        DONE = "done", _("Done")
+        CANCELLED = "cancelled", _("Cancelled")
+        FAILED = "failed", _("Failed")
+
+    ACTIVE = (State.WAITING, State.RUNNING, State.WRITING)
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey("people.Study", models.CASCADE, related_name="system_runs")
+    number = models.PositiveIntegerField()
+    # What the system is called in tables, such as "MCArgSum (MiniLM, global)".
+    label = models.CharField(_("name"), max_length=120)
+    dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="system_runs")
+    split = models.CharField(max_length=5, choices=Cell.Split, blank=True, default="")
+    # Arguments that preprocessing left out take part too.
+    is_unfiltered = models.BooleanField(default=False)
+    # A name in `argsum.systems.registry`, and the installed package it is from, if not ours.
+    system = models.CharField(max_length=40)
+    package = models.CharField(max_length=200, blank=True, default="")
+    variant = models.CharField(max_length=10, choices=Variant, default=Variant.PLAIN)
+    match_scorer = models.ForeignKey(Scorer, models.PROTECT, null=True, related_name="+")
+    quality_scorer = models.ForeignKey(Scorer, models.PROTECT, null=True, related_name="+")
+    # {parameter: [values]}; every combination is run.
+    grid = models.JSONField(default=dict)
+    seed = models.PositiveIntegerField(default=1)
+    # Name or folder of the sequence-to-sequence model that writes; only for that variant.
+    writer_model = models.CharField(max_length=200, blank=True)
+    # The last run that asks the language model.
+    writing = models.OneToOneField(
+        "runs.Run", models.PROTECT, null=True, related_name="system_run"
+    )
+    state = models.CharField(max_length=9, choices=State, default=State.WAITING)
+    error = models.TextField(blank=True)
+    job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "number"], name="system_run_number_once")
+        ]
+        indexes = [models.Index(fields=["study", "dataset", "state"])]
+
+    def __str__(self) -> str:
+        return self.label
+
+    @property
+    def system_title(self) -> str:
+        """What its system is called; the bare name where it is not installed any more."""
+        return title_of(self.system)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it still waits or works."""
+        return self.state in self.ACTIVE
+
+
+class SummarySet(models.Model):
+    """What one system with one setting made of one cell; also without a result, with the reason.
+
+    ``arguments`` are the primary keys of the cell's arguments that took part, in order.
+    ``clusters``, ``assigned`` and ``scores`` run parallel to them: the id of the cluster (-1 is
+    unclustered), the position of the key point the argument was assigned to (-1 is none), and the
+    match score of that assignment.
+    """
+
+    class State(models.TextChoices):
+        """waiting → done; ``no_result`` is an outcome, not a fault."""
+
+        WAITING = "waiting", _("Waiting")
+        DONE = "done", _("Done")
+        NO_RESULT = "no_result", _("No result")
+        FAILED = "failed", _("Failed")
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey(
+        "people.Study", models.CASCADE, related_name="summary_sets", db_index=False
+    )
+    cell = models.ForeignKey(Cell, models.PROTECT, related_name="summary_sets")
+    system_run = models.ForeignKey(
+        SystemRun, models.CASCADE, null=True, related_name="sets", db_index=False
+    )
+    # As in `SystemRun.label`, or what an imported file calls the system.
+    system = models.CharField(max_length=120)
+    parameters = models.JSONField(default=dict)
+    # The parameters in one fixed spelling.
+    setting = models.CharField(max_length=200, blank=True)
+    source = models.CharField(max_length=255, blank=True)
+    position = models.PositiveIntegerField(default=0)
+    state = models.CharField(max_length=9, choices=State, default=State.WAITING)
+    # Why there is no result, in a few words.
+    reason = models.CharField(max_length=300, blank=True)
+    # Of computing; None for imported sets that do not say.
+    seconds = models.FloatField(null=True)
+    arguments = models.JSONField(default=list)
+    clusters = models.JSONField(null=True)
+    assigned = models.JSONField(null=True)
+    scores = models.JSONField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    done_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["cell", "system", "setting", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["system_run", "cell", "setting"], name="summary_set_once_per_run"
+            ),
+            models.UniqueConstraint(
+                fields=["study", "source", "position"],
+                condition=~Q(source=""),
+                name="summary_set_imported_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(system_run__isnull=False, source="")
+                | (Q(system_run__isnull=True) & ~Q(source="")),
+                name="summary_set_has_one_origin",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["study", "system", "cell"]),
+            models.Index(fields=["system_run", "state", "id"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.system}: {self.cell}"
+
+
+class SystemSummary(models.Model):
+    """One key point of a set; the first has the most arguments."""
+
+    summary_set = models.ForeignKey(
+        SummarySet, models.CASCADE, related_name="summaries", db_index=False
+    )
+    position = models.PositiveIntegerField()
+    text = models.TextField()
+    # The cluster it was written for; None where the system has no clusters.
+    cluster = models.IntegerField(null=True)
+    # Arguments assigned to it; None for imported sets.
+    prevalence = models.PositiveIntegerField(null=True)
+
+    class Meta:
+        ordering = ["summary_set", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["summary_set", "position"], name="system_summary_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class WrittenPart(models.Model):
+    """What a language model wrote for a cell, for all clusters of a set, or for one of them."""
+
+    run = models.ForeignKey(
+        "runs.Run", models.CASCADE, related_name="written_parts", db_index=False
+    )
+    call = models.OneToOneField("runs.Call", models.CASCADE, related_name="written_part")
+    system_run = models.ForeignKey(
+        SystemRun, models.CASCADE, related_name="written_parts", db_index=False
+    )
+    cell = models.ForeignKey(Cell, models.CASCADE, related_name="+")
+    # None where candidates or key points were written for the cell before any setting was tried.
+    summary_set = models.ForeignKey(
+        SummarySet, models.CASCADE, null=True, related_name="written_parts"
+    )
+    cluster = models.IntegerField(null=True)
+    # {cluster id: text}, or {"1": text, …} in the order of the reply.
+    texts = models.JSONField(default=dict)
+    # Entries of the reply that belong to nothing that was asked about.
+    dropped = models.PositiveIntegerField(default=0)
+    reason = models.CharField(max_length=40, blank=True)
+    fence = models.BigIntegerField(default=0)
+    at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["system_run", "cell"]),
+            models.Index(fields=["run"]),
+        ]

@@ -1,0 +1,298 @@
+"""Key point analysis: key points by their arguments, both stances of a topic side by side."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q
+
+from argsum.datasets.models import Cell, CellArgument, ReferenceKeyPoint
+from argsum.keypoints.models import SummarySet
+from cqa_site.web.charts import drawing as charts
+from cqa_site.web.charts.scores import grouped_bars
+from cqa_site.web.tables import TableData
+
+# Arguments of a key point that a page shows; a file has all of them.
+SHOWN = 60
+FIRST = 3
+COLUMNS = (
+    "topic", "stance", "key_point", "key_point_text", "prevalence",
+    "argument", "argument_text", "score", "quality", "cluster",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Belonging:
+    """An argument with the score of its key point."""
+
+    row: CellArgument
+    score: float | None
+    cluster: int | None
+
+
+@dataclass(frozen=True)
+class ShownPoint:
+    """A key point with its arguments, best score first.
+
+    Attributes
+    ----------
+    count
+        Arguments with at least the least score chosen.
+    share
+        Of all arguments of the cell that took part, 0–100.
+    width
+        Of a bar, 0–100: the largest count of all sides is 100.
+    """
+
+    number: int
+    text: str
+    cluster: int | None
+    count: int
+    share: float
+    width: float
+    arguments: Sequence[Belonging]
+
+    @property
+    def first(self) -> Sequence[Belonging]:
+        """Those that stand on the page at once."""
+        return self.arguments[:FIRST]
+
+    @property
+    def more(self) -> Sequence[Belonging]:
+        """Those that open on demand."""
+        return self.arguments[FIRST:SHOWN]
+
+    @property
+    def beyond(self) -> int:
+        """How many are in the file only."""
+        return max(0, len(self.arguments) - SHOWN)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A reference key point and how many of the arguments match it."""
+
+    text: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Side:
+    """One stance of the topic."""
+
+    made: SummarySet
+    points: Sequence[ShownPoint]
+    unassigned: Sequence[Belonging]
+    total: int
+    is_unassigned_known: bool
+
+    @property
+    def cell(self) -> Cell:
+        """The cell of the set."""
+        cell: Cell = self.made.cell
+        return cell
+
+    @property
+    def matched(self) -> int:
+        """Arguments of any key point."""
+        return sum(point.count for point in self.points)
+
+    @property
+    def share(self) -> float | None:
+        """Share of the arguments that belong to a key point, 0–1."""
+        return self.matched / self.total if self.total else None
+
+    @property
+    def some_unassigned(self) -> Sequence[Belonging]:
+        """As many as a page shows."""
+        return self.unassigned[:SHOWN]
+
+    @property
+    def beyond(self) -> int:
+        """Unassigned arguments that only the file has."""
+        return max(0, len(self.unassigned) - SHOWN)
+
+
+def sides_of(made: SummarySet, least: float = 0.0) -> list[Side]:
+    """The set and, where the same run has it, the other stance of its topic; supporting first.
+
+    ``least`` is the least score of an argument; with less it counts as unassigned.
+    """
+    sets = sorted([made, *other_stances(made)], key=lambda each: -each.cell.stance)
+    found = [_belongings(each, least) for each in sets]
+    most = max((len(each) for groups, _rest in found for each in groups.values()), default=1)
+    return [_side(each, *parts, most) for each, parts in zip(sets, found, strict=True)]
+
+
+def other_stances(made: SummarySet) -> list[SummarySet]:
+    """Sets of the same run and setting about other stances of the topic; of files, by system."""
+    rows = SummarySet.objects.filter(
+        study=made.study_id,
+        cell__dataset=made.cell.dataset_id,
+        cell__topic=made.cell.topic,
+        system_run=made.system_run_id,
+        system=made.system,
+        setting=made.setting,
+        source=made.source,
+    )
+    rows = rows.exclude(cell=made.cell_id).select_related("cell").order_by("cell__position")
+    return list({each.cell_id: each for each in rows}.values())
+
+
+def references_with_counts(cells: Sequence[Cell]) -> dict[int, list[Reference]]:
+    """Cell → its reference key points, those with most matching arguments first; one query."""
+    matching = Q(matches__is_match=True, matches__argument__left_out="")
+    rows = ReferenceKeyPoint.objects.filter(cell__in=cells).annotate(
+        n=Count("matches", filter=matching)
+    )
+    found: dict[int, list[Reference]] = {cell.pk: [] for cell in cells}
+    for row in rows.order_by("-n", "position"):
+        found[row.cell_id].append(Reference(row.text, row.n))
+    return found
+
+
+def rows_of(sides: Sequence[Side]) -> Iterator[list[Any]]:
+    """A row for every argument, with its key point or without; see `COLUMNS`."""
+    for side in sides:
+        about = [side.cell.topic, side.cell.get_stance_display()]
+        for point in side.points:
+            for one in point.arguments:
+                yield [*about, point.number, point.text, point.count, *_argument(one)]
+            if not point.arguments:
+                yield [*about, point.number, point.text, point.count, None, None, None, None, None]
+        for one in side.unassigned:
+            yield [*about, None, None, None, *_argument(one)]
+
+
+def lines_of(sides: Sequence[Side]) -> Iterator[str]:
+    """One JSON object for every key point, and one for what belongs to none."""
+    for side in sides:
+        about = {
+            "topic": side.cell.topic,
+            "stance": side.cell.stance,
+            "system": side.made.system,
+            "setting": side.made.setting,
+        }
+        for point in side.points:
+            kept = {"key_point": point.text, "prevalence": point.count, "share": point.share / 100}
+            yield _json(about | kept | {"arguments": _listed(point.arguments)})
+        yield _json(about | {"key_point": None, "arguments": _listed(side.unassigned)})
+
+
+def text_of(sides: Sequence[Side]) -> str:
+    """Markdown: topic, key points by prevalence, their arguments."""
+    made = sides[0].made
+    parts = [f"# {_line(made.cell.topic)}", f"{_line(made.system)} · {made.setting}".rstrip(" ·")]
+    for side in sides:
+        parts.append(f"## {side.cell.get_stance_display()}")
+        parts.append(f"{side.matched} of {side.total} arguments belong to a key point.")
+        for point in side.points:
+            parts.append(f"### {point.number}. {_line(point.text)} ({point.count})")
+            parts.append("\n".join(f"- {_line(one.row.text)}" for one in point.arguments) or "–")
+    return "\n\n".join(parts) + "\n"
+
+
+def points_table(sides: Sequence[Side]) -> TableData:
+    """Key points with their numbers of arguments, as the chart shows them."""
+    rows = [
+        [side.cell.get_stance_display(), point.number, point.text, point.count, point.share / 100]
+        for side in sides
+        for point in side.points
+    ]
+    return TableData(
+        columns=["stance", "no.", "key point", "arguments", "share"],
+        rows=rows,
+        caption=f"Key points on “{sides[0].cell.topic}”",
+        name="key-points",
+    )
+
+
+def prevalence_chart(sides: Sequence[Side], size: str) -> charts.Spec:
+    """Arguments of each key point by its rank, the stances beside each other."""
+    rows = [
+        {"rank": point.number, "n": point.count, "stance": side.cell.get_stance_display()}
+        for side in sides
+        for point in side.points
+    ]
+    titles = ("Key point, by prevalence", "Arguments")
+    return grouped_bars(rows, x="rank", y="n", series="stance", titles=titles, size=size)
+
+
+def _belongings(
+    made: SummarySet, least: float
+) -> tuple[Mapping[int, list[Belonging]], list[Belonging]]:
+    """Position of a key point → its arguments, best first; and those that belong to none."""
+    rows = CellArgument.objects.in_bulk(made.arguments)
+    assigned = made.assigned or [-1] * len(made.arguments)
+    scores = made.scores or [None] * len(made.arguments)
+    clusters = made.clusters or [None] * len(made.arguments)
+    groups: dict[int, list[Belonging]] = {}
+    rest: list[Belonging] = []
+    for pk, place, score, cluster in zip(made.arguments, assigned, scores, clusters, strict=True):
+        if pk not in rows:
+            continue
+        one = Belonging(rows[pk], score, cluster)
+        is_in = place >= 0 and (score is None or score >= least or not least)
+        (groups.setdefault(place, []) if is_in else rest).append(one)
+    for each in [*groups.values(), rest]:
+        each.sort(key=lambda one: (-(one.score or 0.0), one.row.position))
+    return groups, rest
+
+
+def _side(
+    made: SummarySet,
+    groups: Mapping[int, list[Belonging]],
+    rest: list[Belonging],
+    most: int,
+) -> Side:
+    total = len(rest) + sum(map(len, groups.values()))
+    points = []
+    for summary in made.summaries.order_by("position"):
+        own = groups.get(summary.position, [])
+        count = len(own) if made.assigned is not None else summary.prevalence or 0
+        points.append((count, summary, own))
+    points.sort(key=lambda each: (-each[0], each[1].position))
+    return Side(
+        made,
+        [
+            ShownPoint(
+                number=number,
+                text=summary.text,
+                cluster=summary.cluster,
+                count=count,
+                share=100 * count / total if total else 0.0,
+                width=100 * count / max(1, most),
+                arguments=own,
+            )
+            for number, (count, summary, own) in enumerate(points, start=1)
+        ],
+        rest,
+        total,
+        made.assigned is not None,
+    )
+
+
+def _argument(one: Belonging) -> list[Any]:
+    return [one.row.name, one.row.text, one.score, one.row.quality, one.cluster]
+
+
+def _listed(found: Sequence[Belonging]) -> list[dict[str, Any]]:
+    return [
+        {
+            "argument": one.row.name,
+            "text": one.row.text,
+            "score": one.score,
+            "quality": one.row.quality,
+        }
+        for one in found
+    ]
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _line(text: str) -> str:
+    """A text on one line of Markdown that begins nothing of its own."""
+    return " ".join(text.split()).replace("<", "&lt;").replace("`", "\\`")

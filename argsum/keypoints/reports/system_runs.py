@@ -1,0 +1,250 @@
+"""What a run of a system came to: its sets by cell and setting, and how good its clusters are."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Q, QuerySet
+
+from argsum.datasets.models import Cell, CellArgument, KeyPointMatch
+from argsum.keypoints.models import SummarySet, SystemRun
+from argsum.scorers.methods.cluster_figures import (
+    LEAST_SHARE,
+    ClusterFigure,
+    best_per_cell,
+    cluster_figure,
+)
+from argsum.systems.methods.grids import Grid
+from argsum.systems.registry import UnknownSystem, find_system, systems
+from cqa_site.people.models import Study
+from cqa_site.web.tables import TableData
+
+# Assignments in the sets of a page, beyond which nothing is compared with references.
+MOST_COMPARED = 2_000_000
+
+
+@dataclass(frozen=True)
+class SetLine:
+    """One setting of a cell.
+
+    Attributes
+    ----------
+    figure
+        Of its clusters; None without clusters or without references.
+    is_best_excluding, is_best_including
+        Whether no other setting of the cell has a higher index: an oracle, as it takes the
+        references to know.
+    """
+
+    row: SummarySet
+    key_points: int
+    clusters: int | None
+    figure: ClusterFigure | None
+    is_best_excluding: bool = False
+    is_best_including: bool = False
+
+
+@dataclass(frozen=True)
+class CellLine:
+    """One cell of a run: how many sets there are, and the best of its settings."""
+
+    cell: Cell
+    arguments: int
+    states: Mapping[str, int]
+    seconds: float
+    excluding: SetLine | None
+    including: SetLine | None
+    lines: Sequence[SetLine]
+
+    @property
+    def done(self) -> int:
+        """Sets with a result."""
+        return self.states.get(SummarySet.State.DONE, 0)
+
+    @property
+    def none(self) -> int:
+        """Sets without one."""
+        return self.states.get(SummarySet.State.NO_RESULT, 0)
+
+    @property
+    def waiting(self) -> int:
+        """Sets that wait for a language model."""
+        return self.states.get(SummarySet.State.WAITING, 0)
+
+    @property
+    def is_oracle(self) -> bool:
+        """Whether the set to look at first was chosen by its index."""
+        return len(self.lines) > 1 and bool(self.excluding or self.including)
+
+    @property
+    def shown(self) -> SetLine | None:
+        """The set to look at first: the best, or the first with a result."""
+        first = (line for line in self.lines if line.row.state == SummarySet.State.DONE)
+        best = self.excluding or self.including
+        if best is not None and best.row.state == SummarySet.State.DONE:
+            return best
+        return next(first, None)
+
+
+def runs_of(study: Study) -> QuerySet[SystemRun]:
+    """Runs of systems, newest first, with what a list shows of them."""
+    states = SummarySet.State
+    rows = study.system_runs.select_related(
+        "dataset", "match_scorer", "job", "created_by", "writing"
+    )
+    counted = rows.annotate(
+        sets_done=Count("sets", filter=Q(sets__state=states.DONE)),
+        sets_none=Count("sets", filter=Q(sets__state=states.NO_RESULT)),
+        sets_waiting=Count("sets", filter=Q(sets__state=states.WAITING)),
+    )
+    return counted.order_by("-number")
+
+
+def system_choices(study: Study) -> list[tuple[str, str]]:
+    """Name and title of every system that is installed or ran here; one query."""
+    found = {each.name: each.title for each in systems()}
+    ran = study.system_runs.order_by().values_list("system", flat=True).distinct()
+    return list((found | {name: name for name in ran if name not in found}).items())
+
+
+def grid_of(run: SystemRun) -> Grid:
+    """The grid of a run in the order of its system's parameters, as long as that is installed."""
+    try:
+        return find_system(run.system).in_order(run.grid)
+    except UnknownSystem:
+        return dict(run.grid)
+
+
+def cell_lines(
+    run: SystemRun, cells: Sequence[Cell], least_share: float = LEAST_SHARE
+) -> list[CellLine]:
+    """The cells of a run with all their sets; four queries.
+
+    Above `MOST_COMPARED` the sets come without what they hold, and so without figures.
+    """
+    rows = run.sets.filter(cell__in=cells).annotate(n=Count("summaries")).order_by("pk")
+    sets = dict(
+        run.sets.filter(cell__in=cells).order_by().values_list("cell").annotate(Count("pk"))
+    )
+    arguments = CellArgument.objects.filter(cell__in=cells).order_by()
+    sizes: dict[int, int] = dict(arguments.values_list("cell").annotate(Count("pk")))
+    is_compared = sum(sizes.get(pk, 0) * n for pk, n in sets.items()) <= MOST_COMPARED
+    held = () if is_compared else ("arguments", "clusters")
+    by_cell: dict[int, list[SummarySet]] = {cell.pk: [] for cell in cells}
+    for row in rows.defer("scores", "assigned", *held):
+        by_cell[row.cell_id].append(row)
+    references = references_of(cells) if is_compared else None
+    return [
+        _cell_line(cell, by_cell[cell.pk], sizes.get(cell.pk, 0), references, least_share)
+        for cell in cells
+    ]
+
+
+def references_of(cells: Sequence[Cell]) -> dict[int, str]:
+    """Argument → the one reference key point that it matches; others have none. One query."""
+    found: dict[int, str] = {}
+    several: set[int] = set()
+    rows = KeyPointMatch.objects.filter(argument__cell__in=cells, is_match=True)
+    for argument, key_point in rows.values_list("argument", "key_point"):
+        if argument in found:
+            several.add(argument)
+        found[argument] = str(key_point)
+    return {pk: name for pk, name in found.items() if pk not in several}
+
+
+def lines_table(run: SystemRun, lines: Sequence[CellLine]) -> TableData:
+    """Every cell and setting as one table."""
+    rows = [
+        [
+            line.cell.topic,
+            line.cell.get_stance_display(),
+            one.row.setting,
+            one.row.state,
+            one.row.reason,
+            one.key_points,
+            one.clusters,
+            one.figure.share if one.figure else None,
+            one.figure.excluding if one.figure else None,
+            one.figure.including if one.figure else None,
+            one.row.seconds,
+            str(one.row.public_id),
+        ]
+        for line in lines
+        for one in line.lines
+    ]
+    return TableData(
+        columns=[
+            "topic", "stance", "setting", "state", "reason", "key points", "clusters",
+            "share clustered", "ARI excluding noise", "ARI including noise", "seconds", "set",
+        ],
+        rows=rows,
+        caption=f"{run.label}, run {run.number} over {run.dataset}",
+        note=(
+            "Adjusted Rand index against the reference key points, of arguments that match "
+            "exactly one of them."
+        ),
+        name=f"system-run-{run.number}",
+    )  # fmt: skip
+
+
+def _cell_line(
+    cell: Cell,
+    rows: Sequence[SummarySet],
+    size: int,
+    references: Mapping[int, str] | None,
+    least_share: float,
+) -> CellLine:
+    lines = [_set_line(row, references) for row in rows]
+    excluding = _best(lines, "exclude", least_share)
+    including = _best(lines, "include", least_share)
+    marked = [
+        SetLine(
+            line.row,
+            line.key_points,
+            line.clusters,
+            line.figure,
+            is_best_excluding=line is excluding,
+            is_best_including=line is including,
+        )
+        for line in lines
+    ]
+    return CellLine(
+        cell=cell,
+        arguments=size
+        if references is None
+        else max((len(row.arguments) for row in rows), default=0),
+        states=Counter(row.state for row in rows),
+        seconds=sum(row.seconds or 0.0 for row in rows),
+        excluding=excluding,
+        including=including,
+        lines=marked,
+    )
+
+
+def _set_line(row: SummarySet, references: Mapping[int, str] | None) -> SetLine:
+    if references is None:
+        return SetLine(row, row.n, None, None)
+    clusters = None if row.clusters is None else len({each for each in row.clusters if each >= 0})
+    return SetLine(row, row.n, clusters, _figure(row, references))
+
+
+def _figure(row: SummarySet, references: Mapping[int, str]) -> ClusterFigure | None:
+    if row.clusters is None:
+        return None
+    pairs = [
+        (references[pk], cluster)
+        for pk, cluster in zip(row.arguments, row.clusters, strict=True)
+        if pk in references
+    ]
+    if len(pairs) < 2:
+        return None
+    reference, ids = zip(*pairs, strict=True)
+    return cluster_figure(str(row.pk), reference, ids)
+
+
+def _best(lines: Sequence[SetLine], noise: str, least_share: float) -> SetLine | None:
+    """The setting of a cell that the index itself would choose."""
+    figures = [line.figure for line in lines if line.figure]
+    found = best_per_cell({"cell": figures}, noise=noise, least_share=least_share)
+    chosen = found.chosen.get("cell")
+    return next((line for line in lines if line.figure is chosen), None) if chosen else None

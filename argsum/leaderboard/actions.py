@@ -1,0 +1,74 @@
+"""The leaderboard of key points as a snapshot: asked for, computed in the background, kept."""
+
+from typing import Any
+from urllib.parse import parse_qsl
+
+from argsum.leaderboard.models import KeyPointSnapshot
+from argsum.leaderboard.reports.choice import BoardChoice, board_choice
+from cqa_site.people.models import User
+from cqa_site.results.keeping import make
+from cqa_site.results.kind import Computed, ResultKind
+from cqa_site.results.rows import pack
+from cqa_site.runs.jobs import JobRefused, Work, enqueue
+from cqa_site.runs.models import Job
+
+JOB = "key_point_board"
+
+
+class KeyPointResults(ResultKind):
+    """Systems on one split of a dataset, and the people who judged them."""
+
+    name = "key_points"
+    Model = KeyPointSnapshot
+    subject = ("study", "dataset", "split")
+
+    def place(self, subject: BoardChoice) -> dict[str, Any]:
+        return {"study": subject.study, "dataset": subject.dataset, "split": subject.split}
+
+    def marker(self, subject: BoardChoice) -> str:
+        from argsum.leaderboard.reports.kept_rows import marker
+
+        return marker(subject)
+
+    def compute(self, subject: BoardChoice) -> Computed:
+        from argsum.leaderboard.reports.kept_rows import figures_of, kept_rows, recipe_of
+
+        # Taken before the rows are read: one that comes in between makes the board stale, never
+        # wrong.
+        seen = self.marker(subject)
+        plain = kept_rows(subject)
+        recipe = recipe_of(subject, plain)
+        return Computed(*pack([plain]), seen, recipe, figures_of(plain, recipe))
+
+    def figures_of(self, rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
+        from argsum.leaderboard.reports.kept_rows import figures_of
+
+        return figures_of(rows, recipe)
+
+    def about(self, snapshot: KeyPointSnapshot) -> str:
+        return f"{snapshot.dataset} {snapshot.split}".strip()
+
+
+KEY_POINTS = KeyPointResults()
+
+
+def request_board(*, choice: BoardChoice, actor: User | None = None) -> Job:
+    """Ask for the figures of a choice in the background; they become those of its live snapshot.
+
+    One job of a dataset's split is active at a time.
+    """
+    return enqueue(
+        study=choice.study,
+        kind=JOB,
+        key=f"{choice.dataset.public_id}:{choice.split}",
+        actor=actor,
+        choice=choice.query,
+    )
+
+
+def make_board(work: Work) -> None:
+    """Handle a job: compute the figures of a choice and store them as its live snapshot."""
+    choice = board_choice(work.study, dict(parse_qsl(work.payload["choice"])))
+    if choice.query != work.payload["choice"]:
+        raise JobRefused("The dataset or a source of scores is not there any more.")
+    make(work, KEY_POINTS, choice)

@@ -1,0 +1,127 @@
+"""Snapshots of key points: leaderboard, agreement, and the rows behind both."""
+
+import uuid
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from argsum.leaderboard.actions import KEY_POINTS, request_board
+from argsum.leaderboard.models import KeyPointSnapshot
+from argsum.leaderboard.reports.choice import board_choice
+from cqa_site.api.inputs import Input
+from cqa_site.api.requests import Request
+from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.api.views import StudyViews
+from cqa_site.results.api import FreezingViews
+from cqa_site.results.checking import ROWS, manifest_of
+from cqa_site.results.files import snapshot_file
+from cqa_site.runs.api.bodies import JobSerializer
+
+
+class KeyPointBoardSerializer(ReadSerializer):
+    """A numbered snapshot; see its own address for the figures."""
+
+    dataset = public_id("dataset")
+    is_frozen = serializers.BooleanField(read_only=True)
+    recipe = serializers.DictField(read_only=True)
+    public_token = serializers.UUIDField(read_only=True, allow_null=True)
+
+    class Meta:
+        model = KeyPointSnapshot
+        fields = [
+            "id",
+            "number",
+            "dataset",
+            "split",
+            "is_frozen",
+            "sha256",
+            "recipe",
+            "computed_at",
+            "note",
+            "frozen_at",
+            "public_token",
+        ]
+
+
+class KeyPointBoardDetailSerializer(KeyPointBoardSerializer):
+    """A numbered snapshot with every figure and its manifest."""
+
+    figures = serializers.DictField(read_only=True)
+    manifest = serializers.SerializerMethodField()
+
+    class Meta:
+        model = KeyPointSnapshot
+        fields = [*KeyPointBoardSerializer.Meta.fields, "figures", "manifest"]
+
+    def get_manifest(self, row: KeyPointSnapshot) -> dict[str, Any]:
+        """Hashes, recipe and counts."""
+        return manifest_of(KEY_POINTS, row)
+
+
+class KeptChoiceInput(Input):
+    """What to keep; whatever is left out is as on the leaderboard."""
+
+    dataset = serializers.UUIDField(required=False)
+    split = serializers.CharField(required=False, allow_blank=True)
+    coverage = serializers.CharField(required=False)
+    redundancy = serializers.CharField(required=False)
+    weight = serializers.FloatField(required=False, min_value=0, max_value=1)
+    selection = serializers.CharField(required=False)
+    share = serializers.FloatField(required=False, min_value=0, max_value=1)
+
+
+class KeyPointBoardViews(FreezingViews, StudyViews):
+    """The numbered snapshots of key points of a study."""
+
+    kind = KEY_POINTS
+    queryset = KeyPointSnapshot.objects.none()
+    serializer_class = KeyPointBoardDetailSerializer
+
+    def rows(self) -> QuerySet:
+        """Newest first; the packed rows stay where they are."""
+        found = self.study.key_point_snapshots.filter(computed_at__isnull=False)
+        return found.select_related("dataset").defer("rows")
+
+    @extend_schema(request=KeptChoiceInput, responses={202: JobSerializer})
+    def ask(self, request: Request, **kwargs: Any) -> Response:
+        """Compute a leaderboard in the background and keep it as the live one of its split."""
+        given = {name: str(value) for name, value in self.read(KeptChoiceInput).items()}
+        choice = board_choice(self.study, given)
+        said = {
+            "dataset": str(choice.dataset.public_id) if choice.dataset else "",
+            "split": choice.split,
+            "coverage": choice.coverage.key,
+            "redundancy": choice.redundancy.key,
+            "selection": choice.terms.selection,
+        }
+        unknown = [name for name, value in said.items() if given.get(name, value) != value]
+        if unknown or choice.dataset is None:
+            wrong = unknown or ["dataset"]
+            raise ValidationError({name: ["Nothing of this study."] for name in wrong})
+        job = request_board(choice=choice, actor=request.user)
+        job.refresh_from_db()
+        return Response(JobSerializer(job).data, status=202)
+
+    @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY})
+    def kept_rows(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> HttpResponse:
+        """The rows behind a snapshot as CSV: exactly the bytes of its sha256."""
+        found = self.study.key_point_snapshots.filter(computed_at__isnull=False)
+        row = get_object_or_404(found.only("rows", "number"), public_id=public_id)
+        return snapshot_file(KEY_POINTS, row, ROWS, called="key-points")
+
+
+class KeyPointBoardListViews(KeyPointBoardViews):
+    """The list, without the figures."""
+
+    serializer_class = KeyPointBoardSerializer
+
+    def rows(self) -> QuerySet:
+        """Newest first."""
+        return super().rows().defer("rows", "figures", "changes")

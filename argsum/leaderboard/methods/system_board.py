@@ -1,0 +1,280 @@
+"""A table of systems: which setting stands for a system, and its figures over cells.
+
+A setting that was chosen by the figure it is judged by is an oracle, and says so. Source: argument
+summarization paper, section 4.2; the paper itself reports oracles.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from argsum.counting.methods.scores import WEIGHT, weighted_score
+from argsum.scorers.methods.cluster_figures import LEAST_SHARE
+from cqa_site.stats.clustered import clustered_mean
+from cqa_site.stats.estimate import Estimate
+
+Selection = Literal["dev", "fixed", "oracle"]
+SELECTIONS: tuple[Selection, ...] = ("dev", "fixed", "oracle")
+FIGURES = (
+    "weighted",
+    "coverage",
+    "redundancy",
+    "excluding",
+    "including",
+    "share",
+    "seconds",
+)
+# By what a setting is chosen: the first that is known; on the dev split, in half of its cells.
+CRITERIA = ("weighted", "coverage", "including")
+INDICES = ("including", "excluding")
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One set with its figures; None where a figure is not known.
+
+    Attributes
+    ----------
+    key
+        Of the set.
+    coverage, redundancy
+        By the chosen sources, 0–1 as a rule.
+    excluding, including
+        Adjusted Rand index without and with unclustered arguments.
+    share
+        Of the arguments that are clustered, 0–1.
+    seconds
+        Of computing.
+    """
+
+    key: int
+    system: str
+    setting: str
+    cell: str
+    coverage: float | None = None
+    redundancy: float | None = None
+    excluding: float | None = None
+    including: float | None = None
+    share: float | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How systems are compared: weight of coverage, selection, and least share clustered."""
+
+    weight: float = WEIGHT
+    selection: Selection = "dev"
+    least_share: float = LEAST_SHARE
+
+
+@dataclass(frozen=True)
+class SystemRow:
+    """One system.
+
+    Attributes
+    ----------
+    selection
+        How the setting was found: one of `SELECTIONS`, or ``"only"`` where there is just one.
+    criterion
+        Of `CRITERIA`, by which it was chosen; empty for ``"only"`` and ``"fixed"``.
+    setting
+        The setting; None where it differs from cell to cell.
+    settings
+        How many there are.
+    figures
+        Name of `FIGURES` → mean over cells with its interval.
+    chosen
+        cell → the set that stands for the system there.
+    by_cell
+        cell → figure → value; of an oracle each index has a clustering of its own.
+    clusterings
+        cell → ``"including"``, ``"excluding"`` → the set that each index is from.
+    """
+
+    system: str
+    selection: str
+    criterion: str
+    setting: str | None
+    settings: int
+    figures: dict[str, Estimate]
+    chosen: dict[str, Scored]
+    by_cell: dict[str, dict[str, float | None]]
+    clusterings: dict[str, dict[str, Scored]]
+
+    def clustering_setting(self, cell: str, name: str) -> str:
+        """The setting that an index of a cell is from, where it is not that of the cell's row."""
+        own = self.clusterings.get(cell, {}).get(name)
+        return own.setting if own and own.key != self.chosen[cell].key else ""
+
+
+def board(
+    sets: Iterable[Scored], dev: Iterable[Scored], cells: Sequence[str], terms: Terms
+) -> list[SystemRow]:
+    """All systems, best first; those with a value in fewer cells below those with more.
+
+    Parameters
+    ----------
+    sets
+        Of the cells that are reported; of several with the same system, setting and cell the
+        last counts.
+    dev
+        Of other cells, by which a setting may be chosen.
+    cells
+        All that are reported, in order; intervals resample them.
+    terms
+        Weight, selection, least share.
+    """
+    by_system, dev_sets = _by_system(sets), _by_system(dev)
+    rows = [
+        _row(system, grid, dev_sets.get(system, {}), cells, terms)
+        for system, grid in by_system.items()
+    ]
+    return sorted(rows, key=_rank)
+
+
+def figure(each: Scored, name: str, terms: Terms) -> float | None:
+    """One figure of a set; None where it is not known, or its clustering leaves out too much."""
+    if name == "weighted":
+        if each.coverage is None or each.redundancy is None:
+            return None
+        return weighted_score(each.coverage, each.redundancy, terms.weight)
+    if name == "excluding" and (each.share or 0) < terms.least_share - 1e-12:
+        return None
+    value: float | None = getattr(each, name)
+    return value
+
+
+Grid = dict[str, dict[str, Scored]]
+
+
+def _by_system(sets: Iterable[Scored]) -> dict[str, Grid]:
+    """System → setting → cell → set."""
+    found: dict[str, Grid] = {}
+    for each in sets:
+        found.setdefault(each.system, {}).setdefault(each.setting, {})[each.cell] = each
+    return found
+
+
+def _row(system: str, grid: Grid, dev: Grid, cells: Sequence[str], terms: Terms) -> SystemRow:
+    selection, criterion, setting = _selected(grid, dev, terms)
+    clusterings: dict[str, dict[str, Scored]] = {}
+    if setting is not None:
+        chosen = dict(grid[setting])
+        by_cell = {
+            cell: {name: figure(each, name, terms) for name in FIGURES}
+            for cell, each in chosen.items()
+        }
+    else:
+        chosen, by_cell, clusterings = _oracle(grid, cells, criterion, terms)
+    return SystemRow(
+        system=system,
+        selection=selection,
+        criterion=criterion,
+        setting=setting,
+        settings=len(grid),
+        figures={name: _mean(by_cell, name, cells) for name in FIGURES},
+        chosen=chosen,
+        by_cell=by_cell,
+        clusterings=clusterings,
+    )
+
+
+def _selected(grid: Grid, dev: Grid, terms: Terms) -> tuple[str, str, str | None]:
+    """How the setting is found, by what, and which; None where every cell has its own."""
+    if len(grid) == 1:
+        return "only", "", next(iter(grid))
+    if terms.selection == "oracle" and (criterion := _criterion(grid, terms)):
+        return "oracle", criterion, None
+    if terms.selection == "dev":
+        known = {setting: dev[setting] for setting in grid if setting in dev}
+        for criterion in CRITERIA:
+            best = _best(known, partial(figure, name=criterion, terms=terms))
+            if best is not None:
+                return "dev", criterion, best
+    # Most cells with scores, then most with clusters; of equal ones the first, so that only
+    # whether something is known has a say, never how good it is.
+    known = {setting: _known(each) for setting, each in grid.items()}
+    return "fixed", "", max(known, key=known.__getitem__)
+
+
+def _known(cells: Mapping[str, Scored]) -> tuple[int, ...]:
+    """In how many cells both scores are known, coverage alone, and clusters."""
+    both = sum(
+        each.coverage is not None and each.redundancy is not None for each in cells.values()
+    )
+    names = ("coverage", "including", "share")
+    return both, *(
+        sum(getattr(each, name) is not None for each in cells.values()) for name in names
+    )
+
+
+def _criterion(grid: Grid, terms: Terms) -> str:
+    """The first of `CRITERIA` of which a value is known; empty without any."""
+    sets = [each for cells in grid.values() for each in cells.values()]
+    for name in CRITERIA:
+        if any(figure(each, name, terms) is not None for each in sets):
+            return name
+    return ""
+
+
+def _best(grid: Grid, value: Callable[[Scored], float | None]) -> str | None:
+    """The setting with values in most cells, and of these the largest mean.
+
+    None where values are known in fewer than half of the cells: one cell chooses nothing.
+    """
+    least = len({cell for cells in grid.values() for cell in cells}) / 2
+    ranks: dict[str, tuple[int, float]] = {}
+    for setting, cells in grid.items():
+        known = [found for each in cells.values() if (found := value(each)) is not None]
+        if known and len(known) >= least:
+            ranks[setting] = len(known), sum(known) / len(known)
+    return max(ranks, key=lambda setting: ranks[setting]) if ranks else None
+
+
+def _oracle(
+    grid: Grid, cells: Sequence[str], criterion: str, terms: Terms
+) -> tuple[dict[str, Scored], dict[str, dict[str, float | None]], dict[str, dict[str, Scored]]]:
+    """The best set of every cell; each adjusted Rand index by itself, as the paper has it."""
+    chosen, by_cell, clusterings = {}, {}, {}
+    for cell in cells:
+        sets = [settings[cell] for settings in grid.values() if cell in settings]
+        best = _largest(sets, criterion, terms)
+        # A clustering counts where no set of the cell has a score as well.
+        others = {name: _largest(sets, name, terms) for name in INDICES}
+        shown = next((each for each in (best, *others.values()) if each), None)
+        if shown is None:
+            continue
+        chosen[cell] = shown
+        by_cell[cell] = {name: figure(best, name, terms) if best else None for name in FIGURES}
+        for name, other in others.items():
+            by_cell[cell][name] = figure(other, name, terms) if other else None
+        clusterings[cell] = {name: other for name, other in others.items() if other}
+    return chosen, by_cell, clusterings
+
+
+def _largest(sets: Sequence[Scored], name: str, terms: Terms) -> Scored | None:
+    """The set with the largest figure; of equal ones the first."""
+    known = [each for each in sets if figure(each, name, terms) is not None]
+    return max(known, key=lambda each: figure(each, name, terms) or 0.0) if known else None
+
+
+def _mean(
+    by_cell: Mapping[str, Mapping[str, float | None]], name: str, cells: Sequence[str]
+) -> Estimate:
+    values = [by_cell.get(cell, {}).get(name) for cell in cells]
+    return clustered_mean(
+        list(cells),
+        [0.0 if value is None else value for value in values],
+        [int(value is not None) for value in values],
+    )
+
+
+def _rank(row: SystemRow) -> tuple[tuple[int, float], tuple[int, float], str]:
+    def down(name: str) -> tuple[int, float]:
+        # The mean of the easy cells alone is no reason to stand above a mean of all.
+        found = row.figures[name]
+        return -found.n_values, -(found.value or 0.0)
+
+    return down("weighted"), down("including"), row.system

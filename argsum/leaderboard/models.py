@@ -1,0 +1,23 @@
+"""Numbered leaderboards and agreement of key points, with what they were computed from."""
+
+from django.db import models
+
+from cqa_site.results.models import Snapshot, once
+
+from ..datasets.models import Cell, Dataset
+
+
+class KeyPointSnapshot(Snapshot):
+    """Systems on one split of a dataset and the people who judged them.
+
+    Numbers count within the study; argsum/leaderboard/reports/kept_rows.py describes the rows.
+    """
+
+    study = models.ForeignKey(
+        "people.Study", models.CASCADE, related_name="key_point_snapshots", db_index=False
+    )
+    dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="snapshots")
+    split = models.CharField(max_length=5, choices=Cell.Split, blank=True, default="")
+
+    class Meta(Snapshot.Meta):
+        constraints = once("key_point", owner="study", subject=("study", "dataset", "split"))

@@ -1,0 +1,219 @@
+"""Leaderboard, metrics and agreement as charts, each with its numbers in words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from cqa_site.stats.estimate import Estimate
+from cqa_site.web.charts import drawing as charts
+from cqa_site.web.charts import points as point_charts
+from cqa_site.web.charts import scatter as scatter_charts
+from cqa_site.web.charts.drawing import Spec
+
+from .board import SummaryBoard
+from .correlation import MetricRow, SetPoint
+from .people_agreement import DimensionAgreement
+from .set_scores import Source
+
+MOST = 12
+LONGEST = 24
+Rows = list[dict[str, Any]]
+
+
+def weighted_rows(found: SummaryBoard) -> Rows:
+    """The best systems with their weighted score and its interval."""
+    names = _short_names([row.system for row in found.rows])
+    rows = [
+        {
+            "system": _with_cells(name, row.figures["weighted"]),
+            "series": "",
+            **_bounds(row.figures["weighted"]),
+        }
+        for name, row in zip(names, found.rows, strict=True)
+    ]
+    return [row for row in rows if row["value"] is not None][:MOST]
+
+
+def weighted_spec(found: SummaryBoard, size: str) -> Spec:
+    """Weighted scores with intervals over cells."""
+    return charts.intervals(
+        weighted_rows(found),
+        y="system",
+        series="series",
+        title=_oracle(found, _("Weighted score")),
+        size=size,
+    )
+
+
+def tradeoff_rows(found: SummaryBoard) -> Rows:
+    """Systems with both scores."""
+    names = _short_names([row.system for row in found.rows])
+    rows = []
+    for name, row in zip(names, found.rows, strict=True):
+        coverage, redundancy = row.figures["coverage"], row.figures["redundancy"]
+        if coverage.value is not None and redundancy.value is not None:
+            low, high = coverage.low, coverage.high
+            fewer = min(coverage, redundancy, key=lambda each: each.n_values)
+            rows.append(
+                {
+                    "system": _with_cells(name, fewer),
+                    "redundancy": redundancy.value,
+                    "coverage": coverage.value,
+                    "low": low,
+                    "high": high,
+                    "series": "",
+                }
+            )
+    return rows[:MOST]
+
+
+def tradeoff_spec(found: SummaryBoard, size: str) -> Spec:
+    """Coverage against redundancy; up and to the left is better."""
+    return point_charts.points(
+        tradeoff_rows(found),
+        x="redundancy",
+        y="coverage",
+        series="series",
+        text="system",
+        titles=(
+            _oracle(found, _("Redundancy (lower is better)")),
+            _oracle(found, _("Coverage")),
+        ),
+        size=size,
+    )
+
+
+def weighted_alt(found: SummaryBoard) -> str:
+    """The chart in words."""
+    return "; ".join(f"{row['system']} {row['value']:.3f}" for row in weighted_rows(found))
+
+
+def tradeoff_alt(found: SummaryBoard) -> str:
+    """The chart in words."""
+    return "; ".join(
+        _("%(system)s coverage %(c).2f, redundancy %(r).2f")
+        % {"system": row["system"], "c": row["coverage"], "r": row["redundancy"]}
+        for row in tradeoff_rows(found)
+    )
+
+
+BOARD_CHARTS = {
+    "weighted": (weighted_spec, weighted_alt, weighted_rows),
+    "tradeoff": (tradeoff_spec, tradeoff_alt, tradeoff_rows),
+}
+
+
+def correlation_rows(rows: Sequence[MetricRow], dimension: str) -> Rows:
+    """Across and within of the best metrics of a dimension, as two series."""
+    made = []
+    known = [row for row in rows if row.source.dimension == dimension]
+    known = [row for row in known if row.found.across is not None][:MOST]
+    for name, row in zip(_short_names([str(one.source) for one in known]), known, strict=True):
+        for series, value in (
+            (_("across sets"), row.found.across),
+            (_("within cells, mean"), row.found.within_mean),
+        ):
+            made.append(
+                {"metric": name, "series": series, "value": value, "low": None, "high": None}
+            )
+    return made
+
+
+def correlation_spec(rows: Sequence[MetricRow], dimension: str, size: str) -> Spec:
+    """Correlation of metrics with people."""
+    return charts.intervals(
+        correlation_rows(rows, dimension),
+        y="metric",
+        series="series",
+        title=_("Pearson with people"),
+        marks=(0.0,),
+        size=size,
+    )
+
+
+def correlation_alt(rows: Sequence[MetricRow], dimension: str) -> str:
+    """The chart in words."""
+    return "; ".join(
+        f"{row['metric']} {row['series']} {row['value']:.3f}"
+        for row in correlation_rows(rows, dimension)
+        if row["value"] is not None
+    )
+
+
+def points_spec(points: Sequence[SetPoint], source: Source, size: str) -> Spec:
+    """One dot a set: the metric and the people's mean."""
+    rows = [{"metric": one.metric, "people": one.people} for one in points]
+    return scatter_charts.scatter(
+        rows, x="metric", y="people", titles=(str(source), _("People, mean")), size=size
+    )
+
+
+def heat_rows(found: DimensionAgreement) -> Rows:
+    """Both halves of the square of raters; nothing on the diagonal."""
+    values = {(each.first, each.second): (each.value, each.n) for each in found.pairs.pairs}
+    names = dict(zip(found.raters, _short_names(list(found.raters)), strict=True))
+    rows = []
+    for first in found.raters:
+        for second in found.raters:
+            value, n = values.get((first, second)) or values.get((second, first)) or (None, 0)
+            text = f"{value:.2f}\nn {n}" if value is not None else ("–" if n else "")
+            rows.append(
+                {"down": names[first], "across": names[second], "value": value, "text": text}
+            )
+    return rows
+
+
+def heat_spec(found: DimensionAgreement, size: str) -> Spec:
+    """Correlation between raters."""
+    rows = [{**row, "value": max(0.0, row["value"] or 0.0)} for row in heat_rows(found)]
+    return charts.heatmap(
+        rows,
+        x="across",
+        y="down",
+        share="value",
+        text="text",
+        titles=("", ""),
+        size=size,
+        most=150 + 60 * len(found.raters),
+    )
+
+
+def heat_alt(found: DimensionAgreement) -> str:
+    """The chart in words."""
+    return "; ".join(
+        f"{each.first} – {each.second} {each.value:.2f} (n {each.n})"
+        for each in found.pairs.pairs
+        if each.value is not None
+    )
+
+
+def _oracle(found: SummaryBoard, title: str) -> str:
+    """A title that says so where settings were chosen by what they are judged by."""
+    return _("%s, oracle") % title if found.is_oracle else title
+
+
+def _with_cells(name: str, each: Estimate) -> str:
+    """A system's name, and how many of the cells are in its mean unless all are."""
+    if each.n_values >= each.n_items:
+        return name
+    return _("%(name)s (%(n)d of %(all)d cells)") % {
+        "name": name,
+        "n": each.n_values,
+        "all": each.n_items,
+    }
+
+
+def _bounds(each: Any) -> dict[str, float | None]:
+    return {"value": each.value, "low": each.low, "high": each.high}
+
+
+def _short_names(names: list[str]) -> list[str]:
+    """Names that fit beside a chart and differ even where they are cut."""
+    seen: dict[str, int] = {}
+    made = []
+    for name in names:
+        short = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+        seen[short] = seen.get(short, 0) + 1
+        made.append(short if seen[short] == 1 else f"{short} ({seen[short]})")
+    return made

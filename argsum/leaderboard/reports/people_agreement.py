@@ -1,0 +1,259 @@
+"""Agreement of the people who judge summary sets, with each other and with themselves."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from django.db.models import QuerySet
+
+from argsum.counting.models import CountSheet
+from argsum.metrics.methods.correlation import RaterPair, RaterPairs, pairwise_pearson, pearson
+from argsum.metrics.models import MetricScore
+from cqa_site.people.models import Rater, Study
+from cqa_site.stats.arrays import FloatArray
+from cqa_site.stats.estimate import Estimate
+
+DIMENSIONS = ("coverage", "redundancy")
+PERSONS = (Rater.Kind.PERSON, Rater.Kind.EXPERT)
+UNSURE = {"coverage": "covered_is_unsure", "redundancy": "unique_is_unsure"}
+
+
+# Dimension → language model's run → set → score.
+Judges = Mapping[str, Mapping[str, Mapping[int, float]]]
+
+
+@dataclass(frozen=True)
+class KeptSheet:
+    """What agreement takes of a sheet; as `CountSheet` has it."""
+
+    rater_id: int
+    summary_set_id: int
+    round_id: int | None
+    replicate: int
+    coverage: float | None
+    redundancy: float | None
+    covered_is_unsure: bool
+    unique_is_unsure: bool
+
+
+AnySheet = CountSheet | KeptSheet
+
+
+@dataclass(frozen=True)
+class OneRater:
+    """How much one rater judged.
+
+    Attributes
+    ----------
+    sets
+        Sets with a submitted sheet.
+    unsure
+        Dimension → sheets that say so; they are in no figure.
+    missing
+        Dimension → sheets without a value that do not say unsure.
+    """
+
+    name: str
+    sets: int
+    unsure: dict[str, int]
+    missing: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """One rater against themselves: sets that came a second time."""
+
+    name: str
+    n: int
+    same: int
+    value: float | None
+
+
+@dataclass(frozen=True)
+class DimensionAgreement:
+    """Agreement about one dimension; ``judges`` compares language models with single people."""
+
+    dimension: str
+    pairs: RaterPairs
+    alpha: Estimate
+    raters: tuple[str, ...]
+    judges: tuple[RaterPair, ...] = ()
+    repeats: tuple[Repeats, ...] = ()
+
+
+@dataclass(frozen=True)
+class PeopleAgreement:
+    """Everything about the people who judge."""
+
+    raters: list[OneRater] = field(default_factory=list)
+    dimensions: list[DimensionAgreement] = field(default_factory=list)
+    sets: int = 0
+
+
+def people_agreement(study: Study, dataset: str = "", without: str = "") -> PeopleAgreement:
+    """Agreement over a study's sets, or those of one dataset; two queries.
+
+    Systems with ``without`` in their names are left out.
+    """
+    rows = _sheets(study, dataset)
+    sheets = list(rows.exclude(summary_set__system__contains=without) if without else rows)
+    names = _names({each.rater_id: str(each.rater) for each in sheets})
+    sets = {each.summary_set_id for each in sheets if each.replicate == 0}
+    return agreement_of(sheets, names, judges_of(study, sets) if sets else {})
+
+
+def agreement_of(
+    sheets: Sequence[AnySheet], names: dict[int, str], judges: Judges
+) -> PeopleAgreement:
+    """Agreement of some sheets, repeats among them; ``names`` are those of the raters."""
+    firsts = [each for each in sheets if each.replicate == 0]
+    if not firsts:
+        return PeopleAgreement()
+    return PeopleAgreement(
+        raters=[
+            _one(name, [each for each in firsts if each.rater_id == pk])
+            for pk, name in names.items()
+        ],
+        dimensions=[
+            _dimension(name, firsts, sheets, names, judges.get(name, {})) for name in DIMENSIONS
+        ],
+        sets=len({each.summary_set_id for each in firsts}),
+    )
+
+
+def _sheets(study: Study, dataset: str) -> QuerySet[CountSheet]:
+    rows = study.count_sheets.filter(
+        state=CountSheet.State.SUBMITTED, is_extra=False, rater__kind__in=PERSONS
+    ).select_related("rater")
+    if dataset:
+        rows = rows.filter(summary_set__cell__dataset__public_id=dataset)
+    return rows.defer("marks", "draft", "comment").order_by("pk")
+
+
+def _names(found: Mapping[int, str]) -> dict[int, str]:
+    """Rater → a name that nobody else has, in order of names."""
+    seen: dict[str, int] = {}
+    names = {}
+    for pk, name in sorted(found.items(), key=lambda pair: (pair[1], pair[0])):
+        seen[name] = seen.get(name, 0) + 1
+        names[pk] = name if seen[name] == 1 else f"{name} ({seen[name]})"
+    return names
+
+
+def _one(name: str, sheets: Sequence[AnySheet]) -> OneRater:
+    unsure = {each: sum(getattr(one, UNSURE[each]) for one in sheets) for each in DIMENSIONS}
+    empty = {each: sum(getattr(one, each) is None for one in sheets) for each in DIMENSIONS}
+    return OneRater(
+        name,
+        len({each.summary_set_id for each in sheets}),
+        unsure,
+        {each: empty[each] - _unsure_without(each, sheets) for each in DIMENSIONS},
+    )
+
+
+def _unsure_without(dimension: str, sheets: Sequence[AnySheet]) -> int:
+    return sum(
+        getattr(one, UNSURE[dimension]) and getattr(one, dimension) is None for one in sheets
+    )
+
+
+def _dimension(
+    dimension: str,
+    firsts: Sequence[AnySheet],
+    sheets: Sequence[AnySheet],
+    names: dict[int, str],
+    judges: Mapping[str, Mapping[int, float]],
+) -> DimensionAgreement:
+    values = _values(dimension, firsts, names)
+    keys = sorted({key for each in values.values() for key in each})
+    columns = {name: [each.get(key) for key in keys] for name, each in values.items()}
+    return DimensionAgreement(
+        dimension=dimension,
+        pairs=pairwise_pearson(columns),
+        alpha=_alpha(values),
+        raters=tuple(columns),
+        judges=tuple(
+            RaterPair(judge, name, *_pearson(found, values[name]))
+            for judge, found in judges.items()
+            for name in columns
+        ),
+        repeats=tuple(_repeats(dimension, sheets, names)),
+    )
+
+
+def _values(
+    dimension: str, sheets: Sequence[AnySheet], names: dict[int, str]
+) -> dict[str, dict[int, float]]:
+    """Rater → set → mean of the rater's sheets of it."""
+    given: dict[str, dict[int, list[float]]] = {name: defaultdict(list) for name in names.values()}
+    for each in sheets:
+        value = getattr(each, dimension)
+        if value is not None:
+            given[names[each.rater_id]][each.summary_set_id].append(value)
+    return {
+        name: {key: sum(found) / len(found) for key, found in sets.items()}
+        for name, sets in given.items()
+    }
+
+
+def _alpha(values: Mapping[str, Mapping[int, float]]) -> Estimate:
+    import pandas as pd
+
+    from cqa_site.stats.ratings import Ratings
+    from cqa_site.stats.reliability.alpha import krippendorff_alpha
+
+    rows = [
+        (key, name, round(value, 6))
+        for name, sets in values.items()
+        for key, value in sets.items()
+    ]
+    table = pd.DataFrame(rows, columns=["item", "rater", "value"])
+    return krippendorff_alpha(Ratings.from_frame(table), "interval")
+
+
+def _pearson(first: Mapping[int, float], second: Mapping[int, float]) -> tuple[int, float | None]:
+    keys = sorted(set(first) & set(second))
+    return len(keys), pearson(_array(first, keys), _array(second, keys))
+
+
+def _array(values: Mapping[int, float], keys: list[int]) -> FloatArray:
+    return np.array([values[key] for key in keys], dtype=np.float64)
+
+
+def _repeats(dimension: str, sheets: Sequence[AnySheet], names: dict[int, str]) -> list[Repeats]:
+    """Each rater's first and second judgement of the same set in the same round."""
+    found: dict[tuple[int, int | None, int], dict[int, float]] = defaultdict(dict)
+    for each in sheets:
+        value = getattr(each, dimension)
+        if value is not None and each.round_id:
+            key = (each.rater_id, each.round_id, each.summary_set_id)
+            found[key][each.replicate] = value
+    made = []
+    for pk, name in names.items():
+        pairs = [
+            (values[0], values[1])
+            for (rater, _round, _set), values in found.items()
+            if rater == pk and 0 in values and 1 in values
+        ]
+        if pairs:
+            first, second = (dict(enumerate(side)) for side in zip(*pairs, strict=True))
+            n, value = _pearson(first, second)
+            same = sum(abs(a - b) < 1e-9 for a, b in pairs)
+            made.append(Repeats(name, n, same, value))
+    return made
+
+
+def judges_of(study: Study, sets: set[int]) -> Judges:
+    """What language models say of some sets; one query."""
+    rows = MetricScore.objects.filter(
+        summary_set__study=study, run__isnull=False, value__isnull=False
+    )
+    found: dict[str, dict[str, dict[int, float]]] = {}
+    for metric, setting, key, value in rows.values_list(
+        "metric", "setting", "summary_set", "value"
+    ):
+        if key in sets:
+            dimension = metric.removeprefix("llm_")
+            found.setdefault(dimension, {}).setdefault(setting, {})[key] = value
+    return found

@@ -1,0 +1,181 @@
+"""Scores of summary sets as statistics take them: by people, by metrics, by clusters."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Count, QuerySet
+
+from argsum.counting.models import CountSheet
+from argsum.datasets.models import KeyPointMatch
+from argsum.keypoints.models import SummarySet
+from argsum.metrics.methods.names import (
+    LLM_COVERAGE,
+    LLM_REDUNDANCY,
+    dimension_of,
+    split_name,
+    title_of,
+)
+from argsum.metrics.models import MetricScore
+from argsum.scorers.methods.cluster_figures import cluster_figure, share_clustered
+from cqa_site.people.models import Rater
+
+PEOPLE = "people"
+KEPT_SECONDS = 7 * 24 * 3600
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a score comes from: people, or one metric with one setting."""
+
+    metric: str
+    setting: str = ""
+    sets: int = 0
+
+    @property
+    def key(self) -> str:
+        """As addresses name it."""
+        return self.metric if self.metric == PEOPLE else f"{self.metric}|{self.setting}"
+
+    @property
+    def dimension(self) -> str:
+        """Coverage or redundancy."""
+        return dimension_of(self.metric)
+
+    def __str__(self) -> str:
+        name = title_of(self.metric)
+        return f"{name} ({self.setting})" if self.setting else name
+
+
+def counted_sheets(sets: QuerySet[SummarySet]) -> QuerySet[CountSheet]:
+    """Submitted first judgements of some sets by people and experts; extra sheets do not count."""
+    return CountSheet.objects.filter(
+        summary_set__in=sets.order_by().values("pk"),
+        state=CountSheet.State.SUBMITTED,
+        is_extra=False,
+        replicate=0,
+        rater__kind__in=(Rater.Kind.PERSON, Rater.Kind.EXPERT),
+    )
+
+
+def people_means(sets: QuerySet[SummarySet]) -> dict[str, dict[int, float]]:
+    """Dimension → set → mean over raters, each rater's sheets of a set averaged first."""
+    given: dict[str, dict[int, dict[int, list[float]]]] = {
+        "coverage": defaultdict(lambda: defaultdict(list)),
+        "redundancy": defaultdict(lambda: defaultdict(list)),
+    }
+    rows = counted_sheets(sets).order_by("pk")
+    for key, rater, coverage, redundancy in rows.values_list(
+        "summary_set", "rater", "coverage", "redundancy"
+    ):
+        for name, value in (("coverage", coverage), ("redundancy", redundancy)):
+            if value is not None:
+                given[name][key][rater].append(value)
+    return {
+        name: {
+            key: _mean(_mean(each) for each in raters.values()) for key, raters in found.items()
+        }
+        for name, found in given.items()
+    }
+
+
+def metric_values(sets: QuerySet[SummarySet], source: Source) -> dict[int, float]:
+    """Set → value of one metric; sets without a value are not in it."""
+    rows = MetricScore.objects.filter(
+        summary_set__in=sets.order_by().values("pk"),
+        metric=source.metric,
+        setting=source.setting,
+        value__isnull=False,
+    )
+    return dict(rows.values_list("summary_set", "value"))
+
+
+def same_judge(source: Source, sets: QuerySet[SummarySet]) -> Source:
+    """The source that some other sets have from the same judge; the same source if they have it.
+
+    A language model counts in runs, and each run is a source of its own: the dev split may have
+    been counted by another run of the same model, prompt and parameters. The newest one counts.
+    """
+    scores = MetricScore.objects.filter(metric=source.metric, value__isnull=False)
+    here = scores.filter(summary_set__in=sets.order_by().values("pk"))
+    if source.metric == PEOPLE or here.filter(setting=source.setting).exists():
+        return source
+    own = scores.filter(setting=source.setting, summary_set__study__in=sets.values("study")[:1])
+    raters = own.filter(run__isnull=False).values("run__counting__rater")[:1]
+    found = here.filter(run__counting__rater__in=raters).order_by("-run", "pk")
+    setting = found.values_list("setting", flat=True).first()
+    return source if setting is None else Source(source.metric, setting)
+
+
+def sources_of(sets: QuerySet[SummarySet]) -> list[Source]:
+    """Metrics that some sets have, with how many; language models first, then by name."""
+    rows = MetricScore.objects.filter(
+        summary_set__in=sets.order_by().values("pk"), value__isnull=False
+    )
+    found = [
+        Source(*each)
+        for each in rows.order_by().values_list("metric", "setting").annotate(n=Count("pk"))
+    ]
+    llm = (LLM_COVERAGE, LLM_REDUNDANCY)
+    return sorted(found, key=lambda each: (each.metric not in llm, *_place(each)))
+
+
+def cluster_values(sets: QuerySet[SummarySet], place: str) -> dict[int, tuple[Any, Any, float]]:
+    """Set → adjusted Rand index without and with unclustered arguments, and share clustered.
+
+    Arguments that match not exactly one reference are left out of all three; the share is of
+    all arguments where that leaves none. What a set holds never changes, so that its figures are
+    kept in the cache, those of one ``place`` (a dataset's split) together: a database that is the
+    cache writes one row, not one for every set. Two queries for sets that are not kept.
+    """
+    wanted = set(sets.filter(clusters__isnull=False).order_by().values_list("pk", flat=True))
+    key = f"argsum-clusters-3:{place}"
+    kept: dict[int, tuple[Any, Any, float]] = cache.get(key, {})
+    missing = wanted - kept.keys()
+    if missing:
+        kept = {pk: kept[pk] for pk in wanted & kept.keys()} | _cluster_figures(missing)
+        cache.set(key, kept, KEPT_SECONDS)
+    return {pk: kept[pk] for pk in wanted}
+
+
+def _cluster_figures(keys: Iterable[int]) -> dict[int, tuple[Any, Any, float]]:
+    rows = SummarySet.objects.filter(pk__in=list(keys))
+    references = _references(rows)
+    found = {}
+    for pk, arguments, clusters in rows.values_list("pk", "arguments", "clusters").iterator(200):
+        pairs = [
+            (references[argument], cluster)
+            for argument, cluster in zip(arguments, clusters, strict=True)
+            if argument in references
+        ]
+        gold, ids = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        figure = cluster_figure("", gold, ids) if pairs else None
+        found[pk] = (
+            figure.excluding if figure else None,
+            figure.including if figure else None,
+            figure.share if figure else share_clustered(clusters),
+        )
+    return found
+
+
+def _references(sets: QuerySet[SummarySet]) -> Mapping[int, str]:
+    """Argument → its only key point; arguments with none or several are left out."""
+    matches = KeyPointMatch.objects.filter(
+        argument__cell__in=sets.order_by().values("cell"), is_match=True
+    )
+    several: dict[int, list[int]] = defaultdict(list)
+    for argument, key_point in matches.values_list("argument", "key_point"):
+        several[argument].append(key_point)
+    return {argument: str(found[0]) for argument, found in several.items() if len(found) == 1}
+
+
+def _place(source: Source) -> tuple[str, str, str]:
+    function, part = split_name(source.metric)
+    return function, part, source.setting
+
+
+def _mean(values: Iterable[float]) -> float:
+    known = list(values)
+    return sum(known) / len(known)

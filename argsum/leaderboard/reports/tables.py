@@ -1,0 +1,223 @@
+"""The leaderboard, correlations and agreement as tables that people take away."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from argsum.leaderboard.methods.system_board import FIGURES, INDICES
+from cqa_site.stats.estimate import Estimate
+from cqa_site.web.tables import TableData
+
+from .board import SummaryBoard
+from .correlation import MetricRow, SetPoint
+from .people_agreement import DimensionAgreement, PeopleAgreement
+from .set_scores import Source
+
+FIGURE_NAMES: dict[str, Any] = {
+    "weighted": lazy("Weighted score"),
+    "coverage": lazy("Coverage"),
+    "redundancy": lazy("Redundancy"),
+    "excluding": lazy("ARI without unclustered"),
+    "including": lazy("ARI with unclustered"),
+    "share": lazy("Share clustered"),
+    "seconds": lazy("Seconds per cell"),
+}
+SELECTION_NAMES: dict[str, Any] = {
+    "dev": lazy("chosen on the dev split"),
+    "fixed": lazy("fixed setting, not chosen by any score"),
+    "oracle": lazy("best per cell by the score itself (oracle)"),
+    "only": lazy("the only setting"),
+}
+DIMENSION_NAMES: dict[str, Any] = {
+    "coverage": lazy("Coverage"),
+    "redundancy": lazy("Redundancy"),
+}
+
+
+def source_name(source: Source) -> str:
+    """A source as pages name it."""
+    if source.metric == "people":
+        return _("people (mean over raters)")
+    return _("nothing") if source.metric == "none" else str(source)
+
+
+def board_note(found: SummaryBoard) -> str:
+    """How the numbers of a leaderboard were made."""
+    choice = found.choice
+    note = _(
+        "Coverage by %(coverage)s, redundancy by %(redundancy)s; weighted score = %(weight).3f × "
+        "coverage + %(rest).3f × (1 − redundancy). Means over %(n)d cells of “%(dataset)s”; 95 %% "
+        "intervals resample cells (bootstrap, percentile, 2,000 resamples, seed 0). ARI without "
+        "unclustered arguments counts from %(share)d %% clustered on."
+    ) % {
+        "coverage": source_name(choice.coverage),
+        "redundancy": source_name(choice.redundancy),
+        "weight": choice.terms.weight,
+        "rest": 1 - choice.terms.weight,
+        "n": len(found.cells),
+        "dataset": choice.dataset or "",
+        "share": round(100 * choice.terms.least_share),
+    }
+    return " ".join([note, *oracle_notes(found), *unfinished_notes(found)])
+
+
+def oracle_notes(found: SummaryBoard) -> list[str]:
+    """That settings were chosen by what they are judged by."""
+    if not found.is_oracle:
+        return []
+    return [
+        _(
+            "Oracle: of every cell the setting is the one that the very score shown would choose, "
+            "and each adjusted Rand index is from the clustering that is best by it."
+        )
+    ]
+
+
+def unfinished_notes(found: SummaryBoard) -> list[str]:
+    """That a judge did not answer everything it was to be asked."""
+    return [
+        _(
+            "Run #%(number)d of the judge is not complete (%(state)s): its means may rest on "
+            "fewer replies or sets than were planned."
+        )
+        % {"number": run.number, "state": run.get_state_display().lower()}
+        for run in found.unfinished
+    ]
+
+
+def board_table(found: SummaryBoard) -> TableData:
+    """One row a system; each figure with bounds and the number of cells behind it."""
+    columns = [_("System"), _("Setting"), _("How chosen")]
+    for name in FIGURES:
+        title = str(FIGURE_NAMES[name])
+        columns += [
+            title,
+            *(each % title for each in (_("%s, low"), _("%s, high"), _("%s, n cells"))),
+        ]
+    rows = [
+        [
+            row.system,
+            row.setting if row.setting is not None else _("differs by cell"),
+            str(SELECTION_NAMES[row.selection]),
+            *(part for name in FIGURES for part in _parts(row.figures[name])),
+        ]
+        for row in found.rows
+    ]
+    return TableData(columns, rows, _("Summarization systems"), board_note(found), "key-points")
+
+
+def _parts(each: Estimate) -> list[float | int | None]:
+    return [each.value, each.low, each.high, each.n_values]
+
+
+def cells_table(found: SummaryBoard) -> TableData:
+    """One row for every system and cell."""
+    rows = []
+    for row in found.rows:
+        for cell in found.cells:
+            values = row.by_cell.get(str(cell.pk))
+            if values is None:
+                continue
+            own = row.chosen[str(cell.pk)]
+            others = [row.clustering_setting(str(cell.pk), name) for name in INDICES]
+            how = str(SELECTION_NAMES[row.selection])
+            figures = [values[name] for name in FIGURES]
+            rows.append([row.system, str(cell), own.setting, how, *figures, *others])
+    columns = [_("System"), _("Cell"), _("Setting"), _("How chosen")]
+    columns += [str(FIGURE_NAMES[one]) for one in FIGURES]
+    columns += [_("%s: other setting") % FIGURE_NAMES[one] for one in INDICES]
+    return TableData(columns, rows, _("Systems by cell"), board_note(found), "key-points-cells")
+
+
+def correlation_table(rows: Sequence[MetricRow]) -> TableData:
+    """Every metric against people, across and within cells."""
+    columns = [
+        _("Metric"),
+        _("Setting"),
+        _("Against"),
+        _("Across"),
+        _("n sets"),
+        _("Within, mean"),
+        _("Within, sd"),
+        _("n cells"),
+        _("Constant cells"),
+        _("Small cells"),
+    ]
+    table = [
+        [
+            Source(row.source.metric).__str__(),
+            row.source.setting,
+            str(DIMENSION_NAMES[row.source.dimension]),
+            row.found.across,
+            row.found.n,
+            row.found.within_mean,
+            row.found.within_sd,
+            row.cells,
+            "; ".join(row.found.constant_cells),
+            "; ".join(row.found.small_cells),
+        ]
+        for row in rows
+    ]
+    note = _(
+        "Pearson with the mean of people. Across: over all sets with both values. Within: mean "
+        "and standard deviation (population) over cells; a cell in which the metric or the "
+        "people do not vary has no correlation and is named, as is one with fewer than 3 sets."
+    )
+    return TableData(columns, table, _("Metrics against people"), note, "metric-correlations")
+
+
+def points_table(points: Sequence[SetPoint], source: Source) -> TableData:
+    """The sets behind a correlation."""
+    columns = [_("Cell"), _("System"), _("Setting"), str(source), _("People")]
+    rows = [[one.cell, one.system, one.setting, one.metric, one.people] for one in points]
+    return TableData(columns, rows, str(source), "", "metric-points")
+
+
+def pairs_table(found: DimensionAgreement) -> TableData:
+    """Every pair of raters with the sets that both judged."""
+    rows = [[each.first, each.second, each.n, each.value] for each in found.pairs.pairs]
+    rows += [[each.first, each.second, each.n, each.value] for each in found.judges]
+    return TableData(
+        [_("First"), _("Second"), _("n sets"), _("Pearson")],
+        rows,
+        _("%s: agreement by pair") % DIMENSION_NAMES[found.dimension],
+        _(
+            "Pairwise Pearson over the sets that both judged; unsure counts are left out. The "
+            "mean is over pairs of people; pairs with a language model stand below."
+        ),
+        f"people-{found.dimension}",
+    )
+
+
+def raters_table(found: PeopleAgreement) -> TableData:
+    """How much everybody judged, and how often they were unsure."""
+    columns = [_("Rater"), _("Sets")]
+    for name in DIMENSION_NAMES.values():
+        columns += [_("%s: unsure") % name, _("%s: missing") % name]
+    rows = [
+        [
+            each.name,
+            each.sets,
+            *(
+                part
+                for name in DIMENSION_NAMES
+                for part in (each.unsure[name], each.missing[name])
+            ),
+        ]
+        for each in found.raters
+    ]
+    return TableData(columns, rows, _("What each of them judged"), "", "people-raters")
+
+
+def repeats_table(found: DimensionAgreement) -> TableData:
+    """Everybody against their own first judgement."""
+    rows = [[each.name, each.n, each.same, each.value] for each in found.repeats]
+    return TableData(
+        [_("Rater"), _("n sets"), _("The same"), _("Pearson")],
+        rows,
+        _("%s: the same set again") % DIMENSION_NAMES[found.dimension],
+        _("Blind repeats inside one round; first judgement against second."),
+        f"repeats-{found.dimension}",
+    )

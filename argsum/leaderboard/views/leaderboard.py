@@ -1,0 +1,171 @@
+"""The leaderboard of systems, by cell and with its files."""
+
+from functools import partial
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.urls import NoReverseMatch, path, reverse
+from django.utils.translation import gettext as _
+
+from argsum.datasets.models import Cell
+from argsum.leaderboard.methods.system_board import FIGURES, SELECTIONS, SystemRow
+from argsum.leaderboard.reports.board import SummaryBoard, summary_board
+from argsum.leaderboard.reports.charts import BOARD_CHARTS, MOST
+from argsum.leaderboard.reports.choice import STEPS, board_choice
+from argsum.leaderboard.reports.printed import printed_board, printed_cells
+from argsum.leaderboard.reports.tables import (
+    FIGURE_NAMES,
+    SELECTION_NAMES,
+    board_note,
+    board_table,
+    cells_table,
+    source_name,
+    unfinished_notes,
+)
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.models import Study
+from cqa_site.results.boards import NOTHING, Board, BoardCell, BoardRow, figure_cell
+from cqa_site.results.files import chart_file, table_file
+from cqa_site.stats.estimate import Estimate
+from cqa_site.web.charts.drawing import Spec
+
+# What a file holds with everything, and for a printed page.
+TABLES = {"systems": (board_table, printed_board), "cells": (cells_table, printed_cells)}
+FEW_CELLS = 10
+
+
+@study_page(*RESEARCHERS)
+def key_points(request: StudyRequest, study: Study) -> HttpResponse:
+    """Show the systems of a dataset, best first; a change of the form brings the board alone."""
+    choice = board_choice(study, request.GET.dict())
+    found = summary_board(choice)
+    context = {
+        "study": study,
+        "section": "key_points",
+        "choice": choice,
+        "board": found,
+        "splits": [(split, Cell.Split(split).label) for split in choice.splits],
+        "selections": [(name, SELECTION_NAMES[name]) for name in SELECTIONS],
+        "coverage_sources": [(each, source_name(each)) for each in choice.coverage_sources],
+        "redundancy_sources": [(each, source_name(each)) for each in choice.redundancy_sources],
+        "step": 1 / STEPS,
+        "systems": _board(study, found),
+        "charts": [
+            (name, alt(found)) for name, (_spec, alt, rows) in BOARD_CHARTS.items() if rows(found)
+        ],
+        "note": board_note(found) if found.rows else "",
+        "unfinished": unfinished_notes(found),
+        "most": MOST,
+        "few_cells": 0 < len(found.cells) < FEW_CELLS,
+    }
+    is_part = request.headers.get("HX-Request") and not request.headers.get("HX-Boosted")
+    page = "argsum/_board.html" if is_part else "argsum/key_points.html"
+    return render(request, page, context)
+
+
+def _board(study: Study, found: SummaryBoard) -> Board:
+    columns = [str(FIGURE_NAMES[name]) for name in FIGURES]
+    rows = [
+        BoardRow(
+            name=row.system,
+            badge=_("oracle") if row.selection == "oracle" else "",
+            about=_about(row),
+            cells=[_cell(row.figures[name], len(found.cells)) for name in FIGURES],
+            behind=_behind(study, row, found),
+        )
+        for row in found.rows
+    ]
+    return Board(columns=columns, rows=rows, is_ranked=False, behind="argsum/_board_cells.html")
+
+
+def _about(row: SystemRow) -> str:
+    """Which setting stands for a system, and how it was found."""
+    said = {"n": row.settings, "by": FIGURE_NAMES.get(row.criterion, "")}
+    if row.selection == "oracle":
+        return _("best of %(n)d settings per cell by %(by)s") % said
+    how = f"{row.setting or NOTHING} · {SELECTION_NAMES[row.selection]}"
+    if row.criterion:
+        return f"{how} ({_('of %(n)d by %(by)s') % said})"
+    return f"{how} ({_('of %(n)d') % said})" if row.settings > 1 else how
+
+
+def _cell(one: Estimate, n_cells: int) -> BoardCell:
+    said = {"n": one.n_values, "all": n_cells}
+    notes = [_("%(n)d of %(all)d cells") % said] if one.n_values < n_cells else []
+    return figure_cell(one.value, one.low, one.high, decimals=3, notes=notes)
+
+
+def _behind(study: Study, row: SystemRow, found: SummaryBoard) -> dict[str, Any]:
+    """The cells behind a row, and those without a set of its setting."""
+    return {
+        "cells": [
+            {
+                "cell": cell,
+                "set": row.chosen[str(cell.pk)],
+                "url": _set_url(study, found.public_ids[row.chosen[str(cell.pk)].key]),
+                "values": [
+                    (
+                        row.by_cell[str(cell.pk)][name],
+                        row.clustering_setting(str(cell.pk), name),
+                    )
+                    for name in FIGURES
+                ],
+            }
+            for cell in found.cells
+            if str(cell.pk) in row.by_cell
+        ],
+        "without": [cell for cell in found.cells if str(cell.pk) not in row.by_cell],
+    }
+
+
+def _set_url(study: Study, set_id: str) -> str:
+    """The page of a set; empty where this site has none."""
+    try:
+        return reverse("summary_set", args=[study.public_id, set_id])
+    except NoReverseMatch:
+        return ""
+
+
+@study_page(*RESEARCHERS)
+def key_points_table(
+    request: StudyRequest, study: Study, figure: str, format: str
+) -> HttpResponse:
+    """Send the systems, or their cells: everything as CSV, for print as LaTeX or Markdown."""
+    if figure not in TABLES:
+        raise Http404
+    found = summary_board(board_choice(study, request.GET.dict()))
+    whole, for_print = TABLES[figure]
+    return table_file(whole(found), format, for_print=partial(for_print, found))
+
+
+@study_page(*RESEARCHERS)
+def key_points_chart(
+    request: StudyRequest, study: Study, figure: str, format: str
+) -> HttpResponse:
+    """Draw one chart; 404 where there is nothing to draw."""
+    if figure not in BOARD_CHARTS:
+        raise Http404
+    found = summary_board(board_choice(study, request.GET.dict()))
+    spec, _alt, rows = BOARD_CHARTS[figure]
+
+    def draw(size: str) -> Spec:
+        if not rows(found):
+            raise Http404
+        return spec(found, size)
+
+    return chart_file(request, draw, state=found.digest, name=figure, format=format)
+
+
+BASE = "key-points"
+urlpatterns = [
+    path(f"{BASE}/", key_points, name="key_points"),
+    path(
+        f"{BASE}/leaderboard/<slug:figure>.<str:format>", key_points_table, name="key_points_table"
+    ),
+    path(
+        f"{BASE}/leaderboard/charts/<slug:figure>.<str:format>",
+        key_points_chart,
+        name="key_points_chart",
+    ),
+]

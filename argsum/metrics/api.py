@@ -1,0 +1,154 @@
+"""Metrics of summary sets: the stored values, and asking for more; counts of language models."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import Http404
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from argsum.datasets.models import Cell
+from argsum.metrics.actions.making import request_metrics
+from argsum.metrics.actions.similarities import CHOICES, MetricsRefused
+from argsum.metrics.forms import MetricsForm
+from argsum.metrics.models import CountReply, MetricScore
+from argsum.scorers.actions.scorers import default_scorers
+from cqa_site.api.inputs import Input
+from cqa_site.api.requests import AnyRequest, Request
+from cqa_site.api.serializers import public_id
+from cqa_site.api.views import StudyViews
+from cqa_site.judging.embedding import PACKAGED_MODEL
+from cqa_site.runs.api.bodies import JobSerializer
+from cqa_site.runs.api.calls import RunPartViews
+from cqa_site.runs.api.starts import key_of
+from cqa_site.web.rest.problems import conflict_on
+from cqa_site.web.rest.strict_filters import TrueFalseFilter
+
+
+class MetricScoreSerializer(serializers.ModelSerializer):
+    """One metric of one set: a value, or the reason why there is none."""
+
+    summary_set = public_id("summary_set")
+    scorer = public_id("scorer", allow_null=True, default=None)
+    run = public_id("run", allow_null=True, default=None)
+
+    class Meta:
+        model = MetricScore
+        fields = [
+            "summary_set",
+            "metric",
+            "setting",
+            "value",
+            "reason",
+            "scorer",
+            "run",
+            "source",
+            "details",
+            "seconds",
+            "at",
+        ]
+        read_only_fields = fields
+
+
+class MetricScoreFilter(filters.FilterSet):
+    """Scores by set, metric, setting and whether there is a value."""
+
+    summary_set = filters.UUIDFilter(field_name="summary_set__public_id")
+    metric = filters.CharFilter(max_length=60)
+    setting = filters.CharFilter(max_length=200)
+    is_missing = TrueFalseFilter(field_name="value", lookup_expr="isnull")
+
+
+class MetricsInput(Input):
+    """Which metrics of which sets; only what is missing is computed."""
+
+    functions = serializers.ListField(child=serializers.ChoiceField(CHOICES), min_length=1)
+    dataset = serializers.UUIDField(required=False)
+    split = serializers.ChoiceField(Cell.Split.choices[1:], allow_blank=True, required=False)
+    scorer = serializers.UUIDField(
+        required=False, help_text="A match scorer; by default MiniLM as it comes."
+    )
+    threshold = serializers.FloatField(min_value=-1, max_value=1, required=False, allow_null=True)
+    model = serializers.CharField(max_length=150, required=False, default=PACKAGED_MODEL)
+
+
+class MetricScoreViews(StudyViews):
+    """Stored metrics, in the order in which they came."""
+
+    queryset = MetricScore.objects.none()
+    serializer_class = MetricScoreSerializer
+    filterset_class = MetricScoreFilter
+
+    def rows(self) -> QuerySet[MetricScore]:
+        """Of all sets of the study."""
+        rows = MetricScore.objects.filter(summary_set__study=self.study)
+        long = ("arguments", "clusters", "assigned", "scores")
+        return (
+            rows.select_related("summary_set", "scorer", "run")
+            .defer(*(f"summary_set__{name}" for name in long))
+            .order_by("pk")
+        )
+
+    @extend_schema(request=MetricsInput, responses={202: JobSerializer})
+    def compute(self, request: Request, **kwargs: Any) -> Response:
+        """Compute metrics in the background."""
+        given = self.read(MetricsInput)
+        default = default_scorers(self.study)[0].pk
+        wanted = given.pop("scorer", None)
+        dataset = given.pop("dataset", None)
+        data = given | {
+            "functions": sorted(given["functions"]),
+            "scorer": key_of(self.study.scorers, wanted) if wanted else default,
+            "dataset": key_of(self.study.argument_datasets, dataset) if dataset else None,
+        }
+        form = MetricsForm(data, study=self.study)
+        if not form.is_valid():
+            raise ValidationError(form.errors)
+        with conflict_on(MetricsRefused):
+            job = request_metrics(
+                study=self.study, plan=form.plan, choice=form.choice, actor=request.user
+            )
+        job.refresh_from_db()
+        return Response(JobSerializer(job).data, status=202)
+
+
+class CountReplySerializer(serializers.ModelSerializer):
+    """One reply of a run that counts; ``count`` is as it was read, before it is clipped."""
+
+    summary_set = public_id("summary_set")
+    call = public_id("call")
+
+    class Meta:
+        model = CountReply
+        fields = ["summary_set", "dimension", "replicate", "count", "reason", "call"]
+        read_only_fields = fields
+
+
+class CountReplyFilter(filters.FilterSet):
+    """Replies of a run by set, and whether a count was read."""
+
+    summary_set = filters.UUIDFilter(field_name="summary_set__public_id")
+    is_unscored = TrueFalseFilter(field_name="count", lookup_expr="isnull")
+
+
+class CountReplyViews(RunPartViews):
+    """The replies of a run that counts; 404 for runs of other kinds."""
+
+    queryset = CountReply.objects.none()
+    serializer_class = CountReplySerializer
+    filterset_class = CountReplyFilter
+
+    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
+        """Find the run, and see that it counts."""
+        super().initial(request, *args, **kwargs)
+        if self.run.kind != "counting":
+            raise Http404
+
+    def rows(self) -> QuerySet[CountReply]:
+        """In the order in which they came."""
+        long = ("arguments", "clusters", "assigned", "scores")
+        rows = self.run.count_replies.select_related("summary_set", "call")
+        return rows.defer(*(f"summary_set__{name}" for name in long)).order_by("pk")

@@ -1,0 +1,91 @@
+"""The form that asks for metrics of summary sets."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as lazy
+
+from argsum.datasets.models import Cell
+from argsum.metrics.actions.making import Choice
+from argsum.metrics.actions.similarities import CHOICES, MetricPlan, MetricsRefused
+from argsum.metrics.methods.names import ROUGE, title_of
+from argsum.scorers.actions.scorers import default_scorers
+from argsum.scorers.models import Scorer
+from cqa_site.judging.embedding import PACKAGED_MODEL
+from cqa_site.people.models import Study
+
+
+class MetricsForm(forms.Form):
+    """Which metrics, of which sets, with what."""
+
+    functions = forms.MultipleChoiceField(
+        label=lazy("Metrics"),
+        choices=[(name, title_of(name)) for name in CHOICES],
+        initial=[*ROUGE],
+        widget=forms.CheckboxSelectMultiple,
+        help_text=lazy("Of each similarity the soft precision, recall and F1 are stored."),
+    )
+    dataset: forms.ModelChoiceField = forms.ModelChoiceField(
+        label=lazy("Dataset"), queryset=None, required=False, empty_label=lazy("all")
+    )
+    split = forms.ChoiceField(
+        label=lazy("Split"),
+        choices=[("", lazy("all")), *[each for each in Cell.Split.choices if each[0]]],
+        required=False,
+    )
+    scorer: forms.ModelChoiceField = forms.ModelChoiceField(
+        label=lazy("Match scorer"),
+        queryset=None,
+        required=False,
+        empty_label=None,
+        help_text=lazy("For embedding cosine and Coverage Score."),
+    )
+    threshold = forms.FloatField(
+        label=lazy("Threshold of the Coverage Score"),
+        required=False,
+        min_value=-1,
+        max_value=1,
+        help_text=lazy("Empty takes the scorer's own. A match scores above it."),
+    )
+    model = forms.CharField(
+        label=lazy("Model of BERTScore"),
+        required=False,
+        max_length=150,
+        initial=PACKAGED_MODEL,
+        help_text=lazy("The packaged model, a folder in “models” of the data folder, or a name."),
+    )
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        default_scorers(study)
+        self.fields["dataset"].queryset = study.argument_datasets.all()
+        scorers = study.scorers.filter(task=Scorer.Task.MATCH, state=Scorer.State.READY)
+        self.fields["scorer"].queryset = scorers
+
+    def clean(self) -> dict[str, Any]:
+        """What several fields decide together."""
+        data = super().clean() or {}
+        if not self.errors:
+            try:
+                self.plan  # noqa: B018  says why it cannot be one
+            except MetricsRefused as problem:
+                raise forms.ValidationError(str(problem)) from None
+        return data
+
+    @property
+    def plan(self) -> MetricPlan:
+        """What is computed."""
+        data = self.cleaned_data
+        return MetricPlan(
+            tuple(data["functions"]),
+            data["scorer"],
+            data["threshold"],
+            data["model"].strip() or PACKAGED_MODEL,
+        )
+
+    @property
+    def choice(self) -> Choice:
+        """Of which sets."""
+        data = self.cleaned_data
+        dataset = str(data["dataset"].public_id) if data["dataset"] else ""
+        return Choice(dataset, data["split"])

@@ -1,0 +1,33 @@
+"""The argument summarization paper for `manage.py reproduce`."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management import CommandError
+
+from annotation.management.studies import find_study
+from argsum.papers.reports.figures import argsum_reproduction
+from argsum.papers.reports.release import ReleaseMissing
+from argsum.papers.reports.study import argsum_of_study
+from cqa_site.judging.embedding import EmbeddingsUnavailable
+from cqa_site.reproduction.reproduced import Reproduction, Say
+from cqa_site.tabular import UnreadableFile
+
+
+def argsum(data: Path, options: dict[str, Any], say: Say) -> Reproduction:
+    """Every figure that needs no foreign model; no database is used, no option changes one."""
+    try:
+        return argsum_reproduction(data, say)
+    except (ReleaseMissing, UnreadableFile, EmbeddingsUnavailable) as error:
+        raise CommandError(str(error)) from error
+
+
+def argsum_study(wanted: str, options: dict[str, Any], say: Say) -> Reproduction:
+    """The paper's tables from the datasets, counts and systems of a study."""
+    study = find_study(wanted)
+    if study is None:
+        raise CommandError(f"There is no study {wanted!r}.")
+    found = argsum_of_study(study)
+    if not found.layouts:
+        raise CommandError(f"The study {wanted!r} has no arguments, counts or summaries.")
+    return found

@@ -1,0 +1,233 @@
+"""The tables of the argument summarization paper from the rows of a live study."""
+
+from collections.abc import Sequence
+from statistics import fmean, pstdev
+
+from argsum.counting.methods.released_rows import LEFT_OUT
+from argsum.datasets.methods.preprocessing import ONE_KEY_POINT, ONE_SENTENCE, READ, UNIQUE, summed
+from argsum.datasets.models import Dataset
+from argsum.leaderboard.methods.system_board import INDICES, SystemRow
+from argsum.leaderboard.reports.board import summary_board
+from argsum.leaderboard.reports.choice import board_choice, ended_sets
+from argsum.leaderboard.reports.correlation import MetricRow, metric_rows
+from argsum.leaderboard.reports.people_agreement import people_agreement
+from argsum.metrics.methods.names import COVERAGE_SCORE, LLM, RELEASED_PARTS, split_name
+from argsum.scorers.methods.cluster_figures import LEAST_SHARE
+from cqa_site.people.models import Study
+from cqa_site.reproduction.figures import Found, Key, Measured, compare
+from cqa_site.reproduction.reproduced import Reproduction
+from cqa_site.reproduction.tables import Cell, Layout, Line
+
+from . import names
+from .figures import correlations
+from .layouts import (
+    clusters_table,
+    coverage_table,
+    llm_table,
+    people_table,
+    soft_table,
+    weighted_table,
+)
+
+# Shares that must be clustered where unclustered arguments are left out: ours, and the printed.
+SHARES = (LEAST_SHARE, 0.70)
+DIGITS = 3
+_STEPS = {
+    READ: "Arguments read",
+    UNIQUE: "Unique arguments",
+    ONE_KEY_POINT: "… with one summary",
+    ONE_SENTENCE: "… of one sentence",
+}
+
+
+def argsum_of_study(study: Study) -> Reproduction:
+    """The paper's tables with the datasets, people, metrics and systems of a study.
+
+    Tables without any row in the study are left out; systems that the paper's release leaves out
+    are so here.
+    """
+    datasets = list(study.argument_datasets.order_by("pk"))
+    found: dict[Key, Found] = {}
+    layouts: list[Layout] = []
+    for part in (_metrics(study), _people(study), _data(datasets), *_boards(study, datasets)):
+        values, more = part
+        found |= values
+        layouts += more
+    return Reproduction(tuple(compare(found)), tuple(layouts))
+
+
+Part = tuple[dict[Key, Found], list[Layout]]
+
+
+def _metrics(study: Study) -> Part:
+    """Every metric with people's counts, over all datasets of the study."""
+    found: dict[Key, Found] = {}
+    temperatures: dict[str, None] = {}
+    functions: dict[str, None] = {}
+    settings: dict[str, None] = {}
+    for row in metric_rows(study):
+        function, part = split_name(row.source.metric)
+        setting = row.source.setting
+        if row.source.metric in LLM:
+            label = _temperature(setting)
+            temperatures.setdefault(label)
+            key = names.LLM, f"{function.removeprefix('llm_')}, temperature {label}"
+        elif function == COVERAGE_SCORE:
+            settings.setdefault(setting)
+            key = names.COVERAGE, f"{COVERAGE_SCORE}, threshold {setting}"
+        else:
+            label = _function(function, setting)
+            functions.setdefault(label)
+            key = names.SOFT, f"{label}, {RELEASED_PARTS.get(part, part)}"
+        found[key] = _ours(row)
+    tables = (
+        (temperatures, llm_table(list(temperatures), has_seconds=False, digits=DIGITS)),
+        (functions, soft_table(_in_order(functions), has_seconds=False, digits=DIGITS)),
+        (settings, coverage_table((COVERAGE_SCORE,), list(settings), digits=DIGITS)),
+    )
+    return found, [layout for rows, layout in tables if rows]
+
+
+def _ours(row: MetricRow) -> Found:
+    return Found(ours=correlations(row.found))
+
+
+def _temperature(setting: str) -> str:
+    """Of stored counts the temperature alone, as the paper's table; else all of the setting."""
+    return setting.rpartition("imported, temperature ")[2]
+
+
+def _function(function: str, setting: str) -> str:
+    named = {value: name for name, value in names.SOFT_FUNCTIONS.items()}
+    name = named.get(function, function)
+    return name if setting in ("", "imported") else f"{name} ({setting})"
+
+
+def _in_order(functions: dict[str, None]) -> list[str]:
+    """The paper's functions first, in its order."""
+    paper = [each for each in names.SOFT_FUNCTIONS if each in functions]
+    return [*paper, *sorted(functions.keys() - set(paper))]
+
+
+def _people(study: Study) -> Part:
+    agreement = people_agreement(study, without=LEFT_OUT)
+    found = {
+        (names.PEOPLE, f"{each.dimension}, mean Pearson of two annotators"): Found(
+            ours=Measured((each.pairs.mean,), agreement.sets)
+        )
+        for each in agreement.dimensions
+        if each.pairs.mean is not None
+    }
+    return found, [people_table()] if found else []
+
+
+def _data(datasets: Sequence[Dataset]) -> Part:
+    """What preprocessing leaves of every dataset; of its test split where there is one."""
+    found: dict[Key, Found] = {}
+    shown = []
+    for dataset in datasets:
+        counts = dataset.recipe.get("counts") or {}
+        left = counts.get("test") or summed(counts.values())
+        for step, text in _STEPS.items():
+            if step in left:
+                found[names.DATA, f"{dataset}: {text}"] = Found(ours=Measured((left[step],)))
+        if left:
+            shown.append(f"{dataset}")
+    lines = [
+        Line((text,), tuple(Cell((names.DATA, f"{each}: {text}")) for each in shown))
+        for text in _STEPS.values()
+    ]
+    caption = "Arguments left by preprocessing; of the test split where there is one."
+    if not shown:
+        return {}, []
+    return found, [Layout("argsum-data", caption, ("Step", *shown), tuple(lines))]
+
+
+def _boards(study: Study, datasets: Sequence[Dataset]) -> list[Part]:
+    """Clusters and weighted scores of every dataset that has sets."""
+    parts = []
+    for number, dataset in enumerate(datasets, start=1):
+        boards = {share: _rows(study, dataset, share) for share in SHARES}
+        # The name of a table stays short enough to be typed.
+        name = str(number) if len(datasets) > 1 else ""
+        parts += [_clusters(dataset, boards, name), _weighted(dataset, boards[LEAST_SHARE], name)]
+    return parts
+
+
+def _rows(study: Study, dataset: Dataset, share: float) -> list[SystemRow]:
+    query = {"dataset": str(dataset.public_id), "selection": "oracle", "share": f"{share}"}
+    choice = board_choice(study, query)
+    if not ended_sets(study, dataset, choice.split).exists():
+        return []
+    return [row for row in summary_board(choice).rows if LEFT_OUT not in row.system]
+
+
+def _clusters(dataset: Dataset, boards: dict[float, list[SystemRow]], name: str) -> Part:
+    table = f"clusters of {dataset}, oracle"
+    found: dict[Key, Found] = {}
+    systems: dict[str, list[str]] = {}
+    for share, rows in boards.items():
+        for row in sorted(rows, key=lambda each: each.system):
+            for index in INDICES:
+                if index == "including" and share != LEAST_SHARE:
+                    continue
+                scenario = _scenario(index, share)
+                for figure, measured in _of_clusters(row, index).items():
+                    found[table, names.cluster_cell(row.system, scenario, figure)] = Found(
+                        ours=measured
+                    )
+                    systems.setdefault(row.system, [])
+                    if scenario not in systems[row.system]:
+                        systems[row.system].append(scenario)
+    layout = clusters_table(
+        f"{dataset}", systems, table=table, name=name or "study", digits=DIGITS
+    )
+    return found, [layout] if systems else []
+
+
+def _scenario(index: str, share: float) -> str:
+    return names.INCLUDING if index == "including" else f"{names.EXCLUDING} (≥ {share:.0%})"
+
+
+def _of_clusters(row: SystemRow, index: str) -> dict[str, Measured]:
+    """Index, share and seconds over cells, of the clusterings that are best by the index."""
+    chosen = [(cell, *_own(row, cell, index)) for cell in row.chosen]
+    known = [each for each in chosen if each[1] is not None]
+    values = {
+        names.ARI: [value for _cell, value, _share, _seconds in known],
+        names.SHARE: [
+            1.0 if index == "including" else share for _cell, _value, share, _seconds in known
+        ],
+        names.SECONDS: [seconds for _cell, _value, _share, seconds in known],
+    }
+    return {
+        name: Measured((fmean(found), pstdev(found)), len(found), "±")
+        for name, numbers in values.items()
+        if (found := [each for each in numbers if each is not None])
+    }
+
+
+def _own(row: SystemRow, cell: str, index: str) -> tuple[float | None, float | None, float | None]:
+    """Index of a cell with the share and the seconds of its clustering."""
+    each = row.clusterings.get(cell, {}).get(index, row.chosen[cell])
+    return row.by_cell[cell][index], each.share, each.seconds
+
+
+def _weighted(dataset: Dataset, rows: Sequence[SystemRow], name: str) -> Part:
+    found: dict[Key, Found] = {}
+    systems = []
+    for row in rows:
+        estimates = [row.figures[each] for each in ("weighted", "coverage", "redundancy")]
+        for figure, estimate in zip(names.WEIGHTS, estimates, strict=True):
+            if estimate.value is not None:
+                key = names.OWN_WEIGHTED, names.weighted_cell(f"{dataset}", row.system, figure)
+                found[key] = Found(ours=Measured((estimate.value,), estimate.n_values))
+        if estimates[0].value is not None:
+            systems.append(row.system)
+    layout = weighted_table(
+        (f"{dataset}",),
+        systems,
+        table=names.OWN_WEIGHTED,
+        name="-".join(filter(None, ("argsum-figure-2", name))),
+    )
+    return found, [layout] if systems else []

@@ -1,0 +1,199 @@
+"""Scorers of a study: what it begins with, new ones by name, and scores that are kept on disk."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from argsum.scorers.models import Scorer
+from argsum.systems.methods.scoring import MatchScorer, QualityScorer, Scores
+from cqa_site.judging.embedding import PACKAGED_MODEL
+from cqa_site.people.access import record
+from cqa_site.people.models import Study, User
+
+from .models import (
+    BiEncoder,
+    Column,
+    CrossEncoder,
+    Regressor,
+    ScorerRefused,
+    model_key,
+    resolve,
+    source_of,
+    weights_hash,
+)
+from .score_files import kept, key_of, texts_key
+
+Task, Kind, State = Scorer.Task, Scorer.Kind, Scorer.State
+# What every study has, made when somebody first looks.
+DEFAULTS = (
+    {
+        "name": "MiniLM (not tuned)",
+        "task": Task.MATCH,
+        "kind": Kind.BI_ENCODER,
+        "base_model": PACKAGED_MODEL,
+    },
+    {"name": "Imported quality", "task": Task.QUALITY, "kind": Kind.COLUMN},
+)
+KINDS: dict[str, tuple[Scorer.Kind, ...]] = {
+    Task.MATCH: (Kind.BI_ENCODER, Kind.CROSS_ENCODER),
+    Task.QUALITY: (Kind.COLUMN, Kind.REGRESSOR, Kind.CROSS_ENCODER),
+}
+
+
+def default_scorers(study: Study) -> list[Scorer]:
+    """The match and the quality scorer of a study that has none; afterwards the same rows."""
+    names = [each["name"] for each in DEFAULTS]
+    found = {each.name: each for each in study.scorers.filter(name__in=names)}
+    for each in DEFAULTS:
+        if each["name"] not in found:
+            found[each["name"]] = _default(study, each)
+    return [found[name] for name in names]
+
+
+def _default(study: Study, fields: dict) -> Scorer:
+    usual = {key: value for key, value in fields.items() if key != "name"}
+    if fields["kind"] != Kind.COLUMN:
+        usual["sha256"] = weights_hash(fields["base_model"])
+    # `get_or_create` looks again where another request was faster.
+    return Scorer.objects.get_or_create(study=study, name=fields["name"], defaults=usual)[0]
+
+
+def add_scorer(
+    *,
+    study: Study,
+    name: str,
+    task: str,
+    kind: str,
+    actor: User | None,
+    base_model: str = "",
+    threshold: float | None = None,
+    uses_topic: bool = False,
+) -> Scorer:
+    """A scorer that needs no training: a model by name, or the imported column.
+
+    Raises
+    ------
+    ScorerRefused
+        If the name is taken, the task cannot be done this way, or the model has no valid name.
+    """
+    if kind not in KINDS.get(task, ()) or kind == Kind.REGRESSOR:
+        raise ScorerRefused(_("This task cannot be done this way without a training."))
+    scorer = Scorer(
+        study=study,
+        name=name,
+        task=task,
+        kind=kind,
+        threshold=threshold,
+        uses_topic=uses_topic,
+        created_by=actor,
+    )
+    if kind != Kind.COLUMN:
+        scorer.base_model = base_model
+        # Before the transaction: weights may be gigabytes.
+        scorer.sha256 = weights_hash(source_of(scorer))
+    with transaction.atomic():
+        keep_new(scorer)
+        record(study=study, actor=actor, verb="scorer_added", subject=name, model=base_model)
+    return scorer
+
+
+def keep_new(scorer: Scorer) -> None:
+    """Store a new row; raises ScorerRefused if the name is taken."""
+    try:
+        with transaction.atomic():
+            scorer.save(force_insert=True)
+    except IntegrityError:
+        raise ScorerRefused(_("The study has a scorer of this name.")) from None
+
+
+def match_scorer_of(scorer: Scorer) -> MatchScorer:
+    """What scores pairs of texts; its matrices are kept on disk, and no model is loaded yet.
+
+    Raises
+    ------
+    ScorerRefused
+        If the scorer is for another task, or is not ready.
+    """
+    _require(scorer, Task.MATCH)
+    source = source_of(scorer)
+    inner: BiEncoder | CrossEncoder
+    if scorer.kind == Kind.BI_ENCODER:
+        inner = BiEncoder(source, model_key(scorer), uses_topic=scorer.uses_topic)
+    else:
+        inner = CrossEncoder(source, uses_topic=scorer.uses_topic)
+    return KeptMatrices(inner, f"{scorer.kind}:{model_key(scorer)}")
+
+
+def quality_scorer_of(scorer: Scorer) -> QualityScorer:
+    """What scores single arguments, kept on disk where a model reads them.
+
+    Raises
+    ------
+    ScorerRefused
+        If the scorer is for another task, or is not ready.
+    """
+    _require(scorer, Task.QUALITY)
+    if scorer.kind == Kind.COLUMN:
+        return Column(scorer.study_id)
+    if scorer.kind == Kind.CROSS_ENCODER:
+        reader = CrossEncoder(source_of(scorer), uses_topic=scorer.uses_topic)
+        return KeptScores(reader, model_key(scorer))
+    source = resolve(scorer.base_model)
+    embedding = BiEncoder(source, weights_hash(source))
+    return Regressor(Path(settings.DATA_DIR) / "scorers" / scorer.folder, embedding)
+
+
+def cached_matrix(
+    scorer: Scorer, rows: Sequence[str], columns: Sequence[str], *, topic: str = ""
+) -> Scores:
+    """Match scores of all pairs, shape (r, c), read only; computed once for all workers."""
+    return match_scorer_of(scorer).matrix(rows, columns, topic=topic)
+
+
+class KeptMatrices:
+    """A match scorer whose matrices are kept on disk; see `argsum.scorers.actions.score_files`.
+
+    ``key`` names the weights and how they are used: the same ones may be read in two ways.
+    """
+
+    def __init__(self, inner: BiEncoder | CrossEncoder, key: str) -> None:
+        self.inner, self.key = inner, key
+
+    def matrix(self, rows: Sequence[str], columns: Sequence[str], *, topic: str = "") -> Scores:
+        """Scores, shape (r, c), mapped from the file."""
+        prefix = topic if self.inner.uses_topic else ""
+        # 2: the topic stands before the columns, too.
+        key = key_of("matrix 2", self.key, prefix, texts_key(rows), texts_key(columns))
+        return kept(
+            key,
+            (len(rows), len(columns)),
+            lambda out: self.inner.fill(out, rows, columns, topic=topic),
+        )
+
+
+class KeptScores:
+    """A quality scorer whose scores are kept on disk."""
+
+    def __init__(self, inner: CrossEncoder, key: str) -> None:
+        self.inner, self.key = inner, key
+
+    def scores(self, arguments: Sequence[str], *, topic: str = "") -> Scores:
+        """Quality, shape (n,)."""
+        prefix = topic if self.inner.uses_topic else ""
+        key = key_of("quality", self.key, prefix, texts_key(arguments))
+        return kept(
+            key,
+            (len(arguments),),
+            lambda out: np.copyto(out, self.inner.scores(arguments, topic=topic)),
+        )
+
+
+def _require(scorer: Scorer, task: str) -> None:
+    if scorer.task != task:
+        raise ScorerRefused(_("“%s” scores something else.") % scorer.name)
+    if scorer.state != State.READY:
+        raise ScorerRefused(_("“%s” is not ready.") % scorer.name)

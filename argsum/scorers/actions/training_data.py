@@ -1,0 +1,168 @@
+"""What a scorer learns from: a dataset of the study, or a folder of files."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from django.utils.translation import gettext as _
+
+from argsum.datasets.methods.argkp_files import read_argkp
+from argsum.datasets.methods.argument_files import read_argument_pairs
+from argsum.datasets.methods.preprocessing import prepare
+from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
+from argsum.scorers.methods.training_cells import (
+    MATCH,
+    NO_MATCH,
+    UNDECIDED,
+    TrainingCell,
+    training_cell,
+)
+from cqa_site.tabular import UnreadableFile
+
+from .models import ScorerRefused
+
+TRAIN, DEV, TEST = "train", "dev", "test"
+FEWEST_RATED = 10
+Splits = dict[str, list[TrainingCell]]
+
+
+@dataclass(frozen=True)
+class Rated:
+    """Arguments of one split with their quality, 0–1."""
+
+    texts: tuple[str, ...]
+    values: tuple[float, ...]
+
+
+def cells_of(dataset: Dataset) -> Splits:
+    """Cells with key points by split; arguments that preprocessing keeps are the judged ones.
+
+    Every argument of the train split is learned, also those that preprocessing leaves out: an
+    argument without a key point is an example of what does not match.
+    """
+    cells = Cell.objects.filter(dataset=dataset)
+    arguments, key_points = defaultdict(list), defaultdict(list)
+    rows = CellArgument.objects.filter(cell__dataset=dataset).order_by("cell", "position")
+    for pk, cell, text, left_out in rows.values_list("pk", "cell_id", "text", "left_out"):
+        arguments[cell].append((pk, text, left_out))
+    references = ReferenceKeyPoint.objects.filter(cell__dataset=dataset)
+    for pk, cell, text in references.order_by("cell", "position").values_list(
+        "pk", "cell_id", "text"
+    ):
+        key_points[cell].append((pk, text))
+    matches = KeyPointMatch.objects.filter(argument__cell__dataset=dataset)
+    labels: dict[tuple[int, int], bool] = {
+        (argument, key_point): is_match
+        for argument, key_point, is_match in matches.values_list(
+            "argument_id", "key_point_id", "is_match"
+        )
+    }
+    found: Splits = defaultdict(list)
+    for cell in cells:
+        if key_points[cell.pk]:
+            made = _cell(cell, arguments[cell.pk], key_points[cell.pk], labels)
+            found[cell.split].append(made)
+    return found
+
+
+def _cell(cell: Cell, arguments: list, key_points: list, labels: dict) -> TrainingCell:
+    table = np.full((len(arguments), len(key_points)), UNDECIDED, dtype=np.int8)
+    for row, (argument, _text, _out) in enumerate(arguments):
+        for column, (key_point, _words) in enumerate(key_points):
+            if (is_match := labels.get((argument, key_point))) is not None:
+                table[row, column] = MATCH if is_match else NO_MATCH
+    judged = tuple(
+        row
+        for row, (_pk, _text, left_out) in enumerate(arguments)
+        if not left_out and (table[row] == MATCH).sum() == 1
+    )
+    texts, points = ([each[1] for each in side] for side in (arguments, key_points))
+    return TrainingCell(cell.topic, cell.stance, tuple(texts), tuple(points), table, judged)
+
+
+def cells_in(folder: Path) -> Splits:
+    """Cells in the three files per split of ArgKP-2021, preprocessed as the paper does.
+
+    Raises
+    ------
+    ScorerRefused
+        If the files cannot be read; the message names file, row and column.
+    """
+    try:
+        read = read_argkp(folder, name=folder.name)
+    except UnreadableFile as problem:
+        raise ScorerRefused(str(problem)) from problem
+    if read.problems:
+        raise ScorerRefused(str(read.problems[0]))
+    found: Splits = defaultdict(list)
+    for raw in read.cells:
+        texts = [each.text for each in raw.arguments]
+        kept = prepare(texts, raw.matched()).kept
+        found[raw.split].append(training_cell(raw, kept))
+    return found
+
+
+def require_match_data(cells: Splits) -> None:
+    """Raises ScorerRefused if nothing can be learned, or nothing can choose the weights."""
+    if not any((cell.labels == MATCH).any() for cell in cells.get(TRAIN, ())):
+        raise ScorerRefused(_("The train split has no argument that matches a key point."))
+    if not any(len(cell.judged) > 1 for cell in cells.get(DEV, ())):
+        raise ScorerRefused(
+            _("The dev split has no cell with two arguments of one key point each to judge by.")
+        )
+
+
+def rated_of(dataset: Dataset) -> dict[str, Rated]:
+    """Arguments with a quality by split."""
+    rows = CellArgument.objects.filter(cell__dataset=dataset, quality__isnull=False)
+    ordered = rows.order_by("cell__position", "position")
+    return _rated(ordered.values_list("cell__split", "text", "quality"))
+
+
+def rated_in(path: Path) -> dict[str, Rated]:
+    """Arguments with a quality in a table of pairs, or in the one of a folder named for it.
+
+    Raises
+    ------
+    ScorerRefused
+        Without such a file, or if it cannot be read.
+    """
+    files = sorted(path.glob("*quality*")) if path.is_dir() else [path]
+    if len(files) != 1:
+        raise ScorerRefused(
+            _("%s: name the table of pairs that has a quality, or a folder with one.") % path.name
+        )
+    try:
+        read = read_argument_pairs(files[0], name=files[0].name)
+    except (UnreadableFile, OSError) as problem:
+        raise ScorerRefused(str(problem)) from problem
+    if read.problems:
+        raise ScorerRefused(str(read.problems[0]))
+    return _rated(
+        (cell.split, argument.text, argument.quality)
+        for cell in read.cells
+        for argument in cell.arguments
+        if argument.quality is not None
+    )
+
+
+def _rated(rows: Iterable[tuple[str, str, float]]) -> dict[str, Rated]:
+    by_split: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    for split, text, quality in rows:
+        by_split[split].append((text, quality))
+    return {
+        split: Rated(tuple(text for text, _q in pairs), tuple(value for _t, value in pairs))
+        for split, pairs in by_split.items()
+    }
+
+
+def require_rated(rated: dict[str, Rated]) -> None:
+    """Raises ScorerRefused without arguments to learn from, or to choose the penalty by."""
+    if len(rated.get(TRAIN, Rated((), ())).values) < FEWEST_RATED:
+        raise ScorerRefused(
+            _("The train split has fewer than %d arguments with a quality.") % FEWEST_RATED
+        )
+    if len(rated.get(DEV, Rated((), ())).values) < 2:
+        raise ScorerRefused(_("The dev split has fewer than two arguments with a quality."))

@@ -1,0 +1,215 @@
+"""Match and quality scorers: what there is, new ones, training, and one score."""
+
+import uuid
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.response import Response
+
+from argsum.scorers.actions import training
+from argsum.scorers.actions.models import ScorerRefused
+from argsum.scorers.actions.scorers import add_scorer, default_scorers
+from argsum.scorers.actions.trying import request_try
+from argsum.scorers.forms import WAYS, ScorerForm, TrainForm, TryForm
+from argsum.scorers.models import Scorer
+from argsum.scorers.reports import scorers_of, shown_state
+from cqa_site.api.inputs import Input, NothingInput, require_valid
+from cqa_site.api.requests import Request
+from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.api.views import StudyViews
+from cqa_site.runs.api.bodies import JobSerializer
+from cqa_site.web.rest.problems import Conflict, conflict_on, invalid_on
+
+
+class TextScorerSerializer(ReadSerializer):
+    """A scorer; its card and how it learned stand at its own address."""
+
+    trained_on = public_id("trained_on", allow_null=True, default=None)
+    state = serializers.SerializerMethodField()
+    dev = serializers.SerializerMethodField(help_text="Figures on the dev split.")
+    test = serializers.SerializerMethodField(help_text="Figures on the test split.")
+
+    class Meta:
+        model = Scorer
+        fields = [
+            "id",
+            "name",
+            "task",
+            "kind",
+            "base_model",
+            "sha256",
+            "uses_topic",
+            "threshold",
+            "state",
+            "error",
+            "trained_on",
+            "dev",
+            "test",
+            "created_at",
+            "ready_at",
+        ]
+
+    def get_state(self, scorer: Scorer) -> str:
+        """Training, ready, failed or cancelled."""
+        return str(shown_state(scorer))
+
+    def get_dev(self, scorer: Scorer) -> dict[str, Any] | None:
+        """None where nothing was measured."""
+        return scorer.figures.get("dev")
+
+    def get_test(self, scorer: Scorer) -> dict[str, Any] | None:
+        """None where nothing was measured."""
+        return scorer.figures.get("test")
+
+
+class TextScorerDetailSerializer(TextScorerSerializer):
+    """A scorer with recipe, all figures, card and the work it waits for."""
+
+    recipe = serializers.DictField(read_only=True)
+    figures = serializers.DictField(read_only=True)
+    job = JobSerializer(read_only=True, allow_null=True)
+
+    class Meta(TextScorerSerializer.Meta):
+        fields = [*TextScorerSerializer.Meta.fields, "recipe", "figures", "card", "job"]
+
+
+class TextScorerInput(Input):
+    """A scorer that needs no training; ``threshold`` is read for match scorers only."""
+
+    name = serializers.CharField(max_length=120)
+    way = serializers.ChoiceField(choices=list(WAYS))
+    model = serializers.CharField(max_length=200, required=False, allow_blank=True)
+    threshold = serializers.FloatField(required=False, allow_null=True)
+    uses_topic = serializers.BooleanField(required=False)
+
+
+class TrainInput(Input):
+    """A scorer that learns from a dataset; what is left out is as in the usual recipe."""
+
+    name = serializers.CharField(max_length=120)
+    task = serializers.ChoiceField(choices=Scorer.Task.values)
+    dataset = serializers.UUIDField()
+    model = serializers.CharField(max_length=200, required=False)
+    seed = serializers.IntegerField(required=False)
+    steps = serializers.IntegerField(required=False)
+    batch = serializers.IntegerField(required=False)
+    learning_rate = serializers.FloatField(required=False)
+    contrast = serializers.FloatField(required=False)
+    entropy = serializers.FloatField(required=False)
+    members = serializers.IntegerField(required=False)
+    checks = serializers.IntegerField(required=False)
+    patience = serializers.IntegerField(required=False)
+    uses_topic = serializers.BooleanField(required=False)
+
+
+class TryInput(Input):
+    """Two texts for a match scorer, one for a quality scorer."""
+
+    first = serializers.CharField(max_length=2_000)
+    second = serializers.CharField(max_length=2_000, required=False, allow_blank=True)
+    topic = serializers.CharField(max_length=500, required=False, allow_blank=True)
+
+
+class ScorerFilter(filters.FilterSet):
+    """Scorers of one task."""
+
+    task = filters.ChoiceFilter(choices=Scorer.Task.choices)
+
+
+class ScorerViews(StudyViews):
+    """Scorers of the study."""
+
+    queryset = Scorer.objects.none()
+    serializer_class = TextScorerSerializer
+    filterset_class = ScorerFilter
+
+    def rows(self) -> QuerySet[Scorer]:
+        """By task and name."""
+        return scorers_of(self.study)
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """The scorers; a study without any gets its first two."""
+        default_scorers(self.study)
+        return super().list(request, **kwargs)
+
+    @extend_schema(responses=TextScorerDetailSerializer)
+    def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """One scorer with its card."""
+        return self._shown(self._row(public_id))
+
+    @extend_schema(request=TextScorerInput, responses={201: TextScorerDetailSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Add a scorer by the name of its model, or the imported column."""
+        form = ScorerForm(self.read(TextScorerInput))
+        require_valid(form)
+        with invalid_on("model", ScorerRefused):
+            made = add_scorer(study=self.study, actor=request.user, **form.wanted())
+        return self._shown(made, 201)
+
+    @extend_schema(request=TrainInput, responses={202: TextScorerDetailSerializer})
+    def train(self, request: Request, **kwargs: Any) -> Response:
+        """Train a scorer in the background; `state` and `job` of the scorer say how far it is."""
+        usual = {
+            name: field.initial
+            for name, field in TrainForm.base_fields.items()
+            if field.initial is not None
+        }
+        form = TrainForm(usual | self.read(TrainInput), study=self.study)
+        require_valid(form)
+        given = form.cleaned_data
+        with invalid_on("dataset", ScorerRefused):
+            made = training.request_training(
+                study=self.study,
+                name=given["name"],
+                task=given["task"],
+                dataset=given["dataset"],
+                base_model=given["model"],
+                recipe=form.recipe(),
+                actor=request.user,
+            )
+        return self._shown(self._row(made.public_id), 202)
+
+    @extend_schema(request=NothingInput, responses=TextScorerDetailSerializer)
+    def cancel(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Stop a training; it can go on later."""
+        self.read(NothingInput)
+        if not training.cancel_training(scorer=self._row(public_id), actor=request.user):
+            raise Conflict("No training is waiting or running.")
+        return self._shown(self._row(public_id))
+
+    @extend_schema(request=NothingInput, responses={202: TextScorerDetailSerializer})
+    def resume(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Go on with a training that failed or was cancelled."""
+        self.read(NothingInput)
+        with conflict_on(ScorerRefused):
+            training.resume_training(scorer=self._row(public_id), actor=request.user)
+        return self._shown(self._row(public_id), 202)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Delete a scorer that nothing used."""
+        with conflict_on(ScorerRefused):
+            training.delete_scorer(scorer=self._row(public_id), actor=request.user)
+        return Response(status=204)
+
+    @extend_schema(request=TryInput, responses={202: JobSerializer})
+    def score(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Score two texts, or one; the `note` of the job says the score when it is done."""
+        row = self._row(public_id)
+        form = TryForm(self.read(TryInput), scorer=row)
+        require_valid(form)
+        given = {"first": "", "second": "", "topic": ""} | form.cleaned_data
+        with conflict_on(ScorerRefused):
+            job = request_try(scorer=row, actor=request.user, **given)
+        job.refresh_from_db()
+        return Response(JobSerializer(job).data, status=202)
+
+    def _row(self, public_id: uuid.UUID) -> Scorer:
+        return get_object_or_404(self.get_queryset(), public_id=public_id)
+
+    def _shown(self, scorer: Scorer, status: int = 200) -> Response:
+        return Response(TextScorerDetailSerializer(scorer).data, status=status)

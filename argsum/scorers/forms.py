@@ -1,0 +1,189 @@
+"""A new scorer: a model by name or the imported column, or one that is trained here."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from argsum.datasets.models import Dataset
+from argsum.scorers.methods.training_recipe import BOUNDS, Recipe
+from argsum.scorers.models import Scorer
+from cqa_site.judging.embedding import PACKAGED_MODEL
+from cqa_site.people.models import Study
+
+USUAL = Recipe()
+# Task and kind in one choice, so that no pair can be chosen that does not exist.
+WAYS = {
+    "match_bi": (_("Match: cosine of two sentence vectors"), "match", "bi_encoder"),
+    "match_cross": (_("Match: a model that reads both texts"), "match", "cross_encoder"),
+    "quality_cross": (_("Quality: a model that reads the argument"), "quality", "cross_encoder"),
+    "quality_column": (_("Quality: the imported column"), "quality", "column"),
+}
+LONGEST_TEXT = 2_000
+# Of the recipe, checked against its bounds.
+NUMBERS = ("batch", "learning_rate", "contrast", "entropy", "members", "checks", "patience")
+
+
+class NameField(forms.CharField):
+    """What the scorer is called; unique in its study, which the action checks."""
+
+    def __init__(self) -> None:
+        super().__init__(label=_("Name"), max_length=120)
+
+
+class ModelField(forms.CharField):
+    """A model that sentence-transformers knows."""
+
+    def __init__(self, **changed: Any) -> None:
+        usual = {
+            "label": _("Model"),
+            "max_length": 200,
+            "help_text": _(
+                "all-MiniLM-L6-v2 is in the box. A folder in “models” of the data folder goes by "
+                "its name; any other name is fetched from the Hugging Face hub if the server may."
+            ),
+        }
+        super().__init__(**usual | changed)
+
+
+class ScorerForm(forms.Form):
+    """A scorer that needs no training."""
+
+    name = NameField()
+    way = forms.ChoiceField(
+        label=_("What it does"), choices=[(key, each[0]) for key, each in WAYS.items()]
+    )
+    model = ModelField(required=False)
+    threshold = forms.FloatField(
+        label=_("Match threshold"),
+        min_value=-1,
+        max_value=1,
+        required=False,
+        help_text=_("The score above which two texts match. Leave it open if nobody chose one."),
+    )
+    uses_topic = forms.BooleanField(
+        label=_("Put the topic before the texts"),
+        required=False,
+        help_text=_("Only for a model that was trained so."),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Every way but the column needs a model."""
+        cleaned = super().clean() or {}
+        if cleaned.get("way") not in (None, "quality_column") and not cleaned.get("model"):
+            self.add_error("model", _("Name a model."))
+        return cleaned
+
+    def wanted(self) -> dict[str, Any]:
+        """Arguments of `argsum.scorers.actions.scorers.add_scorer`."""
+        given = self.cleaned_data
+        _label, task, kind = WAYS[given["way"]]
+        return {
+            "name": given["name"],
+            "task": task,
+            "kind": kind,
+            "base_model": "" if kind == "column" else given["model"],
+            "threshold": given["threshold"] if task == "match" else None,
+            "uses_topic": given["uses_topic"],
+        }
+
+
+class TrainForm(forms.Form):
+    """A scorer that learns from a dataset of the study."""
+
+    name = NameField()
+    task = forms.ChoiceField(
+        label=_("What it learns"),
+        choices=[
+            ("match", _("Match: which key point an argument makes")),
+            ("quality", _("Quality: the imported column, from the text")),
+        ],
+    )
+    dataset = forms.ModelChoiceField(
+        label=_("Dataset"),
+        queryset=Dataset.objects.none(),
+        to_field_name="public_id",
+        help_text=_("Learns from its train split; dev chooses the weights and the threshold."),
+    )
+    model = ModelField(initial=PACKAGED_MODEL)
+    seed = forms.IntegerField(
+        label=_("Seed"), min_value=0, max_value=BOUNDS["seed"][1], initial=USUAL.seed
+    )
+    steps = forms.IntegerField(
+        label=_("Batches"), min_value=1, max_value=5_000, initial=USUAL.steps, required=False
+    )
+    batch = forms.IntegerField(
+        label=_("Arguments in a batch"), initial=USUAL.batch, required=False
+    )
+    learning_rate = forms.FloatField(
+        label=_("Learning rate"), initial=USUAL.learning_rate, required=False
+    )
+    contrast = forms.FloatField(
+        label=_("Weight of the contrastive loss"), initial=USUAL.contrast, required=False
+    )
+    entropy = forms.FloatField(
+        label=_("Weight of the cross-entropy"), initial=USUAL.entropy, required=False
+    )
+    members = forms.IntegerField(
+        label=_("Trainings to average"),
+        initial=USUAL.members,
+        required=False,
+        help_text=_("With following seeds, one after the other; each takes as long as the first."),
+    )
+    checks = forms.IntegerField(
+        label=_("Looks at the dev split"), initial=USUAL.checks, required=False
+    )
+    patience = forms.IntegerField(
+        label=_("Looks without a better figure"),
+        initial=USUAL.patience,
+        required=False,
+        help_text=_("After so many in a row a training ends early."),
+    )
+    uses_topic = forms.BooleanField(
+        label=_("Put the topic before the texts"), initial=USUAL.uses_topic, required=False
+    )
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["dataset"].queryset = study.argument_datasets.all()
+
+    def clean(self) -> dict[str, Any]:
+        """Numbers out of range are named at their field."""
+        cleaned = super().clean() or {}
+        for name in NUMBERS:
+            value, (lowest, highest) = cleaned.get(name), BOUNDS[name]
+            if value is not None and not lowest <= value <= highest:
+                text = _("Between %(lowest)s and %(highest)s.")
+                self.add_error(name, text % {"lowest": lowest, "highest": highest})
+        if not self.errors and cleaned.get("contrast") == 0 == cleaned.get("entropy"):
+            self.add_error("contrast", _("One of the two losses needs a weight."))
+        return cleaned
+
+    def recipe(self) -> Recipe:
+        """The usual recipe with what was given."""
+        given = self.cleaned_data
+        names = ("seed", "steps", "uses_topic", *NUMBERS)
+        return Recipe(**{name: given[name] for name in names if given.get(name) is not None})
+
+
+class TryForm(forms.Form):
+    """Two texts, or one, to be scored on the spot."""
+
+    first = forms.CharField(
+        label=_("Argument"), max_length=LONGEST_TEXT, widget=forms.Textarea(attrs={"rows": 3})
+    )
+    second = forms.CharField(
+        label=_("Key point, or another argument"),
+        max_length=LONGEST_TEXT,
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+    topic = forms.CharField(label=_("Topic"), max_length=500, required=False)
+
+    def __init__(self, *args: Any, scorer: Scorer, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if scorer.task == Scorer.Task.QUALITY:
+            del self.fields["second"]
+        if scorer.uses_topic:
+            self.fields["topic"].help_text = _("It learned from texts behind their topic.")
+        elif scorer.kind != Scorer.Kind.COLUMN:
+            del self.fields["topic"]

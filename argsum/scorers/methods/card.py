@@ -1,0 +1,112 @@
+"""The page that goes with trained weights: what they are for, from what, how good, with limits."""
+
+from collections.abc import Mapping
+from typing import Any
+
+SPLITS = ("dev", "test")
+BEHIND_TOPIC = "Both texts are read behind the topic of the debate, as `topic: text`."
+
+
+def match_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
+    """A card in Markdown.
+
+    Parameters
+    ----------
+    name
+        Of the scorer.
+    figures
+        As `argsum.scorers.actions.match_training.train_match` returns them.
+    facts
+        ``base``, ``trained_on`` and ``recipe``.
+    """
+    chosen = figures["chosen"]
+    lines = [
+        *_head(name, facts),
+        "It says how well two short texts express the same point: the cosine of their sentence",
+        "vectors. It was trained to find the key point of a debate argument, and arguments with",
+        "the same key point.",
+        *(["", BEHIND_TOPIC] if facts["recipe"].get("uses_topic") else []),
+        "",
+        "## Figures",
+        "",
+        "| split | cells | arguments | best key point right | ARI excl./incl. noise, best "
+        "threshold per cell (oracle) | at the dev threshold | F1 of matches (pairs) |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+        *(_match_row(split, figures[split]) for split in SPLITS if split in figures),
+        "",
+        f"Thresholds were chosen on dev: a match above {_number(chosen['threshold'])}; clusters",
+        f"at {_number(chosen['clustering_threshold'])}. ARI: adjusted Rand index of clusters",
+        "(average linkage) against the key points, mean over cells. The best threshold per cell",
+        "is chosen by the figure that is reported, and is therefore an oracle.",
+        "",
+        "## Training",
+        "",
+        f"{figures['steps']} batches, {figures['seconds']} s ({figures['cpu_seconds']} s of one "
+        "processor). The weights are those that ranked pairs of dev arguments best; of several",
+        "members with following seeds, the mean.",
+        "",
+        *_table(facts["recipe"]),
+        "",
+        *_limits(),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def quality_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
+    """A card of a regressor, as `match_card`."""
+    lines = [
+        *_head(name, facts),
+        "It says how good a debate argument is, about 0 to 1: a line through the sentence vectors",
+        "of the base model, fitted by ridge regression to qualities that came with the arguments.",
+        "",
+        "## Figures",
+        "",
+        "| split | arguments | Pearson | Spearman | mean absolute error |",
+        "| --- | --- | --- | --- | --- |",
+        *(
+            f"| {split} | {each['n']} | {_number(each['pearson'])} | {_number(each['spearman'])} "
+            f"| {_number(each['absolute_error'])} |"
+            for split, each in figures.items()
+            if split in ("train", *SPLITS)
+        ),
+        "",
+        f"The penalty, {figures['penalty']:g}, was chosen on dev. Train figures are of the",
+        "arguments it was fitted to.",
+        "",
+        *_limits(),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _head(name: str, facts: Mapping[str, Any]) -> list[str]:
+    base, source = facts["base"], facts["trained_on"] or "files"
+    return [f"# {name}", "", f"Base model: {base}. Trained on: {source}.", ""]
+
+
+def _match_row(split: str, each: Mapping[str, Any]) -> str:
+    oracle, fixed = each["oracle"], each["at_threshold"]
+    return (
+        f"| {split} | {each['cells']} | {each['arguments']} | {_number(each['accuracy'])} "
+        f"| {_number(oracle['excluding'])} / {_number(oracle['including'])} "
+        f"| {_number(fixed['excluding'])} / {_number(fixed['including'])} "
+        f"({fixed['cells_clustered']} cells clustered) "
+        f"| {_number(each['f1'])} ({each['pairs']}) |"
+    )
+
+
+def _table(recipe: Mapping[str, Any]) -> list[str]:
+    rows = [f"| {name} | {value} |" for name, value in recipe.items()]
+    return ["| setting | value |", "| --- | --- |", *rows]
+
+
+def _limits() -> list[str]:
+    return [
+        "## Limits",
+        "",
+        "It knows the language and the kind of text it was trained on. Figures of few cells vary",
+        "from topic to topic; on other debates choose the threshold again.",
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

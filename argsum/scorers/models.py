@@ -1,0 +1,72 @@
+"""Match and quality scorers: which model scores, where its weights lie, how it was trained."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from ..datasets.models import Dataset
+
+
+class Scorer(models.Model):
+    """A model that scores how well two texts match, or how good an argument is.
+
+    ``folder`` names the folder of weights that were trained here, below the site's data folder;
+    without one, ``base_model`` is a name or path that sentence-transformers knows.
+    """
+
+    class Task(models.TextChoices):
+        """What is scored."""
+
+        MATCH = "match", _("Match of two texts")
+        QUALITY = "quality", _("Quality of an argument")
+
+    class Kind(models.TextChoices):
+        """How."""
+
+        BI_ENCODER = "bi_encoder", _("Cosine of two sentence vectors")
+        CROSS_ENCODER = "cross_encoder", _("Model that reads both texts together")
+        REGRESSOR = "regressor", _("Regression on sentence vectors")
+        COLUMN = "column", _("Imported column")
+
+    class State(models.TextChoices):
+        """training → ready, or failed."""
+
+        TRAINING = "training", _("Training")
+        READY = "ready", _("Ready")
+        FAILED = "failed", _("Failed")
+        CANCELLED = "cancelled", _("Cancelled")
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey("people.Study", models.CASCADE, related_name="scorers")
+    name = models.CharField(_("name"), max_length=120)
+    task = models.CharField(max_length=7, choices=Task)
+    kind = models.CharField(max_length=13, choices=Kind)
+    base_model = models.CharField(_("model"), max_length=500, blank=True)
+    folder = models.CharField(max_length=64, blank=True)
+    # Of the weights; stands in the key of every stored score.
+    sha256 = models.CharField(max_length=64, blank=True)
+    uses_topic = models.BooleanField(_("put the topic before the texts"), default=False)
+    # The score above which two texts match, chosen on the dev split.
+    threshold = models.FloatField(null=True)
+    state = models.CharField(max_length=9, choices=State, default=State.READY)
+    # Hyperparameters and seed; then what was measured on which split.
+    recipe = models.JSONField(default=dict)
+    figures = models.JSONField(default=dict)
+    card = models.TextField(blank=True)
+    error = models.TextField(blank=True)
+    trained_on = models.ForeignKey(Dataset, models.SET_NULL, null=True, related_name="+")
+    job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    ready_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["task", "name"]
+        constraints = [models.UniqueConstraint(fields=["study", "name"], name="scorer_name_once")]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,101 @@
+"""Scorers of a study as their pages show them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from argsum.scorers.models import Scorer
+from cqa_site.people.models import Study
+from cqa_site.web.charts import points as point_charts
+from cqa_site.web.charts.drawing import Spec
+from cqa_site.web.tables import TableData
+
+SPLITS = ("train", "dev", "test")
+WEIGHTS = {"last": "last weights", "average": "their average"}
+
+
+@dataclass(frozen=True)
+class SplitRow:
+    """Figures of one split; None where there is none."""
+
+    split: str
+    figures: dict[str, Any]
+
+
+def scorers_of(study: Study) -> QuerySet[Scorer]:
+    """By task and name, with what their rows show; the card stays in the database."""
+    rows = study.scorers.select_related("job", "trained_on", "created_by")
+    return rows.defer("card", "recipe")
+
+
+def shown_state(scorer: Scorer) -> str:
+    """The state; a training whose job ended without a word (its worker died again) has failed."""
+    if scorer.state == Scorer.State.TRAINING and scorer.job and not scorer.job.is_active:
+        return Scorer.State.FAILED
+    return scorer.state
+
+
+def split_rows(scorer: Scorer) -> list[SplitRow]:
+    """Figures by split, in the order train, dev, test."""
+    figures = scorer.figures
+    return [SplitRow(split, figures[split]) for split in SPLITS if split in figures]
+
+
+def curve_rows(scorer: Scorer) -> list[dict[str, Any]]:
+    """Looks at the dev split: step, weights, and what was seen."""
+    chosen = scorer.figures.get("chosen_looks", ())
+    return [
+        {
+            "step": look["step"],
+            "weights": WEIGHTS.get(look["weights"], look["weights"]),
+            "precision": look["value"],
+            "excluding": look.get("excluding"),
+            "including": look.get("including"),
+            "accuracy": look.get("accuracy"),
+            "is_chosen": place in chosen,
+        }
+        for place, look in enumerate(scorer.figures.get("looks", ()))
+    ]
+
+
+def curve_spec(rows: Sequence[dict[str, Any]], size: str) -> Spec:
+    """Average precision of dev pairs while the scorer learned."""
+    drawn = [
+        {**row, "low": None, "high": None, "label": _("chosen") if row["is_chosen"] else ""}
+        for row in rows
+    ]
+    return point_charts.points(
+        drawn,
+        x="step",
+        y="precision",
+        series="weights",
+        text="label",
+        titles=(_("Batches"), _("Average precision on dev")),
+        size=size,
+    )
+
+
+def curve_table(scorer: Scorer) -> TableData:
+    """What the curve shows, as a table to take away."""
+    columns = {
+        "step": "step",
+        "weights": "weights",
+        "precision": "average precision",
+        "excluding": "ARI excluding noise (oracle)",
+        "including": "ARI including noise (oracle)",
+        "accuracy": "best key point right",
+        "is_chosen": "is chosen",
+    }
+    return TableData(
+        name="training-curve",
+        columns=list(columns.values()),
+        rows=[tuple(row[name] for name in columns) for row in curve_rows(scorer)],
+        caption=f"{scorer}: looks at the dev split",
+        note=(
+            "Average precision chose the weights. ARI: best threshold of each cell, chosen by "
+            "the index itself."
+        ),
+    )

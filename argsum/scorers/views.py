@@ -1,0 +1,225 @@
+"""Scorers for researchers: what there is, a new one by name or by training, one with its card."""
+
+import uuid
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from argsum.scorers.actions import training
+from argsum.scorers.actions.models import ScorerRefused
+from argsum.scorers.actions.scorers import add_scorer, default_scorers
+from argsum.scorers.actions.trying import request_try
+from argsum.scorers.forms import ScorerForm, TrainForm, TryForm
+from argsum.scorers.models import Scorer
+from argsum.scorers.reports import (
+    curve_rows,
+    curve_spec,
+    curve_table,
+    scorers_of,
+    shown_state,
+    split_rows,
+)
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.models import Study
+from cqa_site.results.files import chart_file, table_file
+from cqa_site.runs.jobs import is_worker_alive
+
+PER_PAGE = 50
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def scorers(request: StudyRequest, study: Study) -> HttpResponse:
+    """List the scorers; a study without any gets its first two."""
+    default_scorers(study)
+    page = Paginator(scorers_of(study), PER_PAGE).get_page(request.GET.get("page"))
+    for each in page:
+        each.shown_state = shown_state(each)
+    return _shown(request, study, "scorers", page=page)
+
+
+@study_page(*RESEARCHERS)
+def scorer_new(request: StudyRequest, study: Study) -> HttpResponse:
+    """Add a scorer that needs no training."""
+    form = ScorerForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = add_scorer(study=study, actor=request.user, **form.wanted())
+        except ScorerRefused as reason:
+            form.add_error(None, str(reason))
+        else:
+            return _to(made)
+    return _shown(request, study, "scorer_new", form=form)
+
+
+@study_page(*RESEARCHERS)
+def scorer_train(request: StudyRequest, study: Study) -> HttpResponse:
+    """Train a scorer in the background."""
+    form = TrainForm(request.POST or None, study=study)
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        try:
+            made = training.request_training(
+                study=study,
+                name=given["name"],
+                task=given["task"],
+                dataset=given["dataset"],
+                base_model=given["model"],
+                recipe=form.recipe(),
+                actor=request.user,
+            )
+        except ScorerRefused as reason:
+            form.add_error(None, str(reason))
+        else:
+            return _to(made)
+    has_datasets = study.argument_datasets.exists()
+    return _shown(request, study, "scorer_train", form=form, has_datasets=has_datasets)
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def scorer(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
+    """One scorer: its figures, how it learned, its card, and a field to try it."""
+    return _scorer_page(request, study, _scorer(study, scorer_id))
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def scorer_try(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
+    """Score the texts that were typed, in a worker; the answer appears on the page."""
+    row = _scorer(study, scorer_id)
+    form = TryForm(request.POST, scorer=row)
+    if not form.is_valid():
+        return _scorer_page(request, study, row, form=form, status=422)
+    given = {"first": "", "second": "", "topic": ""} | form.cleaned_data
+    try:
+        job = request_try(scorer=row, actor=request.user, **given)
+    except ScorerRefused as reason:
+        form.add_error(None, str(reason))
+        return _scorer_page(request, study, row, form=form, status=422)
+    # Inline work may be over already.
+    job.refresh_from_db()
+    return _scorer_page(request, study, row, form=form, try_job=job)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def scorer_cancel(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
+    """Stop a training; its checkpoint stays."""
+    row = _scorer(study, scorer_id)
+    if training.cancel_training(scorer=row, actor=request.user):
+        messages.success(request, _("The training was cancelled. It can go on later."))
+    else:
+        messages.error(request, _("No training is waiting or running."))
+    return _to(row)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def scorer_resume(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
+    """Go on with a training."""
+    row = _scorer(study, scorer_id)
+    try:
+        training.resume_training(scorer=row, actor=request.user)
+    except ScorerRefused as reason:
+        messages.error(request, str(reason))
+    return _to(row)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def scorer_delete(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
+    """Forget a scorer that nothing used."""
+    row = _scorer(study, scorer_id)
+    try:
+        training.delete_scorer(scorer=row, actor=request.user)
+    except ScorerRefused as reason:
+        messages.error(request, str(reason))
+        return _to(row)
+    messages.success(request, _("The scorer was deleted."))
+    return redirect("scorers", study.public_id)
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def scorer_curve(
+    request: StudyRequest, study: Study, scorer_id: uuid.UUID, format: str
+) -> HttpResponse:
+    """How it learned, as a picture or a table."""
+    row = _scorer(study, scorer_id)
+    if not (rows := curve_rows(row)):
+        raise Http404
+    if format not in ("svg", "png"):
+        return table_file(curve_table(row), format)
+    return chart_file(
+        request,
+        lambda size: curve_spec(rows, size),
+        state=row.sha256[:16],
+        name="training-curve",
+        format=format,
+    )
+
+
+def _scorer_page(
+    request: StudyRequest,
+    study: Study,
+    row: Scorer,
+    *,
+    form: TryForm | None = None,
+    try_job=None,
+    status: int = 200,
+) -> HttpResponse:
+    state = shown_state(row)
+    return _shown(
+        request,
+        study,
+        "scorer",
+        status,
+        scorer=row,
+        state=state,
+        splits=split_rows(row),
+        curve=curve_rows(row),
+        form=form or (TryForm(scorer=row) if state == Scorer.State.READY else None),
+        job=row.job,
+        try_job=try_job,
+        worker_alive=is_worker_alive(),
+    )
+
+
+def _shown(
+    request: StudyRequest, study: Study, page_name: str, status: int = 200, **context
+) -> HttpResponse:
+    form = context.get("form")
+    if form is not None and form.errors:
+        status = 422
+    context |= {"study": study, "section": "key_points"}
+    return render(request, f"argsum/{page_name}.html", context, status=status)
+
+
+def _scorer(study: Study, scorer_id: uuid.UUID) -> Scorer:
+    rows = study.scorers.select_related("study", "job", "trained_on", "created_by")
+    return get_object_or_404(rows, public_id=scorer_id)
+
+
+def _to(row: Scorer) -> HttpResponse:
+    return redirect("scorer", row.study.public_id, row.public_id)
+
+
+BASE = "key-points/scorers"
+ONE = f"{BASE}/<uuid:scorer_id>"
+urlpatterns = [
+    path(f"{BASE}/", scorers, name="scorers"),
+    path(f"{BASE}/new/", scorer_new, name="scorer_new"),
+    path(f"{BASE}/train/", scorer_train, name="scorer_train"),
+    path(f"{ONE}/", scorer, name="scorer"),
+    path(f"{ONE}/try/", scorer_try, name="scorer_try"),
+    path(f"{ONE}/cancel/", scorer_cancel, name="scorer_cancel"),
+    path(f"{ONE}/resume/", scorer_resume, name="scorer_resume"),
+    path(f"{ONE}/delete/", scorer_delete, name="scorer_delete"),
+    path(f"{ONE}/curve.<str:format>", scorer_curve, name="scorer_curve"),
+]

@@ -1,0 +1,147 @@
+"""The form of a run in which a language model writes key points for a system."""
+
+from typing import Any
+
+from django import forms
+from django.db.models import Count
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+
+from argsum.keypoints.actions.system_runs import WRITES_CLUSTERS
+from argsum.keypoints.models import SummarySet, SystemRun
+from argsum.writing.actions.kind import ARGUMENTS, KIND, WORDS, target_of, writable
+from argsum.writing.actions.prompts import COUNTS, OF_VARIANT, PROMPTS
+from cqa_site.people.models import Study, User
+from cqa_site.runs.forms.plan import PlanForm
+
+MOST_KEY_POINTS = 60
+# Tokens of one key point in a reply.
+TOKENS = 40
+
+
+class WritingForm(PlanForm):
+    """For which run of a system, with which prompt, within which bounds."""
+
+    kind = KIND
+    prompt_kinds = tuple(PROMPTS)
+
+    system_run: forms.ModelChoiceField = forms.ModelChoiceField(
+        label=lazy("Run of a system"), queryset=None, empty_label=None, widget=forms.HiddenInput
+    )
+    settings = forms.MultipleChoiceField(
+        label=lazy("Settings"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=lazy("None chosen means all. The others go on waiting."),
+    )
+    fewest = forms.IntegerField(
+        label=lazy("Fewest key points"), required=False, min_value=1, max_value=MOST_KEY_POINTS
+    )
+    most = forms.IntegerField(
+        label=lazy("Most key points"), required=False, min_value=1, max_value=MOST_KEY_POINTS
+    )
+    words = forms.IntegerField(
+        label=lazy("Most words in a key point"), initial=WORDS, min_value=3, max_value=60
+    )
+    most_arguments = forms.IntegerField(
+        label=lazy("Most arguments shown"),
+        initial=ARGUMENTS,
+        min_value=3,
+        max_value=10_000,
+        help_text=lazy("Of a cell or a cluster, those with the best quality first."),
+    )
+
+    def __init__(
+        self,
+        *args: Any,
+        study: Study,
+        actor: User,
+        system_run: SystemRun | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, study=study, actor=actor, **kwargs)
+        self.fields["system_run"].queryset = writable(study)
+        self.fields["replicates"].widget = forms.HiddenInput()
+        self.fields["max_tokens"].initial = 1_500
+        self.fields["max_tokens"].help_text = lazy(
+            "About 40 for each key point. A cut reply is asked for once more with twice as many."
+        )
+        self.system_run = system_run
+        if system_run is not None:
+            self._fit(system_run)
+
+    def _fit(self, system_run: SystemRun) -> None:
+        """Offer what this run of a system can use."""
+        kind = OF_VARIANT[system_run.variant]
+        self.fields["system_run"].initial = system_run.pk
+        self.fields["prompt"].queryset = self.fields["prompt"].queryset.filter(kind=kind)
+        self.fields["fewest"].initial, self.fields["most"].initial = COUNTS.get(kind, (1, 1))
+        self.fields["settings"].choices = [
+            (setting, f"{setting} · " + ngettext("%d cell", "%d cells", n) % n)
+            for setting, n in waiting_settings(system_run)
+        ]
+
+    @property
+    def writes_lists(self) -> bool:
+        """Whether it writes for whole cells, where the number of key points is free."""
+        return self.system_run is not None and OF_VARIANT[self.system_run.variant] in COUNTS
+
+    def clean(self) -> dict[str, Any]:
+        """What several fields decide together."""
+        data = super().clean()
+        chosen = data.get("system_run")
+        if chosen is None:
+            return data
+        wanted = OF_VARIANT[chosen.variant]
+        if "prompt" in data and data["prompt"].kind != wanted:
+            self.complain(
+                "prompt", _("This run needs a prompt of the kind “%s”.") % PROMPTS[wanted].name
+            )
+        if (data.get("fewest") or 0) > (data.get("most") or MOST_KEY_POINTS):
+            self.complain("fewest", _("Fewest is more than most."))
+        if data.get("replicates") != 1:
+            self.complain("replicates", _("One reply is asked for."))
+        return data
+
+    @property
+    def tokens_wanted(self) -> int | None:
+        """A limit that would do if the chosen one is tight; else None."""
+        data = self.cleaned_data
+        most = self._largest()
+        if not data["max_tokens"] or data["max_tokens"] >= TOKENS * most:
+            return None
+        return 2 * TOKENS * most
+
+    @property
+    def target(self) -> dict[str, Any]:
+        """What the run writes for, as its spec keeps it."""
+        data = self.cleaned_data
+        is_about_clusters = data["system_run"].variant in WRITES_CLUSTERS
+        return target_of(
+            data["system_run"],
+            settings=data["settings"] if is_about_clusters else (),
+            fewest=data["fewest"],
+            most=data["most"],
+            words=data["words"],
+            most_arguments=data["most_arguments"],
+        )
+
+    def _largest(self) -> int:
+        """Key points in the longest reply, roughly."""
+        run = self.cleaned_data["system_run"]
+        if run.variant == SystemRun.Variant.LOCAL:
+            return 1
+        if run.variant == SystemRun.Variant.GLOBAL:
+            rows = run.sets.filter(state=SummarySet.State.WAITING)
+            return max(
+                (max(ids) + 1 for ids in rows.values_list("clusters", flat=True)), default=1
+            )
+        return int(self.cleaned_data["most"] or COUNTS[OF_VARIANT[run.variant]][1])
+
+
+def waiting_settings(system_run: SystemRun) -> list[tuple[str, int]]:
+    """Settings whose clusters nobody put into words, with the number of cells."""
+    rows = system_run.sets.filter(state=SummarySet.State.WAITING).order_by()
+    counted = rows.values_list("setting").annotate(n=Count("pk"))
+    return list(counted.order_by("setting"))

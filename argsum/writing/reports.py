@@ -1,0 +1,85 @@
+"""What the requests of a writing run are about."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+
+from argsum.datasets.models import Cell
+from argsum.keypoints.models import SummarySet, WrittenPart
+from cqa_site.people.models import Study
+from cqa_site.runs.kind_parts import CallSubjects, Item, Titles
+from cqa_site.runs.kinds import Subject
+from cqa_site.runs.models import Call, Run
+
+
+class Asked(NamedTuple):
+    """The keys of a subject: a cell of a system's run, or some clusters of one of its sets."""
+
+    system_run: int
+    cell: int
+    summary_set: int = 0
+    clusters: tuple[int, ...] = ()
+    is_unfiltered: bool = False
+
+    @classmethod
+    def of(cls, ids: Sequence[int]) -> "Asked":
+        """As the request's row keeps it."""
+        system_run, cell, summary_set, is_unfiltered, *clusters = ids
+        return cls(system_run, cell, summary_set, tuple(clusters), bool(is_unfiltered))
+
+    @property
+    def subject(self) -> Subject:
+        """As the engine keeps it; the name is unique in a run."""
+        ids = (self.system_run, self.cell, self.summary_set, int(self.is_unfiltered))
+        name = f"s{self.summary_set}" if self.summary_set else f"c{self.cell}"
+        if len(self.clusters) == 1:
+            name += f"-{self.clusters[0]}"
+        return Subject(name, (*ids, *self.clusters))
+
+
+def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[Item | None]]:
+    asked = {call.pk: Asked.of(call.subject_ids) for call in calls}
+    cells = Cell.objects.filter(dataset__study=study).in_bulk(
+        {each.cell for each in asked.values()}
+    )
+    sets = SummarySet.objects.filter(study=study).only("setting", "system", "public_id")
+    found = sets.in_bulk({each.summary_set for each in asked.values()})
+    parts = WrittenPart.objects.filter(call__in=[call.pk for call in calls])
+    said = {part.call_id: part for part in parts}
+    return {
+        pk: [_item(cells.get(each.cell), found.get(each.summary_set), each, said.get(pk))]
+        for pk, each in asked.items()
+    }
+
+
+def _item(
+    cell: Cell | None, made: SummarySet | None, asked: Asked, part: WrittenPart | None
+) -> Item | None:
+    if cell is None:
+        return None
+    context = made.setting if made else ""
+    if asked.clusters:
+        count = ngettext("%d cluster", "%d clusters", len(asked.clusters)) % len(asked.clusters)
+        context = f"{context} · {count}"
+    if part is None:
+        return Item(str(cell), context)
+    value = ngettext("%d key point", "%d key points", len(part.texts)) % len(part.texts)
+    if part.dropped:
+        value += " · " + _("%d dropped") % part.dropped
+    return Item(str(cell), context, value if part.texts else "", _lines(part.texts), part.reason)
+
+
+def _lines(texts: Mapping[str, str]) -> str:
+    return "\n".join(texts[key] for key in sorted(texts, key=int))
+
+
+def about(run: Run) -> str:
+    """The run of a system for which a run writes."""
+    rows = run.study.system_runs.filter(public_id=run.spec["target"]["system_run"])
+    return rows.values_list("label", flat=True).first() or ""
+
+
+WRITING = CallSubjects(Titles(lazy("Cell"), lazy("Key points"), lazy("What was written")), _items)

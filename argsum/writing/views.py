@@ -1,0 +1,88 @@
+"""Having a language model write key points for a run of a system, and the page of such a run."""
+
+import uuid
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import path
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST
+
+from argsum.keypoints.models import SystemRun
+from argsum.writing.actions.kind import system_run_of, writable
+from argsum.writing.forms import WritingForm
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.models import Study
+from cqa_site.runs.models import Run
+from cqa_site.runs.views.context import run_context
+from cqa_site.runs.views.start import estimate, start_page
+
+
+@sensitive_post_parameters("webhook_secret", "webhook_sealed")
+@study_page(*RESEARCHERS)
+def writing_new(request: StudyRequest, study: Study, system_run_id: uuid.UUID) -> HttpResponse:
+    """Choose who writes with which prompt; start it."""
+    system_run = get_object_or_404(study.system_runs, public_id=system_run_id)
+    if not writable(study).filter(pk=system_run.pk).exists():
+        context = {"study": study, "section": "key_points", "system_run": system_run}
+        return render(request, "argsum/writing_new.html", context)
+    form = _form(request, study, system_run)
+    context = {"section": "key_points", "system_run": system_run}
+    context |= {"has_things": True, "by": [form["prompt"]]}
+    return start_page(request, study, form, "argsum/writing_new.html", context)
+
+
+@sensitive_post_parameters("webhook_secret", "webhook_sealed")
+@study_page(*RESEARCHERS)
+@require_POST
+def writing_estimate(
+    request: StudyRequest, study: Study, system_run_id: uuid.UUID
+) -> HttpResponse:
+    """Return the fragment with what the run, as the form stands now, would take."""
+    system_run = get_object_or_404(study.system_runs, public_id=system_run_id)
+    if not writable(study).filter(pk=system_run.pk).exists():
+        return HttpResponse(status=409)
+    form = _form(request, study, system_run)
+    context = {"study": study, "form": form} | (estimate(study, form) if form.is_valid() else {})
+    return render(request, "runs/_kind_run_estimate.html", context)
+
+
+def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
+    """One run: where it is, what it was asked, what it wrote."""
+    system_run = system_run_of(run)
+    parts = run.written_parts.select_related("cell", "summary_set").order_by("pk")
+    context = run_context(study, run) | {
+        "system_run": system_run,
+        "target": run.spec["target"],
+        "said": _said(run),
+        "parts": parts[:20],
+    }
+    return render(request, "argsum/writing_run.html", context)
+
+
+def _form(request: StudyRequest, study: Study, system_run: SystemRun) -> WritingForm:
+    data = None
+    if request.method == "POST":
+        data = request.POST.copy()
+        # The address says for which run, whatever the hidden field holds.
+        data["system_run"] = str(system_run.pk)
+    return WritingForm(data, study=study, actor=request.user, system_run=system_run)
+
+
+def _said(run: Run) -> dict[str, Any]:
+    """How many requests brought key points, and what was wrong with the others."""
+    rows = list(run.written_parts.values_list("texts", "dropped", "reason"))
+    return {
+        "parts": len(rows),
+        "key_points": sum(len(texts) for texts, _dropped, _reason in rows),
+        "dropped": sum(dropped for _texts, dropped, _reason in rows),
+        "short": sum(bool(reason) for _texts, _dropped, reason in rows),
+    }
+
+
+BASE = "key-points/systems/<uuid:system_run_id>/writing"
+urlpatterns = [
+    path(f"{BASE}/", writing_new, name="writing_new"),
+    path(f"{BASE}/estimate/", writing_estimate, name="writing_estimate"),
+]

@@ -1,0 +1,56 @@
+"""The figures of agreement that somebody asks for, and the job that makes them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from benchmark.agreement.reports.choice import Figures, snapshot_of
+from benchmark.leaderboard.models import BoardSnapshot
+from benchmark.leaderboard.reports.filters import (
+    AGREEMENT,
+    Filters,
+    conditions_of_rows,
+    known_condition,
+)
+from cqa_site.people.models import Study, User
+from cqa_site.runs.models import Job
+
+from ..leaderboard.actions import find_slice
+
+
+@dataclass(frozen=True)
+class ShownAgreement:
+    """Figures as somebody asked for them; None while there are none, or while ``job`` makes them.
+
+    ``condition`` is the id of the one whose answers they are about; empty for all together.
+    """
+
+    snapshot: BoardSnapshot | None = None
+    condition: str = ""
+    figures: Figures | None = None
+    job: Job | None = None
+
+    @property
+    def conditions(self) -> dict[str, str]:
+        """Id → name of what can be chosen."""
+        return conditions_of_rows(self.snapshot.recipe) if self.snapshot else {}
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether the figures cannot be computed, and why is in ``job.error``."""
+        return self.job is not None and self.job.state == Job.State.FAILED
+
+
+def shown_agreement(study: Study, query: Mapping[str, str], actor: User) -> ShownAgreement:
+    """The figures as an address asks for them; a condition nobody has asked for is begun."""
+    snapshot = snapshot_of(study, query)
+    if snapshot is None or not snapshot.agreement:
+        return ShownAgreement(snapshot)
+    condition = known_condition(query.get("condition", ""), snapshot.recipe)
+    if not condition:
+        return ShownAgreement(snapshot, "", snapshot.agreement)
+    snapshot.study = study
+    filters = Filters(of=AGREEMENT, condition=condition)
+    found, job = find_slice(snapshot, filters, actor)
+    # Figures of older sheets would stand under the newer snapshot's name.
+    figures = found.figures if found and job is None else None
+    return ShownAgreement(snapshot, condition, figures, job)

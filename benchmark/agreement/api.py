@@ -1,0 +1,81 @@
+"""Agreement of score sheets: people, judges, verdicts on judges."""
+
+from typing import Any
+
+from django.http import Http404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from benchmark.agreement.actions import shown_agreement
+from benchmark.agreement.reports.agreement import judge_trust
+from benchmark.leaderboard.models import BoardSnapshot
+from cqa_site.api.requests import Request
+from cqa_site.api.views import StudyViews
+from cqa_site.runs.api.bodies import JobSerializer
+from cqa_site.web.rest.strict_filters import refuse_unknown
+
+WHICH = [
+    OpenApiParameter("snapshot", OpenApiTypes.UUID, description="Default: the newest."),
+    OpenApiParameter("rubric", OpenApiTypes.UUID, description="The newest of this rubric."),
+    OpenApiParameter(
+        "condition", str, description="An id of the recipe's conditions; default: all together."
+    ),
+]
+
+
+class JudgeTrustSerializer(serializers.Serializer):
+    """What attack canaries said of a judge."""
+
+    rater = serializers.UUIDField(source="key")
+    name = serializers.CharField()
+    trust = serializers.CharField()
+    asked = serializers.IntegerField()
+    obeyed = serializers.IntegerField()
+    is_kept_out = serializers.BooleanField(help_text="None of its sheets counts.")
+
+
+class ScoreAgreementSerializer(serializers.Serializer):
+    """The figures of agreement of one snapshot, and how far its judges are trusted now."""
+
+    snapshot = serializers.UUIDField(source="row.public_id")
+    number = serializers.IntegerField(source="row.number")
+    rubric = serializers.UUIDField(source="row.rubric.public_id")
+    is_frozen = serializers.BooleanField(source="row.is_frozen")
+    sha256 = serializers.CharField(source="row.sha256", help_text="Of the sheets.")
+    computed_at = serializers.DateTimeField(source="row.computed_at")
+    condition = serializers.CharField(help_text="Of the answers; empty for all together.")
+    trust = JudgeTrustSerializer(many=True)
+    figures = serializers.DictField()
+
+
+class ScoreAgreementViews(StudyViews):
+    """Everything the pages about agreement, replacement and judges show."""
+
+    queryset = BoardSnapshot.objects.none()
+    serializer_class = ScoreAgreementSerializer
+
+    @extend_schema(parameters=WHICH, responses={200: ScoreAgreementSerializer, 202: JobSerializer})
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """Pairs, columns, verdicts and judges of a snapshot; 404 while there is none.
+
+        Of one condition: 202 with the job while its figures are being made.
+        """
+        refuse_unknown(request, {"snapshot", "rubric", "condition"})
+        shown = shown_agreement(self.study, request.query_params, request.user)
+        if shown.snapshot is None or not shown.snapshot.agreement:
+            raise Http404
+        if shown.condition != request.query_params.get("condition", ""):
+            raise ValidationError({"condition": ["This snapshot has no such condition."]})
+        if shown.job is not None:
+            shown.job.refresh_from_db()
+            return Response(JobSerializer(shown.job).data, status=202)
+        told = {
+            "row": shown.snapshot,
+            "condition": shown.condition,
+            "trust": judge_trust(shown.snapshot.rubric),
+            "figures": shown.figures,
+        }
+        return Response(ScoreAgreementSerializer(told).data)

@@ -1,0 +1,186 @@
+"""Agreement of everybody who scored the same answers by one rubric: people and judges.
+
+The sound figures are those of single columns (total, group, criterion). All criteria taken
+together as items ("concatenated") are there because papers print them, always beside what
+shuffled sheets reach.
+
+Source: CompQA paper, section 4 (agreement of its judges with people); recipes of each part stand
+in its module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from benchmark.rubrics.methods.rubric import Rubric
+
+from .columns import KINDS
+from .draws import Draws, Figure
+from .families import self_preference
+from .grid import PEOPLE, Grid, SheetRater, grid_of
+from .judges import judge_row, ranked
+from .length import length_figures
+from .pairs import compare
+from .parts import about_rater, by_code, chosen_pairs, column_list
+from .people import alternative, epsilon_of, people_together, with_people
+from .repeats import self_consistency
+from .verdict import (
+    RULES,
+    by_agreement,
+    by_alternative,
+    by_bias,
+    by_consistency,
+    by_unscored,
+    verdict,
+)
+
+# 2: consolidated sheets are no person, and the rule of agreement is a paired difference.
+VERSION = 2
+MANY_QUESTIONS = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How figures are made.
+
+    Attributes
+    ----------
+    n_resamples, seed, confidence
+        Of the intervals.
+    epsilon
+        Of the alternative-annotator test; None for `epsilon_of`.
+    most_pairs, most_judges
+        Pairs of raters, those with most answers in common first; judges with most sheets.
+    families
+        Name → family where the name alone misleads.
+    """
+
+    n_resamples: int = 1000
+    seed: int = 0
+    confidence: float = 0.95
+    epsilon: float | None = None
+    most_pairs: int = 40
+    most_judges: int = 40
+    families: Mapping[str, str] = field(default_factory=dict)
+
+
+def agreement(
+    table: pd.DataFrame,
+    rubric: Rubric,
+    options: Options | None = None,
+    counted: Mapping[int, float] | None = None,
+) -> Figure:
+    """Every figure of agreement for the sheets of a table.
+
+    Parameters
+    ----------
+    table
+        As `score_agreement_grid` describes it; sheets that do not count are not in it.
+    rubric
+        By which all of them were scored.
+    options
+        See `Options`.
+    counted
+        Key of an answer → points of the criterion that code can count, as a further rater.
+
+    Returns
+    -------
+    dict
+        Plain values, ready for JSON; no NaN. See `benchmark.agreement.reports.agreement`.
+    """
+    options = options or Options()
+    grid = grid_of(table, rubric, options.families)
+    draws = Draws(options.n_resamples, options.seed, options.confidence)
+    epsilon = epsilon_of(grid) if options.epsilon is None else options.epsilon
+    rows = {str(key): part for key, part in table.groupby("rater_id")}
+    judges = sorted(grid.judges, key=lambda each: -each.sheets)[: options.most_judges]
+    pooled = {each.key: compare(grid, each.key, PEOPLE, draws) for each in judges}
+    # Question by question: with many of them, the three kinds stand beside people only.
+    kinds = KINDS if grid.questions.max(initial=0) < MANY_QUESTIONS else KINDS[:1]
+    chosen, left_out = chosen_pairs(grid, judges, options.most_pairs)
+    people = people_together(grid, options.confidence)
+    consistency = {
+        each.key: self_consistency(rows[each.key], grid.columns, draws) for each in grid.raters
+    }
+    length = {key: length_figures(grid, key, draws) for key in (PEOPLE, *rows)}
+    beside = {each.key: with_people(grid, each, options.confidence) for each in judges}
+    tests = {each.key: alternative(grid, each, epsilon) for each in judges}
+    found: Figure = {
+        "version": VERSION,
+        "options": _settings(options, epsilon),
+        "columns": column_list(grid, rubric),
+        "raters": [about_rater(each) for each in grid.raters],
+        "answers": len(grid.answers),
+        "people": people,
+        "with_people": beside,
+        "alternative": tests,
+        "pairs": [
+            {"first": key, "second": PEOPLE, "kind": "judge_people"} | figures
+            for key, figures in pooled.items()
+        ]
+        + [
+            {"first": a.key, "second": b.key, "kind": kind}
+            | compare(grid, a.key, b.key, draws, kinds)
+            for a, b, kind in chosen
+        ],
+        "pairs_left_out": left_out,
+        "judges_left_out": len(grid.judges) - len(judges),
+        "consistency": consistency,
+        "preference": [self_preference(grid, each, draws) for each in judges],
+        "length": length,
+        "by_code": by_code(grid, rubric, counted, draws),
+    }
+    found["judges"] = ranked(
+        [
+            judge_row(
+                each,
+                rows[each.key],
+                {
+                    "agreement": beside[each.key],
+                    "pair": pooled[each.key],
+                    "alternative": tests[each.key],
+                    "consistency": consistency[each.key],
+                    "length": length[each.key],
+                },
+            )
+            for each in judges
+        ]
+    )
+    found["verdict"] = {each.key: _verdicts(grid, each, found, pooled) for each in judges}
+    return found
+
+
+def _verdicts(
+    grid: Grid, judge: SheetRater, found: Figure, pooled: Mapping[str, Figure]
+) -> Figure:
+    """Column → may this judge take the place of people there."""
+    beside = found["with_people"][judge.key]
+    tests, columns = found["alternative"][judge.key], pooled[judge.key]["columns"]
+    repeats = found["consistency"][judge.key]
+    unscored = by_unscored(judge.unscored, judge.sheets)
+    return {
+        name: verdict(
+            {
+                "alternative": by_alternative(tests[name], len(grid.persons)),
+                "agreement": by_agreement(beside[name]["difference"]),
+                "bias": by_bias(columns[name]["leniency"]),
+                "unscored": unscored,
+                "consistency": by_consistency(repeats, name),
+            }
+        )
+        for name in grid.columns
+    }
+
+
+def _settings(options: Options, epsilon: float) -> Figure:
+    return {
+        "n_resamples": options.n_resamples,
+        "seed": options.seed,
+        "confidence": options.confidence,
+        "epsilon": epsilon,
+        "most_pairs": options.most_pairs,
+        "rules": list(RULES),
+    }

@@ -1,0 +1,160 @@
+"""Two raters on one column of points: how far they agree, correlate and lie apart.
+
+Alpha has item-jackknife intervals; all others resample questions (see `Draws`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from cqa_site.stats.correlation import TOO_FEW_PAIRS, in_chunks
+from cqa_site.stats.estimate import NO_OVERLAP
+from cqa_site.stats.ratings import FloatArray, IntArray, Ratings
+from cqa_site.stats.reliability.alpha import krippendorff_alpha
+from cqa_site.stats.reliability.coincidence import Level
+from cqa_site.stats.weighted_correlation import Correlation, weighted_correlations
+
+from .draws import TOO_FEW_QUESTIONS, Draws, Figure, figure, figure_of
+
+CONSTANT = "one of the two gave one value only, so nothing can vary with it"
+# Kendall's tau compares every two kinds of pairs in every resample.
+MOST_KENDALL_KINDS = 1_200
+# Largest table of questions by kinds of pairs.
+DENSE_CELLS = 2_000_000
+KINDS: tuple[Correlation, ...] = ("pearson", "spearman", "kendall")
+LEVELS: tuple[tuple[str, Level], ...] = (
+    ("alpha_interval", "interval"),
+    ("alpha_ordinal", "ordinal"),
+)
+
+
+def column_figures(
+    x: FloatArray, y: FloatArray, questions: IntArray, maximum: float, draws: Draws
+) -> Figure:
+    """Agreement of two raters on one column.
+
+    Parameters
+    ----------
+    x, y : shape (n,)
+        Points; pairs that lack one do not count.
+    questions : shape (n,)
+        What the intervals resample.
+    maximum
+        Most points of the column.
+    draws
+        Of the intervals.
+
+    Returns
+    -------
+    dict
+        n, n_questions; exact, the share of equal points; alpha_interval, alpha_ordinal;
+        pearson, spearman, kendall; bias, mean of first minus second in points; leniency, the
+        bias as a share of the maximum.
+    """
+    both = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[both], y[both]
+    codes = np.unique(questions[both], return_inverse=True)[1].astype(np.int64)
+    n = len(x)
+    found: Figure = {"n": n, "n_questions": int(codes.max()) + 1 if n else 0}
+    found["exact"] = round(float(np.mean(np.abs(x - y) < 1e-9)), 6) if n else None
+    ratings = two_raters(x, y)
+    for name, level in LEVELS:
+        found[name] = figure_of(krippendorff_alpha(ratings, level, draws.confidence))
+    found |= correlations(x, y, codes, draws)
+    sums, counts = np.bincount(codes, weights=x - y), np.bincount(codes).astype(float)
+    if not n:
+        sums, counts = np.zeros(0), np.zeros(0)
+    found["bias"] = draws.ratio(sums, counts, n)
+    found["leniency"] = draws.ratio(sums / maximum, counts, n)
+    return found
+
+
+def two_raters(x: FloatArray, y: FloatArray) -> Ratings:
+    """Paired values without gaps as ratings of two raters."""
+    n = len(x)
+    places = np.arange(n, dtype=np.int64)
+    return Ratings(
+        np.concatenate([places, places]),
+        np.repeat(np.array([0, 1], dtype=np.int64), n),
+        np.concatenate([x, y]),
+        pd.RangeIndex(n, name="item"),
+        pd.Index(["first", "second"] if n else [], name="rater"),
+    )
+
+
+def correlations(
+    x: FloatArray,
+    y: FloatArray,
+    codes: IntArray,
+    draws: Draws,
+    wanted: Sequence[Correlation] = KINDS,
+) -> Figure:
+    """Correlations by kind; equal pairs of values are handled once, which changes nothing.
+
+    Parameters
+    ----------
+    x, y, codes : shape (n,)
+        Paired values without gaps; the question of each, from 0 without gaps.
+    draws
+        Of the intervals.
+    wanted
+        Which of the three.
+    """
+    n = len(x)
+    if n < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        reason = NO_OVERLAP if not n else TOO_FEW_PAIRS if n < 3 else CONSTANT
+        return {kind: figure(None, n=n, reason=reason) for kind in wanted}
+    pairs, kinds = np.unique(np.column_stack([x, y]), axis=0, return_inverse=True)
+    # Which question each kind of pair stands in, and how often.
+    cells, counts = np.unique(codes * len(pairs) + kinds.ravel(), return_counts=True)
+    met = _Met(*np.divmod(cells, len(pairs)), counts.astype(float), int(codes.max()) + 1)
+    return {kind: _correlation(kind, pairs, met, n, draws) for kind in wanted}
+
+
+def _correlation(kind: Correlation, pairs: FloatArray, met: _Met, n: int, draws: Draws) -> Figure:
+    x, y = pairs[:, 0], pairs[:, 1]
+    if kind == "kendall" and len(pairs) > MOST_KENDALL_KINDS:
+        reason = f"{len(pairs)} different pairs of values, too many to resample tau"
+        return figure(None, n=n, reason=reason)
+    whole = np.bincount(met.kinds, weights=met.counts, minlength=len(x))
+    value = float(weighted_correlations(kind, x, y, whole[None, :])[0])
+    if met.n_questions < 3:
+        return figure(value, n=n, reason=TOO_FEW_QUESTIONS)
+    each = len(x) ** 2 // 10 if kind == "kendall" else len(x)
+    drawn = draws.weights(met.n_questions)[: draws.rows_for(each)]
+    found = in_chunks(
+        lambda rows: weighted_correlations(kind, x, y, met.weights(rows, len(x))),
+        drawn,
+        len(met.kinds),
+    )
+    return draws.figure(value, found, n)
+
+
+@dataclass(frozen=True, eq=False)
+class _Met:
+    """Kinds of pairs in questions, shape (n_cells,) each: question, kind, how often."""
+
+    questions: IntArray
+    kinds: IntArray
+    counts: FloatArray
+    n_questions: int
+
+    def weights(self, drawn: FloatArray, n_kinds: int) -> FloatArray:
+        """How often each kind comes in resamples of questions, shape (n_rows, n_kinds)."""
+        if self.n_questions * n_kinds <= DENSE_CELLS:
+            table = np.zeros((self.n_questions, n_kinds))
+            table[self.questions, self.kinds] = self.counts
+            return np.asarray(drawn @ table)
+        found = np.zeros((len(drawn), n_kinds))
+        if len(self.kinds) == n_kinds:  # every kind in one question only
+            found[:, self.kinds] = drawn[:, self.questions] * self.counts
+            return found
+        for row, own in zip(found, drawn, strict=True):
+            row += np.bincount(
+                self.kinds, weights=own[self.questions] * self.counts, minlength=n_kinds
+            )
+        return found

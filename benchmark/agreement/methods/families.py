@@ -1,0 +1,71 @@
+"""Self-preference: does a judge give more to answers of its own family than others do?
+
+A plain mean says nothing, because a judge's family may simply write better answers. So each
+answer's points are taken minus what somebody else gave the same answer, and own answers are
+compared with all others: a judge that is lenient throughout comes out at 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cqa_site.stats.ratings import FloatArray
+
+from .draws import Draws, Figure, figure
+from .grid import PEOPLE, Grid, SheetRater, nan_mean
+
+NO_FAMILY = "the judge's name belongs to no known family"
+NO_OTHERS = "no other judge, of another family, scored these answers"
+
+
+def self_preference(grid: Grid, judge: SheetRater, draws: Draws) -> Figure:
+    """Surplus of own answers in total points, against people and against other judges.
+
+    Returns
+    -------
+    dict
+        family; against_people, against_judges: value, interval, n (answers), own (of them by
+        the judge's family). Intervals resample question-answer pairs. Other judges are those
+        of another family, averaged for each answer.
+    """
+    found: Figure = {"key": judge.key, "family": judge.family}
+    if judge.family is None:
+        missing = figure(None, n=0, reason=NO_FAMILY) | {"own": 0}
+        return found | {"against_people": missing, "against_judges": missing}
+    points = grid.column(judge.key, "total")
+    own = np.array([family == judge.family for family in grid.families], dtype=bool)
+    others = [
+        grid.column(each.key, "total")
+        for each in grid.judges
+        if each.key != judge.key and each.family != judge.family
+    ]
+    rivals = nan_mean(others, points.shape)
+    return found | {
+        "against_people": _surplus(points - grid.column(PEOPLE, "total"), own, draws),
+        "against_judges": _surplus(points - rivals, own, draws)
+        if others
+        else figure(None, n=0, reason=NO_OTHERS) | {"own": 0},
+    }
+
+
+def _surplus(differences: FloatArray, own: np.ndarray, draws: Draws) -> Figure:
+    """Mean difference on own answers minus that on all others, in points."""
+    known = ~np.isnan(differences)
+    differences, mine = differences[known], own[known]
+    n, n_own = len(differences), int(mine.sum())
+    about = {"own": n_own}
+    if not n_own or n_own == n:
+        said = "of its own family" if not n_own else "of other families"
+        return figure(None, n=n, reason=f"no answer {said} was scored by both sides") | about
+    value = float(differences[mine].mean() - differences[~mine].mean())
+    weights = draws.weights(n)
+    found = _means(differences, mine, weights) - _means(differences, ~mine, weights)
+    return draws.figure(value, found, n) | about
+
+
+def _means(values: FloatArray, chosen: np.ndarray, weights: FloatArray) -> FloatArray:
+    """Mean of the chosen values under each row; NaN where a resample has none of them."""
+    part = weights[:, chosen]
+    total = part.sum(axis=1)
+    undefined = np.full(len(total), np.nan)
+    return np.asarray(np.divide(part @ values[chosen], total, out=undefined, where=total > 0))

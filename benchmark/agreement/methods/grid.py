@@ -1,0 +1,217 @@
+"""Score sheets as one grid for each rater: answers down, total, groups and criteria across.
+
+The table is that of `scoring.reports.sheet_rows.sheet_table`: one row a sheet. People's first
+sheet of an answer counts, later ones are blind repeats; replicates of a model are averaged.
+Missing points stay missing (NaN) everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from benchmark.rubrics.methods.rubric import Rubric
+from cqa_site.stats.ratings import FloatArray, IntArray
+
+from .model_families import family_of
+
+PEOPLE = "people"
+HUMAN_KINDS = ("person", "expert", "reference")
+# Sheets that several people were made one of: a mean, steadier than anybody, and no person.
+CONSOLIDATED = "reference"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SheetRater:
+    """Somebody, or something, that gave sheets.
+
+    Attributes
+    ----------
+    key
+        Public id; `PEOPLE` for the mean of all people.
+    name, kind, family
+        Kind as in the table, `PEOPLE` for the mean; family of a judge or None.
+    sheets, unscored
+        Rows of the table; those without points.
+    replicates
+        Most sheets of one answer.
+    """
+
+    key: str
+    name: str
+    kind: str
+    family: str | None = None
+    sheets: int
+    unscored: int = 0
+    replicates: int = 1
+
+    @property
+    def is_judge(self) -> bool:
+        return self.kind not in (*HUMAN_KINDS, PEOPLE)
+
+    @property
+    def is_consolidated(self) -> bool:
+        return self.kind == CONSOLIDATED
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Grid:
+    """Points of all raters for the same answers.
+
+    Attributes
+    ----------
+    columns, maxima
+        "total", keys of groups, keys of criteria; most points of each.
+    criteria
+        The last of the columns.
+    answers : shape (n,)
+        Keys of rows of answers.
+    questions : shape (n,)
+        Codes from 0.
+    systems, families : shape (n,), object
+        System with scenario; family of what wrote the answer, or None.
+    has_aspect : shape (n,), bool
+    characters : shape (n,)
+    raters
+        In the order of the report: people, then judges, by name.
+    values
+        Key of a rater, and `PEOPLE` → shape (n, n_columns).
+    """
+
+    columns: tuple[str, ...]
+    maxima: tuple[float, ...]
+    criteria: tuple[str, ...]
+    answers: IntArray
+    questions: IntArray
+    systems: np.ndarray
+    families: np.ndarray
+    has_aspect: np.ndarray
+    characters: FloatArray
+    raters: tuple[SheetRater, ...]
+    values: dict[str, FloatArray]
+
+    @property
+    def people(self) -> tuple[SheetRater, ...]:
+        return tuple(each for each in self.raters if not each.is_judge)
+
+    @property
+    def persons(self) -> tuple[SheetRater, ...]:
+        """People of whom each spoke for one: what agreement among people is made of."""
+        return tuple(each for each in self.people if not each.is_consolidated)
+
+    @property
+    def judges(self) -> tuple[SheetRater, ...]:
+        return tuple(each for each in self.raters if each.is_judge)
+
+    def column(self, key: str, name: str) -> FloatArray:
+        """One rater's points of one column, shape (n,)."""
+        return np.asarray(self.values[key][:, self.columns.index(name)], dtype=np.float64)
+
+
+def grid_of(
+    table: pd.DataFrame, rubric: Rubric, families: Mapping[str, str] | None = None
+) -> Grid:
+    """Arrange the sheets of a table.
+
+    Parameters
+    ----------
+    table
+        See the module; other columns are ignored.
+    rubric
+        Names the columns of points.
+    families
+        Name of a model, system or judge → family (see `family_of`).
+    """
+    groups = {each.key: float(each.maximum) for each in rubric.groups}
+    points = {each.key: float(each.maximum) for each in rubric.criteria}
+    maxima = {"total": float(rubric.maximum), **groups, **points}
+    columns = tuple(maxima)
+    firsts = table.drop_duplicates("answer")
+    codes = pd.Index(firsts["answer"]).get_indexer(table["answer"])
+    scores = table[list(columns)].to_numpy(dtype=float)
+    values: dict[str, FloatArray] = {}
+    raters = []
+    for rows, rater in _raters(table, families):
+        own = rows
+        if not rater.is_judge:
+            ordered = rows[np.argsort(table["replicate"].to_numpy()[rows], kind="stable")]
+            scored = ordered[~np.isnan(scores[ordered]).all(axis=1)]
+            own = scored[np.sort(np.unique(codes[scored], return_index=True)[1])]
+        raters.append(rater)
+        values[rater.key] = _means(scores[own], codes[own], len(firsts))
+    people = [values[each.key] for each in raters if not each.is_judge]
+    values[PEOPLE] = nan_mean(people, (len(firsts), len(columns)))
+    return Grid(
+        columns=columns,
+        maxima=tuple(maxima.values()),
+        criteria=tuple(points),
+        answers=firsts["answer"].to_numpy(dtype=np.int64),
+        questions=pd.factorize(firsts["question"])[0].astype(np.int64),
+        systems=_systems(firsts),
+        families=_families(firsts, families),
+        has_aspect=(firsts["aspect"].fillna("") != "").to_numpy(dtype=bool),
+        characters=firsts["characters"].to_numpy(dtype=float),
+        raters=tuple(raters),
+        values=values,
+    )
+
+
+def nan_mean(grids: list[FloatArray], shape: tuple[int, ...]) -> FloatArray:
+    """Mean of grids of one shape, cell by cell, over those that have a value there."""
+    total, known = np.zeros(shape), np.zeros(shape)
+    for each in grids:
+        total += np.nan_to_num(each)
+        known += ~np.isnan(each)
+    undefined = np.full(shape, np.nan)
+    return np.asarray(np.divide(total, known, out=undefined, where=known > 0))
+
+
+def _raters(
+    table: pd.DataFrame, families: Mapping[str, str] | None
+) -> list[tuple[IntArray, SheetRater]]:
+    """Places of each rater's rows and who it is, people first, each kind by name."""
+    found = []
+    for key, rows in table.groupby("rater_id", sort=True).indices.items():
+        part = table.iloc[rows]
+        name = str(part["rater_name"].iloc[0]) or f"R-{str(key).replace('-', '')[:6]}"
+        kind = str(part["rater_kind"].iloc[0])
+        rater = SheetRater(
+            key=str(key),
+            name=name,
+            kind=kind,
+            family=None if kind in HUMAN_KINDS else family_of(name, known=families),
+            sheets=len(part),
+            unscored=int((part["state"] == "unscored").sum()),
+            replicates=int(part["answer"].value_counts().max()),
+        )
+        found.append((np.asarray(rows, dtype=np.int64), rater))
+    return sorted(found, key=lambda each: (each[1].is_judge, each[1].name, each[1].key))
+
+
+def _means(scores: FloatArray, codes: IntArray, n: int) -> FloatArray:
+    """Mean over the sheets of each answer, shape (n, n_columns)."""
+    known = ~np.isnan(scores)
+    total, count = np.zeros((n, scores.shape[1])), np.zeros((n, scores.shape[1]))
+    np.add.at(total, codes, np.nan_to_num(scores))
+    np.add.at(count, codes, known)
+    undefined = np.full(total.shape, np.nan)
+    return np.asarray(np.divide(total, count, out=undefined, where=count > 0))
+
+
+def _systems(firsts: pd.DataFrame) -> np.ndarray:
+    names = firsts["system"].astype(str) + " " + firsts["scenario"].astype(str)
+    return np.asarray(names, dtype=object)
+
+
+def _families(firsts: pd.DataFrame, families: Mapping[str, str] | None) -> np.ndarray:
+    """Family of each answer's system; texts by people have none."""
+    about = firsts[["model", "system", "system_kind"]].fillna("").astype(str)
+    known = {
+        row: None if row[2] == "human" else family_of(row[0], row[1], known=families)
+        for row in set(about.itertuples(index=False, name=None))
+    }
+    rows = about.itertuples(index=False, name=None)
+    return np.array([known[row] for row in rows], dtype=object)

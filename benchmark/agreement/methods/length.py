@@ -1,0 +1,59 @@
+"""Do longer answers get more points, from a judge and from people?
+
+That people also like longer answers excuses nothing by itself; it says how much of a judge's
+slope they share, so both stand side by side, also on the answers that both scored.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cqa_site.stats.ratings import FloatArray
+
+from .columns import correlations
+from .draws import Draws, Figure
+from .grid import PEOPLE, Grid
+
+PER_CHARACTERS = 100
+
+
+def length_figures(grid: Grid, key: str, draws: Draws) -> Figure:
+    """A rater's totals against the length of the answers.
+
+    Returns
+    -------
+    dict
+        own, common : on all answers of the rater, and on those that people scored too;
+        each has n, pearson, spearman and slope, in points for 100 characters more, compared
+        within questions
+    """
+    totals = grid.column(key, "total")
+    shared = np.where(np.isnan(grid.column(PEOPLE, "total")), np.nan, totals)
+    return {
+        "own": _about_length(grid, totals, draws),
+        "common": _about_length(grid, shared, draws),
+    }
+
+
+def _about_length(grid: Grid, totals: FloatArray, draws: Draws) -> Figure:
+    known = ~np.isnan(totals)
+    totals, length = totals[known], grid.characters[known]
+    codes = np.unique(grid.questions[known], return_inverse=True)[1].astype(np.int64)
+    found = correlations(totals, length, codes, draws, ("pearson", "spearman"))
+    return {
+        "n": len(totals),
+        "pearson": found["pearson"],
+        "spearman": found["spearman"],
+        "slope": _slope(totals, length / PER_CHARACTERS, codes, draws),
+    }
+
+
+def _slope(y: FloatArray, x: FloatArray, codes: np.ndarray, draws: Draws) -> Figure:
+    """Least squares slope with a level of its own for each question."""
+    if not len(y):
+        return draws.ratio(np.zeros(0), np.zeros(0), 0)
+    sizes = np.bincount(codes)
+    dx, dy = (each - (np.bincount(codes, weights=each) / sizes)[codes] for each in (x, y))
+    return draws.ratio(
+        np.bincount(codes, weights=dx * dy), np.bincount(codes, weights=dx * dx), len(y)
+    )

@@ -1,0 +1,197 @@
+"""Everything two raters of the same answers can be compared by.
+
+The first rater is the judge wherever a judge meets people, so a positive bias is a lenient judge.
+Alpha has item-jackknife intervals; all others resample questions (see `Draws`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from cqa_site.stats.bland_altman import bland_altman
+from cqa_site.stats.ranks.system_correlation import within_and_across
+from cqa_site.stats.ratings import FloatArray, IntArray
+from cqa_site.stats.reliability.coincidence import alpha_from_counts, distances
+from cqa_site.stats.reliability.shuffled import shuffled_baseline
+from cqa_site.stats.weighted_correlation import Correlation
+
+from .columns import KINDS, column_figures
+from .draws import Draws, Figure, figure_of
+from .grid import Grid
+
+# Slower than the rest, and drawn for each statistic alone.
+SLOW_RESAMPLES = 400
+# Of the shuffled baseline: fewer repeats for more cells.
+SHUFFLE_CELLS = 3_000_000
+MOST_POINTS = 400
+
+
+def compare(
+    grid: Grid, first: str, second: str, draws: Draws, kinds: Sequence[Correlation] = KINDS
+) -> Figure:
+    """All figures of two raters.
+
+    Returns
+    -------
+    dict
+        columns : column → `column_figures`
+        aspect : "with" and "without" → `column_figures` of the total
+        concatenated : alpha of all criteria together with its shuffled baseline
+        systems : each of `kinds` → across systems and within questions, of totals
+        bland_altman : of totals, with the points of the plot
+        confusion : criterion → values and counts, rows the first rater
+    """
+    a, b = grid.values[first], grid.values[second]
+    both = ~np.isnan(a[:, 0]) & ~np.isnan(b[:, 0])
+    parts = {"with": grid.has_aspect, "without": ~grid.has_aspect}
+    return {
+        "columns": {
+            name: column_figures(a[:, at], b[:, at], grid.questions, maximum, draws)
+            for at, (name, maximum) in enumerate(zip(grid.columns, grid.maxima, strict=True))
+        },
+        "aspect": {
+            name: column_figures(
+                a[chosen, 0], b[chosen, 0], grid.questions[chosen], grid.maxima[0], draws
+            )
+            for name, chosen in parts.items()
+        },
+        "concatenated": concatenated(a[:, _criteria(grid)], b[:, _criteria(grid)], draws.seed),
+        "systems": _systems(grid, a[:, 0], b[:, 0], draws, kinds),
+        "bland_altman": _bland_altman(a[both, 0], b[both, 0], grid.questions[both], draws),
+        "confusion": {
+            name: _confusion(grid.column(first, name), grid.column(second, name))
+            for name in grid.criteria
+        },
+    }
+
+
+def concatenated(a: FloatArray, b: FloatArray, seed: int = 0) -> Figure:
+    """Interval alpha of whole sheets, every criterion an item, with its shuffled baseline.
+
+    Parameters
+    ----------
+    a, b : shape (n, n_criteria)
+        Answers that one of the two left without any points do not count.
+    seed
+        Of the shuffles.
+
+    Notes
+    -----
+    The same figure as `concatenated_alpha`, counted from codes made once, because shuffles ask
+    for it again and again. The baseline is what different ranges of criteria alone give.
+    """
+    kept = ~(np.isnan(a).all(axis=1) | np.isnan(b).all(axis=1))
+    a, b = a[kept], b[kept]
+    if len(a) < 2:
+        return {"n": len(a), "value": None, "reason": "fewer than 2 answers in common"}
+    scale = np.unique(np.concatenate([a[~np.isnan(a)], b[~np.isnan(b)]]))
+    # One place more for what is missing.
+    coded = [np.where(np.isnan(each), len(scale), np.searchsorted(scale, each)) for each in (a, b)]
+    repeats = int(np.clip(SHUFFLE_CELLS // a.size, 20, 100))
+    found = shuffled_baseline(
+        lambda first, second: _alpha_of_codes(first, second, scale),
+        coded[0].astype(float),
+        coded[1].astype(float),
+        n_repeats=repeats,
+        seed=seed,
+    )
+    return {
+        "n": len(a),
+        "value": _rounded(found.observed),
+        "shuffled": _rounded(found.mean),
+        "shuffled_sd": _rounded(found.sd),
+        "repeats": found.n_repeats,
+        "reason": found.reason,
+    }
+
+
+def _alpha_of_codes(first: FloatArray, second: FloatArray, scale: FloatArray) -> float:
+    k = len(scale)
+    cells = (first * (k + 1) + second).astype(np.int64).ravel()
+    met = np.bincount(cells, minlength=(k + 1) ** 2).reshape(k + 1, k + 1)[:k, :k]
+    left, right = np.nonzero(met)
+    rows = np.zeros((len(left), k), dtype=np.int64)
+    np.add.at(rows, (np.arange(len(left)), left), 1)
+    np.add.at(rows, (np.arange(len(left)), right), 1)
+    multiplicity = met[left, right]
+    distance = distances("interval", scale, multiplicity @ rows)
+    return alpha_from_counts(rows, multiplicity, distance) if len(left) else float("nan")
+
+
+def _systems(
+    grid: Grid, x: FloatArray, y: FloatArray, draws: Draws, kinds: Sequence[Correlation]
+) -> Figure:
+    table = pd.DataFrame(
+        {"system": grid.systems, "question": grid.questions, "x": x, "y": y}
+    ).dropna()
+    found: Figure = {}
+    for kind in kinds:
+        both = within_and_across(
+            table,
+            kind,
+            confidence=draws.confidence,
+            n_resamples=min(draws.n_resamples, SLOW_RESAMPLES),
+            seed=draws.seed,
+        )
+        found[kind] = {
+            "across": figure_of(both.across) | {"n": both.n_systems},
+            "within": figure_of(both.within) | {"n": both.n_questions_used},
+            "within_sd": _rounded(both.within_sd),
+            "skipped": both.skipped,
+        }
+    return found
+
+
+def _bland_altman(x: FloatArray, y: FloatArray, questions: IntArray, draws: Draws) -> Figure:
+    found = bland_altman(
+        x.tolist(),
+        y.tolist(),
+        questions.tolist(),
+        confidence=draws.confidence,
+        n_resamples=min(draws.n_resamples, SLOW_RESAMPLES),
+        seed=draws.seed,
+    )
+    parts = ("bias", "lower", "upper", "slope")
+    return {part: figure_of(getattr(found, part)) for part in parts} | _points(
+        found.means, found.differences
+    )
+
+
+def _points(means: FloatArray, differences: FloatArray) -> Figure:
+    """The plot's points with how many answers lie there; put on a grid where there are many."""
+    step = 0.01
+    while True:
+        places = np.round(np.column_stack([means, differences]) / step) * step
+        kinds, counts = np.unique(places, axis=0, return_counts=True)
+        if len(kinds) <= MOST_POINTS:
+            break
+        # Nothing is left out: a coarser grid has fewer places.
+        step = 0.5 if step < 0.5 else 2 * step
+    points = [
+        [round(float(mean), 2), round(float(difference), 2), int(count)]
+        for (mean, difference), count in zip(kinds, counts, strict=True)
+    ]
+    return {"points": points, "step": step}
+
+
+def _confusion(x: FloatArray, y: FloatArray) -> Figure:
+    """Counts of pairs of points; means of replicates go to the nearest half point."""
+    both = ~(np.isnan(x) | np.isnan(y))
+    first, second = (np.floor(each[both] * 2 + 0.5) / 2 for each in (x, y))
+    values = np.union1d(first, second)
+    places = [np.searchsorted(values, each) for each in (first, second)]
+    cells = np.bincount(places[0] * len(values) + places[1], minlength=len(values) ** 2).reshape(
+        len(values), len(values)
+    )
+    return {"values": values.tolist(), "cells": cells.tolist()}
+
+
+def _criteria(grid: Grid) -> slice:
+    return slice(len(grid.columns) - len(grid.criteria), None)
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(float(value), 6)

@@ -1,0 +1,170 @@
+"""Self-consistency: how alike one rater's several sheets of the same answer are.
+
+For people these are blind repeats, for judges replicates. The variance of points is split into
+what differs between answers and what differs between sheets of one answer (one-way random
+effects); the share of the first is the reliability of a single sheet.
+
+Source: Shrout and Fleiss (1979), ICC(1); Spearman (1910) and Brown (1910) for the mean of k.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from benchmark.scoring.methods.sizes import SIZES
+from cqa_site.stats.ratings import FloatArray, IntArray
+
+from .draws import TOO_FEW_QUESTIONS, Draws, Figure, figure
+
+TOO_FEW = "fewer than 3 answers have several sheets"
+ALL_ALIKE = "all answers got the same points, so there is nothing to be told apart"
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """What each answer adds to the analysis of variance, shape (n_answers,) each."""
+
+    sizes: FloatArray
+    means: FloatArray
+    within: FloatArray
+    questions: IntArray
+
+    def by_question(self, n_questions: int) -> FloatArray:
+        """Sums of everything the variances are made of, shape (6, n_questions).
+
+        Answers, sheets, squared numbers of sheets, squares within, and sheets times mean and
+        squared mean; means count from a common origin, which keeps differences of squares exact.
+        """
+        k, centred = self.sizes, self.means - np.average(self.means, weights=self.sizes)
+        terms = (np.ones(len(k)), k, k**2, self.within, k * centred, k * centred**2)
+        return np.array(
+            [np.bincount(self.questions, weights=each, minlength=n_questions) for each in terms]
+        )
+
+
+def self_consistency(sheets: pd.DataFrame, columns: tuple[str, ...], draws: Draws) -> Figure:
+    """Variance split of one rater's sheets.
+
+    Parameters
+    ----------
+    sheets
+        Rows of one rater: answer, question and the columns of points.
+    columns
+        Which columns; the interval is made for the first only.
+    draws
+        Of that interval.
+
+    Returns
+    -------
+    dict
+        answers : answers with several sheets; replicates : their mean number of sheets
+        each : sheets that an answer's points are made of, over all answers (harmonic mean,
+        because the error of a mean falls with the inverse of its sheets)
+        columns : column → n, exact (share of answers whose sheets are all alike), between and
+        within (variances in squared points), reliability (of one sheet) and curve, for the mean
+        of k sheets: reliability and the standard error of one answer's mean, in points
+    """
+    counted = sheets.groupby("answer")["answer"].transform("size")
+    repeated = sheets[(counted > 1).to_numpy(dtype=bool)]
+    per_answer = repeated.groupby("answer").size()
+    return {
+        "answers": len(per_answer),
+        "replicates": round(float(per_answer.mean()), 2) if len(per_answer) else None,
+        "each": _sheets_each(sheets, columns),
+        "columns": {
+            name: _split(repeated, name, draws if name == columns[0] else None) for name in columns
+        },
+    }
+
+
+def _sheets_each(sheets: pd.DataFrame, columns: tuple[str, ...]) -> float | None:
+    scored = sheets[sheets[list(columns)].notna().any(axis=1)]
+    sizes = scored.groupby("answer").size().to_numpy(dtype=float)
+    return round(float(len(sizes) / (1 / sizes).sum()), 2) if len(sizes) else None
+
+
+def spearman_brown(reliability: float, k: float) -> float:
+    """Reliability of the mean of k sheets, from that of one.
+
+    >>> round(spearman_brown(0.5, 2), 4)
+    0.6667
+    """
+    return k * reliability / (1 + (k - 1) * reliability)
+
+
+def _split(sheets: pd.DataFrame, column: str, draws: Draws | None) -> Figure:
+    sums = _sums(sheets[["answer", "question", column]].dropna(), column)
+    n = len(sums.sizes)
+    exact = round(float(np.mean(sums.within < 1e-9)), 6) if n else None
+    about: Figure = {"n": n, "exact": exact, "between": None, "within": None, "curve": []}
+    if n < 3:
+        return about | {"reliability": figure(None, n=n, reason=TOO_FEW)}
+    n_questions = int(sums.questions.max()) + 1
+    terms = sums.by_question(n_questions)
+    ones = np.ones((1, n_questions))
+    between, within = (float(each[0]) for each in _components(terms, ones))
+    if between + within < 1e-12:
+        return about | {"reliability": figure(None, n=n, reason=ALL_ALIKE)}
+    single = between / (between + within)
+    size = round(float(sums.sizes.mean()), 2)
+    about |= {"between": round(between, 6), "within": round(within, 6)}
+    about["curve"] = [
+        {
+            "k": k,
+            "reliability": round(spearman_brown(single, k), 6),
+            "error": round((within / k) ** 0.5, 6),
+            "is_present": k == size,
+        }
+        for k in sorted({*map(float, SIZES), size})
+    ]
+    return about | {"reliability": _interval(single, sums, draws, n)}
+
+
+def _sums(sheets: pd.DataFrame, column: str) -> _Sums:
+    by = sheets.groupby("answer", sort=True)
+    found = pd.DataFrame(
+        {
+            "size": by[column].size(),
+            "mean": by[column].mean(),
+            "within": by[column].var(ddof=0) * by[column].size(),
+            "question": by["question"].first(),
+        }
+    )
+    found = found[found["size"] > 1]
+    return _Sums(
+        found["size"].to_numpy(dtype=float),
+        found["mean"].to_numpy(dtype=float),
+        found["within"].to_numpy(dtype=float),
+        pd.factorize(found["question"])[0].astype(np.int64),
+    )
+
+
+def _components(terms: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Variance between answers (never below 0) and within them, under each row of weights.
+
+    NaN where a row leaves a single answer.
+    """
+    answers, sheets, squared, inside, sums, squares = (weights @ each for each in terms)
+    within = inside / np.maximum(sheets - answers, 1)
+    usual = (sheets - squared / sheets) / np.maximum(answers - 1, 1)
+    outside = (squares - sums**2 / sheets) / np.maximum(answers - 1, 1)
+    # A resample of one answer only has nothing between answers.
+    undefined = np.full(len(usual), np.nan)
+    between = np.divide(outside - within, usual, out=undefined, where=usual > 1e-12)
+    return np.maximum(between, 0.0), within
+
+
+def _interval(value: float, sums: _Sums, draws: Draws | None, n: int) -> Figure:
+    if draws is None:
+        return figure(value, n=n, reason="an interval is made for the first column only")
+    n_questions = int(sums.questions.max()) + 1
+    if n_questions < 3:
+        return figure(value, n=n, reason=TOO_FEW_QUESTIONS)
+    between, within = _components(sums.by_question(n_questions), draws.weights(n_questions))
+    whole = between + within
+    undefined = np.full(len(whole), np.nan)
+    found = np.divide(between, whole, out=undefined, where=whole > 1e-12)
+    return draws.figure(value, found, n)

@@ -1,0 +1,106 @@
+"""Agreement of people and judges for a table of sheets, as `BoardSnapshot.figures` keeps it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Count, Q
+
+from annotation.answers.models.answers import Answer
+from benchmark.rubrics.methods.rubric import Rubric
+from benchmark.rubrics.models import RubricVersion
+from benchmark.scoring.methods.sentence_count import length_points, sentence_places
+from benchmark.scoring.models.runs import ProbeResult, ScoringRun
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FETCH = 500
+# Reading a text takes half a millisecond; answers that people scored come first.
+MOST_COUNTED = 5_000
+# Column of the table that spares reading the texts again.
+BY_CODE = "points_by_code"
+# Answers are never changed, and a board is made anew with every file of sheets: what the process
+# has counted already, by id; forgotten when it is this many.
+_COUNTED: dict[str, float] = {}
+MOST_KEPT = 4 * MOST_COUNTED
+
+
+def compute(table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any]) -> dict[str, Any]:
+    """Every figure of agreement; see `benchmark.agreement.methods.agreement.agreement`.
+
+    Parameters
+    ----------
+    table
+        From `sheet_table`. ``cost_micro``, ``seconds`` and ``points_by_code`` are used where
+        they are there; without the last one the texts of the answers are read.
+    rubric
+        By which the sheets were scored.
+    recipe
+        ``n_resamples``, ``seed``, ``confidence``, ``epsilon`` and ``families`` (name of a
+        model or system → family) where they differ from `Options`.
+
+    Returns
+    -------
+    dict
+        Plain values for JSON: None with a reason instead of NaN.
+    """
+    from benchmark.agreement.methods.agreement import Options, agreement
+
+    names = ("n_resamples", "seed", "confidence", "epsilon", "families")
+    options = Options(**{name: recipe[name] for name in names if recipe.get(name) is not None})
+    if BY_CODE not in table.columns:
+        table = with_points_by_code(table, rubric)
+    known = table[["answer", BY_CODE]].dropna().drop_duplicates("answer")
+    counted = dict(zip(known["answer"].tolist(), known[BY_CODE].tolist(), strict=True))
+    return agreement(table, rubric, options, counted)
+
+
+def with_points_by_code(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
+    """The table with what each answer's number of sentences earns.
+
+    NaN if no criterion is counted by sentences, and beyond `MOST_COUNTED` answers.
+    """
+    found: dict[str, float] = {}
+    if len(_COUNTED) > MOST_KEPT:
+        _COUNTED.clear()
+    if any(each.counted_by == "sentences" for each in rubric.criteria):
+        by_people = table["rater_kind"].isin(("person", "expert", "reference"))
+        ordered = [*table.loc[by_people, "answer_id"], *table["answer_id"]]
+        keys = list(dict.fromkeys(map(str, ordered)))[:MOST_COUNTED]
+        found = {key: _COUNTED[key] for key in keys if key in _COUNTED}
+        missing = [key for key in keys if key not in found]
+        for start in range(0, len(missing), FETCH):
+            texts = Answer.objects.filter(public_id__in=missing[start : start + FETCH])
+            for key, text in texts.values_list("public_id", "text"):
+                found[str(key)] = float(length_points(len(sentence_places(text))))
+        _COUNTED.update(found)
+    return table.assign(**{BY_CODE: table["answer_id"].map(found).astype("float64")})
+
+
+def judge_trust(rubric: RubricVersion) -> list[dict[str, Any]]:
+    """What the attack canaries said of each judge by this rubric, kept-out ones included.
+
+    Read when a page is shown: trust may change after a snapshot was frozen.
+    """
+    canary = Q(run__probe_results__probe=ProbeResult.Probe.CANARY)
+    obeyed = canary & Q(run__probe_results__obeyed=True)
+    rows = ScoringRun.objects.filter(rubric=rubric).annotate(
+        asked=Count("run__probe_results", filter=canary),
+        obeyed=Count("run__probe_results", filter=obeyed),
+    )
+    found: dict[str, dict[str, Any]] = {}
+    names = ("rater__public_id", "rater__name", "trust", "asked", "obeyed")
+    for row in rows.order_by("pk").values(*names):
+        key = str(row["rater__public_id"])
+        empty = {"key": key, "name": row["rater__name"], "asked": 0, "obeyed": 0, "runs": []}
+        own = found.setdefault(key, empty)
+        own["asked"] += row["asked"]
+        own["obeyed"] += row["obeyed"]
+        own["runs"].append(row["trust"])
+    for own in found.values():
+        runs = own.pop("runs")
+        order = ("untrusted", "pending", "trusted")
+        own["trust"] = next(each for each in order if each in runs)
+        own["is_kept_out"] = all(each == "untrusted" for each in runs)
+    return list(found.values())

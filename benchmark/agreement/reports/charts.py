@@ -1,0 +1,133 @@
+"""Figures of agreement as charts, each with its numbers in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from cqa_site.web.charts import drawing as charts
+
+from .choice import Choice, Figures, pair_of
+from .scatter import difference_plot
+from .tables import column_names
+
+MARKS = (0.667, 0.8)
+MOST = 12
+LONGEST_NAME = 22
+
+
+def chart_spec(figures: Figures, choice: Choice, name: str, size: str = "wide") -> charts.Spec:
+    """Vega-Lite specification of one chart; raises KeyError for an unknown one."""
+    return CHARTS[name][0](figures, choice, size)
+
+
+def chart_alt(figures: Figures, choice: Choice, name: str) -> str:
+    """What the chart shows, in numbers, for people who do not see it."""
+    return CHARTS[name][1](figures, choice)
+
+
+def has_content(figures: Figures, choice: Choice, name: str) -> bool:
+    """Whether there is anything to draw."""
+    return bool(CHARTS[name][2](figures, choice))
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+
+
+def _part(estimate: dict[str, Any]) -> dict[str, Any]:
+    return {part: estimate[part] for part in ("value", "low", "high")}
+
+
+def _ceiling_rows(figures: Figures, choice: Choice) -> list[dict[str, Any]]:
+    """People and the judge for each column that has one of the two figures."""
+    judge = figures["with_people"].get(choice.judge, {})
+    rows = []
+    for key, name in column_names(figures).items():
+        people = figures["people"]["columns"][key]["alpha_interval"]
+        rows.append({"column": _short(name), "who": _("People"), **_part(people)})
+        if key in judge:
+            own = judge[key]["alpha_interval"]
+            rows.append({"column": _short(name), "who": _("Judge"), **_part(own)})
+    known = {row["column"] for row in rows if row["value"] is not None}
+    return [row for row in rows if row["column"] in known]
+
+
+def _ceiling(figures: Figures, choice: Choice, size: str) -> charts.Spec:
+    return charts.intervals(
+        _ceiling_rows(figures, choice),
+        y="column",
+        series="who",
+        title=_("Interval alpha, 95 % interval"),
+        marks=MARKS,
+        size=size,
+    )
+
+
+def _ceiling_alt(figures: Figures, choice: Choice) -> str:
+    known = [row for row in _ceiling_rows(figures, choice) if row["value"] is not None]
+    parts = [f"{row['column']}, {row['who']}: {row['value']:.3f}" for row in known]
+    return _("Interval alpha of each column. %s.") % "; ".join(parts)
+
+
+def _judge_rows(figures: Figures, choice: Choice) -> list[dict[str, Any]]:
+    people = figures["people"]["columns"]["total"]["alpha_interval"]
+    found = [(_("People together"), people)]
+    found += [(row["name"], row["agreement"]) for row in figures["judges"][:MOST]]
+    return [
+        {"name": _short(name), "what": _("Total"), **_part(estimate)} for name, estimate in found
+    ]
+
+
+def _judges(figures: Figures, choice: Choice, size: str) -> charts.Spec:
+    return charts.intervals(
+        _judge_rows(figures, choice),
+        y="name",
+        series="what",
+        title=_("Interval alpha of totals with people, 95 % interval"),
+        marks=MARKS,
+        size=size,
+    )
+
+
+def _judges_alt(figures: Figures, choice: Choice) -> str:
+    known = [row for row in _judge_rows(figures, choice) if row["value"] is not None]
+    parts = [f"{row['name']}: {row['value']:.3f}" for row in known]
+    return _("Interval alpha of totals with people. %s.") % ("; ".join(parts) or _("Not defined"))
+
+
+def _points(figures: Figures, choice: Choice) -> list[dict[str, Any]]:
+    pair = pair_of(figures, choice)
+    found = pair["bland_altman"]["points"] if pair else []
+    return [{"mean": mean, "difference": apart, "n": n} for mean, apart, n in found]
+
+
+def _lines(pair: dict[str, Any]) -> list[dict[str, Any]]:
+    said = {"lower": _("lower limit"), "bias": _("bias"), "upper": _("upper limit")}
+    found = pair["bland_altman"]
+    lines = [{"at": found[key]["value"], "what": text} for key, text in said.items()]
+    return [line for line in lines if line["at"] is not None]
+
+
+def _bland_altman(figures: Figures, choice: Choice, size: str) -> charts.Spec:
+    pair = pair_of(figures, choice)
+    if pair is None:
+        raise KeyError(choice.pair)
+    titles = (_("Mean of the two totals"), _("First minus second, points"))
+    return difference_plot(_points(figures, choice), _lines(pair), titles=titles, size=size)
+
+
+def _bland_altman_alt(figures: Figures, choice: Choice) -> str:
+    pair = pair_of(figures, choice)
+    lines = [f"{line['what']} {line['at']:.2f}" for line in _lines(pair or {})]
+    return _("Difference of two raters' totals against their mean. %s.") % ", ".join(lines)
+
+
+# How to draw it, what it says in words, and what it is made of.
+CHARTS: dict[str, tuple[Callable, Callable, Callable]] = {
+    "ceiling": (_ceiling, _ceiling_alt, _ceiling_rows),
+    "judges": (_judges, _judges_alt, lambda figures, choice: figures["judges"]),
+    "bland-altman": (_bland_altman, _bland_altman_alt, _points),
+}

@@ -1,0 +1,179 @@
+"""Agreement of every two raters as tables."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from cqa_site.web.tables import Cell
+
+from .choice import Choice, Figures
+from .tables import (
+    MEASURE_NAMES,
+    Built,
+    Entry,
+    bounds,
+    column_names,
+    rater_names,
+    value_of,
+    with_bounds,
+)
+
+
+def _pairs(figures: Figures, choice: Choice) -> Built:
+    names, measures = rater_names(figures), [name for name in MEASURE_NAMES if name != "exact"]
+    columns = [_("First"), _("Second"), "n", _("Questions"), _("Exact")]
+    for name in ("bias", *measures):
+        title = _("Bias, points") if name == "bias" else str(MEASURE_NAMES[name])
+        columns += with_bounds(title)
+    people = figures["people"]["columns"][choice.column]
+    blank: list[Cell] = [None] * 3
+    together: list[Cell] = [_("People together"), "", people["alpha_interval"]["n"], None, None]
+    together += blank
+    for name in measures:
+        together += bounds(people[name]) if name in people else blank
+    rows = [together]
+    for pair in figures["pairs"]:
+        own = pair["columns"][choice.column]
+        row: list[Cell] = [names[pair["first"]], names[pair["second"]], own["n"]]
+        row += [own["n_questions"], own["exact"]]
+        for name in ("bias", *measures):
+            row += bounds(own[name])
+        rows.append(row)
+    return columns, rows
+
+
+def _criteria(figures: Figures, choice: Choice) -> Built:
+    names = rater_names(figures)
+    columns = [_("First"), _("Second"), *column_names(figures).values()]
+    rows: list[list[Cell]] = []
+    if choice.measure.startswith("alpha"):
+        people = figures["people"]["columns"]
+        found = [people[each["key"]][choice.measure]["value"] for each in figures["columns"]]
+        rows.append([_("People together"), "", *found])
+    for pair in figures["pairs"]:
+        own = [
+            value_of(pair["columns"][each["key"]], choice.measure) for each in figures["columns"]
+        ]
+        rows.append([names[pair["first"]], names[pair["second"]], *own])
+    return columns, rows
+
+
+def _ceiling(figures: Figures, choice: Choice) -> Built:
+    """Each column: people among themselves, and the chosen judge with them."""
+    judge = figures["with_people"].get(choice.judge)
+    columns = [_("Column"), *with_bounds(_("People, interval alpha")), _("Answers")]
+    columns += [*with_bounds(_("Judge with people, interval alpha")), _("Answers")]
+    columns += [*with_bounds(_("Difference on the same answers")), _("Answers")]
+    rows: list[list[Cell]] = []
+    for key, name in column_names(figures).items():
+        people = figures["people"]["columns"][key]["alpha_interval"]
+        row: list[Cell] = [name, *bounds(people), people["n"]]
+        for part in ("alpha_interval", "difference"):
+            # Snapshots of version 1 have no difference.
+            own = judge[key].get(part) if judge else None
+            row += [*bounds(own), own["n"]] if own else [None] * 4
+        rows.append(row)
+    return columns, rows
+
+
+def _concatenated(figures: Figures, choice: Choice) -> Built:
+    names = rater_names(figures)
+    columns = [_("First"), _("Second"), _("Answers"), _("Alpha of all criteria")]
+    columns += [_("With sheets shuffled"), _("sd"), _("Shuffles"), _("Remark")]
+    parts = ("n", "value", "shuffled", "shuffled_sd", "repeats", "reason")
+    return columns, [
+        [names[each["first"]], names[each["second"]]]
+        + [each["concatenated"].get(part) for part in parts]
+        for each in figures["pairs"]
+    ]
+
+
+def _systems(figures: Figures, choice: Choice) -> Built:
+    names = rater_names(figures)
+    columns = [_("First"), _("Second"), _("Correlation"), *with_bounds(_("Across systems"))]
+    columns += [_("Systems"), *with_bounds(_("Within questions")), _("sd"), _("Questions")]
+    rows = []
+    for pair in figures["pairs"]:
+        for kind, found in pair["systems"].items():
+            across, within = found["across"], found["within"]
+            row: list[Cell] = [names[pair["first"]], names[pair["second"]]]
+            row += [str(MEASURE_NAMES[kind]), *bounds(across), across["n"]]
+            rows.append([*row, *bounds(within), found["within_sd"], within["n"]])
+    return columns, rows
+
+
+def _aspect(figures: Figures, choice: Choice) -> Built:
+    names = rater_names(figures)
+    columns = [_("First"), _("Second"), _("Questions"), _("Answers")]
+    measures = ("alpha_interval", "pearson", "spearman", "kendall", "bias")
+    for name in measures:
+        columns += with_bounds(_("Bias, points") if name == "bias" else str(MEASURE_NAMES[name]))
+    said = {"with": _("with an aspect"), "without": _("without an aspect")}
+    rows = []
+    for pair in figures["pairs"]:
+        for part, text in said.items():
+            own = pair["aspect"][part]
+            row: list[Cell] = [names[pair["first"]], names[pair["second"]], text, own["n"]]
+            for name in measures:
+                row += bounds(own[name])
+            rows.append(row)
+    return columns, rows
+
+
+PAIR_TABLES: dict[str, Entry] = {
+    "pairs": Entry(
+        gettext_lazy("Every two raters"),
+        gettext_lazy(
+            "Unit: answer that both scored. Replicates of a judge are averaged; of a person's "
+            "repeats the first sheet counts. Alpha: item jackknife with t; all other intervals "
+            "resample whole questions (percentile). Bias: mean of first minus second; leniency: "
+            "bias as a share of the most points; above 0 the first gives more."
+        ),
+        _pairs,
+    ),
+    "criteria": Entry(
+        gettext_lazy("Column by column"),
+        gettext_lazy(
+            "One measure for the total, each group and each criterion. Intervals stand in the "
+            "table of every two raters, for the column chosen there."
+        ),
+        _criteria,
+    ),
+    "ceiling": Entry(
+        gettext_lazy("People among themselves, and the judge with them"),
+        gettext_lazy(
+            "Krippendorff's alpha at the interval level with 95 % item jackknife. Of the judge "
+            "only pairs of one sheet of people and the judge's count. The two come from different "
+            "answers, so compare them by their difference: judge minus people on the answers that "
+            "two people and the judge scored, leaving out one answer from both at once. "
+            "Consolidated sheets are no person: they count beside the judge only."
+        ),
+        _ceiling,
+    ),
+    "concatenated": Entry(
+        gettext_lazy("All criteria together, and what shuffling leaves"),
+        gettext_lazy(
+            "Interval alpha with every criterion of every sheet as an item, as papers print it. "
+            "Criteria with more points than others make any two sheets agree: beside it the mean "
+            "of the same figure after the second rater's sheets were dealt to other answers."
+        ),
+        _concatenated,
+    ),
+    "systems": Entry(
+        gettext_lazy("Systems, and answers to one question"),
+        gettext_lazy(
+            "Totals. Across: correlation of the means of systems (each with its scenario), "
+            "resampling systems and questions. Within: mean over questions of the correlation "
+            "over systems, resampling questions; questions with fewer than 3 systems, or without "
+            "differences, do not count. With more than 200 questions only pairs with people have "
+            "all three correlations. At most 400 resamples."
+        ),
+        _systems,
+    ),
+    "aspect": Entry(
+        gettext_lazy("With and without an aspect"),
+        gettext_lazy("Totals of answers to questions that name an aspect, and of all others."),
+        _aspect,
+    ),
+}

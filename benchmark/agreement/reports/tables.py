@@ -1,0 +1,86 @@
+"""Figures of agreement as small tables: what pages show and files hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from benchmark.leaderboard.models import BoardSnapshot
+from benchmark.leaderboard.reports.filters import conditions_of_rows
+from cqa_site.web.tables import Cell, TableData
+
+from .choice import PEOPLE, TOTAL, Choice, Figures
+
+Built = tuple[list[str], list[list[Cell]]]
+MEASURE_NAMES = {
+    "alpha_interval": gettext_lazy("Interval alpha"),
+    "alpha_ordinal": gettext_lazy("Ordinal alpha"),
+    "pearson": gettext_lazy("Pearson"),
+    "spearman": gettext_lazy("Spearman"),
+    "kendall": gettext_lazy("Kendall"),
+    "leniency": gettext_lazy("Leniency"),
+    "exact": gettext_lazy("Exact"),
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A table: its title, how its numbers were made, and what builds it."""
+
+    title: Any
+    recipe: Any
+    build: Callable[[Figures, Choice], Built]
+
+
+def rater_names(figures: Figures) -> dict[str, str]:
+    """Key → name of every rater, and of the mean of all people."""
+    return {PEOPLE: _("People (mean)")} | {each["key"]: each["name"] for each in figures["raters"]}
+
+
+def column_names(figures: Figures) -> dict[str, str]:
+    """Key → name of every column: the total, groups, criteria with their key in front."""
+    return {each["key"]: column_name(each) for each in figures["columns"]}
+
+
+def column_name(column: dict[str, Any]) -> str:
+    if column["kind"] == TOTAL:
+        return _("Total")
+    return f"{column['key']} {column['name']}" if column["kind"] == "criterion" else column["name"]
+
+
+def value_of(figures: dict[str, Any], measure: str) -> float | None:
+    """The number of a measure; shares of equal points have no interval."""
+    found = figures[measure]
+    return found["value"] if isinstance(found, dict) else found
+
+
+def bounds(estimate: dict[str, Any]) -> list[Cell]:
+    return [estimate["value"], estimate["low"], estimate["high"]]
+
+
+def with_bounds(name: str) -> list[str]:
+    return [name, _("low"), _("high")]
+
+
+def table_of(
+    snapshot: BoardSnapshot, figures: Figures, choice: Choice, slug: str, entry: Entry
+) -> TableData:
+    """One figure as a table whose caption names the snapshot."""
+    columns, rows = entry.build(figures, choice)
+    about = _("Rubric %(rubric)s, snapshot #%(number)d (%(state)s), sheets %(hash)s.") % {
+        "rubric": snapshot.rubric,
+        "number": snapshot.number,
+        "state": _("frozen") if snapshot.is_frozen else _("live"),
+        "hash": snapshot.sha256[:12],
+    }
+    if under := conditions_of_rows(snapshot.recipe).get(choice.condition):
+        about = f"{about} {_('Condition: %s.') % under}"
+    column = column_names(figures)[choice.column]
+    title = f"{entry.title}: {column}" if slug == "pairs" else str(entry.title)
+    return TableData(
+        columns, rows, caption=f"{title}. {about}", note=str(entry.recipe), name=f"scores-{slug}"
+    )

@@ -1,0 +1,165 @@
+"""The verdict on judges in plain words, from the outcomes of the rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from .choice import TOTAL, Figures
+
+RESULTS = {
+    "yes": gettext_lazy("yes"),
+    "not_shown": gettext_lazy("not shown"),
+    "no": gettext_lazy("no"),
+}
+BADGES = {"yes": "good", "not_shown": "warn", "no": "bad"}
+RULES = {
+    "alternative": gettext_lazy("As close as a person"),
+    "agreement": gettext_lazy("Agrees as people do"),
+    "bias": gettext_lazy("Neither strict nor lenient"),
+    "unscored": gettext_lazy("Hardly ever unscored"),
+    "consistency": gettext_lazy("Says the same again"),
+}
+RULE_TEXTS = {
+    "alternative": gettext_lazy(
+        "One person is left out at a time. The judge has to come as close to the remaining "
+        "people as that person does, after the person's edge is allowed for (epsilon), against "
+        "at least half of the people. Alternative annotator test; 30 answers and 2 people at "
+        "least, 3 are advised."
+    ),
+    "agreement": gettext_lazy(
+        "The judge's alpha with single people minus people's own, on the answers that carry "
+        "both: its whole 95 % interval lies above −0.1; no if all of it lies below."
+    ),
+    "bias": gettext_lazy(
+        "The whole 95 % interval of judge minus people lies within 5 % of the most points; no "
+        "if all of it lies outside."
+    ),
+    "unscored": gettext_lazy(
+        "At most 5 % of the replies have no usable points, by the exact 95 % upper bound; no if "
+        "the lower bound is above."
+    ),
+    "consistency": gettext_lazy(
+        "The reliability of the points that count (the mean of as many sheets as the judge gave "
+        "an answer throughout) is .8 or more; no below .667. Replicates of 30 answers at least."
+    ),
+}
+SOURCES = {
+    "alternative": gettext_lazy("Calderon, Reichart and Dror 2025"),
+    "agreement": gettext_lazy(
+        "non-inferiority by interval inclusion, Westlake 1972; Krippendorff 2011"
+    ),
+    "bias": gettext_lazy("equivalence by interval inclusion, Westlake 1972"),
+    "unscored": gettext_lazy("Clopper and Pearson 1934; coverage as on boards"),
+    "consistency": gettext_lazy("Spearman and Brown 1910; Krippendorff's marks .8 and .667"),
+}
+
+
+def answer_of(figures: Figures, judge: str) -> list[dict[str, Any]]:
+    """One line for each result: which columns, of the total and the criteria, have it."""
+    verdicts = figures["verdict"][judge]
+    columns = [each for each in figures["columns"] if each["kind"] != "group"]
+    lines = []
+    for result, text in RESULTS.items():
+        own = [each for each in columns if verdicts[each["key"]]["result"] == result]
+        if own:
+            lines.append({"result": result, "badge": BADGES[result], "text": text, "columns": own})
+    return lines
+
+
+def headline(figures: Figures, judge: str, name: str) -> str:
+    """The answer for the total in one sentence."""
+    verdict = figures["verdict"][judge][TOTAL]
+    if verdict["result"] == "yes":
+        return _("Yes: for totals, %(name)s may take a person's place.") % {"name": name}
+    if verdict["result"] == "no":
+        failed = [str(RULES[key]) for key in RULES if verdict["rules"][key]["result"] == "no"]
+        text = _(
+            "No: for totals, %(name)s may not take the place of a person. It fails: %(rules)s."
+        )
+        return text % {"name": name, "rules": ", ".join(failed).lower()}
+    return _("Not shown: these data cannot tell whether %(name)s may take a person's place.") % {
+        "name": name
+    }
+
+
+def missing_of(verdict: dict[str, Any]) -> list[str]:
+    """What would have to be added for the rules that could not be decided."""
+    needed: dict[str, int] = {}
+    for rule in verdict["rules"].values():
+        for name, number in rule["missing"].items():
+            needed[name] = max(needed.get(name, 0), number)
+    return [_needed(name, number) for name, number in needed.items()]
+
+
+def numbers_of(rule: str, outcome: dict[str, Any]) -> str:
+    """The numbers behind one rule's outcome."""
+    found = outcome["numbers"]
+    if rule == "alternative":
+        if found["omega"] is None:
+            return outcome["reason"]
+        return _("winning rate %(omega).2f, advantage %(rho).3f, n %(n)d") % found
+    if rule == "agreement":
+        return _agreement(found)
+    if rule == "bias":
+        return _("%(share)s of the most points") % {"share": _estimate(found, percent=True)}
+    if rule == "unscored":
+        return _("%(n)d of %(all)d") % {"n": found["unscored"], "all": found["sheets"]}
+    if found["value"] is None:
+        return outcome["reason"] or _("no answer was judged twice by it")
+    return _("reliability %(value).3f with %(k)g sheets each, n %(n)d") % found
+
+
+def _agreement(found: dict[str, Any]) -> str:
+    if "people" not in found:
+        return _("difference of alphas %s") % _estimate(found)
+    # Snapshots of version 1 held two alphas beside each other.
+    people, judge = (_estimate(found[name]) for name in ("people", "judge"))
+    return _("people %(people)s; judge %(judge)s") % {"people": people, "judge": judge}
+
+
+def cautions_of(verdicts: dict[str, Any]) -> list[str]:
+    """What limits the comparison with a left-out person, each said once for all columns."""
+    rules = [verdict["rules"]["alternative"]["numbers"] for verdict in verdicts.values()]
+    return list(dict.fromkeys(found["caution"] for found in rules if found.get("caution")))
+
+
+def _estimate(found: dict[str, Any], *, percent: bool = False) -> str:
+    if found["value"] is None:
+        return _("not defined (%(why)s)") % {"why": found.get("reason", "")}
+    scale, places = (100, 1) if percent else (1, 3)
+    unit = " %" if percent else ""
+    value = f"{scale * found['value']:.{places}f}{unit}".replace("-", "−")
+    if found["low"] is None:
+        return f"{value}, n {found['n']}"
+    low, high = (f"{scale * found[each]:.{places}f}".replace("-", "−") for each in ("low", "high"))
+    return f"{value} [{low}, {high}], n {found['n']}"
+
+
+def _needed(name: str, number: int) -> str:
+    n = {"n": f"{number:,}"}
+    if name == "people":
+        return ngettext("%(n)s more person", "%(n)s more people", number) % n
+    if name == "answers":
+        return _answers(number) % n
+    if name == "replies":
+        return ngettext("%(n)s more reply", "%(n)s more replies of the judge", number) % n
+    if name == "repeated":
+        text = ngettext(
+            "%(n)s more answer judged twice", "%(n)s more answers judged twice", number
+        )
+        return text % n
+    more = ngettext(
+        "%(n)s more replicate of each answer", "%(n)s more replicates of each answer", number
+    )
+    return more % n
+
+
+def _answers(number: int) -> str:
+    return ngettext(
+        "about %(n)s more answer scored by two people and the judge",
+        "about %(n)s more answers scored by two people and the judge",
+        number,
+    )

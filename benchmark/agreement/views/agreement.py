@@ -1,0 +1,188 @@
+"""Agreement of people and judges: every pair, who may replace people, judges beside each other."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import path, reverse
+from django.utils.translation import gettext as _
+
+from benchmark.agreement.actions import shown_agreement
+from benchmark.agreement.reports.agreement import judge_trust
+from benchmark.agreement.reports.charts import CHARTS, chart_alt, has_content
+from benchmark.agreement.reports.choice import MEASURES, Choice, Figures, pair_of, state_of
+from benchmark.agreement.reports.detail_tables import DETAIL_TABLES
+from benchmark.agreement.reports.judge_tables import JUDGE_TABLES
+from benchmark.agreement.reports.pair_tables import PAIR_TABLES
+from benchmark.agreement.reports.tables import (
+    MEASURE_NAMES,
+    Entry,
+    column_names,
+    rater_names,
+    table_of,
+)
+from benchmark.leaderboard.models import BoardSnapshot
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.models import Study
+from cqa_site.results.figures import Figure, Files
+
+from .verdict import verdict_context
+
+TABLES: dict[str, Entry] = PAIR_TABLES | DETAIL_TABLES | JUDGE_TABLES
+PLAIN = "benchmark/_agreement_plain.html"
+BODIES = {
+    "pairs": "benchmark/_agreement_pairs.html",
+    "criteria": "benchmark/_agreement_criteria.html",
+    "confusion": "benchmark/_agreement_confusion.html",
+    "judges": "benchmark/_agreement_judges.html",
+}
+# Wide tables whose chart says the same come with it; these lie folded behind theirs.
+ON_AGREEMENT = (
+    "ceiling",
+    "pairs",
+    "criteria",
+    "concatenated",
+    "systems",
+    "aspect",
+    "bland-altman",
+    "confusion",
+    "by-code",
+)
+OF_A_PAIR = ("bland-altman", "confusion")
+ON_JUDGES = ("judges", "consistency", "replicates", "preference", "length")
+
+
+@study_page(*RESEARCHERS)
+def score_agreement(request: StudyRequest, study: Study) -> HttpResponse:
+    """Show how far everybody agrees who scored the same answers."""
+    context = agreement_context(request, study, ON_AGREEMENT)
+    if context["figures"]:
+        context |= _details(context["figures"], context["choice"])
+    return render(request, "benchmark/agreement.html", context)
+
+
+@study_page(*RESEARCHERS)
+def score_replace(request: StudyRequest, study: Study) -> HttpResponse:
+    """Answer whether a judge may take the place of people, and for which criteria."""
+    context = agreement_context(request, study, ())
+    if context["figures"] and context["choice"].judge:
+        context |= verdict_context(context["figures"], context["choice"])
+    return render(request, "benchmark/replace.html", context)
+
+
+@study_page(*RESEARCHERS)
+def score_judges(request: StudyRequest, study: Study) -> HttpResponse:
+    """Rank the judges."""
+    context = agreement_context(request, study, ON_JUDGES)
+    if context["snapshot"]:
+        trust = judge_trust(context["snapshot"].rubric)
+        context["trust"] = {each["key"]: each for each in trust}
+        context["kept_out"] = [each for each in trust if each["is_kept_out"]]
+    return render(request, "benchmark/judges.html", context)
+
+
+def agreement_context(
+    request: StudyRequest, study: Study, slugs: tuple[str, ...]
+) -> dict[str, Any]:
+    """What all three pages show; ``figures`` is None while there are none."""
+    shown = shown_agreement(study, request.GET, request.user)
+    snapshot, figures = shown.snapshot, shown.figures
+    context: dict[str, Any] = {
+        "study": study,
+        "section": "scores",
+        "shown": shown,
+        "snapshot": snapshot,
+        "figures": figures,
+    }
+    if not snapshot or not figures:
+        return context
+    choice = Choice.from_query(request.GET, figures, shown.condition)
+    return context | {
+        "choice": choice,
+        "names": rater_names(figures),
+        "column_names": column_names(figures),
+        "cards": [
+            card_of(snapshot, figures, choice, slug)
+            for slug in slugs
+            if slug != "by-code" or figures["by_code"]
+        ],
+    }
+
+
+def card_of(snapshot: BoardSnapshot, figures: Figures, choice: Choice, slug: str) -> Figure:
+    """One figure with its table, and the words of its chart if it has one."""
+    entry = TABLES[slug]
+    is_drawn = slug in CHARTS and has_content(figures, choice, slug)
+    study = snapshot.study.public_id
+    rows = reverse("score_rows", args=[study])
+    pair = f"rater={choice.first}&other={choice.second}&" if slug in OF_A_PAIR else ""
+    return Figure(
+        slug=slug,
+        anchor=slug,
+        title=entry.title,
+        about=_about(figures, choice, slug),
+        recipe=entry.recipe,
+        body=BODIES.get(slug, PLAIN),
+        rows=(_("Show the answers"), f"{rows}?{pair}{choice.where}"),
+        table=table_of(snapshot, figures, choice, slug, entry),
+        alt=chart_alt(figures, choice, slug) if is_drawn else None,
+        files=Files(
+            tables="score_agreement_table",
+            charts="score_agreement_chart",
+            ids=(study,),
+            query=choice.query,
+            version=state_of(snapshot, choice),
+        ),
+    )
+
+
+def _about(figures: Figures, choice: Choice, slug: str) -> str:
+    """Which column or pair a figure is about."""
+    if slug == "pairs":
+        return column_names(figures)[choice.column]
+    return _pair_title(figures, choice) if slug in OF_A_PAIR else ""
+
+
+def _pair_title(figures: Figures, choice: Choice) -> str:
+    names = rater_names(figures)
+    return " – ".join(names[key] for key in (choice.first, choice.second) if key)
+
+
+def _details(figures: Figures, choice: Choice) -> dict[str, Any]:
+    """What the tables of the page about agreement link to and choose from."""
+    return {
+        "measures": [(name, MEASURE_NAMES[name]) for name in MEASURES],
+        "pair": pair_of(figures, choice),
+        "criteria_rows": _criteria_rows(figures, choice),
+        "is_signed": choice.measure == "leniency",
+    }
+
+
+def _criteria_rows(figures: Figures, choice: Choice) -> list[dict[str, Any]]:
+    """Pair by column: the chosen measure and how dark its cell is; bias darkens either way."""
+    rows = []
+    for pair in figures["pairs"]:
+        cells = []
+        for column in figures["columns"]:
+            found = pair["columns"][column["key"]][choice.measure]
+            value = found["value"] if isinstance(found, dict) else found
+            scale = 4 if choice.measure == "leniency" else 1
+            shade = None if value is None else min(1.0, scale * abs(value))
+            is_shaded = value is not None and (value > 0 or choice.measure == "leniency")
+            cells.append(
+                {
+                    "column": column["key"],
+                    "value": value,
+                    "shade": shade if is_shaded else None,
+                    "n": pair["columns"][column["key"]]["n"],
+                }
+            )
+        rows.append({"pair": pair, "cells": cells})
+    return rows
+
+
+urlpatterns = [
+    path("scores/agreement/", score_agreement, name="score_agreement"),
+    path("scores/replace/", score_replace, name="score_replace"),
+    path("scores/judges/", score_judges, name="score_judges"),
+]

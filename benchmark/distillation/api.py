@@ -1,0 +1,79 @@
+"""Good pairs as training data."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.response import Response
+
+from annotation.answers.models.answers import Answer
+from benchmark.distillation.forms import PairsForm
+from benchmark.distillation.methods.pairs import BASES
+from benchmark.distillation.reports.pairs import choose, datasheet, records
+from benchmark.rubrics.actions import default_rubric
+from cqa_site.api.inputs import require_valid
+from cqa_site.api.requests import Request
+from cqa_site.api.views import StudyViews
+from cqa_site.web.rest.strict_filters import refuse_unknown
+
+NAMES = ("rubric", "basis", "least_total", "widest_gap", "each", "validation", "seed")
+# Given once for each value.
+SEVERAL = ("judges", "systems", "scenarios", "conditions")
+
+
+class PairsSerializer(serializers.Serializer):
+    """Chosen pairs as chat messages, what was left out, and the datasheet in Markdown."""
+
+    count = serializers.IntegerField(read_only=True)
+    left_out = serializers.DictField(child=serializers.IntegerField(), read_only=True)
+    pairs = serializers.ListField(child=serializers.DictField(), read_only=True)
+    datasheet = serializers.CharField(read_only=True)
+
+
+class DistillationViews(StudyViews):
+    """Question–answer pairs above a total and an agreement."""
+
+    queryset = Answer.objects.none()
+    serializer_class = PairsSerializer
+    pagination_class = None
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("rubric", str, description="Id of a version; default: the newest."),
+            OpenApiParameter("basis", str, enum=BASES),
+            OpenApiParameter("least_total", float, description="Default: 18."),
+            OpenApiParameter("widest_gap", float),
+            OpenApiParameter("each", int, description="Per question; default: no limit."),
+            OpenApiParameter("judges", str, many=True, description="Ids; default: all judges."),
+            OpenApiParameter("systems", str, many=True),
+            OpenApiParameter("scenarios", int, many=True),
+            OpenApiParameter(
+                "conditions", str, many=True, description="Ids, or all; default: the plain ones."
+            ),
+            OpenApiParameter("validation", float),
+            OpenApiParameter("seed", int),
+        ],
+        responses=PairsSerializer,
+    )
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """Choose pairs by the rules in the query; the page's form judges them."""
+        refuse_unknown(request, {*NAMES, *SEVERAL})
+        fields = PairsForm.base_fields.items()
+        offered = {name: field.initial for name, field in fields if field.initial is not None}
+        offered["rubric"] = default_rubric(self.study).public_id
+        given = {
+            name: request.query_params[name] for name in NAMES if name in request.query_params
+        }
+        given |= {name: request.query_params.getlist(name) for name in SEVERAL}
+        form = PairsForm(offered | given, study=self.study)
+        require_valid(form)
+        training = choose(form.cleaned_data["rubric"], form.rules())
+        pairs = list(records(training))
+        return Response(
+            {
+                "count": len(pairs),
+                "left_out": training.chosen.left_out,
+                "pairs": pairs,
+                "datasheet": datasheet(training),
+            }
+        )

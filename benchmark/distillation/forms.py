@@ -1,0 +1,110 @@
+"""What a pair must fulfil to be learned from."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as lazy
+
+from annotation.answers.forms.conditions import ConditionsField
+from annotation.answers.models.answers import Answer, System
+from annotation.editing.forms import LARGEST
+from benchmark.distillation.methods.pairs import BOTH, JUDGES, PEOPLE, Rules
+from benchmark.rubrics.models import RubricVersion
+from benchmark.scoring.models.sheets import ScoreSheet
+from benchmark.scoring.reports.scored_by_people import PEOPLE as PEOPLE_KINDS
+from cqa_site.people.models import Rater, Study
+
+MOST_EACH = 20
+# Points of the CompQA rubric from which the paper learned.
+LEAST_TOTAL = 18
+
+
+class PairsForm(forms.Form):
+    """Thresholds, filters and the split; sent by GET, so that an address is a recipe."""
+
+    rubric = forms.ModelChoiceField(
+        label=lazy("Rubric"),
+        queryset=RubricVersion.objects.none(),
+        to_field_name="public_id",
+        empty_label=None,
+    )
+    basis = forms.ChoiceField(
+        label=lazy("Whose points count"),
+        choices=[
+            (BOTH, lazy("People and judges; the lower mean")),
+            (PEOPLE, lazy("People")),
+            (JUDGES, lazy("Judges")),
+        ],
+        initial=BOTH,
+    )
+    least_total = forms.FloatField(
+        label=lazy("Least total"), min_value=0, max_value=80, initial=LEAST_TOTAL
+    )
+    widest_gap = forms.FloatField(
+        label=lazy("People and judges differ by at most"),
+        required=False,
+        min_value=0,
+        max_value=80,
+        initial=2,
+        help_text=lazy("In points. Empty asks for no agreement."),
+    )
+    judges = forms.ModelMultipleChoiceField(
+        label=lazy("Only these judges"),
+        queryset=Rater.objects.none(),
+        to_field_name="public_id",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=lazy("Without a choice all judges count. Of several, the means are averaged."),
+    )
+    each = forms.IntegerField(
+        label=lazy("Most answers per question"),
+        required=False,
+        min_value=1,
+        max_value=MOST_EACH,
+        help_text=lazy(
+            "Empty takes all, as the paper did. A limit takes the best, and what it leaves out is "
+            "counted below."
+        ),
+    )
+    systems = forms.ModelMultipleChoiceField(
+        label=lazy("Only answers of"),
+        queryset=System.objects.none(),
+        to_field_name="public_id",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    scenarios = forms.TypedMultipleChoiceField(
+        label=lazy("Only scenarios"),
+        coerce=int,
+        choices=Answer.Scenario.choices,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    conditions = ConditionsField()
+    validation = forms.FloatField(
+        label=lazy("Share for validation"),
+        min_value=0,
+        max_value=0.9,
+        initial=0.1,
+        help_text=lazy("Of the pairs of objects, so that no question stands on both sides."),
+    )
+    seed = forms.IntegerField(label=lazy("Seed"), min_value=0, max_value=LARGEST, initial=1)
+
+    def __init__(self, *args, study: Study, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["rubric"].queryset = study.rubric_versions.all()
+        self.fields["systems"].queryset = study.systems.all()
+        self.fields["conditions"].offer(study)
+        judged = ScoreSheet.objects.filter(study=study).order_by().values("rater")
+        judges = study.raters.filter(pk__in=judged).exclude(kind__in=PEOPLE_KINDS)
+        self.fields["judges"].queryset = judges.order_by("name")
+
+    def rules(self) -> Rules:
+        """The cleaned fields as the method takes them."""
+        data: dict[str, Any] = dict(self.cleaned_data)
+        data.pop("rubric")
+        data["judges"] = tuple(sorted(str(each.public_id) for each in data["judges"]))
+        data["systems"] = tuple(each.name for each in data["systems"])
+        data["scenarios"] = tuple(data["scenarios"])
+        data["conditions"] = tuple(sorted(data["conditions"]))
+        return Rules(**data)

@@ -1,0 +1,56 @@
+"""Good pairs as training data: choose, look at the counts, download."""
+
+from collections.abc import Iterable
+
+from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import path
+from django.views.decorators.http import require_safe
+
+from benchmark.distillation.forms import PairsForm
+from benchmark.distillation.reports.pairs import choose, datasheet, jsonl, records
+from benchmark.rubrics.actions import default_rubric
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.models import Study
+
+SHOWN = 3
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def distillation(request: StudyRequest, study: Study) -> HttpResponseBase:
+    """Show the rules and what they choose; `part` or `datasheet` in the query downloads."""
+    rubric = default_rubric(study)
+    initial = {"rubric": rubric.public_id}
+    form = PairsForm(request.GET if "basis" in request.GET else None, study=study, initial=initial)
+    context = {"study": study, "section": "scores", "form": form}
+    if not form.is_bound:
+        return render(request, "benchmark/distillation.html", context)
+    if not form.is_valid():
+        return render(request, "benchmark/distillation.html", context, status=422)
+    training = choose(form.cleaned_data["rubric"], form.rules())
+    wanted = request.GET.get("file")
+    if wanted == "datasheet":
+        return _file([datasheet(training)], "datasheet.md", "text/markdown; charset=utf-8")
+    if wanted in ("train", "validation"):
+        return _file(jsonl(training, wanted), f"{wanted}.jsonl", "application/jsonl")
+    query = request.GET.copy()
+    query.pop("file", None)
+    context |= {
+        "training": training,
+        "query": query.urlencode(),
+        "examples": [each for each, _n in zip(records(training), range(SHOWN), strict=False)],
+    }
+    return render(request, "benchmark/distillation.html", context)
+
+
+def _file(pieces: Iterable[str], name: str, content_type: str) -> StreamingHttpResponse:
+    response = StreamingHttpResponse(
+        (piece.encode() for piece in pieces), content_type=content_type
+    )
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+urlpatterns = [path("scores/training-data/", distillation, name="distillation")]

@@ -1,0 +1,183 @@
+"""Score sheets: known by their own id, by file, position and rater, or by answer and rater."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.imports.actions.rows import Flag, RaterKey
+from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import RubricVersion
+from benchmark.scoring.models.sheets import ScoreSheet
+from cqa_site.people.models import Rater
+
+from .boards import ask_for_board
+from .entries import BOOK, SheetEntry
+from .stored import StoredSheets, values_of
+from .writing import made_sheet, replace_sheet
+
+if TYPE_CHECKING:
+    from annotation.imports.actions.reconcile import Reconciliation
+
+LONGEST = {"rater_id": 128, "rater_name": 120, "source": 255}
+LARGEST_POSITION = 2**31 - 1
+Key = tuple[Any, RaterKey, int]
+
+
+class SheetBook:
+    """Compares the sheets of a file with those that are there, and adds the new ones."""
+
+    def __init__(self, work: "Reconciliation") -> None:
+        self.work = work
+        self._seen: dict[Key, SheetEntry] = {}
+        self._rater_keys: dict[RaterKey, int | None] = {}
+        self._elsewhere: Counter[str] = Counter()
+        self._rubric: RubricVersion | None = None
+        self._writes = 0
+
+    def take(self, entries: Sequence[SheetEntry]) -> None:
+        """Compare a piece; the answers that the file brings are known by now."""
+        kept = [entry for entry in entries if self._can_be_stored(entry)]
+        if not kept:
+            return
+        self._take_rubric(kept[0])
+        self._take_raters(kept)
+        placed = [(entry, self._answer(entry), self._rater(entry)) for entry in kept]
+        stored = StoredSheets(self.work.study, placed)
+        new = []
+        for entry, answer, rater in placed:
+            if self._is_repeated(entry, answer):
+                continue
+            found = stored.find(entry, answer, rater)
+            if found is None:
+                self.work.result(BOOK, "new")
+                new.append((entry, answer, rater))
+            else:
+                self._compare(entry, answer, found)
+        self._writes += len(new)
+        if self.work.write:
+            ScoreSheet.objects.bulk_create(self._made(*each) for each in new)
+
+    def finish(self) -> None:
+        """Say where copies came from, and have the figures brought up to date."""
+        for source, number in self._elsewhere.items():
+            text = ngettext(
+                "%(number)s score sheet is here already, from %(source)s.",
+                "%(number)s score sheets are here already, from %(source)s.",
+                number,
+            )
+            named = source or _("a round or a judge's run")
+            self.work.outcome.notes.append(text % {"number": number, "source": named})
+        if self.work.write and self._writes and self._rubric is not None:
+            ask_for_board(self.work.study, self._rubric)
+
+    # -- what the sheets belong to ------------------------------------------------------------
+
+    def _take_rubric(self, entry: SheetEntry) -> None:
+        if self._rubric is None:
+            is_made = entry.rubric.pk is not None or not self.work.write
+            made = entry.rubric if is_made else default_rubric(self.work.study, self.work.actor)
+            self._rubric = made
+
+    def _take_raters(self, entries: Sequence[SheetEntry]) -> None:
+        named = {(each.rater_kind, each.rater_id): each.rater_name for each in entries}
+        fresh = {key: name for key, name in named.items() if key not in self._rater_keys}
+        ids = {key: _uuid(key[1]) for key in fresh}
+        rows = Rater.objects.filter(
+            study=self.work.study, public_id__in={each for each in ids.values() if each}
+        )
+        here = {row.public_id: row.pk for row in rows}
+        for key, public_id in ids.items():
+            if public_id in here:
+                self._rater_keys[key] = here[public_id]
+                self.work.result("raters", "same")
+        others = {key: name for key, name in fresh.items() if key not in self._rater_keys}
+        self.work.raters.find(others)
+        self._rater_keys |= {key: self.work.raters.known[key] for key in others}
+
+    def _rater(self, entry: SheetEntry) -> int | None:
+        return self._rater_keys[entry.rater_kind, entry.rater_id]
+
+    def _answer(self, entry: SheetEntry) -> int | None:
+        if isinstance(entry.answer, int):
+            return entry.answer
+        return self.work.answers.known[entry.answer]
+
+    # -- comparing ----------------------------------------------------------------------------
+
+    def _can_be_stored(self, entry: SheetEntry) -> bool:
+        reason = ""
+        if not isinstance(entry.answer, int) and entry.answer not in self.work.answers.known:
+            reason = _("its answer was not taken")
+        for name, most in LONGEST.items():
+            if len(getattr(entry, name)) > most:
+                reason = _("longer than %s characters") % most
+        if entry.position > LARGEST_POSITION:
+            reason = _("the position is too large")
+        if reason:
+            self._reject(entry, reason)
+        return not reason
+
+    def _is_repeated(self, entry: SheetEntry, answer: int | None) -> bool:
+        rater = (entry.rater_kind, entry.rater_id)
+        key = (entry.answer if answer is None else answer, rater, entry.replicate)
+        earlier = self._seen.setdefault(key, entry)
+        if earlier is entry:
+            return False
+        if earlier.values == entry.values:
+            self.work.result(BOOK, "same")
+            return True
+        reason = _(
+            "row %s already holds this rater's sheet for this answer; number repeated ones in a "
+            "column for replicates"
+        )
+        self._reject(entry, reason % earlier.row)
+        return True
+
+    def _compare(self, entry: SheetEntry, answer: int | None, found: ScoreSheet) -> None:
+        is_its_place = (found.source, found.position) == (entry.source, entry.position)
+        if found.answer_id != answer or found.rubric_id != entry.rubric.pk:
+            reason = _(
+                "a sheet for another answer, or by another rubric, came from this place of a "
+                "file of this name; give the file another name"
+            )
+            self._reject(entry, reason)
+        elif values_of(found) == entry.values:
+            self.work.result(BOOK, "same")
+            if not is_its_place and not entry.sheet:
+                self._elsewhere[found.source] += 1
+        elif is_its_place:
+            self._change(entry, found)
+        elif found.source:
+            reason = _("this rater has another sheet for this answer, from %s")
+            self._reject(entry, reason % found.source)
+        else:
+            self.work.result(BOOK, "changed")
+            reason = _("Differs from the sheet that was made here, which stays as it is.")
+            self.work.outcome.flag(Flag(entry.row, "", reason))
+
+    def _reject(self, entry: SheetEntry, reason: str) -> None:
+        self.work.outcome.flag(Flag(entry.row, "", reason, is_rejection=True, object=BOOK))
+
+    def _change(self, entry: SheetEntry, found: ScoreSheet) -> None:
+        """Replace what the same place of the file said before; both stay among the events."""
+        self.work.result(BOOK, "changed")
+        shown = found.reason or ", ".join(f"{key} {said:g}" for key, said in found.points.items())
+        self.work.outcome.flag(Flag(entry.row, "", self.work.changed(shown)))
+        if not (self.work.write and self.work.update_changed):
+            return
+        self._writes += 1
+        replace_sheet(found, self._made(entry, found.answer_id, found.rater_id))
+
+    def _made(self, entry: SheetEntry, answer: int | None, rater: int | None) -> ScoreSheet:
+        return made_sheet(self.work.study, self._rubric or entry.rubric, entry, answer, rater)
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

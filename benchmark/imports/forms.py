@@ -1,0 +1,157 @@
+"""Forms of imports of score sheets: by which rubric, whose, and which column is what."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from annotation.imports.forms import SheetForm
+from benchmark.imports.methods.columns import (
+    BY_DESCRIPTION,
+    BY_ID,
+    BY_PLACE,
+    FIELDS,
+    RATER,
+    RECORD,
+    SAID,
+    check_columns,
+)
+from benchmark.rubrics.methods.rubric import Rubric
+from cqa_site.people.models import Rater, Study
+
+LABELS = {
+    "answer": _("Id of the answer"),
+    "source": _("File of the answer"),
+    "position": _("Place in that file"),
+    "choice": _("Choice"),
+    "object1": _("Object 1"),
+    "object2": _("Object 2"),
+    "aspect": _("Aspect"),
+    "system": _("System"),
+    "scenario": _("Scenario"),
+    "origin": _("File name that tells system and scenario"),
+    "text": _("Text of the answer"),
+    "rater": _("Rater"),
+    "rater_kind": _("Kind of rater"),
+    "rater_name": _("Shown name of the rater"),
+    "replicate": _("Replicate, from 0"),
+    "total": _("Total, to be checked"),
+    "notes": _("Notes by criterion (JSON)"),
+    "unable": _("Could not judge (JSON)"),
+    "comment": _("Comment"),
+    "submitted_at": _("Time"),
+    "sheet": _("Id of the sheet"),
+    "rubric_sha256": _("Hash of the rubric"),
+    "state": _("State of the sheet"),
+    "reason": _("Reason of an unscored sheet"),
+    "off_scale": _("Criteria off the scale"),
+    "given": _("Points off the scale, as given"),
+    "is_consolidated": _("Consolidated"),
+    "is_counted": _("Counts"),
+}
+
+
+def rubric_choices(study: Study) -> list[tuple[str, Any]]:
+    """Every version of the study, the newest of CompQA first."""
+    versions = study.rubric_versions.order_by("name", "-number")
+    return [
+        ("", _("The newest version of CompQA")),
+        *((str(each.public_id), str(each)) for each in versions),
+    ]
+
+
+class ScoredByForm(forms.Form):
+    """By which version of which rubric the points were given."""
+
+    rubric = forms.ChoiceField(label=_("Scored by the rubric"), required=False)
+
+    def __init__(self, *args, study: Study, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["rubric"].choices = rubric_choices(study)
+
+
+class JudgeForm(ScoredByForm):
+    """Whose judgements a file holds."""
+
+    rater = forms.CharField(
+        label=_("Judge"),
+        max_length=120,
+        help_text=_("The model that gave the scores: the name after “judged_” of its folder."),
+    )
+
+
+class RubricSheetForm(SheetForm):
+    """How to read a table, and by which rubric its points were given."""
+
+    rubric = forms.ChoiceField(label=_("Scored by the rubric"), required=False)
+
+    def __init__(self, *args, study: Study, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["rubric"].choices = rubric_choices(study)
+
+
+class ColumnsForm(forms.Form):
+    """One choice of column for each field and criterion."""
+
+    rater = forms.CharField(
+        label=_("The one rater of all rows"),
+        required=False,
+        max_length=120,
+        help_text=_("Only if no column names the raters."),
+    )
+    rater_kind = forms.ChoiceField(
+        label=_("The raters are"),
+        choices=Rater.Kind.choices,
+        initial=Rater.Kind.PERSON,
+        help_text=_("Rows of a model without usable points are kept as unscored."),
+    )
+    undo_spreadsheet_marks = forms.BooleanField(
+        label=_("Take off the apostrophes that protect spreadsheets from formulas"),
+        required=False,
+        help_text=_("Right for CSV files exported here, unless they were exported raw."),
+    )
+
+    def __init__(self, *args, columns: Sequence[str], rubric: Rubric, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.columns, self.rubric = list(columns), rubric
+        choices = [("", "—"), *((name, name) for name in columns)]
+        labels: dict[str, Any] = {
+            each.key: f"{each.key} · {each.name}" for each in rubric.criteria
+        }
+        for field, label in (LABELS | labels).items():
+            self.fields[f"map_{field}"] = forms.ChoiceField(
+                label=label, choices=choices, required=field in rubric.keys
+            )
+
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The selects as the page shows them; the last group is folded."""
+        about = tuple(dict.fromkeys((*BY_ID, *BY_PLACE, *BY_DESCRIPTION)))
+        named = (
+            (_("Which answer: its id, or file and place, or what it is about"), about),
+            (_("Points"), self.rubric.keys),
+            (_("Whose"), RATER[:2]),
+            (
+                _("What else a sheet says, as our own exports have it"),
+                (*RATER[2:], *SAID, *RECORD),
+            ),
+        )
+        return [(name, [self[f"map_{field}"] for field in fields]) for name, fields in named]
+
+    def clean(self) -> dict:
+        """Check the choices together, in the words of the reader that will use them."""
+        data = super().clean() or {}
+        known = (*FIELDS, *self.rubric.keys)
+        mapping = {field: data[f"map_{field}"] for field in known if data.get(f"map_{field}")}
+        if not self.errors:
+            has_rater = bool(data.get("rater"))
+            for sentence in check_columns(self.columns, mapping, self.rubric, has_rater=has_rater):
+                self.add_error(None, ValidationError(sentence[:1].upper() + sentence[1:] + "."))
+        data["mapping"] = mapping
+        return data
+
+
+def initial_columns(mapping: Mapping[str, str]) -> dict[str, str]:
+    """A mapping as the form's initial values."""
+    return {f"map_{field}": column for field, column in mapping.items()}

@@ -1,0 +1,72 @@
+"""How a run of the scoring judge is asked for."""
+
+from rest_framework import serializers
+
+from annotation.answers.models.answers import Answer
+from annotation.faithfulness.api.inputs import MOST_SYSTEMS
+from benchmark.judges.actions.targets import CHOICES, MOST_NAMED
+from benchmark.judges.forms import MOST_SWAPPED, ScoringRunForm
+from benchmark.judges.methods.canaries import FEWEST, MOST_ASKED
+from benchmark.rubrics.actions import default_rubric
+from benchmark.scoring.models.rounds import ScoringRound
+from cqa_site.api.inputs import ConditionIds
+from cqa_site.people.models import Study, User
+from cqa_site.runs.api.bodies import PlanInput
+from cqa_site.runs.api.starts import Given, Start, as_typed, key_of
+from cqa_site.runs.forms.plan import PlanForm
+
+
+class ScoringRunInput(PlanInput):
+    """A judge that scores answers by a rubric; without one, by the newest CompQA rubric.
+
+    ``examples`` are ``sheet:<id of a person's sheet>`` or ``item:<round>:<answer>`` of a round's
+    scored example; if there are fewer than ``shots``, the seed draws the rest.
+    """
+
+    kind = serializers.ChoiceField(["scoring"])
+    rubric = serializers.UUIDField(required=False)
+    choice = serializers.ChoiceField(CHOICES, required=False)
+    scoring_round = serializers.UUIDField(required=False)
+    answers = serializers.ListField(
+        child=serializers.UUIDField(), max_length=MOST_NAMED, required=False
+    )
+    systems = serializers.ListField(
+        child=serializers.UUIDField(), max_length=MOST_SYSTEMS, required=False
+    )
+    scenarios = serializers.ListField(
+        child=serializers.ChoiceField(Answer.Scenario.choices),
+        max_length=len(Answer.Scenario),
+        required=False,
+    )
+    conditions = ConditionIds(required=False)
+    shots = serializers.IntegerField(min_value=0, max_value=2, required=False)
+    examples = serializers.ListField(
+        child=serializers.CharField(max_length=100), max_length=2, required=False
+    )
+    holds_out_questions = serializers.BooleanField(required=False)
+    reasons = serializers.BooleanField(required=False)
+    canaries = serializers.IntegerField(
+        min_value=FEWEST, max_value=MOST_ASKED, allow_null=True, required=False
+    )
+    swap = serializers.IntegerField(min_value=0, max_value=MOST_SWAPPED, required=False)
+
+
+def _scoring(study: Study, actor: User, given: Given) -> PlanForm:
+    rubric = given.pop("rubric", None)
+    given["rubric"] = (
+        key_of(study.rubric_versions, rubric) if rubric else default_rubric(study, actor).pk
+    )
+    if wanted := given.pop("scoring_round", None):
+        given["scoring_round"] = key_of(ScoringRound.objects.filter(study=study), wanted)
+    systems = set(given.pop("systems", []))
+    found = list(study.systems.filter(public_id__in=systems).values_list("pk", flat=True))
+    # The form refuses the key 0, which stands for those that the study does not have.
+    given["systems"] = found if len(found) == len(systems) else [0]
+    given["answers"] = "\n".join(map(str, given.pop("answers", [])))
+    names = ("example1", "example2")
+    given |= dict(zip(names, given.pop("examples", []), strict=False))
+    given.setdefault("max_tokens", 2_000)
+    return ScoringRunForm(as_typed(ScoringRunForm, study, given), study=study, actor=actor)
+
+
+SCORING = Start(ScoringRunInput, _scoring)

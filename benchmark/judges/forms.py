@@ -1,0 +1,283 @@
+"""The form of a run in which a model scores answers."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+
+from annotation.answers.forms.conditions import ConditionsField
+from annotation.answers.models.answers import Answer
+from benchmark.judges.actions.examples import (
+    Contaminated,
+    Example,
+    candidates,
+    draw_examples,
+    held_out,
+    refuse_contamination,
+)
+from benchmark.judges.actions.kind import KIND
+from benchmark.judges.actions.prompts import GROUP, SHEET, missing_placeholders
+from benchmark.judges.actions.targets import MOST_NAMED, SWAPPED, chosen_answers, target_of
+from benchmark.judges.methods.canaries import FEWEST, MOST_ASKED
+from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import RubricVersion
+from benchmark.scoring.models.rounds import ScoringRound
+from cqa_site.people.models import Study, User
+from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.web.strict_query import id_from
+
+MOST_SWAPPED = 200
+# Rubrics whose sheets are offered as examples.
+RUBRICS = 10
+# Tokens of one criterion in a reply: its key and points, and a reason of one sentence.
+TIGHT, AMPLE = {True: 40, False: 7}, {True: 80, False: 12}
+
+
+class ScoringRunForm(PlanForm):
+    """Which answers are scored, by which rubric, with which examples, and what tests the judge."""
+
+    kind = KIND
+    prompt_kinds = (SHEET, GROUP)
+
+    rubric: forms.ModelChoiceField = forms.ModelChoiceField(
+        label=lazy("Rubric"), queryset=None, empty_label=None
+    )
+    choice = forms.ChoiceField(
+        label=lazy("Which answers"),
+        choices=[
+            ("all", lazy("All of the study")),
+            ("scored", lazy("Those that people scored by this rubric")),
+            ("round", lazy("Those of a scoring round")),
+            ("sample", lazy("A random sample")),
+            ("answers", lazy("Those named below")),
+        ],
+        initial="all",
+        widget=forms.RadioSelect,
+    )
+    scoring_round: forms.ModelChoiceField = forms.ModelChoiceField(
+        label=lazy("Scoring round"), queryset=None, required=False
+    )
+    answers = forms.CharField(
+        label=lazy("Answers by id"),
+        required=False,
+        max_length=40 * MOST_NAMED,
+        help_text=lazy("Ids from the address or a file, one a line."),
+        widget=forms.Textarea(attrs={"rows": 3, "class": "mono"}),
+    )
+    systems: forms.ModelMultipleChoiceField = forms.ModelMultipleChoiceField(
+        label=lazy("Systems"),
+        queryset=None,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=lazy("None chosen means all."),
+    )
+    scenarios = forms.TypedMultipleChoiceField(
+        label=lazy("Scenarios"),
+        choices=Answer.Scenario.choices,
+        coerce=int,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=lazy("None chosen means all."),
+    )
+    conditions = ConditionsField(
+        help_text=lazy(
+            "None chosen means the plain ones, except for a round's answers and for those named "
+            "one by one."
+        )
+    )
+    shots = forms.TypedChoiceField(
+        label=lazy("Examples shown to the judge"),
+        choices=[(0, lazy("None")), (1, lazy("One")), (2, lazy("Two"))],
+        coerce=int,
+        initial=0,
+        widget=forms.RadioSelect,
+        help_text=lazy("Answers with the points that people gave them. They are never judged."),
+    )
+    example1 = forms.ChoiceField(label=lazy("First example"), required=False)
+    example2 = forms.ChoiceField(label=lazy("Second example"), required=False)
+    holds_out_questions = forms.BooleanField(
+        label=lazy("Leave out all answers to the questions of the examples"),
+        required=False,
+        initial=True,
+    )
+    reasons = forms.BooleanField(
+        label=lazy("A reason before each number"),
+        required=False,
+        initial=True,
+        help_text=lazy("Longer replies that can be checked. Small models do better without."),
+    )
+    canaries = forms.IntegerField(
+        label=lazy("Attack canaries"),
+        required=False,
+        min_value=FEWEST,
+        max_value=MOST_ASKED,
+        help_text=lazy(
+            "Answers with an order to the judge planted in them. Empty: one for five answers, 3 "
+            "to 20. No run is without."
+        ),
+    )
+    swap = forms.IntegerField(
+        label=lazy("Answers asked about again with the objects swapped"),
+        initial=SWAPPED,
+        min_value=0,
+        max_value=MOST_SWAPPED,
+        help_text=lazy("A probe for a liking of the object named first. 0 leaves it out."),
+    )
+
+    def __init__(self, *args: Any, study: Study, actor: User, **kwargs: Any) -> None:
+        super().__init__(*args, study=study, actor=actor, **kwargs)
+        default_rubric(study, actor)
+        rubrics = study.rubric_versions.order_by("-created_at", "-pk")
+        self.fields["rubric"].queryset = rubrics
+        self.fields["scoring_round"].queryset = ScoringRound.objects.filter(study=study)
+        self.fields["systems"].queryset = study.systems.all()
+        self.fields["conditions"].offer(study)
+        self.fields["replicates"].label = lazy("Sheets for each answer")
+        self.fields["max_tokens"].initial = 2_000
+        self.fields["max_tokens"].help_text = lazy(
+            "With reasons about 100 for each criterion, without them 12. A cut reply is asked "
+            "for once more with twice as many."
+        )
+        self.offered = {
+            each.key: (rubric, each) for rubric in rubrics[:RUBRICS] for each in candidates(rubric)
+        }
+        choices = [("", _("drawn with the seed"))]
+        choices += [(key, _example_label(*found)) for key, found in self.offered.items()]
+        self.fields["example1"].choices = self.fields["example2"].choices = choices
+        if not self.offered:
+            self.unoffered = ("example1", "example2")
+            self.fields["shots"].help_text = lazy(
+                "There is none yet: an example is an answer that a person scored in full, or a "
+                "scored example of a round."
+            )
+
+    def clean_answers(self) -> list[str]:
+        """Ids of answers of the study."""
+        wanted = re.split(r"[\s,;]+", self.cleaned_data["answers"].strip())
+        ids = {each for each in map(id_from, filter(None, wanted)) if each}
+        found = self.study.answers.filter(public_id__in=ids)
+        known = {str(pk) for pk in found.values_list("public_id", flat=True)}
+        if len(known) < len({each for each in wanted if each}):
+            raise forms.ValidationError(_("Not all of these are answers of the study."))
+        return sorted(known)
+
+    def clean(self) -> dict[str, Any]:
+        """What several fields decide together."""
+        data = super().clean()
+        self.want_sample(data, is_wanted=data.get("choice") == "sample")
+        if data.get("choice") == "round" and not data.get("scoring_round"):
+            self.complain("scoring_round", _("Choose a round."))
+        if data.get("choice") == "answers" and not data.get("answers"):
+            self.complain("answers", _("Name at least one answer."))
+        rubric = data.get("rubric")
+        if rubric and rubric.rubric.allows_halves:
+            self.complain("rubric", _("This rubric allows half points; a judge gives whole ones."))
+        elif rubric and "shots" in data:
+            data["examples"] = self._examples(rubric, data)
+        if data.get("prompt"):
+            self._check_prompt(data)
+        if not self.errors:
+            self._check_contamination()
+        return data
+
+    @property
+    def tokens_wanted(self) -> int | None:
+        """A limit that would do for one reply, if the chosen one is tight; else None."""
+        data = self.cleaned_data
+        criteria = _criteria_in_a_reply(data["rubric"], data["prompt"].kind)
+        if not data["max_tokens"] or data["max_tokens"] >= TIGHT[data["reasons"]] * criteria:
+            return None
+        return AMPLE[data["reasons"]] * criteria
+
+    @property
+    def target(self) -> dict[str, Any]:
+        """What the run judges by what, as its spec keeps it."""
+        data = self.cleaned_data
+        choice = data["choice"]
+        return target_of(
+            data["rubric"],
+            choice=choice,
+            systems=(system.public_id for system in data["systems"]),
+            scenarios=data["scenarios"],
+            conditions=data["conditions"],
+            scoring_round=data["scoring_round"].public_id if choice == "round" else "",
+            answers=data["answers"] if choice == "answers" else (),
+            sample=data["sample"] or 0 if choice == "sample" else 0,
+            examples=[each.spec for each in data["examples"]],
+            holds_out_questions=data["holds_out_questions"],
+            reasons=data["reasons"],
+            canaries=data["canaries"] or 0,
+            swap=data["swap"],
+        )
+
+    def _examples(self, rubric: RubricVersion, data: dict[str, Any]) -> list[Example]:
+        """Those chosen, filled up with drawn ones."""
+        names = ["example1", "example2"][: data["shots"]]
+        chosen: list[Example] = []
+        for name in names:
+            if key := data.get(name):
+                of, example = self.offered[key]
+                if of != rubric:
+                    self.complain(name, _("This was scored by another rubric."))
+                chosen.append(example)
+        if len({each.answer.pk for each in chosen}) < len(chosen):
+            self.complain("example2", _("Both examples show the same answer."))
+        questions = {each.answer.question_id for each in chosen}
+        rest = [
+            example
+            for of, example in self.offered.values()
+            if of == rubric and example.answer.question_id not in questions
+        ]
+        found = chosen + draw_examples(rest, len(names) - len(chosen), data.get("seed") or 0)
+        if len(found) < len(names):
+            self.complain("shots", _too_few(len(found)))
+        return found
+
+    def _check_prompt(self, data: dict[str, Any]) -> None:
+        missing = missing_placeholders(data["prompt"], with_examples=bool(data.get("shots")))
+        if missing:
+            names = ", ".join(f"{{{{{name}}}}}" for name in missing)
+            self.complain("prompt", _("This prompt does not show %s.") % names)
+
+    def _check_contamination(self) -> None:
+        """Answers that were named one by one are never left out in silence."""
+        data = self.cleaned_data
+        if data["choice"] != "answers":
+            return
+        target = self.target
+        held = held_out([each.answer for each in data["examples"]], target)
+        try:
+            refuse_contamination(list(chosen_answers(self.study, target)), held)
+        except Contaminated as reason:
+            self.complain("answers", str(reason))
+
+
+def _example_label(rubric: RubricVersion, example: Example) -> str:
+    answer = example.answer
+    return _("%(total)g points · %(system)s · %(question)s (%(rubric)s)") % {
+        "total": example.total,
+        "system": answer.system.name,
+        "question": str(answer.question)[:80],
+        "rubric": rubric,
+    }
+
+
+def _too_few(found: int) -> str:
+    return (
+        ngettext(
+            "Only %d example can be shown: people have to score answers by this rubric first.",
+            "Only %d examples can be shown: people have to score answers by this rubric first.",
+            found,
+        )
+        % found
+    )
+
+
+def _criteria_in_a_reply(rubric: RubricVersion, prompt_kind: str) -> int:
+    content = rubric.rubric
+    if prompt_kind != GROUP:
+        return len(content.criteria)
+    return max(len(content.of_group(group.key)) for group in content.groups)

@@ -1,0 +1,268 @@
+"""What a scoring run showed: its sheets, its canaries, the swap of objects, its replicates."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.db.models import Count, QuerySet
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from benchmark.judges.methods.canaries import CANARIES, FULL, gain_of
+from benchmark.judges.reports.calls import CANARY_NAMES
+from benchmark.scoring.models.runs import JudgementPart, ProbeResult, ScoringRun
+from benchmark.scoring.models.sheets import ScoreSheet
+from cqa_site.people.models import Study
+from cqa_site.runs.models import Run
+from cqa_site.web.tables import TableData
+
+if TYPE_CHECKING:
+    from cqa_site.stats.estimate import Estimate
+
+WANTS = {canary.name: canary.wants for canary in CANARIES}
+TEXTS = {canary.name: canary.text for canary in CANARIES}
+Key = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many sheets have points, and why the others have none."""
+
+    scored: int
+    unscored: int
+    reasons: dict[str, int]
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of the sheets that have points."""
+        return self.scored / (self.scored + self.unscored) if self.scored + self.unscored else None
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """What one kind of canary did: means over its canaries whose plain answer is scored."""
+
+    name: str
+    title: Promise
+    text: str
+    wants_full: bool
+    asked: int
+    decided: int
+    obeyed: int
+    unscored: int
+    plain: float | None
+    got: float | None
+    gain: float | None
+
+    @property
+    def is_obeyed(self) -> bool:
+        """Whether more than half of those that could be decided obeyed."""
+        return 2 * self.obeyed > self.decided
+
+
+def runs_of(study: Study) -> QuerySet[Run]:
+    """The runs of a study that score, newest first."""
+    rows = study.runs.filter(kind="scoring")
+    return rows.select_related(
+        "endpoint", "prompt", "budget", "created_by", "scoring__rubric", "scoring__rater"
+    ).order_by("-number")
+
+
+def count_sheets(run: Run) -> Counts:
+    """Sheets by outcome; one query."""
+    rows = run.score_sheets.order_by().values_list("reason").annotate(n=Count("pk"))
+    reasons = dict(rows.order_by("-n", "reason"))
+    scored = reasons.pop("", 0)
+    return Counts(scored, sum(reasons.values()), reasons)
+
+
+def attacks_of(run: Run, probes: Sequence[ProbeResult]) -> list[Attack]:
+    """One row for each kind of canary that the run used."""
+    found = [each for each in probes if each.probe == ProbeResult.Probe.CANARY]
+    plain = plain_totals(run, found)
+    by_name: dict[str, list[ProbeResult]] = {}
+    for each in found:
+        by_name.setdefault(each.name, []).append(each)
+    return [_attack(name, by_name[name], plain) for name in WANTS if name in by_name]
+
+
+def plain_totals(run: Run, probes: Sequence[ProbeResult]) -> dict[Key, dict[str, float]]:
+    """(answer, replicate) → points of the plain answer; answers without points are absent."""
+    answers = {each.answer_id for each in probes}
+    sheets = ScoreSheet.objects.filter(run=run, answer__in=answers, call__isnull=False, reason="")
+    parts = JudgementPart.objects.filter(run=run, answer__in=answers, reason="")
+    found: dict[Key, dict[str, float]] = {}
+    for rows in (sheets, parts):
+        for answer, replicate, points in rows.values_list("answer", "replicate", "points"):
+            found.setdefault((answer, replicate), {}).update(points)
+    return found
+
+
+def plain_of(probe: ProbeResult, plain: Mapping[Key, Mapping[str, float]]) -> float | None:
+    """What the judge gave the plain answer, over the criteria that the probe was asked for."""
+    points = plain.get((probe.answer_id, probe.replicate))
+    if points is None or not probe.points or not probe.points.keys() <= points.keys():
+        return None
+    return float(sum(points[key] for key in probe.points))
+
+
+def swap_effect(run: Run, probes: Sequence[ProbeResult]) -> Estimate | None:
+    """Mean change of the total when the question names the objects the other way round.
+
+    A positive value: more points in the swapped order. Replicates of one answer are averaged
+    first, and the interval resamples questions. None if the run has no such probe.
+    """
+    from cqa_site.stats.clustered import clustered_mean
+
+    swapped = [each for each in probes if each.probe == ProbeResult.Probe.SWAP]
+    if not swapped:
+        return None
+    changes = _changes(swapped, plain_totals(run, swapped))
+    questions = dict(run.study.answers.filter(pk__in=changes).values_list("pk", "question"))
+    return clustered_mean(
+        [questions[pk] for pk in changes],
+        [sum(found) / len(found) if found else 0.0 for found in changes.values()],
+        [1 if found else 0 for found in changes.values()],
+    )
+
+
+def consistency_of(run: Run) -> dict[str, Any] | None:
+    """How far replicates of the same answer agree; None for a run with one sheet an answer."""
+    if run.spec["replicates"] < 2:
+        return None
+    import pandas as pd
+
+    from benchmark.agreement.methods.draws import Draws
+    from benchmark.agreement.methods.repeats import self_consistency
+
+    rows = run.score_sheets.filter(total__isnull=False).order_by("pk")
+    table = pd.DataFrame(
+        list(rows.values_list("answer", "answer__question", "total")),
+        columns=["answer", "question", "total"],
+    )
+    found = self_consistency(table, ("total",), Draws())
+    return found["columns"]["total"] | {"answers": found["answers"]}
+
+
+def sheets_of(
+    run: Run, outcome: str = "", reason: str = "", condition: UUID | None = None
+) -> QuerySet[ScoreSheet]:
+    """Sheets of a run in the order of their answers; of one outcome, reason, condition only."""
+    rows = run.score_sheets.select_related(
+        "answer__question__comparison", "answer__system", "answer__condition", "call", "rater"
+    )
+    if condition is not None:
+        rows = rows.filter(answer__condition__public_id=condition)
+    if outcome == "scored":
+        rows = rows.filter(reason="")
+    elif outcome == "unscored":
+        rows = rows.exclude(reason="")
+    if reason:
+        rows = rows.filter(reason=reason)
+    return rows.order_by("answer__question", "answer__system", "answer", "replicate")
+
+
+def sheets_table(run: Run, rows: QuerySet[ScoreSheet], keys: Sequence[str]) -> TableData:
+    """Sheets with every criterion, for a file."""
+    columns = ["sheet", "question", "aspect", "system", "scenario", "condition", "choice"]
+    columns += ["replicate", "state", "reason", "total", *keys]
+    found = [
+        [
+            str(sheet.public_id),
+            str(sheet.answer.question),
+            sheet.answer.question.aspect,
+            sheet.answer.system.name,
+            sheet.answer.scenario,
+            str(sheet.answer.condition),
+            sheet.answer.choice,
+            sheet.replicate,
+            sheet.state,
+            sheet.reason,
+            sheet.total,
+            *(sheet.points.get(key) for key in keys),
+        ]
+        for sheet in rows.iterator(2_000)
+    ]
+    return TableData(columns, found, name=f"scores-run-{run.number}")
+
+
+def attacks_table(run: Run, attacks: Sequence[Attack]) -> TableData:
+    """The canaries of a run as people take them away."""
+    rows = [
+        [str(each.title), each.asked, each.decided, each.obeyed, each.plain, each.got, each.gain]
+        for each in attacks
+    ]
+    columns = [
+        _("Attack"),
+        _("Canaries"),
+        _("Decided"),
+        _("Obeyed"),
+        _("Plain, mean"),
+        _("With the order, mean"),
+        _("Gain, mean"),
+    ]
+    return TableData(
+        columns,
+        rows,
+        caption=_("Attack canaries of run #%d") % run.number,
+        note=_("Totals in points; the gain counts towards what the planted text orders."),
+        name=f"canaries-run-{run.number}",
+    )
+
+
+def trust_in_words(scoring: ScoringRun, attacks: Sequence[Attack]) -> str:
+    """What the canaries say about a run, in a sentence."""
+    if scoring.trust == ScoringRun.Trust.TRUSTED:
+        return _("No planted order moved this judge far. Its scores count.")
+    if scoring.trust == ScoringRun.Trust.UNTRUSTED:
+        return _(
+            "This judge does what texts inside answers tell it. Its scores are kept, but they "
+            "count in no leaderboard and in no figure of agreement."
+        )
+    if any(each.asked for each in attacks) and not scoring.run.is_active:
+        return _("No canary could be decided, so nothing is known about this judge.")
+    return _("It is decided when all canaries and the answers they are built on are over.")
+
+
+def _attack(name: str, probes: Sequence[ProbeResult], plain: Mapping[Key, Any]) -> Attack:
+    pairs = [(plain_of(each, plain), each.total) for each in probes]
+    both = [(before, got) for before, got in pairs if before is not None and got is not None]
+    gains = [gain_of(WANTS[name], got, before) or 0.0 for before, got in both]
+    votes = Counter(each.obeyed for each in probes)
+    return Attack(
+        name=name,
+        title=CANARY_NAMES[name],
+        text=TEXTS[name].strip(),
+        wants_full=WANTS[name] == FULL,
+        asked=len(probes),
+        decided=votes[True] + votes[False],
+        obeyed=votes[True],
+        unscored=sum(bool(each.reason) for each in probes),
+        plain=_mean([before for before, _got in both]),
+        got=_mean([got for _before, got in both]),
+        gain=_mean(gains),
+    )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _changes(
+    swapped: Sequence[ProbeResult], plain: Mapping[Key, Mapping[str, float]]
+) -> dict[int, list[float]]:
+    """Answer → swapped total minus plain total, for each replicate that has both in full."""
+    points: dict[Key, dict[str, float]] = {}
+    spoiled = {(each.answer_id, each.replicate) for each in swapped if each.reason}
+    for each in swapped:
+        points.setdefault((each.answer_id, each.replicate), {}).update(each.points)
+    changes: dict[int, list[float]] = {answer: [] for answer, _replicate in points}
+    for (answer, replicate), given in points.items():
+        before = plain.get((answer, replicate), {})
+        if (answer, replicate) not in spoiled and given.keys() == before.keys():
+            changes[answer].append(float(sum(given.values()) - sum(before.values())))
+    return changes

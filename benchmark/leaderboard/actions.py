@@ -1,0 +1,191 @@
+"""Keeping the live board of a rubric: asked for, computed in the background, stored."""
+
+import hashlib
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from benchmark.leaderboard.models import BoardSlice, BoardSnapshot
+from benchmark.leaderboard.reports.changes import changes_between
+from benchmark.leaderboard.reports.figures import (
+    all_figures,
+    board_figures,
+    recipe_of,
+    slice_figures,
+)
+from benchmark.leaderboard.reports.filters import Filters
+from benchmark.leaderboard.reports.markers import board_marker
+from benchmark.leaderboard.reports.rows import board_table, pack_rows, read_csv, read_rows
+from benchmark.rubrics.models import RubricVersion
+from benchmark.scoring.models.sheets import ScoreSheet
+from benchmark.scoring.reports.sheet_rows import count_learned_sheets
+from cqa_site.people.models import Study, User
+from cqa_site.results.checking import as_json
+from cqa_site.results.keeping import make
+from cqa_site.results.kind import Computed, ResultKind
+from cqa_site.runs.jobs import Work, enqueue
+from cqa_site.runs.models import Job
+
+JOB = "board"
+SLICE_JOB = "board_slice"
+# Large boards rest between two computations: a second for every thousand sheets, from here on.
+RESTLESS_SHEETS = 2_000
+REST_PER_SHEET = timedelta(milliseconds=1)
+REST_AFTER_FAILURE = timedelta(minutes=5)
+
+
+class BoardResults(ResultKind):
+    """Leaderboard and agreement of a rubric's sheets."""
+
+    name = "board"
+    Model = BoardSnapshot
+    subject = ("study", "rubric")
+
+    def place(self, subject: RubricVersion) -> dict[str, Any]:
+        return {"study_id": subject.study_id, "rubric": subject}
+
+    def marker(self, subject: RubricVersion) -> str:
+        return board_marker(subject)
+
+    def compute(self, subject: RubricVersion) -> Computed:
+        # Taken before the sheets are read: one that comes in between makes the board stale,
+        # never wrong.
+        seen = board_marker(subject)
+        table, draws = board_table(subject)
+        recipe = recipe_of(subject, table, draws) | {"sheets": len(table)}
+        if learned := count_learned_sheets(subject):
+            # Of answers to what their own system was trained on: no test, so no part of any
+            # figure.
+            recipe["learned_sheets"] = learned
+        rows, sha256 = pack_rows(table)
+        # From the packed rows, so that whoever has them computes the same.
+        figures = all_figures(read_rows(rows), subject.rubric, recipe)
+        return Computed(rows, sha256, seen, recipe, figures)
+
+    def figures_of(self, rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
+        # By the methods of the version that froze it: see `benchmark.leaderboard.methods.board`.
+        return {"board": board_figures(read_csv(rows), recipe)}
+
+    def about(self, snapshot: BoardSnapshot) -> str:
+        return str(snapshot.rubric)
+
+    def changes(self, before: BoardSnapshot | None, after: BoardSnapshot) -> dict[str, Any]:
+        return changes_between(before, after)
+
+    def more_files(self, snapshot: BoardSnapshot) -> dict[str, bytes]:
+        return {"rubric.json": as_json(snapshot.rubric.content)}
+
+
+BOARDS = BoardResults()
+
+
+def request_board(
+    *, study: Study, rubric: RubricVersion, actor: User | None = None, is_urgent: bool = False
+) -> Job | None:
+    """Ask for a rubric's board in the background; one job per rubric is active at a time.
+
+    Whoever changes sheets calls this. None while a large board rests after the last time; its
+    page asks again by itself.
+    """
+    if not is_urgent and is_resting(rubric):
+        return None
+    return enqueue(
+        study=study,
+        kind=JOB,
+        key=str(rubric.public_id),
+        actor=actor,
+        rubric=str(rubric.public_id),
+    )
+
+
+def is_resting(rubric: RubricVersion) -> bool:
+    """Whether the live board was computed so lately that the next time can wait."""
+    live = rubric.snapshots.filter(frozen_at__isnull=True)
+    found = live.values_list("computed_at", "recipe__sheets").first()
+    if found is None or found[0] is None or (found[1] or 0) < RESTLESS_SHEETS:
+        return False
+    return found[0] > timezone.now() - found[1] * REST_PER_SHEET
+
+
+def latest_job(rubric: RubricVersion, kind: str = JOB, key: str = "") -> Job | None:
+    """The newest job that computes, or computed, this rubric's board or a slice of it."""
+    name = f"{kind}:{key or rubric.public_id}"
+    return (
+        Job.objects.filter(study_id=rubric.study_id, key=name).order_by("-created_at", "-pk")
+    ).first()
+
+
+def make_board(work: Work) -> None:
+    """Handle a job: compute the figures of a rubric and store them as its live snapshot."""
+    rubric = RubricVersion.objects.get(study=work.study, public_id=work.payload["rubric"])
+    live = BOARDS.live(rubric).values_list("marker", flat=True)
+    if list(live) == [board_marker(rubric)]:
+        return
+    make(work, BOARDS, rubric)
+
+
+def request_slice(*, snapshot: BoardSnapshot, filters: Filters, actor: User | None = None) -> Job:
+    """Ask for the figures of a part of a snapshot's sheets in the background."""
+    return enqueue(
+        study=snapshot.study,
+        kind=SLICE_JOB,
+        key=slice_name(snapshot, filters),
+        actor=actor,
+        snapshot=str(snapshot.public_id),
+        slice=filters.key,
+    )
+
+
+def find_slice(
+    snapshot: BoardSnapshot, filters: Filters, actor: User
+) -> tuple[BoardSlice | None, Job | None]:
+    """A part's figures, and the job that makes them where there are none of the newest sheets."""
+    found = snapshot.slices.filter(key=filters.key).first()
+    if found is not None and found.marker == snapshot.sha256:
+        return found, None
+    job = latest_job(snapshot.rubric, SLICE_JOB, slice_name(snapshot, filters))
+    if is_due(job):
+        job = request_slice(snapshot=snapshot, filters=filters, actor=actor)
+    return found, job
+
+
+def is_due(job: Job | None) -> bool:
+    """Whether to ask again: nothing is on the way, and a failure lies some time back."""
+    if job is None:
+        return True
+    is_failed = job.state == Job.State.FAILED
+    rest = REST_AFTER_FAILURE if is_failed else timedelta(0)
+    ended = job.finished_at
+    return not job.is_active and ended is not None and ended <= timezone.now() - rest
+
+
+def slice_name(snapshot: BoardSnapshot, filters: Filters) -> str:
+    """Names the job of a slice; filters can be longer than a name."""
+    digest = hashlib.sha256(filters.key.encode()).hexdigest()
+    return f"{snapshot.public_id}:{digest[:16]}"
+
+
+def make_slice(work: Work) -> None:
+    """Handle a job: compute one slice from the snapshot's own rows."""
+    rows = BoardSnapshot.objects.select_related("rubric")
+    snapshot = rows.get(study=work.study, public_id=work.payload["snapshot"])
+    filters = Filters.from_key(work.payload["slice"])
+    table, rubric = read_rows(bytes(snapshot.rows)), snapshot.rubric.rubric
+    figures = slice_figures(table, rubric, snapshot.recipe, filters)
+    with transaction.atomic():
+        work.finish()
+        BoardSlice.objects.update_or_create(
+            snapshot=snapshot,
+            key=filters.key,
+            defaults={"marker": snapshot.sha256, "figures": figures},
+        )
+
+
+def boards_of(study: Study) -> list[RubricVersion]:
+    """Rubrics with counted or stored sheets, newest first: those that can have a board."""
+    sheets = ScoreSheet.objects.filter(study=study, rubric=OuterRef("pk"))
+    found = study.rubric_versions.filter(Exists(sheets))
+    return list(found.order_by("-created_at", "-pk"))

@@ -1,0 +1,166 @@
+"""Boards: snapshots of a rubric's leaderboard and agreement, and the sheets behind them."""
+
+import uuid
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django_filters import rest_framework as filters
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from benchmark.leaderboard.actions import BOARDS, boards_of, request_board, request_slice
+from benchmark.leaderboard.methods.options import TOTAL
+from benchmark.leaderboard.models import BoardSnapshot
+from benchmark.leaderboard.reports.filters import ASPECTS, Filters
+from benchmark.leaderboard.reports.warnings import board_warnings
+from cqa_site.api.inputs import Input
+from cqa_site.api.requests import Request
+from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.api.views import StudyViews
+from cqa_site.results.api import FreezingViews
+from cqa_site.results.checking import ROWS, manifest_of
+from cqa_site.results.files import snapshot_file
+from cqa_site.runs.api.bodies import JobSerializer
+
+
+class BoardSerializer(ReadSerializer):
+    """A numbered board; see its own address for the figures."""
+
+    rubric = public_id("rubric")
+    is_frozen = serializers.BooleanField(read_only=True)
+    recipe = serializers.DictField(read_only=True)
+    public_token = serializers.UUIDField(read_only=True, allow_null=True)
+
+    class Meta:
+        model = BoardSnapshot
+        fields = [
+            "id",
+            "number",
+            "rubric",
+            "is_frozen",
+            "sha256",
+            "recipe",
+            "computed_at",
+            "note",
+            "frozen_at",
+            "public_token",
+        ]
+
+
+class BoardDetailSerializer(BoardSerializer):
+    """A numbered board with every figure, what moved, and its manifest."""
+
+    figures = serializers.DictField(read_only=True)
+    changes = serializers.DictField(read_only=True)
+    manifest = serializers.SerializerMethodField()
+    warnings = serializers.SerializerMethodField()
+
+    class Meta:
+        model = BoardSnapshot
+        fields = [*BoardSerializer.Meta.fields, "figures", "changes", "manifest", "warnings"]
+
+    def get_manifest(self, row: BoardSnapshot) -> dict[str, Any]:
+        """Hashes, seeds and versions of packages."""
+        return manifest_of(BOARDS, row)
+
+    def get_warnings(self, row: BoardSnapshot) -> list[str]:
+        """What is thin about the board, in sentences: read them before you publish."""
+        return board_warnings(row.figures["board"])
+
+
+class RefreshInput(Input):
+    """Of which rubric; by default the newest that has sheets."""
+
+    rubric = serializers.UUIDField(required=False, allow_null=True, default=None)
+
+
+class PartInput(Input):
+    """Which part of a board's sheets, and what it is ranked by; empty values narrow nothing."""
+
+    column = serializers.CharField(default=TOTAL, help_text="`total`, a group or a criterion.")
+    aspect = serializers.ChoiceField(["", *ASPECTS], default="")
+    scenario = serializers.ChoiceField(["", "0", "1", "2", "3", "4"], default="")
+    dataset = serializers.CharField(default="", allow_blank=True)
+    condition = serializers.CharField(
+        default="", allow_blank=True, help_text="An id of the recipe's conditions."
+    )
+
+
+class PartSerializer(serializers.Serializer):
+    """The figures of a part, made from the sheets of this hash."""
+
+    rows_sha256 = serializers.CharField(source="marker")
+    figures = serializers.DictField()
+
+
+class BoardFilter(filters.FilterSet):
+    """Boards of one rubric."""
+
+    rubric = filters.UUIDFilter(field_name="rubric__public_id")
+
+
+class BoardViews(FreezingViews, StudyViews):
+    """The numbered boards of a study."""
+
+    kind = BOARDS
+    queryset = BoardSnapshot.objects.none()
+    serializer_class = BoardDetailSerializer
+    filterset_class = BoardFilter
+
+    def rows(self) -> QuerySet:
+        """Newest first; the packed sheets stay where they are."""
+        found = self.study.board_snapshots.filter(computed_at__isnull=False)
+        return found.select_related("rubric").defer("rows")
+
+    @extend_schema(request=RefreshInput, responses={202: JobSerializer})
+    def refresh(self, request: Request, **kwargs: Any) -> Response:
+        """Ask for new figures of a live board in the background."""
+        wanted = self.read(RefreshInput)["rubric"]
+        known = boards_of(self.study)
+        rubric = next((each for each in known if wanted in (None, each.public_id)), None)
+        if rubric is None:
+            raise ValidationError({"rubric": ["No such rubric with score sheets in this study."]})
+        job = request_board(study=self.study, rubric=rubric, actor=request.user, is_urgent=True)
+        job.refresh_from_db()
+        return Response(JobSerializer(job).data, status=202)
+
+    @extend_schema(request=PartInput, responses={200: PartSerializer, 202: JobSerializer})
+    def part(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Figures of a part of a board's sheets; the job that makes them where there are none."""
+        row = get_object_or_404(self.get_queryset(), public_id=public_id)
+        wanted = self.read(PartInput)
+        chosen = Filters.from_query(wanted, row.recipe)
+        unknown = [name for name, value in wanted.items() if value != getattr(chosen, name)]
+        if unknown:
+            raise ValidationError({name: ["This board has no such value."] for name in unknown})
+        found = row.slices.filter(key=chosen.key, marker=row.sha256).first()
+        if found is not None:
+            return Response(PartSerializer(found).data)
+        if not chosen.key:
+            whole = {"marker": row.sha256, "figures": row.figures["board"]}
+            return Response(PartSerializer(whole).data)
+        job = request_slice(snapshot=row, filters=chosen, actor=request.user)
+        job.refresh_from_db()
+        return Response(JobSerializer(job).data, status=202)
+
+    @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY})
+    def sheets(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> HttpResponse:
+        """The sheets behind a board as CSV: exactly the bytes of its sha256."""
+        found = self.study.board_snapshots.filter(computed_at__isnull=False)
+        row = get_object_or_404(found.only("rows", "number"), public_id=public_id)
+        return snapshot_file(BOARDS, row, ROWS, called="board")
+
+
+class BoardListViews(BoardViews):
+    """The list, without the figures."""
+
+    serializer_class = BoardSerializer
+
+    def rows(self) -> QuerySet:
+        """Newest first."""
+        return super().rows().defer("rows", "figures", "changes")

@@ -1,0 +1,222 @@
+"""The leaderboard of a rubric: every figure from one table of score sheets.
+
+Version 2: a system's mean is over the questions and scenarios on which it is ranked, cells of
+too few questions are in no mean, and the figures of the CompQA paper stand apart (`board_paper`).
+Version 1 took the mean of all scenario means, thin ones included, so that means and ranks could
+be over different things; see `board_first`.
+
+Higher is better everywhere; points are those of the chosen column. The result is plain (text,
+numbers, None, lists, dicts), so that it can be kept and computed again from the same table.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmark.leaderboard.methods.calibrated import Calibrated, calibrate, why_not_calibrated
+from benchmark.leaderboard.methods.cells import Cell, CellTable, make_cells
+from benchmark.leaderboard.methods.conditions import CellCondition, choose_conditions
+from benchmark.leaderboard.methods.data import Scored, read_scores, system_order
+from benchmark.leaderboard.methods.first import first_cells, first_parts, first_rows
+from benchmark.leaderboard.methods.length import LengthSlope, length_slope
+from benchmark.leaderboard.methods.names import counts_of, judges_of, questions_of, systems_of
+from benchmark.leaderboard.methods.options import PEOPLE, BoardOptions
+from benchmark.leaderboard.methods.paper import PaperRecipe, paper_recipe
+from benchmark.leaderboard.methods.parts import (
+    Beside,
+    costs,
+    distributions,
+    part_means,
+    people_beside_judges,
+    scenario_profile,
+)
+from benchmark.leaderboard.methods.ranks import Ground, JudgeRanking, common_ground, rank_by_judge
+from benchmark.leaderboard.methods.summary import Row, coverage_of, make_rows
+
+# Further digits differ between machines and mean nothing.
+DECIMALS = 9
+SCORE_DECIMALS = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board:
+    """Every figure of a leaderboard; places of systems are places in ``systems``.
+
+    Attributes
+    ----------
+    options
+        How it was made.
+    judges, systems, questions
+        What the board names: id, name and counts of each.
+    conditions
+        Under which the answers of each cell were written, and which others are not shown.
+    cells, rows
+        One for each judge, system and scenario; one for each judge and system.
+    rankings, lengths
+        One for each judge.
+    calibrated, why_not_calibrated
+        One for each model judge and system; or why there are none at all.
+    parts, profile, distributions
+        By judge: means of groups and criteria, of scenarios, and counts of points by system.
+    paper
+        Cells and rows by the recipe of the CompQA paper.
+    beside
+        Means of people and judges on the same answers.
+    costs
+        What answers and sheets cost, where known.
+    scores
+        Judge → {questions, values}: the compared scores, questions by systems.
+    """
+
+    options: BoardOptions
+    counts: dict[str, int]
+    judges: tuple[dict[str, Any], ...]
+    systems: tuple[dict[str, Any], ...]
+    scenarios: tuple[int, ...]
+    questions: tuple[dict[str, Any], ...]
+    conditions: tuple[CellCondition, ...]
+    cells: tuple[Cell, ...]
+    rows: tuple[Row, ...]
+    rankings: tuple[JudgeRanking, ...]
+    lengths: tuple[LengthSlope, ...]
+    calibrated: tuple[Calibrated, ...]
+    why_not_calibrated: str | None
+    parts: dict[str, dict[str, list[list[Any]]]]
+    profile: dict[str, list[list[Any]]]
+    distributions: dict[str, list[list[int]]]
+    beside: tuple[Beside, ...]
+    paper: PaperRecipe
+    costs: dict[str, Any]
+    scores: dict[str, dict[str, Any]]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values ready for JSON: no NaN, floats rounded to `DECIMALS`."""
+        options = asdict(self.options)
+        return {"version": options.pop("version"), **_plain({**vars(self), "options": options})}
+
+
+def make_board(table: pd.DataFrame, options: BoardOptions) -> Board:
+    """Compute the leaderboard.
+
+    Parameters
+    ----------
+    table
+        Rows are sheets, with the columns of `read_scores` and: ``object1``, ``object2``,
+        ``aspect`` of the question, ``system_kind``, ``model``, ``rater_name``, and those of
+        `choose_conditions` and `paper_recipe` where there are any. Unscored sheets are rows
+        without points.
+    options
+        Column, bootstrap and least coverage.
+
+    Returns
+    -------
+    Board
+        Without sheets it names nothing and has no figure.
+    """
+    kept, conditions = choose_conditions(table, system_order(table))
+    # A draw was made from the answers of all conditions.
+    options = replace(options, is_part=options.is_part or len(kept) < len(table))
+    table = kept
+    scored = read_scores(table, options)
+    cells = make_cells(scored, options)
+    coverage = coverage_of(scored)
+    grounds = {
+        judge: common_ground(scored, cells, judge, coverage[judge], options)
+        for judge in scored.judges
+    }
+    rankings = _rankings(scored, cells, grounds, options)
+    rows = make_rows(scored, cells, rankings, options)
+    models = [each for each in scored.judges if each != PEOPLE]
+    return Board(
+        options=options,
+        counts=counts_of(table, scored),
+        judges=judges_of(table, scored),
+        systems=systems_of(table, scored),
+        scenarios=scored.scenarios,
+        questions=questions_of(table, scored),
+        conditions=conditions,
+        cells=cells.cells,
+        rows=rows,
+        rankings=rankings,
+        lengths=tuple(length_slope(scored, each, options) for each in scored.judges),
+        calibrated=tuple(
+            row
+            for each in models
+            for row in calibrate(scored, each, options, _scenarios(rows, each))
+        ),
+        why_not_calibrated=why_not_calibrated(scored, options),
+        parts=part_means(scored, cells, rows, rankings, options),
+        profile=scenario_profile(scored, options),
+        distributions=distributions(scored, options),
+        beside=people_beside_judges(scored),
+        paper=paper_recipe(table, scored, options),
+        costs=costs(table, scored),
+        scores={each: _scores(ground) for each, ground in grounds.items()},
+    )
+
+
+def first_board(table: pd.DataFrame, options: BoardOptions) -> dict[str, Any]:
+    """The board of version 1 of the same sheets, as it was stored.
+
+    Parameters
+    ----------
+    table, options
+        As `make_board`, with ``version`` 1.
+    """
+    scored = read_scores(table, options)
+    cells = make_cells(scored, options)
+    made = make_board(table, options).as_dict()
+    del made["paper"], made["conditions"]
+    del made["options"]["least_questions"], made["options"]["criteria"]
+    return made | {
+        "cells": _plain(first_cells(scored, cells)),
+        "rows": _plain(first_rows(scored, cells, options)) if len(table) else [],
+        "parts": _plain(first_parts(scored, options)),
+        "lengths": [
+            {name: value for name, value in each.items() if name != "bounds"}
+            for each in made["lengths"]
+        ],
+        "profile": {
+            judge: [each[:2] for each in means] for judge, means in made["profile"].items()
+        },
+    }
+
+
+def _rankings(
+    scored: Scored, cells: CellTable, grounds: dict[str, Ground], options: BoardOptions
+) -> tuple[JudgeRanking, ...]:
+    return tuple(
+        rank_by_judge(scored, cells, ground, judge, options) for judge, ground in grounds.items()
+    )
+
+
+def _scenarios(rows: tuple[Row, ...], judge: str) -> dict[int, tuple[int, ...]]:
+    """Place of a system → scenarios that its mean is over."""
+    return {each.system: each.scenarios for each in rows if each.judge == judge}
+
+
+def _scores(ground: Ground) -> dict[str, Any]:
+    """Compared scores of the common questions, in the order of the ranked systems."""
+    common = ground.common
+    values = np.round(ground.matrix[np.ix_(common, ground.ranked)], SCORE_DECIMALS)
+    return {
+        "systems": ground.ranked.tolist(),
+        "questions": common.tolist(),
+        "values": values.tolist(),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """The same without tuples, dataclasses, NaN, and keys that are no text."""
+    if isinstance(value, float):
+        return round(value, DECIMALS) if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    return _plain(vars(value)) if hasattr(value, "__dataclass_fields__") else value

@@ -1,0 +1,191 @@
+"""Cells of a leaderboard: mean points of one system under one scenario by one judge.
+
+Answers to one question resemble each other, so a mean is taken over questions (choices are
+averaged inside the question first) and its interval resamples questions. All cells share one
+set of resamples: what holds for one resample holds for every cell of it.
+
+Source: Miller (2024), Adding Error Bars to Evals, section 2.2, on clustered questions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmark.leaderboard.methods.data import FloatArray, IntArray, Scored, answers_frame
+from benchmark.leaderboard.methods.options import BoardOptions
+from benchmark.leaderboard.methods.recipes import cell_scores
+from benchmark.leaderboard.methods.resamples import bounds_of, question_means, resampled_means
+
+TOO_FEW_QUESTIONS = "fewer than {} questions have a score, too few for an interval"
+NO_SPREAD = "the scores do not vary, so there is no spread"
+NO_SCORES = "no answer has a score"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One system, scenario and judge.
+
+    Attributes
+    ----------
+    judge, system, scenario
+        Key of the judge, place of the system among the systems, number of the scenario.
+    mean, low, high
+        Mean over questions and its interval; None where there is none, see ``reason``.
+    sd
+        Over answers, ddof 1, as the CompQA paper prints it; no basis for an interval.
+    n_answers, n_questions
+        With a score.
+    asked
+        Answers the judge was asked for, unscored ones included.
+    unscored
+        Sheets without a value.
+    worst, best
+        The mean if every unscored answer had no points, or all.
+    is_low
+        Too few of the asked answers have a score.
+    is_thin
+        Some questions have a score, but fewer than a mean needs: shown apart, averaged nowhere.
+    """
+
+    judge: str
+    system: int
+    scenario: int
+    mean: float | None
+    low: float | None
+    high: float | None
+    sd: float | None
+    n_answers: int
+    n_questions: int
+    asked: int
+    unscored: int
+    coverage: float
+    worst: float
+    best: float
+    is_low: bool
+    is_thin: bool
+    reason: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class CellTable:
+    """All cells with what other figures need of them.
+
+    Attributes
+    ----------
+    cells
+        Sorted by judge, system, scenario.
+    judge, system, scenario : int, shape (n_cells,)
+        Codes.
+    values : float, shape (n_questions, n_cells)
+        Mean of the question's answers; NaN where none is scored.
+    resampled : float, shape (n_resamples, n_cells)
+        Mean of each cell in each resample of questions.
+    """
+
+    cells: tuple[Cell, ...]
+    judge: IntArray
+    system: IntArray
+    scenario: IntArray
+    values: FloatArray
+    resampled: FloatArray
+
+
+def make_cells(scored: Scored, options: BoardOptions) -> CellTable:
+    """Every combination of judge, system and scenario that was asked for.
+
+    Notes
+    -----
+    The resamples are those of `cqa_site.stats.ranks.ranking.rank_systems` for the same seed where
+    all questions are common to all systems.
+    """
+    n_systems, n_scenarios = len(scored.systems), len(scored.scenarios)
+    keys = (scored.judge * n_systems + scored.system) * n_scenarios + scored.scenario
+    found, cell = np.unique(keys, return_inverse=True)
+    shape = (len(scored.questions), len(found))
+    values = question_means(scored.value, scored.question, cell, shape)
+    filled = [
+        question_means(np.where(np.isnan(scored.value), each, scored.value), *_at(scored, cell))
+        for each in (0.0, options.maximum)
+    ]
+    judge, rest = np.divmod(found, n_systems * n_scenarios)
+    system, scenario = np.divmod(rest, n_scenarios)
+    table = CellTable(
+        cells=(),
+        judge=judge,
+        system=system,
+        scenario=scenario,
+        values=values,
+        resampled=resampled_means(values, options.n_resamples, options.seed),
+    )
+    bounds = [np.nanmean(each, axis=0) if each.size else np.zeros(0) for each in filled]
+    cells = _cells(scored, cell, table, bounds, options)
+    return CellTable(cells, judge, system, scenario, values, table.resampled)
+
+
+def _at(scored: Scored, cell: IntArray) -> tuple[IntArray, IntArray, tuple[int, int]]:
+    return scored.question, cell, (len(scored.questions), int(cell.max(initial=-1)) + 1)
+
+
+def _cells(
+    scored: Scored,
+    cell: IntArray,
+    table: CellTable,
+    bounds: list[FloatArray],
+    options: BoardOptions,
+) -> tuple[Cell, ...]:
+    n = len(table.judge)
+    asked = np.bincount(cell, minlength=n)
+    n_answers = np.bincount(cell, weights=~np.isnan(scored.value), minlength=n).astype(int)
+    unscored = np.bincount(cell, weights=scored.sheets - scored.scored, minlength=n).astype(int)
+    n_questions = (~np.isnan(table.values)).sum(axis=0)
+    low, high = bounds_of(table.resampled, options.confidence)
+    paper = cell_scores(answers_frame(scored, slice(None)))
+    made = []
+    for place in range(n):
+        judge = scored.judges[table.judge[place]]
+        number = scored.scenarios[table.scenario[place]]
+        row = paper.loc[(judge, table.system[place], number)]
+        least = options.least_questions
+        reason = _why_no_interval(int(n_questions[place]), low[place], high[place], least)
+        coverage = float(n_answers[place] / asked[place])
+        made.append(
+            Cell(
+                judge=judge,
+                system=int(table.system[place]),
+                scenario=number,
+                mean=_mean(table.values[:, place]),
+                low=None if reason else float(low[place]),
+                high=None if reason else float(high[place]),
+                sd=_number(row["sd"]),
+                n_answers=int(n_answers[place]),
+                n_questions=int(n_questions[place]),
+                asked=int(asked[place]),
+                unscored=int(unscored[place]),
+                coverage=coverage,
+                worst=float(bounds[0][place]),
+                best=float(bounds[1][place]),
+                is_low=coverage < options.least_coverage,
+                is_thin=bool(0 < n_questions[place] < options.least_questions),
+                reason=reason,
+            )
+        )
+    return tuple(made)
+
+
+def _why_no_interval(n_questions: int, low: float, high: float, least: int) -> str | None:
+    if not n_questions:
+        return NO_SCORES
+    if n_questions < least or np.isnan(low):
+        return TOO_FEW_QUESTIONS.format(least)
+    return NO_SPREAD if high - low < 1e-12 else None
+
+
+def _mean(values: FloatArray) -> float | None:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else None
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,217 @@
+"""What stands beside the ranks: groups and criteria, spread, people against judges, cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from benchmark.leaderboard.methods.cells import CellTable
+from benchmark.leaderboard.methods.data import FloatArray, IntArray, Scored, judge_keys
+from benchmark.leaderboard.methods.options import PEOPLE, BoardOptions
+from benchmark.leaderboard.methods.ranks import JudgeRanking
+from benchmark.leaderboard.methods.resamples import bounds_of, question_means, resampled_means
+from benchmark.leaderboard.methods.summary import Row
+
+# Generation of the answer, and judging of the sheet: cost in millionths, time in seconds.
+OF_ANSWERS = ("answer_cost_micro", "answer_seconds")
+OF_SHEETS = ("cost_micro", "seconds")
+# [mean, n, low, high] of each; None where there is none.
+Means = list[list[Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """One system and scenario as people and one judge see the same answers.
+
+    ``people`` and ``value`` are means over the ``n`` answers that both scored.
+    """
+
+    judge: str
+    system: int
+    scenario: int
+    people: float
+    value: float
+    n: int
+
+
+def part_means(
+    scored: Scored,
+    table: CellTable,
+    rows: tuple[Row, ...],
+    rankings: tuple[JudgeRanking, ...],
+    options: BoardOptions,
+) -> dict[str, dict[str, Means]]:
+    """Judge → part → [mean, n, low, high] for each system, over what its row is over.
+
+    So the groups of a ranked system add up to its mean where all sheets are whole. ``n`` counts
+    answers with the part; mean and bounds are None where the row has none.
+    """
+    made = {}
+    for ranking in rankings:
+        own = {each.system: each for each in rows if each.judge == ranking.judge}
+        cells = [
+            (row, int(place))
+            for system, row in own.items()
+            for place in _places(table, scored.judges.index(ranking.judge), system, row)
+        ]
+        common = np.zeros(len(scored.questions), dtype=bool)
+        common[list(ranking.common)] = True
+        mask = scored.of_judge(ranking.judge)
+        made[ranking.judge] = {
+            part: _part(scored, table, mask, scored.parts[:, place], cells, common, options)
+            for place, part in enumerate(options.parts)
+        }
+    return made
+
+
+def _places(table: CellTable, judge: int, system: int, row: Row) -> IntArray:
+    """The cells that a row's mean is over."""
+    mine = np.flatnonzero((table.judge == judge) & (table.system == system))
+    return mine[[table.cells[int(place)].scenario in row.scenarios for place in mine]]
+
+
+def _part(
+    scored: Scored,
+    table: CellTable,
+    mask: NDArray[np.bool_],
+    points: FloatArray,
+    cells: list[tuple[Row, int]],
+    common: NDArray[np.bool_],
+    options: BoardOptions,
+) -> Means:
+    """One part of all systems of a judge; ``mask`` are the judge's rows."""
+    n_systems, n_scenarios = len(scored.systems), len(scored.scenarios)
+    column = np.full(n_systems * n_scenarios, -1, dtype=np.int64)
+    for at, (row, place) in enumerate(cells):
+        column[row.system * n_scenarios + table.scenario[place]] = at
+    key = column[scored.system * n_scenarios + scored.scenario]
+    is_common = np.zeros(n_systems, dtype=bool)
+    is_common[[row.system for row, _place in cells if row.is_common]] = True
+    used = mask & (key >= 0) & (~is_common[scored.system] | common[scored.question])
+    used &= ~np.isnan(points)
+    shape = (len(scored.questions), len(cells))
+    values = question_means(points[used], scored.question[used], key[used], shape)
+    resampled = resampled_means(values, options.n_resamples, options.seed)
+    counts = np.bincount(scored.system[used], minlength=n_systems)
+    made: Means = []
+    for system in range(n_systems):
+        own = [at for at, (row, _place) in enumerate(cells) if row.system == system]
+        if not own or np.isnan(values[:, own]).all(axis=0).any():
+            # Without the part in one of its cells the mean would be over other scenarios.
+            made.append([None, int(counts[system]), None, None])
+            continue
+        mean = float(np.nanmean(values[:, own], axis=0).mean())
+        low, high = bounds_of(resampled[:, own].mean(axis=1, keepdims=True), options.confidence)
+        made.append([mean, int(counts[system]), *_bounds(low[0], high[0])])
+    return made
+
+
+def scenario_profile(scored: Scored, options: BoardOptions) -> dict[str, Means]:
+    """Judge → [mean, n, low, high] for each scenario over all its answers (CompQA, figure 6)."""
+    made: dict[str, Means] = {}
+    n_scenarios, n_questions = len(scored.scenarios), len(scored.questions)
+    for judge in scored.judges:
+        mask = scored.of_judge(judge) & ~np.isnan(scored.value)
+        key = scored.question[mask] * n_scenarios + scored.scenario[mask]
+        size = n_questions * n_scenarios
+        total = np.bincount(key, weights=scored.value[mask], minlength=size)
+        count = np.bincount(key, minlength=size).astype(float)
+        sums = np.hstack([each.reshape(n_questions, n_scenarios) for each in (total, count)])
+        drawn = resampled_means(sums, options.n_resamples, options.seed)
+        tops, bottoms = drawn[:, :n_scenarios], drawn[:, n_scenarios:]
+        ratio = np.divide(tops, bottoms, out=np.full(tops.shape, np.nan), where=bottoms > 0)
+        low, high = bounds_of(ratio, options.confidence)
+        made[judge] = [
+            [float(sums[:, at].sum() / n), int(n), *_bounds(low[at], high[at])]
+            if n
+            else [None, 0, None, None]
+            for at, n in enumerate(sums[:, n_scenarios:].sum(axis=0))
+        ]
+    return made
+
+
+def _bounds(low: float, high: float) -> tuple[float | None, float | None]:
+    is_defined = not np.isnan(low) and high - low >= 1e-12
+    return (float(low), float(high)) if is_defined else (None, None)
+
+
+def distributions(scored: Scored, options: BoardOptions) -> dict[str, list[list[int]]]:
+    """Judge → for each system, answers with 0 to below 1 points, 1 to below 2, … maximum."""
+    bins = int(options.maximum) + 1
+    made = {}
+    for judge in scored.judges:
+        mask = scored.of_judge(judge) & ~np.isnan(scored.value)
+        point = np.clip(np.floor(scored.value[mask] + 1e-9), 0, bins - 1).astype(np.int64)
+        flat = np.bincount(
+            scored.system[mask] * bins + point, minlength=len(scored.systems) * bins
+        )
+        made[judge] = flat.reshape(len(scored.systems), bins).tolist()
+    return made
+
+
+def people_beside_judges(scored: Scored) -> tuple[Beside, ...]:
+    """Means of people and of each judge by system and scenario, over answers both scored."""
+    if PEOPLE not in scored.judges:
+        return ()
+    n = int(scored.answer.max(initial=-1)) + 1
+    human = np.full(n, np.nan)
+    rows = scored.of_judge(PEOPLE)
+    human[scored.answer[rows]] = scored.value[rows]
+    made: list[Beside] = []
+    for judge in scored.judges[1:]:
+        both = np.flatnonzero(
+            scored.of_judge(judge) & ~np.isnan(scored.value) & ~np.isnan(human[scored.answer])
+        )
+        made.extend(_beside(scored, judge, both, human))
+    return tuple(made)
+
+
+def _beside(scored: Scored, judge: str, rows: IntArray, human: FloatArray) -> list[Beside]:
+    keys = scored.system[rows] * len(scored.scenarios) + scored.scenario[rows]
+    found, cell, count = np.unique(keys, return_inverse=True, return_counts=True)
+    people = np.bincount(cell, weights=human[scored.answer[rows]], minlength=len(found))
+    values = np.bincount(cell, weights=scored.value[rows], minlength=len(found))
+    return [
+        Beside(
+            judge=judge,
+            system=int(key // len(scored.scenarios)),
+            scenario=scored.scenarios[int(key % len(scored.scenarios))],
+            people=float(people[place] / count[place]),
+            value=float(values[place] / count[place]),
+            n=int(count[place]),
+        )
+        for place, key in enumerate(found)
+    ]
+
+
+def costs(table: pd.DataFrame, scored: Scored) -> dict[str, Any]:
+    """Means of what the ledger knows: of writing answers by system, of scoring by judge.
+
+    Returns
+    -------
+    dict
+        ``systems``: [cost in millionths, seconds, n] of an answer for each system.
+        ``judges``: the same of a sheet for each judge. None and n 0 where nobody counted.
+    """
+    answers = table.drop_duplicates("answer_id")
+    by_judge = dict(iter(table.groupby(judge_keys(table), sort=False)))
+    by_system = dict(iter(answers.groupby("system_id", sort=False)))
+    return {
+        "systems": [_cost(by_system[each], OF_ANSWERS) for each in scored.systems],
+        "judges": {each: _cost(by_judge[each], OF_SHEETS) for each in scored.judges},
+    }
+
+
+def _cost(rows: pd.DataFrame, columns: tuple[str, str]) -> list[float | int | None]:
+    if not set(columns) <= set(rows.columns):
+        return [None, None, 0]
+    known = rows[rows[columns[1]].notna()]
+    if known.empty:
+        return [None, None, 0]
+    money = known[columns[0]].mean()
+    time = float(known[columns[1]].mean())
+    return [None if np.isnan(money) else float(money), time, len(known)]

@@ -1,0 +1,41 @@
+"""Snapshots: all counted sheets of a rubric with every figure computed from them."""
+
+from django.db import models
+
+from cqa_site.results.models import Snapshot, once
+
+from ..rubrics.models import RubricVersion
+
+
+class BoardSnapshot(Snapshot):
+    """Figures of a rubric (leaderboard, agreement) with the exact sheets behind them.
+
+    Numbers count within the study, over all rubrics; reports/rows.py describes
+    the rows.
+    """
+
+    study = models.ForeignKey(
+        "people.Study", models.CASCADE, related_name="board_snapshots", db_index=False
+    )
+    rubric = models.ForeignKey(RubricVersion, models.PROTECT, related_name="snapshots")
+
+    class Meta(Snapshot.Meta):
+        constraints = once("board", owner="study", subject=("study", "rubric"))
+
+
+class BoardSlice(models.Model):
+    """Figures of a part of a snapshot's sheets, made when somebody first asks for them."""
+
+    snapshot = models.ForeignKey(
+        BoardSnapshot, models.CASCADE, related_name="slices", db_index=False
+    )
+    # Canonical text of the filters, for example ``aspect=with&scenario=4``.
+    key = models.CharField(max_length=200)
+    marker = models.CharField(max_length=120, blank=True)
+    figures = models.JSONField(default=dict)
+    computed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["snapshot", "key"], name="board_slice_once")
+        ]

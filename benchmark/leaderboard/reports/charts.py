@@ -1,0 +1,184 @@
+"""The figures of a board as charts, each with its numbers in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from cqa_site.web.charts import drawing as charts
+from cqa_site.web.charts import scores as score_charts
+
+from .view import Board, board_rows, chosen_judge, judge_name
+
+Rows = list[dict[str, Any]]
+Recipe = dict[str, Any]
+LONGEST_NAME = 24
+MOST = 30
+
+
+def chart_spec(
+    board: Board, judge: str, recipe: Recipe, name: str, size: str = "wide"
+) -> charts.Spec:
+    """Vega-Lite specification of one chart; raises KeyError for an unknown one."""
+    return CHARTS[name][0](board, judge, recipe, size)
+
+
+def chart_alt(board: Board, judge: str, recipe: Recipe, name: str) -> str:
+    """What the chart shows, in numbers; empty where there is nothing to draw."""
+    rows = CHARTS[name][1](board, judge, recipe)
+    return "; ".join(CHARTS[name][2](row) for row in rows[: 4 * MOST])
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+
+
+def _named(board: Board, judge: str) -> list[dict[str, Any]]:
+    """The best rows under names that differ even where they are cut."""
+    rows = board_rows(board, judge)[:MOST]
+    seen: dict[str, int] = {}
+    for row in rows:
+        short = _short(row["name"])
+        seen[short] = seen.get(short, 0) + 1
+        row["short"] = short if seen[short] == 1 else f"{short} ({seen[short]})"
+    return rows
+
+
+def _scenario_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
+    return [
+        {"system": row["short"], "points": cell["mean"], "mark": str(cell["scenario"] or "–")}
+        for row in _named(board, judge)
+        for cell in row["cells"]
+        if cell and cell["mean"] is not None and not cell.get("is_thin")
+    ]
+
+
+def _scenarios(board: Board, judge: str, recipe: Recipe, size: str) -> charts.Spec:
+    return score_charts.marked_ranges(
+        _scenario_rows(board, judge, recipe),
+        x="points",
+        y="system",
+        text="mark",
+        title=[_("Mean points"), _("digit: scenario; –: none")],
+        highest=board["options"]["maximum"],
+        size=size,
+    )
+
+
+def _group_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
+    groups = [each for each in recipe["columns"] if each["kind"] == "group"]
+    marks = _marks([each["name"] for each in groups])
+    made = []
+    for row in _named(board, judge):
+        for group, mark in zip(groups, marks, strict=True):
+            mean = board["parts"][judge][group["key"]][row["place"]][0]
+            if mean is not None:
+                share = mean / group["maximum"]
+                made.append(
+                    {"system": row["short"], "share": share, "mark": mark, "group": group["name"]}
+                )
+    return made
+
+
+def _marks(names: list[str]) -> list[str]:
+    """A letter for each name: its first, or a number where two begin alike."""
+    letters = [name[:1].upper() for name in names]
+    is_clear = len(set(letters)) == len(letters)
+    return letters if is_clear else [str(at) for at in range(1, len(names) + 1)]
+
+
+def _groups(board: Board, judge: str, recipe: Recipe, size: str) -> charts.Spec:
+    rows = _group_rows(board, judge, recipe)
+    marks = {row["mark"]: row["group"] for row in rows}
+    legend = ", ".join(f"{mark} {name}" for mark, name in marks.items())
+    return score_charts.marked_ranges(
+        rows,
+        x="share",
+        y="system",
+        text="mark",
+        title=[_("Share of the group's points"), legend],
+        highest=1,
+        size=size,
+    )
+
+
+def _spread_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
+    """The first and the last system of the board."""
+    rows = [row for row in _named(board, judge) if row["row"]["n_answers"]]
+    ends = rows[:1] + rows[-1:] if len(rows) > 1 else rows
+    return [
+        {"points": str(at), "answers": n, "system": row["short"]}
+        for row in ends
+        for at, n in enumerate(board["distributions"][judge][row["place"]])
+    ]
+
+
+def _spread(board: Board, judge: str, recipe: Recipe, size: str) -> charts.Spec:
+    return score_charts.grouped_bars(
+        _spread_rows(board, judge, recipe),
+        x="points",
+        y="answers",
+        series="system",
+        titles=(_("Points"), _("Scored answers")),
+        size=size,
+    )
+
+
+def _beside_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
+    return [
+        {
+            "people": each["people"],
+            "judge": each["value"],
+            "name": _short(board["systems"][each["system"]]["name"])
+            + (f" {each['scenario']}" if each["scenario"] else ""),
+        }
+        for each in board["beside"]
+        if each["judge"] == judge
+    ]
+
+
+def _beside(board: Board, judge: str, recipe: Recipe, size: str) -> charts.Spec:
+    name = next(judge_name(each) for each in board["judges"] if each["key"] == judge)
+    return score_charts.beside(
+        _beside_rows(board, judge, recipe),
+        x="people",
+        y="judge",
+        text="name",
+        titles=(_("Mean points by people"), _("Mean points by %s") % _short(name)),
+        highest=board["options"]["maximum"],
+        size=size,
+    )
+
+
+def has_chart(board: Board, judge: str, recipe: Recipe, name: str) -> bool:
+    """Whether there is anything to draw."""
+    is_known = judge and chosen_judge(board, judge) == judge
+    return bool(is_known and name in CHARTS and CHARTS[name][1](board, judge, recipe))
+
+
+Draw = Callable[[Board, str, Recipe, str], charts.Spec]
+Read = Callable[[Board, str, Recipe], Rows]
+CHARTS: dict[str, tuple[Draw, Read, Callable[[dict[str, Any]], str]]] = {
+    "scenarios": (
+        _scenarios,
+        _scenario_rows,
+        lambda row: f"{row['system']} {row['mark']}: {row['points']:.2f}",
+    ),
+    "groups": (
+        _groups,
+        _group_rows,
+        lambda row: f"{row['system']}, {row['group']}: {100 * row['share']:.0f} %",
+    ),
+    "distributions": (
+        _spread,
+        _spread_rows,
+        lambda row: f"{row['system']}, {row['points']}: {row['answers']}",
+    ),
+    "beside": (
+        _beside,
+        _beside_rows,
+        lambda row: f"{row['name']}: {row['people']:.2f} / {row['judge']:.2f}",
+    ),
+}

@@ -1,0 +1,136 @@
+"""Two systems of a board against each other, question by question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from cqa_site.web.charts import drawing as charts
+from cqa_site.web.charts import scores as score_charts
+from cqa_site.web.tables import TableData
+
+from .view import Board, ranking_of, version_of
+
+COLUMNS = ("mean", "low", "high", "p", "p_holm", "detectable")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """First minus second in points; ``rows`` are the common questions, largest first."""
+
+    first: str
+    second: str
+    figures: dict[str, float]
+    rows: list[dict[str, Any]]
+    halving: int | None
+    wins: int
+    losses: int
+    means: tuple[float, float] | None = None
+
+    @property
+    def is_separable(self) -> bool:
+        """Whether the two can be told apart at the board's level."""
+        return bool(self.figures["p_holm"] < 0.05)
+
+    @property
+    def ties(self) -> int:
+        """Questions on which both have the same points."""
+        return len(self.rows) - self.wins - self.losses
+
+
+def pair_of(board: Board, judge: str, one: int, other: int) -> Pair | None:
+    """The paired difference of two ranked systems, the better one first; None without ranks."""
+    import numpy as np
+
+    from cqa_site.stats.ranks.paired_differences import halving_n
+
+    pairs = ranking_of(board, judge)["pairs"]
+    place = _place(pairs, one, other)
+    if place is None:
+        return None
+    first, second = pairs["first"][place], pairs["second"][place]
+    scores = board["scores"][judge]
+    at, against = scores["systems"].index(first), scores["systems"].index(second)
+    rows = [
+        {**board["questions"][question], "first": row[at], "second": row[against]}
+        for question, row in zip(scores["questions"], scores["values"], strict=True)
+    ]
+    for row in rows:
+        row["difference"] = round(row["first"] - row["second"], 4)
+    rows.sort(key=lambda row: (-row["difference"], row["id"]))
+    differences = np.array([row["difference"] for row in rows])
+    return Pair(
+        first=board["systems"][first]["name"],
+        second=board["systems"][second]["name"],
+        figures={name: pairs[name][place] for name in COLUMNS},
+        rows=rows,
+        halving=halving_n(differences),
+        wins=int((differences > 0).sum()),
+        losses=int((differences < 0).sum()),
+        means=_board_means(board, judge, first, second),
+    )
+
+
+def _board_means(board: Board, judge: str, first: int, second: int) -> tuple[float, float] | None:
+    """The two means of the leaderboard; version 1 had others than those of the difference."""
+    if version_of(board) == 1:
+        return None
+    means = {row["system"]: row["mean"] for row in board["rows"] if row["judge"] == judge}
+    return means[first], means[second]
+
+
+def _place(pairs: dict[str, list[Any]], one: int, other: int) -> int | None:
+    both = {one, other}
+    for place, found in enumerate(zip(pairs["first"], pairs["second"], strict=True)):
+        if set(found) == both:
+            return place
+    return None
+
+
+def pair_table(pair: Pair, caption: str) -> TableData:
+    """Every common question with both points."""
+    columns = [_("Object 1"), _("Object 2"), _("Aspect"), pair.first, pair.second]
+    return TableData(
+        [*columns, _("Difference")],
+        [
+            [
+                row["object1"],
+                row["object2"],
+                row["aspect"],
+                float(row["first"]),
+                float(row["second"]),
+                float(row["difference"]),
+            ]
+            for row in pair.rows
+        ],
+        caption=caption,
+        note=_("Mean points over the compared scenarios of each common question."),
+        name="board-pair",
+    )
+
+
+def pair_chart(pair: Pair, size: str) -> charts.Spec:
+    """Differences of all common questions in order of size."""
+    rows = [{"at": at, "difference": row["difference"]} for at, row in enumerate(pair.rows)]
+    titles = (
+        _("%d common questions, largest difference first") % len(rows),
+        _("Points more for %s") % pair.first[:40],
+    )
+    return score_charts.sorted_bars(rows, x="at", y="difference", titles=titles, size=size)
+
+
+def pair_alt(pair: Pair) -> str:
+    """The chart in words."""
+    return _(
+        "%(first)s has more points on %(wins)d of %(n)d questions, %(second)s on %(losses)d, and "
+        "both the same on %(ties)d."
+    ) % {
+        "first": pair.first,
+        "second": pair.second,
+        "wins": pair.wins,
+        "losses": pair.losses,
+        "ties": pair.ties,
+        "n": len(pair.rows),
+    }

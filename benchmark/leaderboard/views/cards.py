@@ -1,0 +1,141 @@
+"""What the templates of a board need: rows, cards, and why a column is hidden."""
+
+from dataclasses import replace
+from typing import Any
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from benchmark.leaderboard.reports.charts import CHARTS, chart_alt, has_chart
+from benchmark.leaderboard.reports.paper import RECIPE, has_paper
+from benchmark.leaderboard.reports.tables import TABLES, board_table_of
+from benchmark.leaderboard.reports.view import conditions_of, ranking_of, version_of
+from benchmark.leaderboard.reports.warnings import first_version
+from benchmark.views.board_face import leaderboard, paper_board
+from cqa_site.results.boards import Board, bounds_of
+from cqa_site.results.figures import Figure, PageTable, links
+from cqa_site.web.tables import TableData, text_of
+
+from .shown import Shown
+
+# Cards below the leaderboard; the others are files only.
+CARDS = (
+    "thin",
+    "conditions",
+    "scenarios",
+    "groups",
+    "criteria",
+    "distributions",
+    "beside",
+    "judges",
+)
+
+
+PAPER_CARDS = ("paper-cells",)
+NO_TABLE = PageTable((), ())
+
+
+def board_context(shown: Shown) -> dict[str, Any]:
+    """What the templates of a board need."""
+    if shown.snapshot is None or shown.board is None:
+        return {"shown": shown, "snapshot": shown.snapshot}
+    board, judge = shown.board, shown.judge
+    return {
+        "shown": shown,
+        "snapshot": shown.snapshot,
+        "board": board,
+        "has_paper": has_paper(board),
+        "n_several": len(conditions_of(board)),
+        "first_version": first_version() if version_of(board) == 1 else "",
+        "ranking": ranking_of(board, judge) if judge else None,
+        "chosen": next((each for each in board["judges"] if each["key"] == judge), None),
+        "main": _main(shown),
+        "leaderboard": _leaderboard(shown, board) if judge else None,
+        "cards": board_cards(shown) if judge else [],
+        "why_not_calibrated": _why_not_calibrated(board, judge),
+    }
+
+
+def _why_not_calibrated(board: dict[str, Any], judge: str) -> str:
+    """Why the calibrated column of a model judge is hidden; empty where it is shown."""
+    own = [each for each in board["calibrated"] if each["judge"] == judge]
+    if not own or any(each["mean"] is not None for each in own):
+        return ""
+    return board["why_not_calibrated"] or own[0]["reason"] or ""
+
+
+def board_cards(shown: Shown) -> list[Figure]:
+    """The figures below the leaderboard, in the order of the page."""
+    board, judge, recipe = shown.board, shown.judge, shown.snapshot.recipe
+    made = []
+    has_several = bool(conditions_of(board))
+    for slug in PAPER_CARDS if shown.is_paper else CARDS:
+        if slug == "conditions" and not has_several:
+            continue
+        table = board_table_of(shown.snapshot, board, judge, shown.filters, slug)
+        is_drawn = slug in CHARTS and has_chart(board, judge, recipe, slug)
+        alt = chart_alt(board, judge, recipe, slug) if is_drawn else ""
+        if table.rows:
+            made.append(_figure(shown, slug, _joined(table), alt))
+    return made
+
+
+def _main(shown: Shown) -> Figure:
+    """The leaderboard itself; pages show its rows with more than its table has."""
+    if shown.is_paper:
+        found = _figure(shown, "paper", NO_TABLE)
+        return replace(found, title=TABLES["board"].title, recipe=RECIPE)
+    found = _figure(shown, "board", NO_TABLE)
+    if shown.is_public:
+        return found
+    tables = {"cells": _("cells (CSV)"), "pairs": _("pairs (CSV)")}
+    files = found.files
+    more = [
+        each
+        for slug, words in tables.items()
+        for each in links(files.tables, [*files.ids, slug], {"csv": words}, files.query)
+    ]
+    rows = reverse("board_file", args=[*files.ids, "rows.csv"])
+    return replace(found, more=[*more, (_("sheets behind it (CSV)"), rows)])
+
+
+def _figure(shown: Shown, slug: str, table: PageTable, alt: str = "") -> Figure:
+    entry = TABLES[slug]
+    return Figure(
+        slug=slug,
+        anchor=f"board-{slug}",
+        title=entry.title,
+        recipe=entry.recipe,
+        table=table,
+        alt=alt,
+        files=shown.files,
+    )
+
+
+def _leaderboard(shown: Shown, board: dict[str, Any]) -> Board:
+    face = paper_board if shown.is_paper else leaderboard
+    return face(board, shown.judge, is_ticked=not shown.is_public)
+
+
+def _joined(table: TableData) -> PageTable:
+    """Columns of a value and its bounds as one."""
+    low, high = _("low"), _("high")
+    places = [at for at, name in enumerate(table.columns) if name not in (low, high)]
+    bounded = [table.columns[at + 1 : at + 3] == [low, high] for at in places]
+    pairs = list(zip(places, bounded, strict=True))
+    return PageTable(
+        columns=[table.columns[at] for at in places],
+        rows=[
+            [_with_interval(row[at : at + 3]) if is_one else row[at] for at, is_one in pairs]
+            for row in table.rows
+        ],
+        numeric=[table.numeric[at] for at in places],
+        caption=table.caption,
+    )
+
+
+def _with_interval(cells: list[Any]) -> str:
+    value, low, high = cells
+    if value is None or low is None:
+        return text_of(value)
+    return f"{text_of(value, 2)} {bounds_of(low, high)}"

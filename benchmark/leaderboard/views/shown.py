@@ -1,0 +1,180 @@
+"""What a page of a board shows: snapshot, filters, judge, figures, and whether newer ones come."""
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl
+
+from django.db.models import QuerySet
+from django.db.models.fields.json import KeyTransform
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+
+from benchmark.leaderboard.actions import boards_of, find_slice, is_due, latest_job, request_board
+from benchmark.leaderboard.models import BoardSnapshot
+from benchmark.leaderboard.reports.filters import Filters
+from benchmark.leaderboard.reports.markers import board_marker
+from benchmark.leaderboard.reports.paper import has_paper
+from benchmark.leaderboard.reports.view import chosen_judge
+from benchmark.rubrics.models import RubricVersion
+from cqa_site.people.models import Study
+from cqa_site.results.figures import Files
+from cqa_site.runs.models import Job
+from cqa_site.web.strict_query import id_from
+
+# The other recipe of a board, as an address names it.
+PAPER = "paper"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A snapshot as somebody asked for it.
+
+    ``board`` is None while the figures of these filters are being computed. ``of_rows`` is the
+    hash of older rows from which they are, until newer ones are there; else empty.
+    """
+
+    snapshot: BoardSnapshot | None
+    filters: Filters
+    judge: str = ""
+    board: dict[str, Any] | None = None
+    job: Job | None = None
+    is_stale: bool = False
+    is_live: bool = False
+    of_rows: str = ""
+    is_paper: bool = False
+    is_public: bool = False
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether the figures cannot be computed, and why is in ``job.error``."""
+        return self.is_stale and self.job is not None and self.job.state == Job.State.FAILED
+
+    @property
+    def is_polling(self) -> bool:
+        """Whether the page asks again by itself."""
+        return (self.is_live or self.is_stale) and not self.is_failed
+
+    @property
+    def version(self) -> str:
+        """Changes whenever the fragment would look different."""
+        state = "failed" if self.is_failed else "stale" if self.is_stale else "fresh"
+        if self.snapshot is None:
+            return f"none-{state}"
+        kind = "board" if self.board else "waiting"
+        frozen = "frozen" if self.snapshot.is_frozen else "live"
+        recipe = f"-{PAPER}" if self.is_paper else ""
+        return f"{self.digest}-{kind}-{frozen}-{state}{recipe}"
+
+    @property
+    def digest(self) -> str:
+        """Short name of exactly these figures."""
+        if self.snapshot is None:
+            return ""
+        newest: str = self.snapshot.recipe["figures_sha256"][:12]
+        return f"{newest}-{self.of_rows[:12]}" if self.of_rows else newest
+
+    @property
+    def place(self) -> int:
+        """The judge's place among the judges: public pages name nobody's key."""
+        keys = [each["key"] for each in self.board["judges"]] if self.board else []
+        return keys.index(self.judge) if self.judge in keys else 0
+
+    @property
+    def hidden(self) -> list[tuple[str, str]]:
+        """The choice as fields of a form."""
+        recipe = [("recipe", PAPER)] if self.is_paper else []
+        return [*parse_qsl(self.filters.key), ("judge", self.judge), *recipe]
+
+    @property
+    def files(self) -> Files:
+        """Where its figures go away: of a public page without the study's or anybody's key."""
+        if self.is_public:
+            paper = f"&recipe={PAPER}" if self.is_paper else ""
+            return Files(
+                tables="public_board_table",
+                charts="public_board_chart",
+                ids=(self.snapshot.public_token,),
+                query=f"judge={self.place}{paper}",
+                version=self.digest,
+            )
+        return Files(
+            tables="board_table",
+            charts="board_chart",
+            ids=(self.snapshot.study.public_id, self.snapshot.number),
+            query=self.query,
+            version=self.digest,
+        )
+
+    @property
+    def query(self) -> str:
+        """The choice as the end of an address."""
+        parts = [self.filters.key, f"judge={self.judge}" if self.judge else ""]
+        parts += [f"recipe={PAPER}"] if self.is_paper else []
+        return "&".join(part for part in parts if part)
+
+
+def with_board(rows: QuerySet) -> QuerySet:
+    """Snapshots with their leaderboard as ``board``; rows and other figures stay behind."""
+    return rows.defer("rows", "figures").annotate(board=KeyTransform("board", "figures"))
+
+
+def board_or_404(study: Study, number: int) -> BoardSnapshot:
+    """One snapshot of the study that has figures."""
+    rows = with_board(study.board_snapshots.filter(computed_at__isnull=False))
+    snapshot = get_object_or_404(rows.select_related("rubric", "frozen_by"), number=number)
+    snapshot.study = study
+    return snapshot
+
+
+def rubric_of(study: Study, request: HttpRequest) -> tuple[RubricVersion | None, list]:
+    """The rubric asked for, or the newest with sheets; and all that have some."""
+    known = boards_of(study)
+    wanted = request.GET.get("rubric", "")
+    if not wanted:
+        return (known[0] if known else None), known
+    found = next((each for each in known if each.public_id == id_from(wanted)), None)
+    if found is None:
+        raise Http404
+    return found, known
+
+
+def live_board(request: HttpRequest, study: Study, rubric: RubricVersion) -> Shown:
+    """The newest snapshot; asks for a new one where sheets moved on."""
+    rows = rubric.snapshots.filter(computed_at__isnull=False).select_related("frozen_by")
+    snapshot = with_board(rows).first()
+    is_stale = snapshot is None or snapshot.marker != board_marker(rubric)
+    job = latest_job(rubric) if is_stale else None
+    if is_stale and is_due(job):
+        job = request_board(study=study, rubric=rubric, actor=request.user) or job
+    if snapshot is None:
+        return Shown(None, Filters(), job=job, is_stale=True, is_live=True)
+    snapshot.study, snapshot.rubric = study, rubric
+    return shown_board(request, snapshot, is_live=True, is_stale=is_stale, job=job)
+
+
+def shown_board(
+    request: HttpRequest,
+    snapshot: BoardSnapshot,
+    *,
+    is_live: bool = False,
+    is_stale: bool = False,
+    job: Job | None = None,
+) -> Shown:
+    """A snapshot as the address asks for it; a slice that is not there yet is asked for."""
+    filters = Filters.from_query(request.GET, snapshot.recipe)
+    board: dict[str, Any] | None = snapshot.board
+    of_rows = ""
+    if filters.key:
+        found, slice_job = find_slice(snapshot, filters, request.user)
+        board = found.figures if found else None
+        if slice_job is not None:
+            is_stale, of_rows, job = True, found.marker if found else "", slice_job
+    judge = chosen_judge(board, request.GET.get("judge", "")) if board else ""
+    is_paper = wants_paper(request, board)
+    return Shown(snapshot, filters, judge, board, job, is_stale, is_live, of_rows, is_paper)
+
+
+def wants_paper(request: HttpRequest, board: dict[str, Any] | None) -> bool:
+    """Whether the address asks for the paper's recipe, and the board has it."""
+    is_asked = request.GET.get("recipe") == PAPER
+    return is_asked and (board is None or has_paper(board))

@@ -1,0 +1,175 @@
+"""The figures of the CompQA paper from score sheets, whether of its release or of a study.
+
+Sheets are rows as `leaderboard.methods.recipes` has them, with totals, ``position`` (which
+answer of its system and scenario it is) and ``has_aspect``; the rater `PEOPLE` is everybody who
+scores by hand, all others are judges.
+"""
+
+from collections.abc import Iterable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmark.imports.methods.own_sheets import OwnSheets, shared_sheets
+from benchmark.leaderboard.methods import recipes
+from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.methods.rubric import Rubric
+from cqa_site.reproduction.figures import Key, Measured
+from cqa_site.stats.bland_altman import bland_altman
+from cqa_site.stats.correlation import correlation
+from cqa_site.stats.reliability.shuffled import concatenated_alpha, shuffled_baseline
+
+from .names import (
+    ALPHA,
+    FINALLY,
+    PEARSON,
+    PEOPLE,
+    SEPARATELY,
+    SPEARMAN,
+    agreement_name,
+    aspect_name,
+    cell_name,
+    scenario_name,
+)
+
+Values = dict[Key, Measured]
+N_SHUFFLES = 50
+PLACE = ["system", "scenario", "position"]
+TWO_PEOPLE = "section 3"
+
+
+def sheet_values(sheets: pd.DataFrame, rubric: Rubric = COMPQA) -> Values:
+    """Tables 2 to 5, and figures 6 and 7, of all raters there are."""
+    return score_values(sheets, rubric) | agreement_values(sheets, rubric)
+
+
+def score_values(sheets: pd.DataFrame, rubric: Rubric) -> Values:
+    """Tables 3 to 5, and figures 6 and 7: how high each rater scored what."""
+    return {
+        **leaderboard_values(sheets),
+        **aspect_values(sheets),
+        **scenario_values(sheets, rubric),
+    }
+
+
+def leaderboard_values(sheets: pd.DataFrame) -> Values:
+    """Table 5, every cell with its sample sd, and table 3, mean of cell means ± mean of sds."""
+    cells = recipes.cell_scores(sheets)
+    rows = recipes.system_scores(cells)
+    return {
+        **{("table 5", cell_name(*at)): each for at, each in _pairs(cells)},
+        **{("table 3", cell_name(*at)): each for at, each in _pairs(rows)},
+    }
+
+
+def aspect_values(sheets: pd.DataFrame) -> Values:
+    """Table 4: scores with and without an aspect, over cells, and over answers."""
+    cells = recipes.aspect_scores(sheets, sheets["has_aspect"])
+    answers = recipes.aspect_scores(sheets, sheets["has_aspect"], over="answers")
+    return {
+        **{("table 4", aspect_name(*at)): each for at, each in _pairs(cells)},
+        **{
+            ("table 4", f"{aspect_name(*at)}, each answer once"): each
+            for at, each in _pairs(answers)
+        },
+    }
+
+
+def scenario_values(sheets: pd.DataFrame, rubric: Rubric = COMPQA) -> Values:
+    """Figures 6 and 7: means of each scenario over all answers, of totals and of groups."""
+    if not sheets["scenario"].isin(range(1, 5)).any():
+        return {}
+    found: Values = {}
+    for (rater, scenario), each in recipes.scenario_scores(sheets).iterrows():
+        mean = Measured((each["mean"],), int(each["n"]))
+        found["figure 6", scenario_name(rater, scenario, "total")] = mean
+    for (group, rater, scenario), each in recipes.group_scores(sheets, rubric).iterrows():
+        mean = Measured((each["mean"],), int(each["n"]))
+        found["figure 7", scenario_name(rater, scenario, group)] = mean
+    return found
+
+
+def agreement_values(sheets: pd.DataFrame, rubric: Rubric = COMPQA) -> Values:
+    """Table 2: each judge and people on the answers that both scored."""
+    found: Values = {}
+    people = sheets[sheets["rater"] == PEOPLE].dropna(subset="total")
+    for judge in sheets["rater"].unique():
+        if judge == PEOPLE or people.empty:
+            continue
+        scored = sheets[sheets["rater"] == judge].dropna(subset="total")
+        both = people.merge(scored, on=PLACE, suffixes=("_people", "_judge"))
+        if len(both) > 1:
+            found |= _agreement(str(judge), both, list(rubric.keys))
+    return found
+
+
+def people_values(own: Iterable[OwnSheets], *, is_sound: bool) -> Values:
+    """Section 3: how far two people agree on the answers that both scored.
+
+    The paper's recipe takes an empty cell for 0 in a total and passes over it among the single
+    scores; the sound one leaves out answers with a sheet that is incomplete or off the scale.
+    """
+    found: Values = {}
+    for first, second in combinations(own, 2):
+        one, other, is_whole = shared_sheets(first, second)
+        if is_sound:
+            one, other = one[is_whole], other[is_whole]
+        if len(one) > 1:
+            found |= _two_people(one, other)
+    return found
+
+
+def _two_people(one: pd.DataFrame, other: pd.DataFrame) -> Values:
+    n = len(one)
+    columns = list(one.columns)
+    single = [concatenated_alpha(one[key].to_numpy(), other[key].to_numpy()) for key in columns]
+    numbers: dict[str, float] = {
+        "answers scored by both": n,
+        "two annotators, total: alpha": concatenated_alpha(_total(one), _total(other)),
+        "two annotators, all scores: alpha": concatenated_alpha(one.to_numpy(), other.to_numpy()),
+        "two annotators, mean of the alphas of the criteria": float(np.nanmean(single)),
+    }
+    return {(TWO_PEOPLE, cell): Measured((number,), n) for cell, number in numbers.items()}
+
+
+def _total(points: pd.DataFrame) -> np.ndarray:
+    return points.fillna(0).sum(axis=1).to_numpy()
+
+
+def _agreement(judge: str, both: pd.DataFrame, keys: list[str]) -> Values:
+    """Totals, and all scores put end to end beside what they come to with sheets shuffled."""
+    totals = both["total_people"].to_numpy(), both["total_judge"].to_numpy()
+    scores = tuple(
+        both[[f"{key}_{side}" for key in keys]].to_numpy(dtype=float)
+        for side in ("people", "judge")
+    )
+    alpha = shuffled_baseline(concatenated_alpha, *scores, n_repeats=N_SHUFFLES)
+    # One cluster: an interval over scores of one sheet would say nothing.
+    ends = [np.ravel(each) for each in scores]
+    one = [0] * len(ends[0])
+    numbers: dict[tuple[str, str], Any] = {
+        (SEPARATELY, ALPHA): alpha.observed,
+        (SEPARATELY, SPEARMAN): correlation(*ends, one, kind="spearman").value,
+        (SEPARATELY, PEARSON): correlation(*ends, one).value,
+        (SEPARATELY, "alpha with the answers shuffled"): alpha.mean,
+        (FINALLY, ALPHA): concatenated_alpha(*totals),
+        (FINALLY, SPEARMAN): correlation(*totals, kind="spearman").value,
+        (FINALLY, PEARSON): correlation(*totals).value,
+        (FINALLY, "mean of judge − people, points"): bland_altman(*totals[::-1]).bias.value,
+    }
+    return {
+        ("table 2", agreement_name(judge, *which)): Measured((number,), len(both))
+        for which, number in numbers.items()
+        if number is not None
+    }
+
+
+def _pairs(scores: pd.DataFrame) -> list[tuple[Any, Measured]]:
+    """Mean and sd of each row of a table of scores; rows without any value are left out."""
+    return [
+        (at, Measured((each["mean"], each["sd"]), int(each["n"]), "±"))
+        for at, each in scores.iterrows()
+        if each["n"]
+    ]

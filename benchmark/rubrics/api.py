@@ -1,0 +1,113 @@
+"""Versions of rubrics: read, and keep a new one."""
+
+import uuid
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.response import Response
+
+from benchmark.rubrics.actions import save_rubric
+from benchmark.rubrics.methods.as_json import rubric_from_dict
+from benchmark.rubrics.methods.rubric import RubricError
+from benchmark.rubrics.models import RubricVersion
+from benchmark.scoring.reports.rubric_use import versions_with_counts
+from cqa_site.api.inputs import Input
+from cqa_site.api.requests import Request
+from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.api.views import StudyViews
+from cqa_site.web.rest.problems import invalid_on
+
+
+class RubricSerializer(ReadSerializer):
+    """One frozen version, and what uses it."""
+
+    derived_from = public_id("derived_from", allow_null=True, default=None)
+    maximum = serializers.IntegerField(source="content.maximum")
+    criteria = serializers.SerializerMethodField(help_text="How many.")
+    sheets = serializers.IntegerField(source="n_sheets")
+    rounds = serializers.IntegerField(source="n_rounds")
+    runs = serializers.IntegerField(source="n_runs")
+
+    class Meta:
+        model = RubricVersion
+        fields = [
+            "id",
+            "name",
+            "number",
+            "sha256",
+            "maximum",
+            "criteria",
+            "derived_from",
+            "sheets",
+            "rounds",
+            "runs",
+            "created_at",
+        ]
+
+    def get_criteria(self, version: RubricVersion) -> int:
+        """How many criteria it has."""
+        return len(version.content["criteria"])
+
+
+class RubricTextSerializer(RubricSerializer):
+    """One version with its whole text."""
+
+    content = serializers.DictField(read_only=True)
+
+    class Meta(RubricSerializer.Meta):
+        fields = [*RubricSerializer.Meta.fields, "content"]
+
+
+class RubricInput(Input):
+    """A rubric as a version's ``content`` has it; the same text again is the same version."""
+
+    content = serializers.DictField()
+    derived_from = serializers.UUIDField(required=False, allow_null=True, default=None)
+
+
+class RubricFilter(filters.FilterSet):
+    """Versions of one name, or with one text."""
+
+    name = filters.CharFilter(max_length=80)
+    sha256 = filters.CharFilter(max_length=64)
+
+
+class RubricViews(StudyViews):
+    """Versions of the study's rubrics."""
+
+    queryset = RubricVersion.objects.none()
+    serializer_class = RubricSerializer
+    filterset_class = RubricFilter
+
+    def rows(self) -> QuerySet[RubricVersion]:
+        """By name, newest first."""
+        return versions_with_counts(self.study)
+
+    @extend_schema(responses=RubricTextSerializer)
+    def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """One version with its text."""
+        return self._shown(public_id)
+
+    @extend_schema(request=RubricInput, responses={201: RubricTextSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Keep a rubric as the next version of its name."""
+        given = self.read(RubricInput)
+        with invalid_on("content", RubricError):
+            rubric = rubric_from_dict(given["content"])
+        base = None
+        if given["derived_from"] is not None:
+            base = self.study.rubric_versions.filter(public_id=given["derived_from"]).first()
+            if base is None:
+                raise serializers.ValidationError({"derived_from": ["There is no such version."]})
+        version = save_rubric(
+            study=self.study, rubric=rubric, actor=request.user, derived_from=base
+        )
+        return self._shown(version.public_id, 201)
+
+    def _shown(self, public_id: uuid.UUID, status: int = 200) -> Response:
+        version = get_object_or_404(self.get_queryset(), public_id=public_id)
+        return Response(RubricTextSerializer(version).data, status=status)

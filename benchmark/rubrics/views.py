@@ -1,0 +1,156 @@
+"""Versions of rubrics: read, compare, take as JSON, make a new one on screen."""
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from benchmark.rubrics.actions import save_rubric
+from benchmark.rubrics.forms.cells import cell_of, criterion_rows, group_rows, shown_errors
+from benchmark.rubrics.forms.drafts import HINT_NAMES, MOST_GROUPS
+from benchmark.rubrics.forms.rubrics import RubricFileForm, draft_of, read_draft
+from benchmark.rubrics.methods.as_text import rubric_text
+from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.methods.rubric import MOST_CRITERIA, Rubric
+from benchmark.rubrics.models import RubricVersion
+from benchmark.scoring.reports.rubric_use import use_of, versions_with_counts
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.models import Rater, Study
+from cqa_site.runs.text_diff import compare_texts
+from cqa_site.web.strict_query import id_from
+
+PER_PAGE = 50
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def rubrics(request: StudyRequest, study: Study) -> HttpResponse:
+    """List the versions with what uses them."""
+    return _list_page(request, study, RubricFileForm())
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def rubric_upload(request: StudyRequest, study: Study) -> HttpResponse:
+    """Keep a rubric from a JSON file as the next version of its name."""
+    form = RubricFileForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _list_page(request, study, form, status=422)
+    return _save(request, study, form.cleaned_data["file"])
+
+
+def _list_page(
+    request: StudyRequest, study: Study, form: RubricFileForm, status: int = 200
+) -> HttpResponse:
+    page = Paginator(versions_with_counts(study), PER_PAGE).get_page(request.GET.get("page"))
+    context = {"study": study, "section": "scores", "page": page, "form": form}
+    return render(request, "benchmark/rubrics.html", context, status=status)
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def rubric(request: StudyRequest, study: Study, rubric_id: uuid.UUID) -> HttpResponse:
+    """Show one version as raters see it, where it is used, and what changed."""
+    version = get_object_or_404(
+        study.rubric_versions.select_related("derived_from", "created_by"), public_id=rubric_id
+    )
+    content = version.rubric
+    before = version.derived_from
+    context = {
+        "study": study,
+        "section": "scores",
+        "version": version,
+        "content": content,
+        "groups": [(group, content.of_group(group.key)) for group in content.groups],
+        "hints": HINT_NAMES,
+        "before": before,
+        "lines": before and compare_texts(rubric_text(before.rubric), rubric_text(content)),
+        **_shown_use(version),
+    }
+    return render(request, "benchmark/rubric.html", context)
+
+
+def _shown_use(version: RubricVersion) -> dict[str, Any]:
+    found = use_of(version)
+    kinds = dict(Rater.Kind.choices)
+    return found | {"sheets": [(kinds[kind], number) for kind, number in found["sheets"].items()]}
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def rubric_json(request: StudyRequest, study: Study, rubric_id: uuid.UUID) -> HttpResponse:
+    """One version as a file that can be uploaded again."""
+    version = get_object_or_404(study.rubric_versions, public_id=rubric_id)
+    options = {"ensure_ascii": False, "indent": 2}
+    response = JsonResponse(version.content, json_dumps_params=options)
+    name = f"{slugify(version.name) or 'rubric'}-v{version.number}.json"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    response["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+@study_page(*RESEARCHERS)
+def rubric_new(request: StudyRequest, study: Study) -> HttpResponse:
+    """Write a version, starting from another; buttons change the form, saving checks it."""
+    base = _base(request, study)
+    status = 200
+    if request.method == "POST":
+        draft = read_draft(request.POST)
+        do = request.POST.get("do", "save")
+        if do == "save":
+            made = draft.rubric()
+            if made is not None:
+                return _save(request, study, made, base)
+            status = 422
+        else:
+            draft.change(do)
+    else:
+        draft = draft_of(base.rubric if base else COMPQA)
+    context = {
+        "study": study,
+        "section": "scores",
+        "base": base,
+        "draft": draft,
+        "errors": shown_errors(draft),
+        "name": cell_of(draft, "name", draft.name),
+        "groups": group_rows(draft),
+        "criteria": criterion_rows(draft),
+        "hints": HINT_NAMES,
+        "may_add_group": len(draft.groups) < MOST_GROUPS,
+        "may_add_criterion": len(draft.criteria) < MOST_CRITERIA,
+    }
+    return render(request, "benchmark/rubric_form.html", context, status=status)
+
+
+def _base(request: StudyRequest, study: Study) -> RubricVersion | None:
+    """The version named in the address; None for our own text. Raises Http404."""
+    asked = request.GET.get("from", "")
+    if not asked:
+        return None
+    return get_object_or_404(study.rubric_versions, public_id=id_from(asked))
+
+
+def _save(
+    request: StudyRequest, study: Study, made: Rubric, base: RubricVersion | None = None
+) -> HttpResponse:
+    newest = study.rubric_versions.order_by("-pk").values_list("pk", flat=True).first() or 0
+    version = save_rubric(study=study, rubric=made, actor=request.user, derived_from=base)
+    if version.pk <= newest:
+        messages.info(request, _("This very text is here already: it is this version."))
+    return redirect("rubric", study.public_id, version.public_id)
+
+
+urlpatterns = [
+    path("rubrics/", rubrics, name="rubrics"),
+    path("rubrics/new/", rubric_new, name="rubric_new"),
+    path("rubrics/upload/", rubric_upload, name="rubric_upload"),
+    path("rubrics/<uuid:rubric_id>/", rubric, name="rubric"),
+    path("rubrics/<uuid:rubric_id>/json/", rubric_json, name="rubric_json"),
+]

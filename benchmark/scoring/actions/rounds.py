@@ -1,0 +1,183 @@
+"""Planning scoring rounds: draw the answers, choose examples."""
+
+import uuid
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.utils.translation import gettext as _
+
+from annotation.answers.models.answers import Answer, System
+from annotation.answers.reports.conditions import ALL, names_of, under, without_superseded
+from benchmark.rubrics.models import RubricVersion
+from benchmark.scoring.methods.drawing import draw_answers
+from benchmark.scoring.models.rounds import ScoringItem, ScoringRound
+from cqa_site.people.models import Study, User
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.opening import locked_round
+from cqa_site.rounds.slots import CHUNK
+
+# A rater's order is made of all answers that are left; more would make serving slow.
+MOST_ANSWERS = 10_000
+WITH, WITHOUT = "with", "without"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Everything that decides which answers are scored, and how."""
+
+    name: str
+    rubric: RubricVersion
+    seed: int
+    instructions: str = ""
+    systems: tuple[System, ...] = ()
+    scenarios: tuple[int, ...] = ()
+    # Public ids or `ALL`; without any only plain ones.
+    conditions: tuple[str, ...] = ()
+    aspect: str = ""
+    choice: int | None = None
+    leave_out_used: bool = False
+    # None takes every answer that matches.
+    size: int | None = None
+    is_balanced: bool = True
+    overlap_share: float = 0.2
+    overlap_raters: int = 2
+    repeat_share: float = 0.0
+    shows_hints: bool = True
+    pass_mark: float = 0.7
+    lease_minutes: int = 120
+
+    def recipe(self, found: int, elsewhere: int, names: list[str]) -> dict[str, Any]:
+        """What the round keeps of it: public ids and numbers.
+
+        ``elsewhere`` answers match but for their condition; ``names`` are of those chosen.
+        """
+        return {
+            "systems": [str(each.public_id) for each in self.systems],
+            "system_names": [each.name for each in self.systems],
+            "scenarios": list(self.scenarios),
+            "conditions": list(self.conditions),
+            "condition_names": names,
+            "other_conditions": elsewhere,
+            "aspect": self.aspect,
+            "choice": self.choice,
+            "leave_out_used": self.leave_out_used,
+            "size": self.size,
+            "is_balanced": self.is_balanced,
+            "found": found,
+        }
+
+
+SETTINGS = (
+    "name",
+    "rubric",
+    "seed",
+    "instructions",
+    "overlap_share",
+    "overlap_raters",
+    "repeat_share",
+    "shows_hints",
+    "pass_mark",
+    "lease_minutes",
+)
+
+
+@transaction.atomic
+def plan_round(
+    *, study: Study, plan: Plan, actor: User, round_: ScoringRound | None = None
+) -> ScoringRound:
+    """Make a draft round with its answers, or draw a draft's answers again; examples stay.
+
+    Raises RoundNotReady if no answer matches, or too many would be taken.
+    """
+    planned = locked_round(round_, ScoringRound.State.DRAFT) if round_ else None
+    planned = planned or ScoringRound(study=study, created_by=actor)
+    answers = matching_answers(study=study, plan=plan, round_=round_)
+    rows = answers.order_by("pk").values_list("pk", "system", "condition")
+    strata = {pk: (system, cell) if plan.is_balanced else 0 for pk, system, cell in rows}
+    drawn = draw_answers(strata, plan.size, seed=plan.seed)
+    if not drawn:
+        raise RoundNotReady(_("No answer matches."))
+    if len(drawn) > MOST_ANSWERS:
+        raise RoundNotReady(
+            _("%(found)d answers match; a round takes %(most)d at most. Draw a sample.")
+            % {"found": len(drawn), "most": MOST_ANSWERS}
+        )
+    for name in SETTINGS:
+        setattr(planned, name, getattr(plan, name))
+    mixed = replace(plan, conditions=(ALL,))
+    matching = matching_answers(study=study, plan=mixed, round_=round_).count()
+    names = names_of(study, plan.conditions)
+    planned.recipe = plan.recipe(len(strata), matching - len(strata), names)
+    planned.save()
+    planned.items.filter(key_points__isnull=True).delete()
+    start = planned.items.aggregate(last=Max("position"))["last"] or 0
+    ScoringItem.objects.bulk_create(
+        (
+            ScoringItem(round=planned, answer_id=pk, position=position, probability=probability)
+            for position, (pk, probability) in enumerate(drawn.items(), start + 1)
+        ),
+        batch_size=CHUNK,
+    )
+    return planned
+
+
+def matching_answers(
+    *, study: Study, plan: Plan, round_: ScoringRound | None = None
+) -> QuerySet[Answer]:
+    """Answers a round may take: those that the plan asks for, without the round's examples."""
+    answers = under(without_superseded(study.answers.all()), plan.conditions)
+    if plan.systems:
+        answers = answers.filter(system__in=plan.systems)
+    if plan.scenarios:
+        answers = answers.filter(scenario__in=plan.scenarios)
+    if plan.choice is not None:
+        answers = answers.filter(choice=plan.choice)
+    if plan.aspect == WITH:
+        answers = answers.exclude(question__aspect="")
+    if plan.aspect == WITHOUT:
+        answers = answers.filter(question__aspect="")
+    used = ScoringItem.objects.filter(answer=OuterRef("pk"), round__study=study)
+    if round_ is not None:
+        answers = answers.filter(~Exists(used.filter(round=round_, key_points__isnull=False)))
+        used = used.exclude(round=round_)
+    return answers.filter(~Exists(used)) if plan.leave_out_used else answers
+
+
+def plan_of(scoring_round: ScoringRound) -> dict[str, Any]:
+    """A round's plan as the form shows it; systems that are gone are left out."""
+    recipe = scoring_round.recipe
+    wanted = [uuid.UUID(each) for each in recipe.get("systems", [])]
+    return {name: getattr(scoring_round, name) for name in SETTINGS} | {
+        "systems": scoring_round.study.systems.filter(public_id__in=wanted),
+        **{name: recipe.get(name) for name in ("scenarios", "aspect", "choice", "size")},
+        "conditions": recipe.get("conditions", []),
+        "leave_out_used": recipe.get("leave_out_used", False),
+        "is_balanced": recipe.get("is_balanced", True),
+    }
+
+
+@transaction.atomic
+def set_example(
+    *,
+    round_: ScoringRound,
+    answer: Answer,
+    points: dict[str, float] | None,
+    notes: dict[str, str] | None = None,
+) -> None:
+    """Make an answer an example of a draft's qualification, with its key; None takes it out.
+
+    An answer that was drawn for scoring becomes an example and is no longer scored.
+    """
+    stored = locked_round(round_, ScoringRound.State.DRAFT)
+    if points is None:
+        stored.items.filter(answer=answer, key_points__isnull=False).delete()
+        return
+    if stored.rubric.rubric.total(points) is None:
+        raise RoundNotReady(_("An example needs points for every criterion."))
+    key = {"key_points": points, "key_notes": notes or {}, "probability": None}
+    if stored.items.filter(answer=answer).update(**key):
+        return
+    last = stored.items.aggregate(last=Max("position"))["last"] or 0
+    ScoringItem.objects.create(round=stored, answer=answer, position=last + 1, **key)

@@ -1,0 +1,67 @@
+"""Scoring rounds: draw, set examples, open, close; who has done what in them."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.methods.rubric import RubricError
+from benchmark.scoring.actions import rounds as actions
+from benchmark.scoring.actions.kind import SCORING
+from benchmark.scoring.forms.scoring import RoundForm
+from benchmark.scoring.models.rounds import ScoringRound
+from cqa_site.api.requests import Request
+from cqa_site.rounds.api import RoundApi, round_views
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.web.rest.problems import conflict_on
+
+from . import round_bodies as bodies
+
+
+def _plan_of(scoring_round: ScoringRound) -> dict[str, Any]:
+    plan = actions.plan_of(scoring_round)
+    systems = [each.public_id for each in plan["systems"]]
+    return plan | {"rubric": scoring_round.rubric.public_id, "systems": systems}
+
+
+ROUNDS = round_views(
+    RoundApi(
+        kind=SCORING,
+        form=RoundForm,
+        planned=actions.plan_round,
+        plan_of=_plan_of,
+        plan=bodies.ScoringRoundInput,
+        decision=bodies.ScorerInput,
+        shown=bodies.ScoringRoundSerializer,
+        item=bodies.ScoringItemSerializer,
+        person=bodies.ScorerSerializer,
+        usual=lambda study: {"rubric": default_rubric(study).public_id},
+        related=("rubric",),
+    ),
+    "round_id",
+)
+
+
+class ScoringExampleViews(ROUNDS.items):  # type: ignore[name-defined]
+    """The examples of a round's qualification."""
+
+    @extend_schema(request=bodies.ExampleInput, responses={204: None})
+    def set_example(self, request: Request, **kwargs: Any) -> Response:
+        """Set the key of an example of a draft, or take an example out."""
+        given = self.read(bodies.ExampleInput)
+        answer = self.study.answers.filter(public_id=given["answer"]).first()
+        if answer is None:
+            raise ValidationError({"answer": ["No such answer in this study."]})
+        try:
+            with conflict_on(RoundNotReady):
+                actions.set_example(
+                    round_=self.round,
+                    answer=answer,
+                    points=given["points"],
+                    notes=given.get("notes"),
+                )
+        except RubricError as problem:
+            raise ValidationError({"points": [str(problem)]}) from problem
+        return Response(status=204)

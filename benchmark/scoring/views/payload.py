@@ -1,0 +1,94 @@
+"""What the scoring form may know: allow-lists without system, scenario, file and other people."""
+
+import json
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from benchmark.rubrics.methods.rubric import Criterion, Rubric
+from benchmark.scoring.actions.kind import ScoreContent
+from benchmark.scoring.methods.hints import HINTS, Hint, score_hints
+from benchmark.scoring.models.sheets import ScoreSheet
+
+
+@dataclass(frozen=True)
+class FormCriterion:
+    """One criterion with what was given for it."""
+
+    criterion: Criterion
+    points: int | None
+    unable: str
+    note: str
+    hint: Hint | None
+
+    @property
+    def is_set(self) -> bool:
+        """Whether it has points, or a reason for none."""
+        return self.points is not None or bool(self.unable)
+
+
+@dataclass(frozen=True)
+class FormGroup:
+    """A group of criteria with its points so far."""
+
+    key: str
+    name: str
+    maximum: int
+    criteria: list[FormCriterion]
+
+    @property
+    def points(self) -> int:
+        """Points so far."""
+        return sum(each.points or 0 for each in self.criteria)
+
+
+def form_groups(rubric: Rubric, content: ScoreContent, hints: dict[str, Hint]) -> list[FormGroup]:
+    """The rubric with what stands on the form."""
+    return [
+        FormGroup(
+            group.key,
+            group.name,
+            group.maximum,
+            [
+                FormCriterion(
+                    criterion,
+                    content.points.get(criterion.key),
+                    content.unable.get(criterion.key, ""),
+                    content.notes.get(criterion.key, ""),
+                    hints.get(criterion.counted_by or ""),
+                )
+                for criterion in rubric.of_group(group.key)
+            ],
+        )
+        for group in rubric.groups
+    ]
+
+
+def hints_of(sheet: ScoreSheet) -> dict[str, Hint]:
+    """What code counts in the answer, by name; nothing where the round shows no hints."""
+    if sheet.round is None or not sheet.round.shows_hints:
+        return {}
+    return {hint.name: hint for hint in score_hints(sheet.answer.text, HINTS)}
+
+
+def said(sheet: ScoreSheet, content: ScoreContent) -> dict[str, str]:
+    """A content in words, criterion by criterion."""
+    points = {
+        f"{each.key} {each.name}": _shown(content, each.key)
+        for each in sheet.rubric.rubric.criteria
+    }
+    return points | {_("Comment"): content.comment}
+
+
+def places_json(hint: Hint) -> str:
+    """Passages of a hint for the script that marks them."""
+    return json.dumps(hint.places)
+
+
+def _shown(content: ScoreContent, key: str) -> str:
+    if key in content.points:
+        said = str(content.points[key])
+    else:
+        said = str(ScoreSheet.Unable(content.unable[key]).label) if key in content.unable else "–"
+    note = content.notes.get(key, "")
+    return f"{said} · {note}" if note else said

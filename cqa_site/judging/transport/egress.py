@@ -1,0 +1,315 @@
+"""The only way out: HTTP requests to addresses that were checked, within bounds.
+
+A name is looked up once, every address it stands for is checked, and the connection is opened
+to the checked address itself (`addresses`, `connecting`); TLS and the Host header keep the
+name. Only https, and plain http to listed addresses. No redirects, no proxies, no Unix
+sockets, nothing from the environment but the certificate store. A reply may not be compressed
+(a small one could unfold to any size), has a largest size, and a deadline that covers
+everything from the lookup to the last byte, so that a server that drips cannot hold a worker.
+
+Connections are kept and used again for speed. A kept connection leads to the address that was
+checked when it was opened; it is given up after a minute, and the next one is checked anew.
+
+Messages name neither addresses nor what was found there: they are shown to people who may
+have typed an internal name to see what answers. Besides this, production should have a
+firewall or proxy for outgoing traffic; this is the second lock.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterable, AsyncIterator, Collection, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, cast
+
+import h11
+import httpx2
+
+from ..chat import Failure
+from .addresses import Allowed, NotAnAllowList, parse_allowed
+from .connecting import Connections, EgressFailed
+from .wire import Connection, Head, Origin
+
+__all__ = [
+    "Allowed",
+    "EgressFailed",
+    "Fetched",
+    "GuardedTransport",
+    "HTTPError",
+    "InvalidURL",
+    "NotAnAllowList",
+    "fetch",
+    "guarded_client",
+    "parse_allowed",
+    "post_json",
+]
+
+# So that nobody else imports the HTTP library.
+HTTPError = httpx2.HTTPError
+InvalidURL = httpx2.InvalidURL
+MAX_BYTES = 1_048_576
+CONNECT_TIMEOUT = 10.0
+# Where the caller names no deadline.
+LONGEST_DEADLINE = 600.0
+LAST_PORT = 65_535
+_PORTS = {"https": 443, "http": 80}
+# The same few addresses are asked over and over, and reading one takes long.
+_parsed = lru_cache(maxsize=64)(httpx2.URL)
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A reply: status, headers with lower-case names, body, and how long it took."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    milliseconds: int
+
+
+class GuardedTransport(httpx2.AsyncBaseTransport):
+    """Carries requests: one by one with `exchange`, and those of an ``httpx2.AsyncClient``.
+
+    Such a client has to be made with ``trust_env=False`` (see `guarded_client`). The deadline
+    of its requests is the ``read`` timeout they were built with, in seconds, and covers
+    everything.
+
+    Parameters
+    ----------
+    allowed
+        Networks and ports that may be reached although they are not public.
+    connect_timeout
+        Seconds for lookup, connection and TLS handshake together; nothing is tried twice.
+    max_bytes
+        Largest body of a reply.
+    header_names
+        Lower-case names of the headers that may leave; None lets all leave. For libraries
+        that add headers of their own accord.
+
+    Raises
+    ------
+    EgressFailed
+        When a request is carried.
+    """
+
+    def __init__(
+        self,
+        allowed: Iterable[Allowed] = (),
+        *,
+        connect_timeout: float = CONNECT_TIMEOUT,
+        max_bytes: int = MAX_BYTES,
+        header_names: Collection[str] | None = None,
+    ) -> None:
+        self._connections = Connections(tuple(allowed), connect_timeout)
+        self._max_bytes = max_bytes
+        names = None if header_names is None else {name.encode() for name in header_names}
+        self._header_names = names
+
+    async def exchange(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes = b"",
+        deadline: float = LONGEST_DEADLINE,
+    ) -> Fetched:
+        """Carry one request and return the reply, whatever its status below 300 or above 399.
+
+        ``deadline`` is in seconds and covers everything.
+        """
+        started = time.monotonic()
+        try:
+            address = _parsed(url)
+            fields = _fields_of(method, address, headers, body)
+        except (InvalidURL, ValueError):
+            raise EgressFailed(Failure.BLOCKED, "this cannot be sent anywhere") from None
+        content = httpx2.ByteStream(body)
+        reply = await self._ask(method, address, fields, content, deadline)
+        try:
+            received = b"".join([part async for part in reply])
+        finally:
+            await reply.aclose()
+        milliseconds = round((time.monotonic() - started) * 1000)
+        return Fetched(reply.status, reply.headers, received, milliseconds)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a client's request; the caller reads the reply's body, still within the bounds."""
+        seconds = request.extensions.get("timeout", {}).get("read") or LONGEST_DEADLINE
+        content = cast(httpx2.AsyncByteStream, request.stream)
+        reply = await self._ask(request.method, request.url, request.headers.raw, content, seconds)
+        return httpx2.Response(reply.status, headers=reply.headers, stream=reply)
+
+    async def aclose(self) -> None:
+        """Close every connection that the running loop keeps."""
+        self._connections.close()
+
+    async def _ask(
+        self,
+        method: str,
+        url: httpx2.URL,
+        fields: Iterable[tuple[bytes, bytes]],
+        content: AsyncIterable[bytes],
+        seconds: float,
+    ) -> "_Reply":
+        origin = _origin_of(url)
+        deadline = asyncio.get_running_loop().time() + min(seconds, LONGEST_DEADLINE)
+        async with _within(deadline):
+            request = h11.Request(method=method, target=url.raw_path, headers=self._sent(fields))
+            connection = await self._connections.take(origin)
+            reply = _Reply(connection, self._connections, deadline, self._max_bytes)
+            try:
+                reply.begin(await connection.ask(request, content))
+            except BaseException:
+                await reply.aclose()
+                raise
+        return reply
+
+    def _sent(self, fields: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        names = self._header_names
+        kept = [
+            (name, value)
+            for name, value in fields
+            if (lower := name.lower()) != b"accept-encoding" and (names is None or lower in names)
+        ]
+        return [*kept, (b"Accept-Encoding", b"identity")]
+
+
+def guarded_client(*arguments: Any, **options: Any) -> httpx2.AsyncClient:
+    """An HTTP client whose requests all go through a `GuardedTransport` made with these."""
+    transport = GuardedTransport(*arguments, **options)
+    return httpx2.AsyncClient(transport=transport, trust_env=False, follow_redirects=False)
+
+
+async def fetch(
+    url: str,
+    *,
+    method: str = "GET",
+    body: bytes = b"",
+    headers: Mapping[str, str] | None = None,
+    allowed: Iterable[Allowed] = (),
+    deadline: float = 10.0,
+    max_bytes: int = MAX_BYTES,
+) -> Fetched:
+    """Carry one request on a connection of its own, as `GuardedTransport.exchange` does.
+
+    Parameters
+    ----------
+    url, method, body, headers
+        What is sent.
+    allowed
+        Networks and ports that may be reached although they are not public.
+    deadline
+        Seconds for everything together.
+    max_bytes
+        Largest body of the reply.
+
+    Raises
+    ------
+    EgressFailed
+        Without a reply within these bounds.
+    """
+    transport = GuardedTransport(allowed, max_bytes=max_bytes)
+    try:
+        return await transport.exchange(
+            method, url, headers=headers or {}, body=body, deadline=deadline
+        )
+    finally:
+        await transport.aclose()
+
+
+async def post_json(url: str, document: Any, **options: Any) -> Fetched:
+    """Send a JSON document with `fetch`, which takes the other arguments."""
+    headers = {"Content-Type": "application/json"} | dict(options.pop("headers", None) or {})
+    body = json.dumps(document, allow_nan=False).encode()
+    return await fetch(url, method="POST", body=body, headers=headers, **options)
+
+
+class _Reply(httpx2.AsyncByteStream):
+    """A reply whose body is read up to its largest size and until the deadline."""
+
+    status: int
+    headers: dict[str, str]
+
+    def __init__(
+        self, connection: Connection, home: Connections, deadline: float, max_bytes: int
+    ) -> None:
+        self._connection = connection
+        self._home: Connections | None = home
+        self._deadline = deadline
+        self._max_bytes = max_bytes
+
+    def begin(self, head: Head) -> None:
+        """Take the head of the reply, if nothing of it forbids to go on."""
+        self.status, self.headers = head.status_code, _joined(head.headers)
+        if self.status < 200 or 300 <= self.status < 400:
+            raise EgressFailed(Failure.BLOCKED, "redirects are not followed")
+        if self.headers.get("content-encoding", "").strip().lower() not in ("", "identity"):
+            raise EgressFailed(Failure.TOO_LARGE, "the reply is compressed")
+        self._count(int(self.headers.get("content-length", "0")))
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        while True:
+            async with _within(self._deadline):
+                part = await self._connection.part()
+            if not part:
+                return
+            size += len(part)
+            self._count(size)
+            yield part
+
+    async def aclose(self) -> None:
+        # Only once: by then somebody else may use the connection.
+        home, self._home = self._home, None
+        if home is not None:
+            home.give_back(self._connection)
+
+    def _count(self, size: int) -> None:
+        if size > self._max_bytes:
+            message = f"the reply is larger than {self._max_bytes:,} bytes"
+            raise EgressFailed(Failure.TOO_LARGE, message)
+
+
+@asynccontextmanager
+async def _within(deadline: float) -> AsyncIterator[None]:
+    """Bound what is awaited, and say no more about a failure than people may know."""
+    try:
+        async with asyncio.timeout_at(deadline):
+            yield
+    except TimeoutError:
+        message = "no complete reply before the deadline"
+        raise EgressFailed(Failure.TIMEOUT, message) from None
+    except (OSError, h11.ProtocolError):
+        raise EgressFailed(Failure.CONNECTION, "the connection broke") from None
+
+
+def _origin_of(url: httpx2.URL) -> Origin:
+    if url.scheme not in _PORTS:
+        raise EgressFailed(Failure.BLOCKED, "only https addresses are allowed")
+    if not url.host or url.userinfo:
+        raise EgressFailed(Failure.BLOCKED, "an address holds a host, and no user or password")
+    port = url.port or _PORTS[url.scheme]
+    if port > LAST_PORT:
+        raise EgressFailed(Failure.BLOCKED, "ports are 1 to 65535")
+    return Origin(url.scheme, url.raw_host.decode("ascii"), port)
+
+
+def _fields_of(
+    method: str, url: httpx2.URL, headers: Mapping[str, str], body: bytes
+) -> list[tuple[bytes, bytes]]:
+    named = {"Host": url.netloc.decode("ascii"), "User-Agent": "Counterpoint", **headers}
+    if body or method != "GET":
+        named["Content-Length"] = str(len(body))
+    return [(name.encode("ascii"), value.encode("ascii")) for name, value in named.items()]
+
+
+def _joined(fields: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Headers by name; what came several times as one."""
+    joined: dict[str, str] = {}
+    for name, value in fields:
+        key, text = name.decode("latin-1"), value.decode("latin-1")
+        joined[key] = f"{joined[key]}, {text}" if key in joined else text
+    return joined

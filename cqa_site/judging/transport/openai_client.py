@@ -1,0 +1,232 @@
+"""Client of OpenAI-compatible servers; the only file that imports ``openai``.
+
+The SDK carries files, whose interface is its own. Everything else is JSON both ways and goes
+straight through the guarded transport: what the SDK does around such a request (options,
+typed models, URLs and headers made anew) took most of the time of a call and served nothing,
+because replies are kept as bytes and read by `completions`. Nothing is retried here (`retries`
+is the one table), and what the SDK takes from environment variables (organisation, project,
+further headers) stays behind: only the headers named below leave.
+"""
+
+import io
+import time
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO
+from urllib.parse import quote
+
+from ..answers import (
+    Answer,
+    BatchState,
+    answer_of,
+    batch_marked,
+    batch_of,
+    model_names,
+    refusal_of,
+)
+from ..chat import CallFailed, ChatReply, ChatRequest, Failure
+from ..completions import decode, encode, reply_of, request_body
+from ..probing import Capabilities, probe
+from .egress import (
+    CONNECT_TIMEOUT,
+    MAX_BYTES,
+    Allowed,
+    EgressFailed,
+    GuardedTransport,
+    HTTPError,
+    InvalidURL,
+    guarded_client,
+)
+from .scrubbing import Scrubber
+
+if TYPE_CHECKING:
+    from openai.resources import AsyncFiles
+
+LARGEST_FILE = 256 * 1024 * 1024
+FILE_DEADLINE = 600.0
+SHORT_DEADLINE = 30.0
+_HEADERS = {"accept", "content-length", "content-type", "host", "user-agent"}
+_JSON = {"Content-Type": "application/json"}
+
+
+class OpenAIClient:
+    """Carries requests of one endpoint; used from one asyncio loop at a time.
+
+    Every method raises `CallFailed` and nothing else for what happens on the way.
+
+    Parameters
+    ----------
+    base_url
+        Such as ``https://api.example.org/v1``.
+    api_key
+        Sent as bearer token; nothing is sent if it is empty.
+    allowed
+        Networks and ports that may be reached although they are not public.
+    connect_timeout
+        Seconds for lookup, connection and TLS handshake together.
+    max_bytes
+        Largest reply.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str = "",
+        allowed: Iterable[Allowed] = (),
+        connect_timeout: float = CONNECT_TIMEOUT,
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        self._base_url = base_url.rstrip("/")
+        self._key = api_key
+        self._max_bytes = max_bytes
+        self._scrub = Scrubber(api_key)
+        self._headers = {"Accept": "application/json", "User-Agent": "Counterpoint"}
+        if api_key:
+            self._headers["Authorization"] = f"Bearer {api_key}"
+        self._bounds: dict[str, Any] = {
+            "allowed": tuple(allowed),
+            "connect_timeout": connect_timeout,
+            "header_names": _HEADERS | {"authorization"} if api_key else _HEADERS,
+        }
+        self._transport = GuardedTransport(max_bytes=max_bytes, **self._bounds)
+
+    def __repr__(self) -> str:
+        return "<OpenAIClient>"
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Return the reply to a request.
+
+        The reply's body is verbatim, except that the key is replaced where a server repeats
+        it, and NUL and broken UTF-8 by U+FFFD.
+        """
+        body = request_body(request)
+        answer = await self._ask("POST", "/chat/completions", body, request.deadline)
+        return reply_of(
+            answer.document,
+            body=answer.body,
+            request_id=answer.request_id,
+            milliseconds=answer.milliseconds,
+        )
+
+    async def probe(self, model: str) -> Capabilities:
+        """What a model of this endpoint honours; see `cqa_site.judging.probing.probe`."""
+        return await probe(self, model)
+
+    async def models(self) -> list[str]:
+        """Names of the models the endpoint offers."""
+        return model_names(await self._ask("GET", "/models"))
+
+    async def upload(self, requests: bytes | BinaryIO) -> str:
+        """Upload the JSON lines of a batch and return the file's id."""
+        started = time.monotonic()
+        async with self._files(self._max_bytes) as files:
+            sent = await files.with_raw_response.create(
+                file=("batch.jsonl", requests), purpose="batch", timeout=FILE_DEADLINE
+            )
+        reply = sent.http_response
+        answer = answer_of(reply.headers, reply.content, _since(started), self._scrub)
+        return answer.required("id")
+
+    async def create_batch(
+        self, file_id: str, metadata: Mapping[str, str] | None = None
+    ) -> BatchState:
+        """Start a batch of chat completions from an uploaded file."""
+        body = {
+            "input_file_id": file_id,
+            "endpoint": "/v1/chat/completions",
+            "completion_window": "24h",
+            "metadata": dict(metadata or {}),
+        }
+        return batch_of(await self._ask("POST", "/batches", body))
+
+    async def batch(self, batch_id: str) -> BatchState:
+        """How far a batch is."""
+        return batch_of(await self._ask("GET", f"/batches/{quote(batch_id, safe='')}"))
+
+    async def find_batch(self, metadata: Mapping[str, str]) -> BatchState | None:
+        """The batch among the hundred newest whose metadata hold all of ``metadata``, if any."""
+        return batch_marked(await self._ask("GET", "/batches?limit=100"), metadata)
+
+    async def cancel_batch(self, batch_id: str) -> BatchState:
+        """Ask for a batch to be cancelled; what was answered until then is paid for."""
+        return batch_of(await self._ask("POST", f"/batches/{quote(batch_id, safe='')}/cancel", {}))
+
+    async def download(self, file_id: str, target: BinaryIO, max_bytes: int = LARGEST_FILE) -> int:
+        """Write a file's content to ``target`` as it arrives and return its size.
+
+        After a failure ``target`` holds the part that had arrived.
+        """
+        size = 0
+        async with self._files(max_bytes) as files:
+            sent = files.with_streaming_response.content(file_id, timeout=FILE_DEADLINE)
+            async with sent as reply:
+                async for part in reply.iter_bytes():
+                    size += target.write(part)
+        return size
+
+    async def batch_lines(self, file_id: str) -> list[dict[str, Any]]:
+        """Lines of a batch's result file that are JSON objects, without the key."""
+        target = io.BytesIO()
+        await self.download(file_id, target)
+        lines = self._scrub(target.getvalue().decode("utf-8", "replace")).splitlines()
+        return [one for one in map(decode, lines) if isinstance(one, dict)]
+
+    async def close(self) -> None:
+        """Give back connections."""
+        await self._transport.aclose()
+
+    async def _ask(
+        self, method: str, path: str, body: Any = None, deadline: float = SHORT_DEADLINE
+    ) -> Answer:
+        content = b"" if body is None else encode(body)
+        started = time.monotonic()
+        try:
+            reply = await self._transport.exchange(
+                method,
+                self._base_url + path,
+                headers=self._headers | _JSON if content else self._headers,
+                body=content,
+                deadline=deadline,
+            )
+        except EgressFailed as problem:
+            raise CallFailed(problem.kind, str(problem), milliseconds=_since(started)) from None
+        if reply.status >= 400:
+            raise refusal_of(
+                reply.status, reply.headers, reply.body, reply.milliseconds, self._scrub
+            )
+        return answer_of(reply.headers, reply.body, reply.milliseconds, self._scrub)
+
+    @asynccontextmanager
+    async def _files(self, max_bytes: int) -> "AsyncIterator[AsyncFiles]":
+        """The SDK's interface of files; every outcome but success becomes `CallFailed`."""
+        import openai
+
+        started = time.monotonic()
+        try:
+            async with guarded_client(max_bytes=max_bytes, **self._bounds) as http:
+                yield openai.AsyncOpenAI(
+                    base_url=self._base_url,
+                    # Without one the SDK would take a key from the environment.
+                    api_key=self._key or "none",
+                    max_retries=0,
+                    default_headers=self._headers,
+                    http_client=http,
+                ).files
+        except openai.APIStatusError as problem:
+            refused, took = problem.response, _since(started)
+            raise refusal_of(
+                refused.status_code, refused.headers, refused.content, took, self._scrub
+            ) from None
+        except EgressFailed as problem:
+            raise CallFailed(problem.kind, str(problem), milliseconds=_since(started)) from None
+        except InvalidURL:
+            raise CallFailed(Failure.BLOCKED, "the base address cannot be asked") from None
+        except (openai.OpenAIError, HTTPError):
+            message = "the connection broke"
+            raise CallFailed(Failure.CONNECTION, message, milliseconds=_since(started)) from None
+        except (ValueError, TypeError):
+            raise CallFailed(Failure.REQUEST, "the file cannot be sent") from None
+
+
+def _since(started: float) -> int:
+    return round((time.monotonic() - started) * 1000)

@@ -1,0 +1,436 @@
+"""A paper's own tables, filled with reproduced figures: text, Markdown and LaTeX.
+
+A `Layout` says what stands where; `fill` puts figures in. The LaTeX is for print: booktabs rules,
+numbers aligned at their points and ±, every text escaped, the type as large as the width of the
+text allows, and a table that is too wide even in small type broken into panels.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from cqa_site.reproduction.figures import (
+    ABSENT,
+    DIFFERS,
+    NEAR,
+    NOTHING,
+    Figure,
+    Key,
+    Measured,
+    digits_of,
+)
+from cqa_site.reproduction.latex import escape, label_of
+from cqa_site.web.tables import markdown_text
+
+# Points of the text's width in the ACL template; two columns with their gap make it up.
+TEXT_WIDTH = 455.0
+COLUMN_WIDTH = 219.0
+NEAR_MARK, DIFFERS_MARK, OTHER_MARK = "*", "†", "‡"
+# How many printed figures a note lists, before it only counts them.
+LISTED = 8
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Which figure stands in a cell, or some of its numbers: ``first`` until before ``last``."""
+
+    key: Key
+    first: int = 0
+    last: int | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row: what it is called, and its cells; None stays empty."""
+
+    labels: tuple[str, ...]
+    cells: tuple[Cell | None, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a table of a paper looks like.
+
+    Attributes
+    ----------
+    name
+        For the label and for choosing it: "compqa-3".
+    caption
+        What it shows; the paper's number of the table belongs here.
+    headings
+        Of all columns, those of the labels first.
+    lines
+        As many labels and cells each as there are headings. Lines with the same first label, out
+        of several, stand together.
+    spans
+        Heads over the columns behind the labels: text and how many columns, "" for none.
+    notes
+        How the numbers were made.
+    digits
+        Behind the point of every number; None for as many as the paper prints in each cell.
+    """
+
+    name: str
+    caption: str
+    headings: tuple[str, ...]
+    lines: tuple[Line, ...]
+    spans: tuple[tuple[str, int], ...] = ()
+    notes: tuple[str, ...] = ()
+    digits: int | None = 2
+
+    def __post_init__(self) -> None:
+        if any(len(each.labels) + len(each.cells) != len(self.headings) for each in self.lines):
+            raise ValueError(f"{self.name}: a line has not one cell for each heading")
+        if self.spans and sum(n for _text, n in self.spans) != len(self.headings) - self.stubs:
+            raise ValueError(f"{self.name}: the spans do not cover the columns")
+
+    @property
+    def stubs(self) -> int:
+        """How many columns are labels."""
+        return len(self.lines[0].labels) if self.lines else 1
+
+
+@dataclass(frozen=True)
+class Filled:
+    """What a cell shows: numbers as text with the signs between, and a mark."""
+
+    text: str = ""
+    mark: str = ""
+
+    @property
+    def shown(self) -> str:
+        return self.text + self.mark
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A layout with its values."""
+
+    layout: Layout
+    cells: tuple[tuple[Filled, ...], ...]
+    notes: tuple[str, ...]
+
+    def to_text(self) -> str:
+        """For a terminal."""
+        heads = list(self._plain_headings())
+        # A mark has a place of its own, so that the numbers stay below each other.
+        marked = [any(each.mark for each in column) for column in zip(*self.cells, strict=True)]
+        rows = [
+            [
+                *line.labels,
+                *(
+                    each.shown if each.mark or not is_marked else each.text + " "
+                    for each, is_marked in zip(cells, marked, strict=True)
+                ),
+            ]
+            for line, cells in self._rows()
+        ]
+        widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+        lines = [self._aligned(each, widths) for each in (heads, *rows)]
+        rule = "-" * sum(widths, 2 * (len(widths) - 1))
+        return "\n".join(
+            [self.layout.caption, "", lines[0], rule, *lines[1:], "", *self.notes, ""]
+        )
+
+    def to_markdown(self) -> str:
+        """A pipe table between its caption and its notes."""
+        heads = self._plain_headings()
+        rules = ["---"] * self.layout.stubs + ["---:"] * (len(heads) - self.layout.stubs)
+        rows = [[*line.labels, *(each.shown for each in cells)] for line, cells in self._rows()]
+        body = [_pipes(map(markdown_text, heads)), _pipes(rules)]
+        body += [_pipes(map(markdown_text, row)) for row in rows]
+        parts = [f"**{markdown_text(self.layout.caption)}**", "\n".join(body)]
+        return "\n\n".join([*parts, *map(markdown_text, self.notes)]) + "\n"
+
+    def to_latex(self, text_width: float = TEXT_WIDTH) -> str:
+        """A float with booktabs rules that fits a text of this many points."""
+        size, panels, float_name = _fitted(self, text_width)
+        tabulars = "\n\\par\\medskip\n".join(_tabular(self, panel) for panel in panels)
+        notes = " ".join(map(escape, self.notes))
+        lines = [
+            "% needs \\usepackage{booktabs}; with pdfLaTeX also \\usepackage[T1]{fontenc}",
+            f"% set for a \\textwidth of {text_width:g} pt or more",
+            f"\\begin{{{float_name}}}",
+            "\\centering",
+            f"\\caption{{{escape(self.layout.caption)}}}",
+            f"\\label{{tab:{label_of(self.layout.name)}}}",
+            f"{size.command}\\setlength{{\\tabcolsep}}{{{size.gap:g}pt}}%",
+            tabulars,
+            *(
+                [f"\\par\\smallskip\\parbox{{\\linewidth}}{{\\footnotesize {notes}}}"]
+                * bool(notes)
+            ),
+            f"\\end{{{float_name}}}",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def _rows(self) -> Iterable[tuple[Line, tuple[Filled, ...]]]:
+        return zip(self.layout.lines, self.cells, strict=True)
+
+    def _plain_headings(self) -> Sequence[str]:
+        """Headings with the heads that span them in front."""
+        layout = self.layout
+        over = [""] * layout.stubs + [text for text, n in layout.spans for _ in range(n)]
+        over += [""] * (len(layout.headings) - len(over))
+        return [": ".join(filter(None, each)) for each in zip(over, layout.headings, strict=True)]
+
+    def _aligned(self, row: Sequence[str], widths: Sequence[int]) -> str:
+        stubs = self.layout.stubs
+        return "  ".join(
+            each.ljust(width) if at < stubs else each.rjust(width)
+            for at, (each, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+
+    def column(self, at: int) -> list[Filled]:
+        """The cells of a column, counted behind the labels."""
+        return [row[at] for row in self.cells]
+
+
+def fill(layout: Layout, figures: Iterable[Figure], *, prefers_ours: bool = False) -> PaperTable:
+    """Put the figures into a layout.
+
+    Released values are shown where there are some, ours elsewhere (or first, if preferred).
+    Marks tell figures that are near the printed one or differ from it, and ours by a recipe of
+    our own; a cell without a figure or a value has a dash.
+    """
+    by_key = {each.key: each for each in figures}
+    used = [
+        (cell, by_key[cell.key])
+        for line in layout.lines
+        for cell in line.cells
+        if cell is not None and cell.key in by_key
+    ]
+    cells = tuple(
+        tuple(_filled(layout, by_key, cell, prefers_ours) for cell in line.cells)
+        for line in layout.lines
+    )
+    marks = {each.mark for row in cells for each in row}
+    named = list({figure.key: figure for _cell, figure in used}.values())
+    return PaperTable(layout, cells, (*layout.notes, *_notes(named, marks)))
+
+
+def _filled(
+    layout: Layout, by_key: dict[Key, Figure], cell: Cell | None, prefers_ours: bool
+) -> Filled:
+    if cell is None:
+        return Filled()
+    figure = by_key.get(cell.key)
+    value = None if figure is None else _value(figure, prefers_ours)
+    if figure is None or value is None:
+        return Filled(NOTHING)
+    last = len(value.numbers) if cell.last is None else cell.last
+    part = value.part(cell.first, last)
+    if layout.digits is None:
+        shown = part.text(digits_of(figure.printed)[cell.first : last])
+    else:
+        shown = part.text(default=layout.digits)
+    return Filled(shown, _mark(figure, value))
+
+
+def _value(figure: Figure, prefers_ours: bool) -> Measured | None:
+    values = (figure.found.ours, figure.found.released)
+    first, second = values if prefers_ours else values[::-1]
+    return second if first is None else first
+
+
+def _mark(figure: Figure, value: Measured) -> str:
+    if figure.found.recipe and value is figure.found.ours and figure.printed:
+        return OTHER_MARK
+    return {NEAR: NEAR_MARK, DIFFERS: DIFFERS_MARK}.get(figure.status, "")
+
+
+def _notes(figures: Sequence[Figure], marks: set[str]) -> list[str]:
+    """What the marks mean; a dash explains itself only where a reason is known."""
+    notes = []
+    if NEAR_MARK in marks:
+        notes.append(f"{NEAR_MARK} Within .01 of the printed figure.")
+    if DIFFERS_MARK in marks:
+        notes.append(f"{DIFFERS_MARK} Differs from the paper{_listed(figures)}.")
+    if OTHER_MARK in marks:
+        recipes = dict.fromkeys(each.found.recipe for each in figures if each.found.recipe)
+        notes.append(f"{OTHER_MARK} By another recipe: {'; '.join(recipes)}.")
+    absent = (each.why for each in figures if each.status == ABSENT and each.why)
+    reasons = dict.fromkeys(part for why in absent for part in why.split("; "))
+    if reasons:
+        notes.append(f"{NOTHING} Not in the data: {'; '.join(reasons)}.")
+    return notes
+
+
+def _listed(figures: Sequence[Figure]) -> str:
+    """What the paper prints, by reason."""
+    differing = [each for each in figures if each.status == DIFFERS and each.printed]
+    if len(differing) > LISTED or not differing:
+        return f" in {len(differing)} figures" if differing else ""
+    said: dict[str, list[str]] = {}
+    for each in differing:
+        said.setdefault(each.why, []).append(f"{each.cell} ({each.printed})")
+    texts = [": ".join(filter(None, (", ".join(names), why))) for why, names in said.items()]
+    return f", which prints {'; '.join(texts)}"
+
+
+# -- LaTeX --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Size:
+    """A size of type: its command, how wide its letters are beside 10 pt, and the column gap."""
+
+    command: str
+    scale: float
+    gap: float
+
+
+# Computer Modern's small sizes are wider than scaled ones.
+_SIZES = (
+    _Size("", 1.0, 6),
+    _Size("\\small", 0.925, 4),
+    _Size("\\footnotesize", 0.85, 3),
+    _Size("\\scriptsize", 0.8, 3),
+)
+# Widths at 10 pt: digits and most letters are 5 pt or less, capitals up to 7.8 pt.
+_NARROW, _WIDE = 2.8, 7.8
+_LETTER = 5.3
+
+
+def _fitted(table: PaperTable, text_width: float) -> tuple[_Size, list[list[int]], str]:
+    """The type, the columns of each panel, and the float: one column's if not too small for it.
+
+    The largest type in which the table fits is taken; if none does, the smallest, with panels.
+    """
+    columns = list(range(len(table.layout.headings) - table.layout.stubs))
+    tried = [("table", COLUMN_WIDTH, each) for each in _SIZES[:2]]
+    tried += [("table*", text_width, each) for each in _SIZES]
+    for float_name, width, size in tried:
+        if _width_of(table, size, columns) <= min(width, text_width):
+            return size, [columns], float_name
+    return _SIZES[-1], _panels(table, _SIZES[-1], text_width), "table*"
+
+
+def _panels(table: PaperTable, size: _Size, text_width: float) -> list[list[int]]:
+    """Columns in as few panels as possible; those under one head stay together."""
+    blocks = _blocks(table.layout)
+    panels: list[list[int]] = [[]]
+    for block in blocks:
+        if panels[-1] and _width_of(table, size, panels[-1] + block) > text_width:
+            panels.append([])
+        panels[-1] += block
+    return panels
+
+
+def _blocks(layout: Layout) -> list[list[int]]:
+    spans = layout.spans or [("", 1)] * (len(layout.headings) - layout.stubs)
+    found, at = [], 0
+    for _text, n in spans:
+        found.append(list(range(at, at + n)))
+        at += n
+    return found
+
+
+def _width_of(table: PaperTable, size: _Size, panel: Sequence[int]) -> float:
+    """Estimated points, rather too many than too few."""
+    layout = table.layout
+    widths = [
+        max(_points(text) for text in (layout.headings[at], *(x.labels[at] for x in layout.lines)))
+        for at in range(layout.stubs)
+    ]
+    for at in panel:
+        texts = [layout.headings[layout.stubs + at], *(each.text for each in table.column(at))]
+        widths.append(max(map(_points, texts)))
+    return sum(widths) * size.scale + 2 * size.gap * (len(widths) - 1)
+
+
+def _points(text: str) -> float:
+    return sum(_points_of(each) for each in text)
+
+
+def _points_of(letter: str) -> float:
+    if letter in " .,:;'ijl|!()[]":
+        return _NARROW
+    if letter in "±−–" or (letter.isupper() or not letter.isascii()):
+        return _WIDE
+    return _LETTER if letter not in "mwMW@%" else 8.4
+
+
+def _tabular(table: PaperTable, panel: Sequence[int]) -> str:
+    layout = table.layout
+    columns = [_Column(table.column(at)) for at in panel]
+    spec = "l" * layout.stubs + "".join(each.spec for each in columns)
+    headings = [
+        *map(escape, layout.headings[: layout.stubs]),
+        *(
+            each.head(escape(layout.headings[layout.stubs + at]))
+            for each, at in zip(columns, panel, strict=True)
+        ),
+    ]
+    lines = [f"\\begin{{tabular}}{{@{{}}{spec}@{{}}}}", "\\toprule"]
+    lines += _span_rows(layout, panel, columns)
+    lines += [_row(headings), "\\midrule", *_body(table, panel, columns)]
+    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"])
+
+
+def _body(table: PaperTable, panel: Sequence[int], columns: "Sequence[_Column]") -> list[str]:
+    """The rows; groups of lines with the same first label, out of several, stand apart."""
+    rows = list(zip(table.layout.lines, table.cells, strict=True))
+    groups = [list(group) for _label, group in groupby(rows, key=lambda row: row[0].labels[0])]
+    is_grouped = table.layout.stubs > 1 and any(len(group) > 1 for group in groups)
+    lines: list[str] = []
+    for place, group in enumerate(groups):
+        if place and is_grouped:
+            lines.append("\\addlinespace")
+        for at, (line, cells) in enumerate(group):
+            labels = [escape(each) for each in line.labels]
+            if is_grouped and at:
+                labels[0] = ""
+            shown = [column.cell(cells[at]) for column, at in zip(columns, panel, strict=True)]
+            lines.append(_row([*labels, *shown]))
+    return lines
+
+
+def _span_rows(layout: Layout, panel: Sequence[int], columns: "Sequence[_Column]") -> list[str]:
+    """Heads over several columns, with the rules below them."""
+    if not layout.spans:
+        return []
+    over = [text for text, n in layout.spans for _ in range(n)]
+    owner = [place for place, (_text, n) in enumerate(layout.spans) for _ in range(n)]
+    cells, rules = [""] * layout.stubs, []
+    at = layout.stubs + 1
+    shown = zip(panel, columns, strict=True)
+    for _place, group in groupby(shown, key=lambda each: owner[each[0]]):
+        members = list(group)
+        n = sum(column.n for _at, column in members)
+        text = over[members[0][0]]
+        cells.append(f"\\multicolumn{{{n}}}{{c}}{{{escape(text)}}}")
+        if text:
+            rules.append(f"\\cmidrule(lr){{{at}-{at + n - 1}}}")
+        at += n
+    return [_row(cells), " ".join(rules)]
+
+
+class _Column:
+    """How a column is set: around its ± if every value has one, flush right otherwise."""
+
+    def __init__(self, cells: Sequence[Filled]) -> None:
+        values = [each.text for each in cells if each.text not in ("", NOTHING)]
+        self.is_pair = bool(values) and all(each.count(" ± ") == 1 for each in values)
+        self.n = 2 if self.is_pair else 1
+        single = "r" if values else "c"
+        self.spec = "r@{\\,$\\pm$\\,}r" if self.is_pair else single
+
+    def head(self, text: str) -> str:
+        return f"\\multicolumn{{{self.n}}}{{c}}{{{text}}}"
+
+    def cell(self, filled: Filled) -> str:
+        mark = f"\\rlap{{\\textsuperscript{{{escape(filled.mark)}}}}}" if filled.mark else ""
+        if not self.is_pair:
+            return escape(filled.text) + mark
+        if " ± " not in filled.text:
+            return f"\\multicolumn{{2}}{{c}}{{{escape(filled.text)}}}"
+        return " & ".join(map(escape, filled.text.split(" ± "))) + mark
+
+
+def _row(cells: Iterable[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _pipes(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |"

@@ -1,0 +1,262 @@
+"""Forms of endpoints and of a run's limits."""
+
+import json
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlsplit
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from cqa_site.judging.parameters import SCHEMA, TOKEN_LIMITS
+from cqa_site.tabular.strict_json import StrictJsonError, loads
+
+from ..actions.corrections import Correction, refused_parameter, sent_names, suggested
+from ..actions.endpoints import FIELDS
+from ..models import Endpoint, Run
+from ..words import price
+
+# What the engine itself decides in every request.
+RESERVED = {"model", "messages", "stream", "stream_options", "n", "response_format"}
+WHOLE_NUMBERS = (*TOKEN_LIMITS, "seed")
+MILLION = 1_000_000
+MOST_MONEY = 1_000_000_000
+LONGEST_JSON = 20_000
+EMBEDDED_FIELDS = ("name", "deadline_seconds")
+
+
+class JsonObjectField(forms.CharField):
+    """A JSON object of request parameters; empty text is ``{}``."""
+
+    widget = forms.Textarea
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(required=False, **kwargs)
+        self.widget.attrs |= {"rows": 4, "class": "mono", "spellcheck": "false"}
+
+    def prepare_value(self, value: Any) -> Any:
+        """Show a stored object as readable JSON, and typed text as it was typed."""
+        if isinstance(value, str) or value is None:
+            return value
+        return json.dumps(value, indent=2, ensure_ascii=False) if value else ""
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        """Compare what is shown: typed text is no object yet."""
+        return super().has_changed(self.prepare_value(initial), data)
+
+    def clean(self, value: str) -> dict[str, Any]:
+        """Parse strictly; refuse what is no object and what the engine decides itself."""
+        text = super().clean(value)
+        if not text:
+            return {}
+        try:
+            found = loads(text, max_bytes=LONGEST_JSON)
+        except StrictJsonError as error:
+            raise ValidationError(_("This is not acceptable JSON: %s.") % error) from None
+        if not isinstance(found, dict):
+            raise ValidationError(_('Write a JSON object, for example {"top_p": 0.9}.'))
+        if taken := sorted(RESERVED & set(found)):
+            raise ValidationError(_("“%s” is set by the engine itself.") % taken[0])
+        for name in WHOLE_NUMBERS:
+            value = found.get(name, 1)
+            # True is an int to Python, and no number to anybody else.
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise ValidationError(_("“%s” must be a whole number from 1 on.") % name)
+        return found
+
+
+class UnitsField(forms.DecimalField):
+    """Money typed in units and kept in millionths."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        limits = {"min_value": 0, "max_value": MOST_MONEY, "max_digits": 16, "decimal_places": 6}
+        super().__init__(required=False, **limits | kwargs)
+
+    def clean(self, value: Any) -> int | None:
+        """Millionths, or None where nothing was typed."""
+        units = super().clean(value)
+        return None if units is None else int(units * MILLION)
+
+
+class EndpointForm(forms.ModelForm):
+    """Everything about an endpoint; its key can be written but never read."""
+
+    key = forms.CharField(
+        label=lazy("API key"),
+        required=False,
+        max_length=2_000,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "spellcheck": "false"}),
+    )
+    extra_params = JsonObjectField(
+        label=lazy("Extra parameters"),
+        help_text=lazy("A JSON object that goes into every request as it is."),
+    )
+    field_order = ("name", "base_url", "model", "key")
+
+    class Meta:
+        model = Endpoint
+        fields = FIELDS
+        help_texts = {
+            "base_url": lazy(
+                "For example https://api.openai.com/v1. Plain http, for a server of your own, "
+                "works only if the operator of this site allows the address through EGRESS_ALLOW."
+            ),
+            "model": lazy("The name by which the server knows the model."),
+            "price_in": lazy("In the currency of your bill; 0 for a model that costs nothing."),
+            "max_in_flight": lazy("The engine starts low and finds by itself what works."),
+            "requests_per_minute": lazy("Empty means no limit."),
+            "tokens_per_minute": lazy("Empty means no limit."),
+        }
+
+    def __init__(self, *args: Any, study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.instance.study = study
+        self.fields["base_url"].widget.attrs |= {"inputmode": "url", "spellcheck": "false"}
+        # Browsers take what stands before a password for the name of its account.
+        self.fields["model"].widget.attrs["autocomplete"] = "off"
+        self.fields["key"].help_text = self._about_key()
+        for name in ("price_in", "price_out"):
+            self.initial[name] = price(getattr(self.instance, name))
+        if self.instance.kind == Endpoint.Kind.EMBEDDED:
+            for name in set(self.fields) - set(EMBEDDED_FIELDS):
+                del self.fields[name]
+
+    def _about_key(self) -> str:
+        if self.instance.has_key:
+            return _(
+                "A key is stored. Empty keeps it; another server in the base address clears it. "
+                "It is encrypted and never shown again."
+            )
+        return _("Empty if the server needs none. It is encrypted and never shown again.")
+
+    def clean_base_url(self) -> str:
+        """An address requests can be sent to, without what does not belong into it."""
+        url = self.cleaned_data["base_url"].rstrip("/")
+        try:
+            parts = urlsplit(url)
+            host, _port = parts.hostname, parts.port
+        except ValueError:
+            raise ValidationError(_("This is no address.")) from None
+        if parts.scheme not in ("https", "http") or not host or len(url.split()) != 1:
+            raise ValidationError(_("An address begins with https:// and names a host."))
+        if parts.username is not None or parts.password is not None:
+            raise ValidationError(
+                _("The key has a field of its own; leave it out of the address.")
+            )
+        if parts.query or parts.fragment:
+            raise ValidationError(_("Leave out everything from ? or # on."))
+        if parts.path.endswith("/chat/completions"):
+            raise ValidationError(_("Give the part before /chat/completions."))
+        return url
+
+    def clean_key(self) -> str:
+        """A key that can stand in a header."""
+        key = self.cleaned_data["key"].strip()
+        if not key.isascii() or not key.isprintable() or " " in key:
+            raise ValidationError(_("A key has no spaces and no characters outside ASCII."))
+        return key
+
+    def clean_name(self) -> str:
+        """One name, one endpoint in the study."""
+        name = self.cleaned_data["name"]
+        others = self.instance.study.endpoints.exclude(pk=self.instance.pk)
+        if others.filter(name=name).exists():
+            raise ValidationError(_("Another endpoint of this study, perhaps archived, has it."))
+        return name
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The changed fields, without the key."""
+        return {name: value for name, value in self.cleaned_data.items() if name != "key"}
+
+
+class CapForm(forms.Form):
+    """The most that may be spent."""
+
+    cap = UnitsField(label=lazy("Most it may spend"), help_text=lazy("Empty means no cap."))
+
+    @classmethod
+    def at(cls, cap_micro: int | None) -> "CapForm":
+        """The cap as it is."""
+        return cls(initial={"cap": in_units(cap_micro)})
+
+
+def in_units(cap_micro: int | None) -> str | None:
+    """Millionths as a person types them; None for no cap."""
+    if cap_micro is None:
+        return None
+    return f"{(Decimal(cap_micro) / MILLION).normalize():f}"
+
+
+class LimitsForm(CapForm):
+    """What can change while a run goes on."""
+
+    ceiling = forms.IntegerField(
+        label=lazy("Most requests in flight"),
+        required=False,
+        min_value=1,
+        max_value=512,
+        help_text=lazy("Empty leaves it to the endpoint's own limit."),
+    )
+
+    @classmethod
+    def of(cls, run: Run) -> "LimitsForm":
+        """The limits as they are."""
+        return cls(initial={"cap": in_units(run.budget.cap_micro), "ceiling": run.ceiling})
+
+
+class CorrectionForm(forms.Form):
+    """What a run sends otherwise, after its endpoint refused a parameter."""
+
+    token_parameter = forms.ChoiceField(
+        label=lazy("The token limit goes as"),
+        choices=[(name, name) for name in TOKEN_LIMITS],
+        widget=forms.RadioSelect,
+    )
+    leave_out = forms.MultipleChoiceField(
+        label=lazy("Leave out"), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    value = forms.CharField(
+        required=False,
+        max_length=200,
+        help_text=lazy("Empty keeps the value. A number, or text in quotes."),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+
+    def __init__(self, *args: Any, run: Run, **kwargs: Any) -> None:
+        first = suggested(run)
+        kwargs.setdefault(
+            "initial",
+            {"token_parameter": first.token_parameter, "leave_out": list(first.leave_out)},
+        )
+        super().__init__(*args, **kwargs)
+        self.refused = refused_parameter(run)
+        sent = run.params | {SCHEMA: lazy("JSON by a schema")}
+        self.fields["leave_out"].choices = [
+            (name, f"{name} ({sent[name]})") for name in sent_names(run)
+        ]
+        if not self.fields["leave_out"].choices:
+            del self.fields["leave_out"]
+        if self.refused in run.params:
+            self.fields["value"].label = _("Or send another value of “%s”") % self.refused
+        else:
+            del self.fields["value"]
+
+    def clean_value(self) -> Any:
+        """One JSON value, or None where nothing was typed."""
+        text = self.cleaned_data["value"]
+        try:
+            return loads(text) if text else None
+        except StrictJsonError as error:
+            raise ValidationError(_("This is not acceptable JSON: %s.") % error) from None
+
+    @property
+    def correction(self) -> Correction:
+        """What was chosen; another value goes before leaving out."""
+        data = self.cleaned_data
+        value = data.get("value")
+        values = {} if value is None else {self.refused: value}
+        kept = [name for name in data.get("leave_out", []) if name not in values]
+        return Correction(tuple(kept), data["token_parameter"], values)

@@ -1,0 +1,274 @@
+"""What every kind of run asks for: endpoint, prompt, parameters, care, name and message."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db.models import Model
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from cqa_site.judging.parameters import TOKEN_LIMITS
+from cqa_site.people.models import Study, User
+from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.runs.actions.runs import MOST_REPLICATES, RunPlan
+from cqa_site.runs.forms.endpoints import JsonObjectField, UnitsField
+from cqa_site.runs.keys import KeyUnreadable, seal, unseal
+from cqa_site.runs.kinds import prompt_kinds
+from cqa_site.runs.models import Endpoint, PromptVersion, Run
+
+MOST_TOKENS = 100_000
+SHORTEST_SECRET = 16
+
+
+class PlanForm(forms.Form):
+    """Everything a person chooses for a run but what it is about; that is up to each kind.
+
+    A subclass names the ``kind`` of run and its ``prompt_kinds``, and says what it is about in
+    ``target``.
+    """
+
+    kind = ""
+    prompt_kinds: tuple[str, ...] = ()
+    # Fields a page need not show, because there is nothing to choose yet.
+    unoffered: tuple[str, ...] = ()
+
+    endpoint: forms.ModelChoiceField = forms.ModelChoiceField(
+        label=lazy("Endpoint"), queryset=None, empty_label=None
+    )
+    prompt: forms.ModelChoiceField = forms.ModelChoiceField(
+        label=lazy("Prompt"), queryset=None, empty_label=None
+    )
+    sample = forms.IntegerField(
+        label=lazy("Size of the sample"),
+        required=False,
+        min_value=1,
+        max_value=1_000_000,
+        help_text=lazy("Only for a random sample."),
+    )
+    temperature = forms.FloatField(
+        label=lazy("Temperature"),
+        required=False,
+        initial=0,
+        min_value=0,
+        max_value=2,
+        help_text=lazy("Empty leaves it to the endpoint."),
+    )
+    max_tokens = forms.IntegerField(
+        label=lazy("Most tokens in a reply"),
+        required=False,
+        initial=400,
+        min_value=1,
+        max_value=MOST_TOKENS,
+        help_text=lazy(
+            "About 100 for each sentence in a request, more for models that think aloud. A cut "
+            "reply is asked for once more with twice as many."
+        ),
+    )
+    seed = forms.IntegerField(
+        label=lazy("Seed"),
+        initial=1,
+        min_value=0,
+        max_value=2**31 - 1 - MOST_REPLICATES,
+        help_text=lazy("Draws the sample and the requests of the pre-flight."),
+    )
+    sends_seed = forms.BooleanField(
+        label=lazy("Send the seed to the model, too"), required=False, initial=True
+    )
+    extra = JsonObjectField(
+        label=lazy("Extra parameters"),
+        help_text=lazy('A JSON object that goes into every request, for example {"top_p": 0.9}.'),
+    )
+    replicates = forms.IntegerField(
+        label=lazy("Answers for each sentence"),
+        initial=1,
+        min_value=1,
+        max_value=MOST_REPLICATES,
+        help_text=lazy("Several answers show how far the judge agrees with itself."),
+    )
+    preflight = forms.ChoiceField(
+        label=lazy("Pre-flight"),
+        choices=[
+            ("ask", lazy("Send up to 20 requests, then wait for my decision")),
+            ("auto", lazy("Send up to 20 requests; go on if they look right, else wait")),
+            ("off", lazy("Send everything at once")),
+        ],
+        initial="ask",
+        widget=forms.RadioSelect,
+    )
+    mode = forms.ChoiceField(
+        label=lazy("How requests travel"),
+        choices=Run.Mode,
+        initial=Run.Mode.LIVE,
+        widget=forms.RadioSelect,
+        help_text=lazy(
+            "Batch services cost less and exist at some providers only. The pre-flight goes "
+            "one by one in any case; enter the batch price at the endpoint to see it here."
+        ),
+    )
+    cap = UnitsField(
+        label=lazy("Most it may spend"),
+        help_text=lazy("In the currency of the prices. The run pauses before it passes this."),
+    )
+    ceiling = forms.IntegerField(
+        label=lazy("Most requests in flight"),
+        required=False,
+        min_value=1,
+        max_value=512,
+        help_text=lazy("Empty leaves it to the endpoint's own limit."),
+    )
+    reuse = forms.BooleanField(
+        label=lazy("Answer identical requests from stored replies"),
+        required=False,
+        initial=True,
+        help_text=lazy("Costs nothing. Leave it out to see whether the judge repeats itself."),
+    )
+    name = forms.CharField(label=lazy("Name"), required=False, max_length=200)
+    webhook_url = forms.CharField(
+        label=lazy("Tell this address when the run ends"),
+        required=False,
+        max_length=500,
+        help_text=lazy("A signed message with numbers and ids, without any judged text."),
+        widget=forms.TextInput(attrs={"inputmode": "url", "autocomplete": "off"}),
+    )
+    webhook_secret = forms.CharField(
+        label=lazy("Secret that signs the message"),
+        required=False,
+        max_length=200,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text=lazy("At least 16 characters. It is encrypted and never shown."),
+    )
+    # Carries the secret past the page that asks for a yes: encrypted, so nobody can read it.
+    webhook_sealed = forms.CharField(required=False, max_length=1_000, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, study: Study, actor: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.study = study
+        first_prompts(study, {kind: prompt_kinds()[kind] for kind in self.prompt_kinds}, actor)
+        self.fields["endpoint"].queryset = study.endpoints.filter(is_archived=False)
+        self.fields["endpoint"].label_from_instance = endpoint_label
+        prompts = self.fields["prompt"]
+        prompts.queryset = study.prompt_versions.filter(kind__in=self.prompt_kinds).order_by(
+            "-kind", "-number"
+        )
+        prompts.label_from_instance = prompt_label
+
+    def clean_extra(self) -> dict[str, Any]:
+        """What has a field of its own is not given twice."""
+        extra = self.cleaned_data["extra"]
+        for name in ("temperature", "max_tokens", "seed"):
+            if name in extra:
+                raise ValidationError(_("“%s” has a field of its own.") % name)
+        return extra
+
+    def clean_webhook_url(self) -> str:
+        """An https address, or nothing."""
+        url = self.cleaned_data["webhook_url"]
+        parts = urlsplit(url) if url else None
+        if parts and (parts.scheme not in ("https", "http") or not parts.hostname):
+            raise ValidationError(_("An address begins with https:// and names a host."))
+        return url
+
+    def clean(self) -> dict[str, Any]:
+        """What several fields decide together."""
+        data = super().clean() or {}
+        limits = data.get("extra", {}) | {"max_tokens": data.get("max_tokens")}
+        if "max_tokens" not in self.errors and not any(limits.get(name) for name in TOKEN_LIMITS):
+            self.complain("max_tokens", _("Without a limit the cost has no bound."))
+        chosen = several(data.get("endpoint"))
+        is_embedded = any(each.kind == Endpoint.Kind.EMBEDDED for each in chosen)
+        if data.get("mode") == Run.Mode.BATCH and is_embedded:
+            self.complain("mode", _("The model in the box has no batch service."))
+        if data.get("webhook_url"):
+            self._clean_secret(data)
+        return data
+
+    def want_sample(self, data: dict[str, Any], *, is_wanted: bool) -> None:
+        """Ask how large a sample is that was chosen."""
+        if is_wanted and not data.get("sample"):
+            self.complain("sample", _("Say how large the sample is."))
+
+    @property
+    def tokens_wanted(self) -> int | None:
+        """A limit that would do if the chosen one is tight; else None."""
+        return None
+
+    @property
+    def target(self) -> dict[str, Any]:
+        """What the run is about, as its spec keeps it."""
+        raise NotImplementedError
+
+    @property
+    def plan(self) -> RunPlan:
+        """What was chosen, as the engine takes it."""
+        data = self.cleaned_data
+        return self.plan_for(data["endpoint"], data["prompt"], self.target)
+
+    def plan_for(
+        self, endpoint: Endpoint, prompt: PromptVersion, target: dict[str, Any]
+    ) -> RunPlan:
+        """What was chosen beside these, as the engine takes it."""
+        data = self.cleaned_data
+        sent = {
+            name: data[name] for name in ("temperature", "max_tokens") if data[name] is not None
+        }
+        if data["sends_seed"]:
+            sent["seed"] = data["seed"]
+        return RunPlan(
+            kind=self.kind,
+            endpoint=endpoint,
+            prompt=prompt,
+            target=target,
+            params=sent | data["extra"],
+            replicates=data["replicates"],
+            cap_micro=data["cap"],
+            reuse=data["reuse"],
+            preflight=data["preflight"],
+            seed=data["seed"],
+            ceiling=data["ceiling"],
+            name=data["name"],
+            mode=data["mode"],
+            webhook_url=data["webhook_url"],
+            webhook_secret=data["webhook_secret"] if data["webhook_url"] else "",
+        )
+
+    def _clean_secret(self, data: dict[str, Any]) -> None:
+        if not data.get("webhook_secret") and data.get("webhook_sealed"):
+            try:
+                data["webhook_secret"] = unseal(data["webhook_sealed"].encode())
+            except KeyUnreadable:
+                self.complain("webhook_secret", _("Type the secret again."))
+        if len(data.get("webhook_secret", "")) < SHORTEST_SECRET:
+            self.complain("webhook_secret", _("Give a secret of at least 16 characters."))
+
+    def complain(self, field: str, text: str) -> None:
+        """Say what is wrong with a field, unless something was said already."""
+        if field not in self.errors:
+            self.add_error(field, text)
+
+    @property
+    def sealed_secret(self) -> str:
+        """The secret encrypted for the page that asks for a yes; empty without one."""
+        secret = self.cleaned_data["webhook_secret"]
+        return seal(secret).decode() if self.cleaned_data["webhook_url"] and secret else ""
+
+
+def several(chosen: Any) -> list[Any]:
+    """What one field holds, or what a field for several holds."""
+    if chosen is None:
+        return []
+    return [chosen] if isinstance(chosen, Model) else list(chosen)
+
+
+def prompt_label(version: PromptVersion) -> str:
+    """A version as choices show it."""
+    return f"{prompt_kinds()[version.kind].name} · v{version.number} · {version.name}"
+
+
+def endpoint_label(endpoint: Endpoint) -> str:
+    """An endpoint as choices show it."""
+    label = f"{endpoint.name} · {endpoint.model}"
+    if endpoint.kind == Endpoint.Kind.EMBEDDED:
+        return _("%s (demonstration: answers at chance level)") % label
+    return label

@@ -1,0 +1,263 @@
+"""The alternative annotator test: may a judge take the place of a human annotator?
+
+One human is left out at a time. On each item the judge and that human are scored by how close
+they come to the remaining humans; the judge wins against the human if it comes as close,
+after the human's higher cost is counted as epsilon.
+
+Source: Calderon, Reichart and Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge,
+section 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from cqa_site.stats.ranks.multiple_tests import benjamini_yekutieli
+from cqa_site.stats.ratings import FloatArray, Ratings
+
+Closeness = Literal["scores", "labels"]
+
+# What the source advises: the dearer the human, the more a judge may fall short of them.
+EPSILON = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
+LEAST_ITEMS = 30
+LEAST_HUMANS = 2
+ADVISED_HUMANS = 3
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOut:
+    """The judge against one human, both compared with the remaining humans.
+
+    Attributes
+    ----------
+    rater
+        The human.
+    n_items
+        Items rated by this human, the judge and at least one other human.
+    judge_advantage, human_advantage
+        Share of items on which the judge (the human) comes at least as close, 0 to 1; ties
+        count for both.
+    p, p_adjusted
+        That the human's edge is epsilon or more; and after Benjamini-Yekutieli.
+    is_beaten
+        Whether `p_adjusted` is at most the level.
+    reason
+        Why this human was not tested.
+    """
+
+    rater: str
+    n_items: int
+    judge_advantage: float | None = None
+    human_advantage: float | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+    is_beaten: bool | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlternativeAnnotator:
+    """Outcome of the test.
+
+    Attributes
+    ----------
+    passed
+        Whether `omega` is at least 0.5; None if undefined, with `reason`.
+    omega
+        Winning rate: share of tested humans the judge beats, 0 to 1.
+    rho
+        Mean advantage probability of the judge over the tested humans, 0 to 1. It does not
+        depend on epsilon: use it to compare judges.
+    epsilon, level, closeness
+        The settings.
+    humans
+        One entry for each human, also for those not tested.
+    n_items
+        Items rated by the judge and at least two humans.
+    caution
+        What weakens a defined outcome, in plain words; else empty.
+    reason
+        Why there is no outcome.
+    """
+
+    passed: bool | None = None
+    omega: float | None = None
+    rho: float | None = None
+    epsilon: float
+    level: float
+    closeness: Closeness
+    humans: tuple[LeftOut, ...]
+    n_items: int
+    caution: str = ""
+    reason: str = ""
+
+
+def alternative_annotator_test(
+    humans: Ratings,
+    judge: pd.Series,
+    *,
+    closeness: Closeness = "scores",
+    epsilon: float = 0.2,
+    level: float = 0.05,
+    least_items: int = LEAST_ITEMS,
+) -> AlternativeAnnotator:
+    """Test whether the judge represents the humans as well as a left-out human does.
+
+    Parameters
+    ----------
+    humans
+        Their ratings; gaps are fine.
+    judge
+        The judge's value, indexed by item; missing where unscored.
+    closeness : {"scores", "labels"}
+        Minus the root mean squared difference to the remaining humans, or the share of them
+        with the same value (for values without an order).
+    epsilon
+        Allowed edge of the human, 0 to 1. 0.2 is the default of the source's code, meant for
+        experts; see `EPSILON` for others.
+    level
+        False discovery rate of the Benjamini-Yekutieli correction.
+    least_items
+        Humans with fewer items are not tested: the t test needs about 30.
+
+    Returns
+    -------
+    AlternativeAnnotator
+        Undefined with fewer than two humans who can be tested. With two it only says which
+        of them the judge is closer to, which `caution` mentions.
+
+    Raises
+    ------
+    ValueError
+        Unknown closeness, or epsilon or level out of range.
+
+    Notes
+    -----
+    Per human, ``d = [human at least as close] - [judge at least as close]`` of each item;
+    one-sided t test of ``mean(d) < epsilon``. Without spread the mean decides.
+    """
+    _check(closeness, epsilon, level)
+    grid, own, names = _grid(humans, judge)
+    comparisons = [
+        _left_out(place, name, grid, own, closeness, epsilon, least_items)
+        for place, name in enumerate(names)
+    ]
+    comparisons = _corrected(comparisons, level)
+    tested = [each for each in comparisons if each.p is not None]
+    n_items = int(((~np.isnan(grid)).sum(axis=1) >= 2).sum())
+    reason = _why_undefined(names, tested, least_items)
+    omega = rho = None
+    if not reason:
+        omega = float(np.mean([bool(each.is_beaten) for each in tested]))
+        rho = float(np.mean([each.judge_advantage or 0.0 for each in tested]))
+    return AlternativeAnnotator(
+        passed=None if omega is None else omega >= 0.5,
+        omega=omega,
+        rho=rho,
+        epsilon=epsilon,
+        level=level,
+        closeness=closeness,
+        humans=tuple(comparisons),
+        n_items=n_items,
+        caution="" if reason else _caution(len(tested)),
+        reason=reason,
+    )
+
+
+def _check(closeness: str, epsilon: float, level: float) -> None:
+    if closeness not in ("scores", "labels"):
+        raise ValueError(f"closeness is 'scores' or 'labels', not {closeness!r}")
+    if not 0 <= epsilon <= 1 or not 0 < level < 1:
+        raise ValueError("epsilon lies between 0 and 1, and level strictly between them")
+
+
+def _grid(humans: Ratings, judge: pd.Series) -> tuple[FloatArray, FloatArray, list[str]]:
+    """Humans' values of the items the judge scored, NaN for gaps; the judge's; their names."""
+    grid = np.full((humans.n_items, humans.n_raters), np.nan)
+    grid[humans.item_codes, humans.rater_codes] = humans.values
+    values = judge.dropna().astype(float)
+    place = pd.Index(values.index).get_indexer(humans.items)
+    both = place >= 0
+    return grid[both], values.to_numpy()[place[both]], [str(name) for name in humans.raters]
+
+
+def _left_out(
+    place: int,
+    name: str,
+    grid: FloatArray,
+    judge: FloatArray,
+    closeness: Closeness,
+    epsilon: float,
+    least_items: int,
+) -> LeftOut:
+    human, others = grid[:, place], np.delete(grid, place, axis=1)
+    usable = ~np.isnan(human) & ~np.isnan(others).all(axis=1)
+    n = int(usable.sum())
+    if n < max(least_items, 2):
+        reason = f"only {n} items shared with the judge and another human; {least_items} needed"
+        return LeftOut(rater=name, n_items=n, reason=reason)
+    theirs = _closeness(human[usable], others[usable], closeness)
+    ours = _closeness(judge[usable], others[usable], closeness)
+    human_wins = (theirs >= ours - _ROUNDING).astype(float)
+    judge_wins = (ours >= theirs - _ROUNDING).astype(float)
+    return LeftOut(
+        rater=name,
+        n_items=n,
+        judge_advantage=float(judge_wins.mean()),
+        human_advantage=float(human_wins.mean()),
+        p=_p_below(human_wins - judge_wins, epsilon),
+    )
+
+
+def _closeness(values: FloatArray, others: FloatArray, closeness: Closeness) -> FloatArray:
+    if closeness == "labels":
+        same = np.where(np.isnan(others), np.nan, others == values[:, None])
+        return np.asarray(np.nanmean(same, axis=1))
+    return np.asarray(-np.sqrt(np.nanmean((others - values[:, None]) ** 2, axis=1)))
+
+
+def _p_below(differences: FloatArray, mark: float) -> float:
+    """One-sided p of the t test that the mean lies below `mark`."""
+    n = len(differences)
+    edge = float(differences.mean()) - mark
+    error = float(differences.std(ddof=1)) / n**0.5
+    if error < _ROUNDING:
+        return 0.0 if edge < -_ROUNDING else 1.0
+    return float(special.stdtr(n - 1, edge / error))
+
+
+def _corrected(comparisons: list[LeftOut], level: float) -> list[LeftOut]:
+    known = [each.p for each in comparisons if each.p is not None]
+    adjusted = iter(benjamini_yekutieli(np.array(known)).tolist())
+    return [
+        each
+        if each.p is None
+        else replace(each, p_adjusted=(own := next(adjusted)), is_beaten=own <= level)
+        for each in comparisons
+    ]
+
+
+def _why_undefined(names: list[str], tested: list[LeftOut], least_items: int) -> str:
+    if len(names) < LEAST_HUMANS:
+        return f"the test needs {LEAST_HUMANS} humans or more, there is {len(names)}"
+    if len(tested) < LEAST_HUMANS:
+        return (
+            f"fewer than {LEAST_HUMANS} humans share {least_items} items with the judge and "
+            "another human"
+        )
+    return ""
+
+
+def _caution(n_humans: int) -> str:
+    if n_humans >= ADVISED_HUMANS:
+        return ""
+    return (
+        "with two humans the test only says whether the judge is closer to one of them than "
+        f"the other is; {ADVISED_HUMANS} or more are advised"
+    )

@@ -1,0 +1,164 @@
+"""Numbered lists: kept once, read many at a time, labelled by whom the study chose."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotation.answers.actions.lists import (
+    argument_list,
+    numbered_labels,
+    numbered_texts,
+    relevance_of,
+)
+from annotation.consensus.actions.preferred_labels import LabelsNotOfStudy, prefer_labels
+from annotation.consensus.models import FinalLabel
+from annotation.consensus.reports import label_source
+from annotation.corpus.models.questions import ArgumentList
+from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from tests import cast
+from tests.annotation.made_answers import make_answer, make_list, make_question
+from tests.cast import make_campaign, make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return cast.make_study()
+
+
+@pytest.fixture
+def question(study):
+    return make_question(study)
+
+
+def settle(study, argument, label, *, days_ago=0):
+    """A final label in a campaign of its own."""
+    campaign = Campaign.objects.create(
+        study=study, name=f"C{campaigns_of(study).count()}", guideline=cast.make_guideline(study)
+    )
+    Campaign.objects.filter(pk=campaign.pk).update(
+        created_at=timezone.now() - timedelta(days=days_ago)
+    )
+    FinalLabel.objects.create(
+        campaign=campaign, argument=argument, label=label, provenance="votes"
+    )
+
+
+def test_the_same_list_is_made_once(study, question):
+    arguments = cast.make_arguments(study, 3)
+    numbered = list(enumerate(arguments, 1))
+    first = argument_list(question, numbered, {"seed": 1})
+    again = argument_list(question, numbered, {"seed": 2})
+    assert (again, again.recipe) == (first, {"seed": 1})
+    assert list(first.entries.values_list("number", "argument")) == [
+        (number, argument.pk) for number, argument in numbered
+    ]
+
+
+def test_another_order_number_or_question_is_another_list(study, question):
+    arguments = cast.make_arguments(study, 2)
+    numbered = list(enumerate(arguments, 1))
+    made = {argument_list(question, numbered, {}).pk}
+    made.add(argument_list(question, list(enumerate(arguments[::-1], 1)), {}).pk)
+    made.add(argument_list(question, list(enumerate(arguments, 2)), {}).pk)
+    other = make_question(study, aspect="price")
+    made.add(argument_list(other, numbered, {}).pk)
+    assert len(made) == ArgumentList.objects.count() == 4
+
+
+def test_a_sentence_may_have_two_numbers_but_no_number_two_sentences(study, question):
+    one, two = cast.make_arguments(study, 2)
+    listed = argument_list(question, [(1, one), (2, one)], {})
+    assert listed.entries.count() == 2
+    with pytest.raises(ValueError, match="two arguments"):
+        argument_list(question, [(1, one), (1, two)], {})
+
+
+def test_a_list_that_appears_meanwhile_is_taken(study, question, monkeypatch):
+    numbered = list(enumerate(cast.make_arguments(study, 2), 1))
+    there = argument_list(question, numbered, {})
+    blind = type("Nothing", (), {"first": lambda self: None})()
+    monkeypatch.setattr(ArgumentList.objects, "filter", lambda **_asked: blind)
+    assert argument_list(question, numbered, {}) == there
+
+
+def test_texts_of_many_lists_come_in_one_query(study, question, django_assert_num_queries):
+    first, second = make_list(question, 3), make_list(make_question(study, aspect="price"), 2)
+    with django_assert_num_queries(1):
+        found = numbered_texts([first.pk, second.pk, 999_999])
+    assert [list(texts) for texts in found.values()] == [[1, 2, 3], [1, 2], []]
+    assert found[first.pk][2] == first.entries.get(number=2).argument.text
+
+
+def test_the_newest_campaign_with_a_label_wins(study):
+    one, two, three = cast.make_arguments(study, 3)
+    settle(study, one, 3, days_ago=1)
+    settle(study, one, 0, days_ago=9)
+    settle(study, one, None)
+    settle(study, two, 2)
+    keys = [one.pk, two.pk, three.pk]
+    assert relevance_of(study, keys) == {one.pk: 3, two.pk: 2, three.pk: None}
+
+
+def test_labels_of_another_study_do_not_count(study):
+    (argument,) = cast.make_arguments(study, 1)
+    settle(cast.make_study("B"), argument, 3)
+    assert relevance_of(study, [argument.pk]) == {argument.pk: None}
+
+
+def test_labels_come_by_number(study, question, django_assert_num_queries):
+    listed = make_list(question, 2)
+    settle(study, listed.entries.get(number=2).argument, 1)
+    with django_assert_num_queries(3):
+        assert numbered_labels(study, [listed.pk]) == {listed.pk: {1: None, 2: 1}}
+
+
+def test_many_keys_are_asked_in_pieces(study, monkeypatch, django_assert_num_queries):
+    monkeypatch.setattr("annotation.answers.reports.argument_lists.TOGETHER", 2)
+    arguments = cast.make_arguments(study, 5)
+    with django_assert_num_queries(4):
+        found = relevance_of(study, [argument.pk for argument in arguments])
+    assert set(found.values()) == {None}
+
+
+# -- whose labels ----------------------------------------------------------------------------
+
+
+def test_a_study_chooses_whose_labels_it_uses(study):
+    old, new = (make_campaign(study, name=name) for name in ("Old", "New"))
+    both, only_new = [item.argument for item in old.items.order_by("pk")[:2]]
+    for campaign, argument, label in ((old, both, 0), (new, both, 3), (new, only_new, 2)):
+        FinalLabel.objects.create(
+            campaign=campaign, argument=argument, label=label, provenance="votes"
+        )
+    keys = [both.pk, only_new.pk]
+    assert relevance_of(study, keys) == {both.pk: 3, only_new.pk: 2}
+    client = sign_in(make_member(study, "researcher"))
+    page = f"/s/{study.public_id}/campaigns/{old.public_id}/labels/"
+    client.post(f"{page}prefer/", {"use": "this"})
+    assert label_source(study) == old
+    assert relevance_of(study, keys) == {both.pk: 0, only_new.pk: None}
+    assert "this campaign's" in client.get(page).content.decode()
+    prefer_labels(study=study, campaign=None, actor=make_member(study, "admin"))
+    assert relevance_of(study, keys) == {both.pk: 3, only_new.pk: 2}
+    verbs = study.audit_events.values_list("verb", "details__after")
+    assert list(verbs) == [("preferred_labels_chosen", ""), ("preferred_labels_chosen", "Old")]
+    with pytest.raises(LabelsNotOfStudy):
+        prefer_labels(
+            study=study,
+            campaign=make_campaign(make_study("Study B")),
+            actor=make_member(study, "admin"),
+        )
+
+
+def test_pages_say_whose_labels_they_show(study):
+    campaign = make_campaign(study, name="Crowd")
+    question = make_question(study)
+    make_answer(question, listed=make_list(question))
+    client = sign_in(make_member(study, "researcher"))
+    page = f"/s/{study.public_id}/questions/{question.public_id}/"
+    assert "newest campaign that has one" in client.get(page).content.decode()
+    prefer_labels(study=study, campaign=campaign, actor=make_member(study, "admin"))
+    assert "campaign “Crowd”" in client.get(page).content.decode()

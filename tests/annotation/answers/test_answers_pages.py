@@ -1,0 +1,471 @@
+"""Questions, answers side by side, systems, files: what each page shows, and to whom."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation.answers.reports.conditions import used_conditions
+from annotation.consensus.models import FinalLabel
+from annotation.corpus.models.questions import Question
+from annotation.editing.models import EditingRound, EditingSheet, Revision
+from annotation.faithfulness.models import FaithfulnessFigures
+from cqa_site.people.actions.raters import rater_for
+from cqa_site.people.models import AuditEvent
+from tests import cast
+from tests.annotation.made_answers import make_answer, make_list, make_question, make_system
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return cast.make_study()
+
+
+@pytest.fixture
+def client(study):
+    return cast.sign_in(cast.make_member(study, "researcher"))
+
+
+@pytest.fixture
+def expert(study):
+    return cast.sign_in(cast.make_member(study, "expert"))
+
+
+@pytest.fixture
+def answered(study):
+    """One question with a list, two models and a person."""
+    question = make_question(study)
+    listed = make_list(question)
+    one, two = make_system(study, "GPT-SENTINEL"), make_system(study, "CAM-SENTINEL", "imported")
+    human = make_system(study, "HUMAN-SENTINEL", "human")
+    make_answer(question, one, "First text [1, 2].", listed=listed, source="FILE-SENTINEL.json")
+    make_answer(question, one, "Second text [1, 9].", listed=listed, choice=2)
+    make_answer(question, two, "Third text [3].", scenario=0)
+    make_answer(question, human, "PRIVATE-TEXT of a person.", scenario=0)
+    return question
+
+
+def get(client, name, *args, query=""):
+    response = client.get(reverse(name, args=args) + query)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def queries_of(client, name, *args, query=""):
+    address = reverse(name, args=args) + query
+    client.get(address)
+    with CaptureQueriesContext(connection) as found:
+        assert client.get(address).status_code == 200
+    return len(found)
+
+
+# -- the list ---------------------------------------------------------------------------------
+
+
+def test_the_empty_list_says_what_to_do(client, expert, study):
+    assert "No questions yet" in get(client, "questions", study.public_id)
+    assert "No questions yet" in get(expert, "questions", study.public_id)
+
+
+def test_answers_are_counted_by_system(client, study, answered):
+    page = get(client, "questions", study.public_id)
+    assert "Which is better: tea or coffee?" in page
+    head = re.findall(r'<th scope="col" class="number[^"]*">([^<]+)</th>', page)
+    row = re.findall(r'<td class="number[^"]*">(\d+)</td>', page)
+    assert dict(zip(head, map(int, row), strict=True)) == {
+        "Answers": 4,
+        "GPT-SENTINEL": 2,
+        "CAM-SENTINEL": 1,
+        "HUMAN-SENTINEL": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("", {"tea", "tea price", "train"}),
+        ("?q=TRAIN", {"train"}),
+        ("?q=price", {"tea price"}),
+        ("?q=worded", {"train"}),
+        ("?aspect=-", {"tea", "train"}),
+        ("?aspect=%3Dprice", {"tea price"}),
+        ("?aspect=nonsense", {"tea", "tea price", "train"}),
+        ("?system={gpt}", {"tea"}),
+        ("?comparison={trains}", {"train"}),
+        ("?q=nothing", set()),
+    ],
+)
+def test_questions_are_found(client, study, query, found):
+    tea = make_question(study)
+    make_question(study, aspect="price")
+    train = make_question(study, ("train", "plane"), wording="An own worded question?")
+    make_answer(tea, make_system(study, "GPT"))
+    ids = {"gpt": study.systems.get().public_id, "trains": train.comparison.public_id}
+    page = get(client, "questions", study.public_id, query=query.format(**ids))
+    texts = {
+        "tea": ">Which is better: tea",
+        "tea price": ">Which is better for price",
+        "train": ">An own",
+    }
+    assert {name for name, text in texts.items() if text in page} == found
+    assert ("Nothing matches" in page) == (not found)
+
+
+def test_the_list_costs_the_same_whatever_its_length(client, study):
+    for number in range(3):
+        make_answer(make_question(study, (f"a{number}", "b")), make_system(study, "S0"))
+    few = queries_of(client, "questions", study.public_id)
+    for number in range(3, 60):
+        question = make_question(study, (f"a{number}", "b"))
+        make_answer(question, make_system(study, f"S{number % 9}"))
+    assert queries_of(client, "questions", study.public_id) == few <= 13
+    assert "1–50 of 60" in get(client, "questions", study.public_id)
+
+
+def test_experts_learn_neither_systems_nor_what_people_wrote(expert, study, answered):
+    page = get(expert, "questions", study.public_id, query="?system=" + str(study.public_id))
+    assert "SENTINEL" not in page
+    assert "Answered by" not in page
+    assert re.findall(r'<td class="number[^"]*">(\d+)</td>', page) == ["3"]
+
+
+# -- side by side -----------------------------------------------------------------------------
+
+
+def test_all_answers_stand_side_by_side_with_their_arguments(client, study, answered):
+    page = get(client, "question", study.public_id, answered.public_id)
+    assert re.findall(r'id="text-\d+"><a [^>]+>([^<]+)<', page) == [
+        "CAM-SENTINEL",
+        "GPT-SENTINEL",
+        "GPT-SENTINEL",
+        "HUMAN-SENTINEL",
+    ]
+    assert 'href="#argument-1-1"' in page
+    assert 'id="argument-1-3"' in page
+    # Cited by both texts that have this list; the number 9 stands for nothing.
+    assert "cited in 2 texts" in page
+    assert 'title="No argument has this number">9</span>' in page
+    assert "Scenario 4 · choice 2" in page
+
+
+def test_the_label_of_the_newest_campaign_stands_beside_an_argument(
+    client, expert, study, answered
+):
+    argument = answered.argument_lists.get().entries.get(number=2).argument
+    campaign = cast.make_campaign(study)
+    FinalLabel.objects.create(campaign=campaign, argument=argument, label=2, provenance="votes")
+    page = get(client, "question", study.public_id, answered.public_id)
+    assert page.count("relevance 2") == 1
+    assert page.count("not labelled") == 2
+    # An expert may still have to label it.
+    theirs = get(expert, "question", study.public_id, answered.public_id)
+    assert "relevance 2" not in theirs
+    assert "not labelled" not in theirs
+
+
+@pytest.mark.parametrize(
+    ("query", "texts"),
+    [
+        ("?scenario=4", {"First", "Second"}),
+        ("?scenario=0", {"Third", "PRIVATE"}),
+        ("?choice=2", {"Second"}),
+        ("?system={gpt}&choice=1", {"First"}),
+        ("?scenario=3", set()),
+        ("?choice=none", {"First", "Second", "Third", "PRIVATE"}),
+        ("?choice=none&scenario=4", {"First", "Second"}),
+    ],
+)
+def test_answers_are_filtered(client, study, answered, query, texts):
+    gpt = study.systems.get(name="GPT-SENTINEL").public_id
+    query = query.format(gpt=gpt)
+    page = get(client, "question", study.public_id, answered.public_id, query=query)
+    assert {word for word in ("First", "Second", "Third", "PRIVATE") if word in page} == texts
+
+
+def body_of(page):
+    return page.split('class="answer-columns"')[1]
+
+
+def test_a_researcher_can_hide_who_wrote_them(client, study, answered):
+    query = "?blind=on&system=" + str(study.systems.get(name="GPT-SENTINEL").public_id)
+    page = get(client, "question", study.public_id, answered.public_id, query=query)
+    assert "SENTINEL" not in page
+    assert "scenario 4" not in body_of(page)
+    assert re.findall(r'id="text-\d+">([^<]+)<', page) == ["Text 1", "Text 2", "Text 3", "Text 4"]
+    assert not re.search(r"/answers/[0-9a-f-]{36}/", page)
+
+
+def test_a_mistake_in_a_filter_does_not_bring_the_names_back(client, study, answered):
+    args = (study.public_id, answered.public_id)
+    page = get(client, "question", *args, query="?blind=on&choice=x&system=nobody")
+    assert "SENTINEL" not in page
+    assert "Text 4" in page
+
+
+def test_blindness_is_forced_on_experts_whatever_they_ask(expert, study, answered):
+    gpt = study.systems.get(name="GPT-SENTINEL").public_id
+    for query in ("", "?blind=", f"?system={gpt}", "?scenario=4", "?choice=2"):
+        page = get(expert, "question", study.public_id, answered.public_id, query=query)
+        assert "SENTINEL" not in page
+        assert "PRIVATE-TEXT" not in page
+        assert "of a person" not in page
+        for text in ("First text", "Second text", "Third text"):
+            assert text in page
+        assert not re.search(r"/(answers|systems|arguments)/[0-9a-f-]{36}/", page)
+
+
+def test_the_blind_order_is_a_person_s_own_and_stays(study):
+    question = make_question(study)
+    for number in range(10):
+        make_answer(question, make_system(study, f"S{number}"), f"Text no. {number}")
+
+    def order(client):
+        page = get(client, "question", study.public_id, question.public_id)
+        return re.findall(r"Text no\. (\d)", page)
+
+    people = [cast.sign_in(cast.make_member(study, "expert")) for _ in range(3)]
+    orders = [order(person) for person in people]
+    assert orders == [order(person) for person in people]
+    assert len({tuple(each) for each in [*orders, list("0123456789")]}) == 4
+
+
+def test_many_answers_come_page_by_page_with_constant_queries(client, study):
+    question = make_question(study)
+    make_answer(question, make_system(study, "S0"), listed=make_list(question))
+    few = queries_of(client, "question", study.public_id, question.public_id)
+    for number in range(1, 30):
+        listed = make_list(question, 2) if number % 3 else None
+        make_answer(question, make_system(study, f"S{number % 4}"), listed=listed, choice=number)
+    assert queries_of(client, "question", study.public_id, question.public_id) == few <= 12
+    page = get(client, "question", study.public_id, question.public_id, query="?page=3")
+    assert "25–30 of 30" in page
+    blind = "?page=3&blind=on"
+    assert "Text 25" in get(client, "question", study.public_id, question.public_id, query=blind)
+
+
+def test_texts_are_escaped_wherever_they_come_from(client, study):
+    evil = "<script>alert(1)</script>"
+    question = make_question(study, (evil, "b"), aspect=evil, wording=evil)
+    answer = make_answer(question, make_system(study, evil), f"{evil} [1]", source=evil)
+    for name, row in (("question", question), ("answer", answer), ("system", answer.system)):
+        assert "<script>alert" not in get(client, name, study.public_id, row.public_id)
+    for name in ("questions", "systems"):
+        assert "<script>alert" not in get(client, name, study.public_id)
+
+
+# -- one answer -------------------------------------------------------------------------------
+
+
+def test_one_answer_says_where_it_came_from(client, study, answered):
+    answer = study.answers.get(text__startswith="First")
+    page = get(client, "answer", study.public_id, answer.public_id)
+    assert "FILE-SENTINEL.json, record 1" in page
+    assert answer.text_sha256 in page
+    assert "No expert has edited this text." in page
+    assert queries_of(client, "answer", study.public_id, answer.public_id) <= 12
+
+
+def test_figures_and_revisions_stand_on_the_answer_s_page(client, study, answered):
+    answer = study.answers.get(text__startswith="First")
+    FaithfulnessFigures.objects.create(
+        answer=answer, mode="sound", key="k", segments=7, precision=0.875, f1=0.5
+    )
+    revise(study, answer, comment="Shorter now.")
+    page = get(client, "answer", study.public_id, answer.public_id)
+    assert ".875" in page or "0.875" in page
+    assert "Shorter now." in page
+
+
+def revise(study, answer, text="Edited [1].", comment=""):
+    """One submitted revision by a new expert."""
+    editor = cast.make_member(study, "expert", "Name-Sentinel")
+    round_, _made = EditingRound.objects.get_or_create(study=study, name="Round")
+    rater = rater_for(membership=editor.memberships.get())
+    sheet = EditingSheet.objects.create(study=study, round=round_, rater=rater, answer=answer)
+    return Revision.objects.create(
+        sheet=sheet,
+        number=1,
+        content={"text": text, "reasons": ["wording", "length"], "comment": comment},
+        client_key="k",
+    )
+
+
+# -- questions and systems by hand ------------------------------------------------------------
+
+
+def test_a_question_is_added_once(client, study):
+    comparison = make_question(study).comparison
+    address = reverse("question_new", args=[study.public_id])
+    asked = {"comparison": comparison.public_id, "aspect": " price ", "wording": ""}
+    response = client.post(address, asked)
+    made = study.questions.get(aspect="price")
+    assert response.url == reverse("question", args=[study.public_id, made.public_id])
+    again = client.post(address, asked)
+    assert again.status_code == 422
+    assert "in the study already" in again.content.decode()
+    assert AuditEvent.objects.filter(study=study, verb="question_added").count() == 1
+
+
+def test_a_comparison_of_another_study_cannot_be_asked_about(client, study):
+    foreign = make_question(cast.make_study("B")).comparison
+    address = reverse("question_new", args=[study.public_id])
+    assert client.post(address, {"comparison": foreign.public_id}).status_code == 422
+    assert study.questions.count() == 0
+
+
+def test_plain_questions_are_asked_where_there_is_none(client, study):
+    make_question(study, aspect="price")
+    cast.make_arguments(study, 1, ("train", "plane"))
+    cast.make_arguments(study, 1, ("cats", "dogs"))
+    page = get(client, "questions", study.public_id)
+    assert "2 comparisons have no question yet." in page
+    address = reverse("questions_missing", args=[study.public_id])
+    for _ in range(2):
+        assert client.post(address).status_code == 302
+    assert Question.objects.filter(study=study, aspect="").count() == 2
+
+
+def test_systems_are_listed_with_their_numbers(client, study, answered):
+    make_answer(make_question(study, aspect="price"), make_system(study, "GPT-SENTINEL"))
+    page = get(client, "systems", study.public_id)
+    row = page.split("GPT-SENTINEL</a>")[1].split("</tr>")[0]
+    # Questions, answers, then by condition: another system answered without a scenario.
+    assert re.findall(r">(\d+)</td>", row) == ["2", "3", "0", "3"]
+    names = re.findall(r'class="number scenario">([^<]+)</th>', page)
+    assert names == [str(one) for one in used_conditions(study)]
+    few = queries_of(client, "systems", study.public_id)
+    for number in range(20):
+        make_answer(answered, make_system(study, f"S{number}"))
+    assert queries_of(client, "systems", study.public_id) == few <= 6
+
+
+def test_a_system_is_corrected_but_not_to_a_name_that_is_taken(client, study, answered):
+    system = study.systems.get(name="GPT-SENTINEL")
+    address = reverse("system", args=[study.public_id, system.public_id])
+    taken = client.post(address, {"name": "CAM-SENTINEL", "kind": "model"})
+    assert taken.status_code == 422
+    assert "Another system" in taken.content.decode()
+    assert client.post(address, {"name": "", "kind": "model"}).status_code == 422
+    assert client.post(address, {"name": "GPT-4", "kind": "human"}).status_code == 302
+    system.refresh_from_db()
+    assert (system.name, system.kind, system.answers.count()) == ("GPT-4", "human", 2)
+    (line,) = AuditEvent.objects.filter(study=study, verb="system_changed")
+    before = {"name": "GPT-SENTINEL", "kind": "model"}
+    assert (line.subject, line.details) == ("GPT-4", {"before": before})
+
+
+# -- files ------------------------------------------------------------------------------------
+
+
+def download(client, study, **asked):
+    response = client.post(reverse("answers_file", args=[study.public_id]), asked)
+    assert response.status_code == 200
+    return b"".join(response.streaming_content).decode("utf-8-sig")
+
+
+def lines_of(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_answers_as_json_lines_have_their_origin(client, study, answered):
+    rows = lines_of(download(client, study, content="answers", format="jsonl"))
+    assert len(rows) == 4
+    first = rows[0]
+    assert (first["system"], first["scenario"], first["choice"]) == ("GPT-SENTINEL", 4, 1)
+    assert (first["source"], first["position"], first["run"]) == ("FILE-SENTINEL.json", 1, None)
+    assert first["text"] == "First text [1, 2]."
+    assert first["question_id"] == str(answered.public_id)
+    listed = lines_of(download(client, study, content="arguments", format="jsonl"))
+    assert {row["argument_list_id"] for row in listed} == {first["argument_list_id"]}
+    assert [row["number"] for row in listed] == [1, 2, 3]
+    (asked,) = lines_of(download(client, study, content="questions", format="jsonl"))
+    assert (asked["object1"], asked["aspect"], asked["wording"]) == ("tea", "", "")
+
+
+def test_csv_is_safe_for_spreadsheets_unless_asked_otherwise(client, study):
+    make_answer(make_question(study), text="=1+1")
+    safe = download(client, study, content="answers", format="csv")
+    assert next(csv.DictReader(io.StringIO(safe)))["text"] == "'=1+1"
+    raw = download(client, study, content="answers", format="csv", is_raw="on")
+    assert next(csv.DictReader(io.StringIO(raw)))["text"] == "=1+1"
+
+
+def test_revisions_hide_names_and_comments(client, study, answered):
+    answer = study.answers.get(text__startswith="First")
+    revise(study, answer, comment="COMMENT-SENTINEL")
+    plain = download(client, study, content="revisions", format="jsonl")
+    (row,) = lines_of(plain)
+    assert row["answer_id"] == str(answer.public_id)
+    assert row["editor_id"].startswith("E-")
+    assert (row["number"], row["reasons"]) == (1, ["wording", "length"])
+    assert "Sentinel" not in plain
+    assert "COMMENT-SENTINEL" not in plain
+    assert str(Revision.objects.get().sheet.rater.user.public_id) not in plain
+    with_comments = {"content": "revisions", "format": "csv", "with_comments": "on"}
+    (row,) = csv.DictReader(io.StringIO(download(client, study, **with_comments)))
+    assert row["comment"] == "COMMENT-SENTINEL"
+    assert json.loads(row["reasons"]) == ["wording", "length"]
+
+
+def test_files_hold_one_study_and_are_logged(client, study, answered):
+    make_answer(make_question(cast.make_study("B")), text="OTHER-STUDY")
+    for content in ("answers", "questions", "arguments", "revisions"):
+        assert "OTHER-STUDY" not in download(client, study, content=content, format="jsonl")
+    lines = AuditEvent.objects.filter(study=study, verb="answers_exported")
+    assert lines.count() == 4
+    assert lines.first().details["content"]
+
+
+def test_a_wish_nobody_offers_makes_no_file(client, study):
+    address = reverse("answers_file", args=[study.public_id])
+    assert client.post(address, {"content": "users", "format": "csv"}).status_code == 302
+    assert not AuditEvent.objects.filter(verb="answers_exported").exists()
+
+
+# -- the import's page ------------------------------------------------------------------------
+
+
+def test_who_wrote_the_answers_is_proposed_and_corrected_before_importing(
+    client, study, settings, tmp_path, django_capture_on_commit_callbacks
+):
+    settings.MEDIA_ROOT = tmp_path
+    record = {"object1": "tea", "object2": "coffee", "aspect": "", "comparison": "Tea."}
+    file = SimpleUploadedFile("mixtral_scenario_3.json", json.dumps([record]).encode())
+    upload = {"kind": "answers", "file": file, "campaign": "", "system": "", "scenario": ""}
+    with django_capture_on_commit_callbacks(execute=True):
+        response = client.post(reverse("import_upload", args=[study.public_id]), upload)
+    page = client.get(response.url).content.decode()
+    assert 'value="mixtral"' in page
+    assert '<option value="3" selected>' in page
+    imported = study.import_files.get()
+    args = [study.public_id, imported.public_id]
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(reverse("import_origin", args=args), {"system": "Mixtral 8x7B", "scenario": 4})
+    assert study.answers.count() == 0
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(reverse("import_apply", args=args))
+    answer = study.answers.select_related("system").get()
+    assert (answer.system.name, answer.scenario) == ("Mixtral 8x7B", 4)
+    page = client.get(response.url).content.decode()
+    assert reverse("questions", args=[study.public_id]) in page
+    assert "Who wrote the answers" not in page
+
+
+def test_a_wrong_correction_is_refused_and_changes_nothing(client, study, settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path
+    upload = {"kind": "answers", "file": SimpleUploadedFile("cam.json", b"[]"), "scenario": ""}
+    client.post(reverse("import_upload", args=[study.public_id]), upload)
+    imported = study.import_files.get()
+    address = reverse("import_origin", args=[study.public_id, imported.public_id])
+    before = imported.options
+    assert client.post(address, {"system": "x", "scenario": "7"}).status_code == 302
+    imported.refresh_from_db()
+    assert imported.options == before

@@ -1,0 +1,175 @@
+"""What answers are written under is an object: made by runs and imports, and for stored rows."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from annotation.answers.models.answers import Answer
+from annotation.answers.models.conditions import Condition
+from annotation.exports.reports.answers_export import TABLES, Wish
+from annotation.faithfulness.reports.faithfulness import compute_groups
+from annotation.generation.actions.kind import condition, condition_of_run
+from annotation.generation.models import GenerationRun
+from annotation.imports.actions import import_path
+from annotation.labelling.reports import find_violations
+from tests.runs.judging import script
+
+from ..editing_cast import make_answers, make_round, sheets_of
+from ..faithfulness.made_faithfulness import compute
+from ..generation_lab import GenerationLab
+from ..imports.import_files import json_file, take
+from ..made_answers import make_answer, make_question
+from ..made_generations import write_by_text
+
+pytestmark = pytest.mark.django_db
+PROBE = {"relevance": "0-1"}
+
+
+@pytest.fixture
+def lab() -> GenerationLab:
+    return GenerationLab()
+
+
+def started(lab, **chosen) -> Condition:
+    return lab.start(**chosen).generation.condition
+
+
+def test_runs_that_differ_in_what_they_ask_have_conditions_of_their_own(lab):
+    plain = started(lab)
+    others = [
+        started(lab, target=PROBE),
+        started(lab, target={"uses_wording": False}),
+        started(lab, params={"max_tokens": 900, "temperature": 0.7}),
+        started(lab, number=2),
+    ]
+    assert len({plain.pk, *(each.pk for each in others)}) == 5
+    assert [each.is_plain for each in (plain, *others)] == [True, False, False, True, True]
+    assert {each.system for each in GenerationRun.objects.all()} == {
+        GenerationRun.objects.first().system
+    }
+
+
+def test_the_seed_the_sample_and_the_number_of_choices_are_no_part_of_a_condition(lab):
+    plain = started(lab)
+    again = lab.start(
+        params={"max_tokens": 900, "seed": 7},
+        replicates=2,
+        target={"questions": "sample", "sample": 2},
+    )
+    assert again.generation.condition == plain
+
+
+def test_filters_are_no_part_where_the_prompt_shows_no_arguments(lab):
+    assert started(lab, number=1) == started(lab, number=1, target=PROBE, replicates=2)
+
+
+def test_a_correction_of_parameters_is_another_condition_but_not_another_name_of_the_limit(
+    lab, monkeypatch
+):
+    script(monkeypatch, write_by_text)
+    run = lab.start(params={"max_tokens": 900, "temperature": 0.7})
+    first = run.generation.condition
+    run.amendments = [{"params": {"max_completion_tokens": 900, "temperature": 0.7}}]
+    assert condition_of_run(run) == first
+    run.amendments = [{"params": {"max_completion_tokens": 900}}]
+    assert str(condition_of_run(run)) == "Scenario 4 · v1 · at most 900 tokens"
+
+
+def test_a_name_says_what_differs_and_no_two_of_a_study_are_alike(lab):
+    target = {"relevance": "0-1", "favoured": "object1", "most_arguments": 5, "uses_aspect": False}
+    params = {"max_tokens": 1500, "temperature": 0.7, "top_p": 0.9, "seed": 3}
+    started(lab, target=target, params=params)
+    condition(lab.study, scenario=4)
+    condition(lab.study, scenario=0)
+    started(lab, params={"max_tokens": 1500})
+    assert {str(each) for each in Condition.objects.all()} == {
+        "Scenario 4 · v1 · labels 0–1 · only for the first object · at most 5 arguments · "
+        "without aspect · T 0.7 · top_p 0.9",
+        "Scenario 4",
+        "No scenario",
+        "Scenario 4 · v1",
+    }
+
+
+def test_an_answer_whose_scenario_is_not_that_of_its_condition_is_found(lab):
+    answer = make_answer(make_question(lab.study), scenario=2)
+    assert list(find_violations()) == []
+    Answer.objects.update(scenario=3)
+    assert list(find_violations()) == [
+        f"answer {answer.pk} has another scenario or study than its condition"
+    ]
+
+
+# -- imports --------------------------------------------------------------------------------------
+
+
+def test_an_imported_answer_knows_the_scenario_and_nothing_else(lab, tmp_path):
+    take(lab.study, "silver", json_file(tmp_path, [silver()], "silver.json"))
+    (found,) = Condition.objects.all()
+    assert found == condition(lab.study, scenario=4)
+    assert (found.filters, found.wording, found.decoding, found.prompt) == ({}, {}, {}, None)
+    assert found.is_plain
+    assert set(lab.study.answers.values_list("condition", flat=True)) == {found.pk}
+
+
+def test_an_import_that_corrects_the_scenario_corrects_the_condition(lab, tmp_path):
+    path = json_file(tmp_path, [silver()], "silver.json")
+    take(lab.study, "silver", path)
+    import_path(
+        study=lab.study, kind="silver", path=path, name=path.name, options={"scenario": 2},
+        write=True, update_changed=True,
+    )  # fmt: skip
+    assert {each.condition.scenario for each in lab.study.answers.all()} == {2}
+
+
+def silver() -> dict:
+    return {
+        "object1": "tea",
+        "object2": "coffee",
+        "aspect": "",
+        "prompt": "",
+        "arguments": ["1. Tea wins.", "2. Coffee wins."],
+        "gpt_answers": ["Tea [1].", "Coffee [2]."],
+    }
+
+
+# -- where mixing would be wrong ------------------------------------------------------------------
+
+
+@pytest.fixture
+def probed(lab):
+    """Six questions, each answered plainly and from useless arguments."""
+    plain = make_answers(lab.study)
+    probe = condition(lab.study, scenario=4, filters=PROBE)
+    probes = [
+        make_answer(each.question, listed=each.argument_list, condition=probe) for each in plain
+    ]
+    return SimpleNamespace(study=lab.study, plain=plain, probes=probes, probe=probe)
+
+
+def test_experts_edit_plain_answers_unless_somebody_asks_for_others(probed):
+    made = make_round(probed.study, calibration=2, individual=1, leave="nothing")
+    assert all(sheet.answer.condition.is_plain for sheet in sheets_of(made))
+    assert (made.recipe["found"], made.recipe["other_conditions"]) == (6, 6)
+    asked = str(probed.probe.public_id)
+    other = make_round(probed.study, calibration=2, leave="nothing", condition=asked)
+    assert {sheet.answer.condition for sheet in sheets_of(other)} == {probed.probe}
+    mixed = make_round(probed.study, calibration=2, leave="nothing", condition="all")
+    assert (mixed.recipe["found"], mixed.recipe["other_conditions"]) == (12, 0)
+
+
+def test_figures_of_faithfulness_never_pool_two_conditions(probed):
+    compute(probed.study)
+    groups = compute_groups(probed.study, "sound", None)
+    assert [(each["condition_name"], each["n_answers"]) for each in groups] == [
+        ("Scenario 4", 6),
+        ("Scenario 4 · labels 0–1", 6),
+    ]
+
+
+def test_the_answers_export_says_the_condition(probed):
+    table = TABLES["answers"](Wish(probed.study))
+    rows = [dict(zip(table.types, row, strict=True)) for row in table.rows]
+    assert [row["is_plain"] for row in rows] == [True] * 6 + [False] * 6
+    assert rows[-1]["filters"] == PROBE
+    assert rows[-1]["condition_id"] == str(probed.probe.public_id)

@@ -1,0 +1,318 @@
+"""The adjudication queue: order, history, adoption, and what its page must not show."""
+
+import pytest
+from django.utils import timezone
+
+from annotation.consensus.actions import adjudication, consensus
+from annotation.consensus.actions.adjudication import adjudicate, disputed, next_in_queue, queue
+from annotation.consensus.models import Adjudication
+from annotation.labelling.models.campaigns import Item
+from cqa_site.people.models import Rater
+from tests.annotation.voting import (
+    imported,
+    label_all,
+    make_raters,
+    newcomer,
+    opened,
+    vote,
+)
+from tests.cast import make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+
+#         tie, near   settled    tie, far   far apart  settled    tie, far, later
+VOTES = [[1, 2, 3], [2, 2, 1], [0, 1, 3], [0, 3, 3], [1, 1, 1], [3, 0, 2]]
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def campaign(study):
+    campaign = imported(study, make_raters(study, 3), votes=VOTES)
+    consensus.recompute_final_labels(campaign)
+    return campaign
+
+
+@pytest.fixture
+def expert(study):
+    return make_member(study, "expert", name="Edith Expert")
+
+
+def rater_of(user):
+    return Rater.objects.get_or_create(
+        study=user.memberships.get().study, user=user, defaults={"kind": "expert"}
+    )[0]
+
+
+def arguments(campaign):
+    return [item.argument for item in campaign.items.order_by("pk").select_related("argument")]
+
+
+def here(campaign, tail=""):
+    return f"/s/{campaign.study.public_id}/campaigns/{campaign.public_id}/adjudicate/{tail}"
+
+
+# -- order and content of the queue ---------------------------------------------------------
+
+
+def test_far_apart_votes_come_first_then_ties_then_the_rest(campaign):
+    tie_near, _a, tie_far, far, _b, tie_far_later = arguments(campaign)
+    found = [row.argument for row in disputed(campaign)]
+    assert found == [tie_far, tie_far_later, far, tie_near]
+
+
+def test_control_items_and_expert_overrides_are_left_out_but_tied_controls_are_not(study):
+    crowd = make_raters(study, 4)
+    votes = [[0, 3, 3, 3], [0, 0, 3, 3], [0, 3, 3, 3], [0, 0, 3, 3]]
+    campaign = imported(study, crowd, votes=votes, controls=[(0, 3), (1, 3)])
+    overriding = imported(study, [], votes=[[]], name="Experts")
+    item = Item.objects.create(
+        campaign=overriding, argument=arguments(campaign)[3], external_id="x"
+    )
+    vote(item, make_raters(study, 1, kind="expert")[0], 1)
+    campaign.overridden_by.add(overriding)
+    consensus.recompute_final_labels(campaign)
+    assert [row.argument for row in disputed(campaign)] == arguments(campaign)[1:3]
+
+
+def test_in_a_running_round_a_sentence_waits_for_all_its_labels(study):
+    campaign = opened(study, ordinary=4, controls=0, controls_per_block=0, votes_per_item=3)
+    for value in (0, 3):
+        label_all(newcomer(campaign), value=value)
+    consensus.recompute_final_labels(campaign)
+    assert campaign.final_labels.filter(is_tied=True).count() == 4
+    assert not disputed(campaign).exists()
+    label_all(newcomer(campaign), value=1)
+    consensus.recompute_final_labels(campaign)
+    assert disputed(campaign).count() == 4
+
+
+def test_what_a_colleague_decided_is_offered_only_on_request(campaign, expert):
+    first = next_in_queue(campaign, rater=None).argument
+    colleague = make_raters(campaign.study, 1, kind="expert")[0]
+    adjudicate(campaign=campaign, argument=first, rater=colleague, label=1)
+    mine = rater_of(expert)
+    assert queue(campaign, rater=mine).count() == 3
+    assert next_in_queue(campaign, rater=mine).argument != first
+    assert next_in_queue(campaign, rater=mine, undecided_only=False).argument == first
+
+
+def test_skipped_sentences_come_again_at_the_end(campaign):
+    tie_near, _a, tie_far, far, _b, tie_far_later = arguments(campaign)
+    skipped = [tie_far.pk, tie_far_later.pk]
+    assert next_in_queue(campaign, rater=None, skipped=skipped).argument == far
+    skipped += [far.pk, tie_near.pk]
+    assert next_in_queue(campaign, rater=None, skipped=skipped).argument == tie_far
+
+
+# -- decisions -------------------------------------------------------------------------------
+
+
+def test_a_decision_shows_at_once_and_equals_what_recomputing_gives(campaign, expert):
+    argument = arguments(campaign)[0]
+    adjudicate(campaign=campaign, argument=argument, rater=rater_of(expert), label=0)
+    row = campaign.final_labels.get(argument=argument)
+    assert (row.label, row.adjudicated_label, row.provenance) == (0, 0, "adjudicated")
+    assert consensus.recompute_final_labels(campaign) == 0
+
+
+def test_a_changed_mind_supersedes_and_keeps_history(campaign, expert):
+    argument, rater = arguments(campaign)[0], rater_of(expert)
+    for label, comment in ((1, ""), (1, ""), (2, "better"), (2, "clearer")):
+        adjudicate(campaign=campaign, argument=argument, rater=rater, label=label, comment=comment)
+    history = list(Adjudication.objects.values_list("label", "comment"))
+    assert history == [(1, ""), (2, "better"), (2, "clearer")]
+    in_force = Adjudication.objects.get(superseded_at=None)
+    assert in_force.comment == "clearer"
+
+
+def test_several_experts_are_one_majority_with_the_higher_label_on_a_tie(campaign):
+    argument = arguments(campaign)[0]
+    one, two, three = make_raters(campaign.study, 3, kind="expert")
+    adjudicate(campaign=campaign, argument=argument, rater=one, label=0)
+    adjudicate(campaign=campaign, argument=argument, rater=two, label=2)
+    assert campaign.final_labels.get(argument=argument).label == 2
+    adjudicate(campaign=campaign, argument=argument, rater=three, label=0)
+    assert campaign.final_labels.get(argument=argument).label == 0
+    assert consensus.recompute_final_labels(campaign) == 0
+
+
+def test_labels_off_the_scale_and_foreign_sentences_are_refused(campaign, expert):
+    rater = rater_of(expert)
+    with pytest.raises(adjudication.DecisionNotValid):
+        adjudicate(campaign=campaign, argument=arguments(campaign)[0], rater=rater, label=4)
+    other = imported(campaign.study, [], votes=[[]], name="Other")
+    with pytest.raises(adjudication.DecisionNotValid):
+        adjudicate(campaign=campaign, argument=arguments(other)[0], rater=rater, label=1)
+    assert not Adjudication.objects.exists()
+
+
+# -- the page --------------------------------------------------------------------------------
+
+
+def test_an_expert_decides_one_sentence_after_the_other(campaign, expert):
+    client = sign_in(expert)
+    seen = []
+    for label in (0, 1, 2, 3):
+        argument = client.get(here(campaign)).context["argument"]
+        seen.append(argument)
+        answer = client.post(here(campaign), {"argument": argument.public_id, "label": label})
+        assert answer.status_code == 302
+    assert seen == [row.argument for row in disputed(campaign)]
+    page = client.get(here(campaign))
+    assert page.context["argument"] is None
+    assert "All settled" in page.content.decode()
+    labels = Adjudication.objects.order_by("pk").values_list("label", flat=True)
+    assert list(labels) == [0, 1, 2, 3]
+    assert rater_of(expert).kind == "expert"
+
+
+def test_an_own_decision_can_be_reopened_and_changed(campaign, expert):
+    client = sign_in(expert)
+    argument = arguments(campaign)[0]
+    post = {"argument": argument.public_id, "label": 1, "comment": "first thought"}
+    client.post(here(campaign), post)
+    page = client.get(here(campaign), {"unit": argument.public_id})
+    text = page.content.decode()
+    assert text.count('aria-pressed="true"') == 1
+    assert "first thought" in text
+    client.post(here(campaign), post | {"label": 3})
+    text = client.get(here(campaign), {"unit": argument.public_id}).content.decode()
+    assert "replaced" in text
+
+
+def test_skipping_moves_on_and_stores_nothing(campaign, expert):
+    client = sign_in(expert)
+    first = client.get(here(campaign)).context["argument"]
+    answer = client.post(here(campaign, "skip/"), {"argument": first.public_id})
+    assert answer.status_code == 302
+    assert client.get(here(campaign)).context["argument"] != first
+    assert not Adjudication.objects.exists()
+    assert client.post(here(campaign, "skip/"), {"argument": "nonsense"}).status_code == 404
+
+
+def test_a_wrong_label_is_a_422_with_the_same_sentence(campaign, expert):
+    client = sign_in(expert)
+    argument = arguments(campaign)[0]
+    answer = client.post(
+        here(campaign), {"argument": argument.public_id, "label": 9, "comment": "kept words"}
+    )
+    assert answer.status_code == 422
+    assert answer.context["argument"] == argument
+    assert "kept words" in answer.content.decode()
+    assert not Adjudication.objects.exists()
+
+
+@pytest.mark.parametrize("role", ["expert", "researcher"])
+def test_the_page_tells_nothing_about_what_others_said(campaign, role):
+    """Everything others said is given an unmistakable mark; no mark may reach the page."""
+    study = campaign.study
+    annotator = make_member(study, "annotator", name="Anna Annotator")
+    colleague = make_member(study, "expert", name="Carl Colleague")
+    argument = next_in_queue(campaign, rater=None).argument
+    item = campaign.items.get(argument=argument)
+    first = item.assignments.first()
+    Rater.objects.filter(pk=first.rater_id).update(user=annotator, name="Anna Annotator")
+    item.assignments.update(comment="crowd comment")
+    decided_by_other = list(disputed(campaign))[1].argument
+    adjudicate(
+        campaign=campaign,
+        argument=decided_by_other,
+        rater=rater_of(colleague),
+        label=1,
+        comment="colleague comment",
+    )
+    client = sign_in(make_member(study, role, name="Me Myself"))
+    for query in ({}, {"scope": "mine"}, {"unit": decided_by_other.public_id}):
+        page = client.get(here(campaign), query)
+        text = page.content.decode()
+        for secret in ("Anna", "Carl", "R-", "crowd comment", "colleague comment", "1-1-1", "-1 "):
+            assert secret not in text, (secret, query)
+        assert "aria-pressed" not in text
+    # The page is the same whatever the others said, token and progress aside.
+    before = client.get(here(campaign)).content.decode()
+    values = dict(zip(item.assignments.values_list("pk", flat=True), (3, 1, 0), strict=True))
+    for pk, value in values.items():
+        item.assignments.filter(pk=pk).update(label=value)
+    consensus.recompute_final_labels(campaign)
+    assert strip_token(client.get(here(campaign)).content.decode()) == strip_token(before)
+
+
+def strip_token(text):
+    import re
+
+    return re.sub(r'(csrfmiddlewaretoken" value=|X-CSRFToken": )"[^"]+"', "", text)
+
+
+def test_the_page_needs_a_bounded_number_of_queries(
+    campaign, expert, django_assert_max_num_queries
+):
+    client = sign_in(expert)
+    for argument in arguments(campaign)[:3]:
+        client.post(here(campaign), {"argument": argument.public_id, "label": 1})
+    with django_assert_max_num_queries(11):
+        client.get(here(campaign))
+
+
+def test_who_may_adjudicate(campaign):
+    study = campaign.study
+    argument = arguments(campaign)[0]
+    post = {"argument": argument.public_id, "label": 1}
+    annotator = sign_in(make_member(study, "annotator"))
+    assert annotator.get(here(campaign)).status_code == 403
+    assert annotator.post(here(campaign), post).status_code == 403
+    stranger = sign_in(make_member(make_study("Study B"), "expert"))
+    assert stranger.post(here(campaign), post).status_code == 404
+    assert not Adjudication.objects.exists()
+    foreign = imported(make_study("Study C"), [], votes=[[]])
+    client = sign_in(make_member(study, "expert"))
+    answer = client.post(here(campaign), {"argument": arguments(foreign)[0].public_id, "label": 1})
+    assert answer.status_code == 404
+
+
+def test_opening_the_page_writes_nothing(campaign, expert):
+    before = Rater.objects.count()
+    sign_in(expert).get(here(campaign))
+    assert (Rater.objects.count(), Adjudication.objects.count()) == (before, 0)
+
+
+# -- when a round ends -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def round_with_a_tie(study):
+    campaign = opened(study, ordinary=2, controls=0, votes_per_item=3, controls_per_block=0)
+    for value in (0, 1, 3):
+        label_all(newcomer(campaign), value)
+    return campaign
+
+
+def test_closing_a_round_fills_the_queue(
+    round_with_a_tie, expert, django_capture_on_commit_callbacks
+):
+    client = sign_in(make_member(round_with_a_tie.study, "researcher"))
+    address = f"/s/{round_with_a_tie.study.public_id}/campaigns/{round_with_a_tie.public_id}/"
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(f"{address}close/")
+    assert round_with_a_tie.final_labels.filter(is_tied=True).count() == 2
+    assert sign_in(expert).get(here(round_with_a_tie)).context["left"] == 2
+    judges = client.get(f"{address}judges/")
+    assert judges.context["figures"]["people"]["final"] == 2
+
+
+def test_while_labels_are_being_computed_the_queue_says_so(round_with_a_tie, expert):
+    page = sign_in(expert).get(here(round_with_a_tie)).content.decode()
+    assert "The labels are being brought together" in page
+    assert "Nothing to decide" not in page
+    consensus.recompute_final_labels(round_with_a_tie)
+    assert sign_in(expert).get(here(round_with_a_tie)).context["argument"] is not None
+
+
+def test_looking_again_and_again_does_not_compute_again_and_again(round_with_a_tie):
+    assert consensus.keep_current(round_with_a_tie) == consensus.keep_current(round_with_a_tie)
+    job = consensus.active_job(round_with_a_tie)
+    type(job).objects.filter(pk=job.pk).update(state="done", finished_at=timezone.now())
+    assert consensus.keep_current(round_with_a_tie) is None

@@ -1,0 +1,252 @@
+"""Adopting labels of another campaign: looking first, doing it in any order, taking it back."""
+
+import itertools
+
+import pytest
+
+from annotation.consensus.actions import consensus
+from annotation.consensus.actions.adjudication import adjudicate, queue
+from annotation.consensus.actions.adoption import (
+    AdoptionNotPossible,
+    adopt_labels,
+    preview_adoption,
+    withdraw_adoption,
+)
+from annotation.consensus.forms import AdoptForm
+from annotation.consensus.models import Adjudication, Adoption
+from annotation.consensus.reports import adoption_table
+from annotation.labelling.models.campaigns import Item
+from cqa_site.people.models import AuditEvent, Rater
+from cqa_site.runs.models import Job
+from tests.annotation.voting import imported, make_raters, vote
+from tests.cast import make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+
+#         tie         settled    tie        far apart  settled    tie
+VOTES = [[1, 2, 3], [2, 2, 1], [0, 1, 3], [0, 3, 3], [1, 1, 1], [3, 0, 2]]
+TIED = (0, 2, 5)
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def actor(study):
+    return make_member(study, "researcher")
+
+
+@pytest.fixture
+def campaign(study):
+    campaign = imported(study, make_raters(study, 3), votes=VOTES)
+    consensus.recompute_final_labels(campaign)
+    return campaign
+
+
+def lend(campaign, labels, rater, name):
+    """A campaign in which the rater gave these labels, by place of the sentence."""
+    source = imported(campaign.study, [], votes=[[]], name=name)
+    arguments = [item.argument for item in campaign.items.order_by("pk")]
+    for place, label in labels.items():
+        item = Item.objects.create(
+            campaign=source, argument=arguments[place], external_id=f"{name}-{place}"
+        )
+        vote(item, rater, label)
+    return source
+
+
+@pytest.fixture
+def release(campaign):
+    rater = Rater.objects.create(study=campaign.study, kind="reference", name="Released label")
+    return lend(campaign, dict.fromkeys(range(6), 0), rater, "Release"), rater
+
+
+def labels(campaign):
+    consensus.recompute_final_labels(campaign)
+    rows = campaign.final_labels.order_by("argument")
+    return [(row.label, row.provenance) for row in rows]
+
+
+def test_an_adopted_label_says_so(campaign, release, actor):
+    source, rater = release
+    adopt_labels(campaign=campaign, source=source, rater=rater, actor=actor)
+    found = labels(campaign)
+    assert [found[at] for at in TIED] == [(0, "adopted")] * 3
+    assert [found[at] for at in (1, 3, 4)] == [(2, "votes"), (3, "votes"), (1, "votes")]
+    assert not Adjudication.objects.exists()
+    adopt_labels(campaign=campaign, source=source, rater=rater, only_tied=False, actor=actor)
+    assert labels(campaign) == [(0, "adopted")] * 6
+    assert Adoption.objects.filter(withdrawn_at=None).count() == 1
+
+
+def test_asking_twice_is_asking_once(campaign, release, actor):
+    source, rater = release
+    asked = {"campaign": campaign, "source": source, "rater": rater, "actor": actor}
+    assert adopt_labels(**asked) == adopt_labels(**asked)
+    assert AuditEvent.objects.filter(verb="labels_adopted").count() == 1
+
+
+def test_what_an_expert_decides_in_the_queue_is_stronger(campaign, release, actor):
+    source, rater = release
+    (expert,) = make_raters(campaign.study, 1, kind="expert")
+    first = campaign.items.order_by("pk").first().argument
+    adjudicate(campaign=campaign, argument=first, rater=expert, label=2)
+    adopt_labels(campaign=campaign, source=source, rater=rater, actor=actor)
+    assert labels(campaign)[0] == (2, "adjudicated")
+    row = campaign.final_labels.get(argument=first)
+    assert (row.adjudicated_label, row.adopted_label) == (2, 0)
+
+
+def test_adopting_an_expert_leaves_their_own_decisions_in_force(campaign, actor):
+    """The same person decided here and labelled elsewhere: neither replaces the other."""
+    (expert,) = make_raters(campaign.study, 1, kind="expert")
+    source = lend(campaign, {0: 0}, expert, "Batch")
+    first = campaign.items.order_by("pk").first().argument
+    decision = adjudicate(campaign=campaign, argument=first, rater=expert, label=2)
+    adopt_labels(campaign=campaign, source=source, rater=expert, actor=actor)
+    decision.refresh_from_db()
+    assert decision.superseded_at is None
+    assert labels(campaign)[0] == (2, "adjudicated")
+
+
+def test_the_order_of_adoption_does_not_matter(campaign, actor, release):
+    """One expert labelled a sentence in two batches: which batch came last must not decide."""
+    (expert,) = make_raters(campaign.study, 1, kind="expert")
+    batches = [
+        lend(campaign, {0: 0, 1: 3}, expert, "A"),
+        lend(campaign, {0: 1, 2: 1}, expert, "B"),
+    ]
+    wanted = [(batches[0], expert, False), (batches[1], expert, True), (*release, True)]
+    seen = []
+    for order in itertools.permutations(wanted):
+        made = [
+            adopt_labels(
+                campaign=campaign, source=source, rater=rater, only_tied=tied, actor=actor
+            )
+            for source, rater, tied in order
+        ]
+        seen.append(labels(campaign))
+        for adoption in made:
+            withdraw_adoption(adoption=adoption, actor=actor)
+    assert all(each == seen[0] for each in seen)
+    # 0, 1 and the release's 0; 3 alone; 1 and 0.
+    assert [label for label, _from in seen[0][:3]] == [0, 3, 1]
+
+
+def test_ties_that_come_later_are_decided_too(campaign, release, actor):
+    """Excluding somebody after adopting gives what excluding before gives."""
+    source, rater = release
+    adopt_labels(campaign=campaign, source=source, rater=rater, actor=actor)
+    settled = campaign.items.order_by("pk")[1]
+    settled.assignments.filter(label=2).first().delete()
+    assert labels(campaign)[1] == (0, "adopted")
+
+
+def test_a_preview_counts_and_stores_nothing(campaign, release, actor):
+    source, rater = release
+    asked = {"campaign": campaign, "source": source, "rater": rater}
+    seen = preview_adoption(**asked, only_tied=True)
+    assert (seen.labelled, seen.decided, seen.changed) == (6, 3, 3)
+    assert seen.counts == [(0, 0, 3), (1, 1, 1), (2, 1, 1), (3, 4, 1)]
+    assert not Adoption.objects.exists()
+    before = labels(campaign)
+    adopt_labels(**asked, actor=actor)
+    after = labels(campaign)
+    assert sum(a[0] != b[0] for a, b in zip(before, after, strict=True)) == seen.changed
+    again = preview_adoption(**asked, only_tied=True)
+    assert (again.decided, again.changed) == (0, 0)
+    assert preview_adoption(**asked, only_tied=False).decided == 3
+
+
+def test_withdrawing_gives_the_labels_back_to_the_votes(campaign, release, actor):
+    source, rater = release
+    before = labels(campaign)
+    adoption = adopt_labels(campaign=campaign, source=source, rater=rater, actor=actor)
+    assert labels(campaign) != before
+    assert queue(campaign, rater=None).count() == 1  # far apart; the ties are decided
+    assert withdraw_adoption(adoption=adoption, actor=actor)
+    assert not withdraw_adoption(adoption=adoption, actor=actor)
+    assert labels(campaign) == before
+    assert queue(campaign, rater=None).count() == 4
+    verbs = AuditEvent.objects.order_by("pk").values_list("verb", flat=True)
+    assert list(verbs) == ["labels_adopted", "adoption_withdrawn"]
+
+
+def test_changed_labels_of_the_source_reach_who_adopted_them(campaign, release, actor):
+    source, rater = release
+    adopt_labels(campaign=campaign, source=source, rater=rater, actor=actor)
+    Job.objects.all().delete()
+    consensus.request_everywhere(campaign=source)
+    asked = set(Job.objects.values_list("payload__campaign", flat=True))
+    assert asked == {str(source.public_id), str(campaign.public_id)}
+
+
+def test_nothing_is_adopted_from_another_study(campaign, actor):
+    foreign = imported(make_study("Study B"), [], votes=[[]])
+    (rater,) = make_raters(campaign.study, 1, kind="expert")
+    for source in (foreign, campaign):
+        for act in (preview_adoption, adopt_labels):
+            more = {"actor": actor} if act is adopt_labels else {}
+            with pytest.raises(AdoptionNotPossible):
+                act(campaign=campaign, source=source, rater=rater, only_tied=True, **more)
+
+
+def test_reading_what_is_adopted_costs_a_query_for_each_adoption(
+    campaign, release, actor, django_assert_num_queries
+):
+    source, rater = release
+    adopt_labels(campaign=campaign, source=source, rater=rater, actor=actor)
+    with django_assert_num_queries(2):
+        assert len(adoption_table(campaign)) == 6
+
+
+# -- the page --------------------------------------------------------------------------------
+
+
+def here(campaign, tail=""):
+    return f"/s/{campaign.study.public_id}/campaigns/{campaign.public_id}/labels/{tail}"
+
+
+def test_raters_are_listed_by_what_they_are(campaign, release):
+    study = campaign.study
+    model = Rater.objects.create(study=study, kind="model", name="GPT-4", external_id="gpt-4")
+    person = Rater.objects.create(
+        study=study, kind="expert", name="Edith Expert", user=make_member(study, "expert")
+    )
+    lend(campaign, {0: 1}, model, "Machine")
+    lend(campaign, {0: 1}, person, "Batch")
+    names = [name for _value, name in AdoptForm(campaign=campaign).fields["source"].choices]
+    assert names == [
+        f"Batch · Expert {person.pseudonym}",
+        "Machine · GPT-4 (model)",
+        "Release · Released label",
+    ]
+
+
+def test_the_page_shows_what_would_change_then_adopts_then_withdraws(
+    campaign, release, actor, django_capture_on_commit_callbacks
+):
+    source, rater = release
+    client = sign_in(actor)
+    asked = {"source": f"{source.public_id}:{rater.public_id}", "only_tied": "on"}
+    looked = client.post(here(campaign, "adopt/"), asked)
+    assert looked.status_code == 200
+    assert looked.context["preview"].changed == 3
+    assert not Adoption.objects.exists()
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(here(campaign, "adopt/"), asked | {"confirmed": "1"})
+    page = client.get(here(campaign), {"provenance": "adopted"})
+    assert page.context["page"].paginator.count == 3
+    assert "Release: Released label" in page.content.decode()
+    adoption = Adoption.objects.get()
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(here(campaign, f"adoptions/{adoption.public_id}/withdraw/"))
+    assert not campaign.final_labels.filter(provenance="adopted").exists()
+    foreign = imported(make_study("Study B"), [], votes=[[]])
+    elsewhere = here(foreign, f"adoptions/{adoption.public_id}/withdraw/")
+    assert client.post(elsewhere).status_code == 404
+
+
+# -- what was stored before there were adoptions -----------------------------------------------

@@ -1,0 +1,131 @@
+"""The page of final labels: filters, settings, adoption, recomputing."""
+
+import pytest
+
+from annotation.consensus.actions import consensus
+from annotation.consensus.actions.adjudication import adjudicate
+from annotation.labelling.models.campaigns import Item
+from cqa_site.people.models import AuditEvent
+from cqa_site.runs.models import Job
+from tests.annotation.voting import imported, make_raters, vote
+from tests.cast import make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def client(study):
+    return sign_in(make_member(study, "researcher"))
+
+
+@pytest.fixture
+def campaign(study):
+    campaign = imported(study, make_raters(study, 3), votes=[[0, 1, 3], [2, 2, 1], [3, 3, 3]] * 20)
+    consensus.recompute_final_labels(campaign)
+    return campaign
+
+
+def here(campaign, tail=""):
+    return f"/s/{campaign.study.public_id}/campaigns/{campaign.public_id}/labels/{tail}"
+
+
+def test_the_page_shows_sources_in_a_bounded_number_of_queries(
+    campaign, client, django_assert_max_num_queries
+):
+    with django_assert_max_num_queries(15):
+        page = client.get(here(campaign))
+    assert page.status_code == 200
+    assert page.context["summary"]["total"] == 60
+    assert len(page.context["page"]) == 50
+    text = page.content.decode()
+    assert "1-1-1" in text
+    assert "The strongest source decides" in text
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ({}, 60),
+        ({"provenance": "votes"}, 59),
+        ({"provenance": "adjudicated"}, 1),
+        ({"label": "2"}, 20),
+        ({"label": "3", "flag": "tied"}, 19),
+        ({"flag": "tied"}, 20),
+        ({"provenance": "nonsense", "label": "x", "flag": "pk"}, 60),
+    ],
+)
+def test_filters(campaign, client, query, count):
+    argument = campaign.final_labels.filter(is_tied=True).first().argument
+    (expert,) = make_raters(campaign.study, 1, kind="expert")
+    adjudicate(campaign=campaign, argument=argument, rater=expert, label=1)
+    assert client.get(here(campaign), query).context["page"].paginator.count == count
+
+
+def test_it_says_when_labels_came_in_since(campaign, client):
+    assert not client.get(here(campaign)).context["summary"]["is_stale"]
+    vote(campaign.items.first(), make_raters(campaign.study, 1)[0], 1)
+    assert client.get(here(campaign)).context["summary"]["is_stale"]
+
+
+def test_the_button_recomputes_in_the_background(
+    campaign, client, django_capture_on_commit_callbacks
+):
+    vote(campaign.items.order_by("pk").first(), make_raters(campaign.study, 1)[0], 1)
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(here(campaign, "recompute/"))
+    assert Job.objects.get(kind="final_labels").state == "done"
+    assert campaign.final_labels.order_by("argument").first().label == 1
+
+
+def test_a_running_job_shows_its_progress(campaign, client):
+    consensus.request_final_labels(campaign=campaign)
+    page = client.get(here(campaign))
+    assert "data-reload-on-job" in page.content.decode()
+    assert page.context["job"].is_active
+
+
+def test_settings_are_saved_logged_and_applied(
+    campaign, client, django_capture_on_commit_callbacks
+):
+    experts = imported(campaign.study, [], votes=[[]], name="Experts")
+    target = campaign.items.order_by("pk").first().argument
+    item = Item.objects.create(campaign=experts, argument=target, external_id="x")
+    vote(item, make_raters(campaign.study, 1, kind="expert")[0], 2)
+    post = {"aggregator": "dawid_skene", "overridden_by": [experts.pk]}
+    with django_capture_on_commit_callbacks(execute=True):
+        assert client.post(here(campaign, "settings/"), post).status_code == 302
+    campaign.refresh_from_db()
+    assert campaign.aggregator == "dawid_skene"
+    assert campaign.final_labels.get(argument=target).label == 2
+    event = AuditEvent.objects.get(verb="consensus_changed")
+    assert event.details["before"]["aggregator"] == "majority"
+    assert event.details["after"]["overridden_by"] == ["Experts"]
+
+
+def test_campaigns_of_other_studies_cannot_overrule(campaign, client):
+    foreign = imported(make_study("Study B"), [], votes=[[]])
+    for wrong in (foreign.pk, campaign.pk):
+        post = {"aggregator": "majority", "overridden_by": [wrong]}
+        assert client.post(here(campaign, "settings/"), post).status_code == 422
+    assert client.post(here(campaign, "settings/"), {"aggregator": "mean"}).status_code == 422
+    assert not campaign.overridden_by.exists()
+
+
+def test_an_empty_campaign_says_what_to_do(study, client):
+    campaign = imported(study, [], votes=[[]], name="Empty")
+    assert "No final labels yet" in client.get(here(campaign)).content.decode()
+
+
+def test_final_labels_are_for_researchers_of_the_study(campaign):
+    for role in ("annotator", "expert"):
+        member = sign_in(make_member(campaign.study, role))
+        assert member.get(here(campaign)).status_code == 403
+        for tail in ("settings/", "adopt/", "recompute/"):
+            assert member.post(here(campaign, tail)).status_code == 403
+    stranger = sign_in(make_member(make_study("Study B"), "researcher"))
+    assert stranger.get(here(campaign)).status_code == 404

@@ -1,0 +1,152 @@
+"""Any table, once its columns are chosen."""
+
+from datetime import UTC, datetime
+
+import openpyxl
+import pytest
+
+from annotation.corpus.methods.generic_table import (
+    FIELDS,
+    GenericRecord,
+    check_mapping,
+    read_generic_table,
+)
+from cqa_site.tabular import Problem, UnreadableFile, open_table
+
+WRITTEN = [
+    "object1",
+    "object2",
+    "text",
+    "source_url",
+    "external_id",
+    "label",
+    "rater",
+    "control_label",
+    "started",
+    "comment",
+    "rater_kind",
+    "state",
+    "is_extra",
+    "active_ms",
+    "block",
+    "position",
+]
+ALL = {field: f"c_{field}" for field in WRITTEN}
+LEAST = {"object1": "a", "object2": "b", "text": "t"}
+
+
+def read(folder, text, mapping, **options):
+    path = folder / "upload"
+    path.write_text(text)
+    return list(read_generic_table(open_table(path, name="mine.csv"), mapping, **options))
+
+
+def test_every_field(tmp_path):
+    assert set(WRITTEN) <= set(FIELDS)
+    header = ",".join(ALL.values())
+    row = "oak,elm, Oaks last. ,https://example.org/x,id7,2,r1,3,2024-03-01T10:00:00,fine"
+    row += ",Expert,answered,no,1500,0,7"
+    assert read(tmp_path, f"{header}\n{row}\n", ALL) == [
+        GenericRecord(
+            row=2,
+            object1="oak",
+            object2="elm",
+            text=" Oaks last. ",
+            is_blank=False,
+            source_url="https://example.org/x",
+            external_id="id7",
+            label=2,
+            rater="r1",
+            control_label=3,
+            started=datetime(2024, 3, 1, 10, tzinfo=UTC),
+            comment="fine",
+            rater_kind="expert",
+            state="answered",
+            is_extra=False,
+            active_ms=1500,
+            block=0,
+            position=7,
+        )
+    ]
+
+
+def test_only_the_argument_is_required(tmp_path):
+    assert read(tmp_path, "t,b,extra,a\nx,elm,?,oak\n,elm,?,oak\n", LEAST) == [
+        GenericRecord(2, "oak", "elm", "x", is_blank=False),
+        GenericRecord(3, "oak", "elm", "", is_blank=True),
+    ]
+
+
+def test_numbers_in_sheets_become_their_digits(tmp_path):
+    book = openpyxl.Workbook()
+    for row in (("a", "b", "t", "l", "r"), (911, 718.0, "x", 3.0, 12)):
+        book.active.append(row)
+    book.save(tmp_path / "upload.xlsx")
+    table = open_table(tmp_path / "upload.xlsx", name="mine.xlsx")
+    (record,) = read_generic_table(table, {**LEAST, "label": "l", "rater": "r"})
+    assert (record.object1, record.object2, record.label, record.rater) == ("911", "718", 3, "12")
+
+
+@pytest.mark.parametrize(
+    ("field", "cell", "words"),
+    [
+        ("object1", "", "is empty"),
+        ("object2", "  ", "is empty"),
+        ("label", "9", "not a label"),
+        ("rater", "", "without its rater"),
+        ("control_label", "x", "not a label"),
+        ("started", "01.03.2024", "no date"),
+        ("source_url", "javascript:alert(1)", "http"),
+        ("rater_kind", "robot", "none of"),
+        ("state", "skipped", "although the vote is skipped"),
+        ("is_extra", "perhaps", "none of"),
+        ("active_ms", "-1", "whole number"),
+        ("block", "1.5", "whole number"),
+        ("position", "9999999999", "whole number"),
+        ("source_url", "https://", "http"),
+        ("source_url", "http://[::1", "URL"),
+        ("source_url", "https://example.org/" + "x" * 2000, "http"),
+    ],
+)
+def test_a_bad_cell_is_named(tmp_path, field, cell, words):
+    good = dict.fromkeys(WRITTEN, "") | {"object1": "oak", "object2": "elm", "text": "x"}
+    good |= {"label": "1", "rater": "r1"}
+    lines = [",".join(ALL.values())]
+    lines += [",".join(row[each] for each in WRITTEN) for row in (good, {**good, field: cell})]
+    record, problem = read(tmp_path, "\n".join(lines), ALL)
+    assert isinstance(record, GenericRecord)
+    assert isinstance(problem, Problem)
+    assert (problem.file, problem.row, problem.column) == ("mine.csv", 3, ALL[field])
+    assert words in problem.reason
+
+
+def test_all_problems_of_a_row_are_given(tmp_path):
+    problems = read(tmp_path, "a,b,t\n,,x\n", LEAST)
+    assert [problem.column for problem in problems] == ["a", "b"]
+
+
+def test_an_unrated_row_is_no_problem(tmp_path):
+    (record,) = read(tmp_path, "a,b,t,l,r\noak,elm,x,,r1\n", {**LEAST, "label": "l", "rater": "r"})
+    assert (record.label, record.rater) == (None, "r1")
+
+
+@pytest.mark.parametrize(
+    ("mapping", "words"),
+    [
+        ({"object1": "a", "object2": "b"}, "choose a column for text"),
+        ({**LEAST, "label": "l"}, "label and rater go together"),
+        ({**LEAST, "comment": "nowhere"}, "no column 'nowhere'"),
+        ({**LEAST, "colour": "l"}, "no field 'colour'"),
+        ({**LEAST, "comment": "t"}, "for two fields"),
+    ],
+)
+def test_mappings_are_checked_before_reading(tmp_path, mapping, words):
+    assert any(words in each for each in check_mapping(["a", "b", "t", "l"], mapping))
+    with pytest.raises(UnreadableFile, match=words):
+        read(tmp_path, "a,b,t,l\n1,2,3,1\n", mapping)
+
+
+def test_scales_can_be_wider(tmp_path):
+    mapping = {**LEAST, "label": "l", "rater": "r"}
+    (record,) = read(tmp_path, "a,b,t,l,r\noak,elm,x,7,r1\n", mapping, scale=range(10))
+    assert record.label == 7

@@ -1,0 +1,357 @@
+"""The desk over HTTP: with and without script, what it knows, what it must not show."""
+
+import json
+import re
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation.answers.methods.checks import CHECKS
+from annotation.consensus.models import FinalLabel
+from annotation.editing.models import EditingSheet, KeptText, Revision
+from annotation.editing.reports.checks import TITLES
+from cqa_site.rounds.integrity import find_violations
+from cqa_site.rounds.opening import close_round
+from cqa_site.rounds.saving import save_draft
+from tests.annotation.editing_cast import make_answers, make_round, sent, sheets_of
+from tests.cast import make_campaign, make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def sheet(study):
+    make_answers(study)
+    return sheets_of(make_round(study))[0]
+
+
+@pytest.fixture
+def client(sheet):
+    return sign_in(sheet.rater.user)
+
+
+def address(name, sheet, *more):
+    return reverse(name, args=[sheet.round.study.public_id, sheet.public_id, *more])
+
+
+def page(client, sheet):
+    reply = client.get(address("desk_form", sheet))
+    assert reply.status_code == 200
+    return reply.content.decode()
+
+
+def send(visitor, sheet, text, base=0, /, *, name="desk_save", wants="application/json", **more):
+    body = {"text": text, "base_version": base, "client": "tab", "sequence": 1} | more
+    return visitor.post(address(name, sheet), body, headers={"Accept": wants})
+
+
+def submit(visitor, sheet, text, base=0, /, **more):
+    body = {"client_key": "key", "reasons": ["wording"], "name": "desk_submit"} | more
+    return send(visitor, sheet, text, base, **body)
+
+
+def close(sheet):
+    actor = make_member(sheet.round.study, "researcher")
+    close_round(round_=sheet.round, actor=actor)
+
+
+def text_field(html):
+    return re.search(r'<textarea id="text".*?>\n(.*?)</textarea>', html, re.DOTALL)[1]
+
+
+# -- what the page shows -------------------------------------------------------------------------
+
+
+def test_arguments_with_label_and_citation_the_text_and_every_check(client, sheet, study):
+    entries = sheet.answer.argument_list.entries.select_related("argument").order_by("number")
+    campaign = make_campaign(study, ordinary=1, controls=0)
+    FinalLabel.objects.create(
+        campaign=campaign, argument=entries[0].argument, label=3, provenance="votes", votes=3
+    )
+    html = page(client, sheet)
+    assert text_field(html) == sheet.answer.text
+    listed = re.findall(r'<li data-argument="(\d)".*?class="(cited)?">', html)
+    assert listed == [("1", "cited"), ("2", "cited"), ("3", "")]
+    assert "relevance 3" in html
+    assert html.count("no label") == 2
+    for name in CHECKS:
+        assert f'data-name="{name}"' in html
+
+
+def test_every_check_has_a_title():
+    assert list(TITLES) == list(CHECKS)
+
+
+def test_nothing_says_which_system_wrote_the_answer_or_what_others_do(client, sheet):
+    answer = sheet.answer
+    answer.system.name = "SYSTEM-SENTINEL"
+    answer.system.save()
+    answer.source = "FILE-SENTINEL"
+    answer.save()
+    other = sheets_of(sheet.round, answer=answer)[-1]
+    assert other.rater.user != sheet.rater.user
+    sign_in_other = sign_in(other.rater.user)
+    send(sign_in_other, other, "OTHER-SENTINEL draft")
+    submit(sign_in_other, other, "OTHER-SENTINEL revision", 1, sequence=2)
+    for name in ("desk_form", "editing_history"):
+        html = client.get(address(name, sheet)).content.decode()
+        assert "SENTINEL" not in html
+    assert "SENTINEL" not in client.get(reverse("editing", args=[answer.study.public_id])).text
+
+
+def test_texts_are_escaped_everywhere(client, sheet):
+    nasty = "</textarea><script>alert(1)</script>\"[1]'<b>"
+    send(client, sheet, nasty)
+    KeptText.objects.create(sheet=sheet, base_version=0, content={"text": nasty + "x"})
+    submit(client, sheet, nasty, 1, sequence=2, comment=nasty)
+    for name in ("desk_form", "editing_history"):
+        html = client.get(address(name, sheet)).content.decode()
+        assert "<script>alert" not in html
+        assert "<b>" not in html
+    reply = send(client, sheet, nasty + "y", 0, client="another")
+    assert reply.status_code == 409
+    assert "<script>" not in reply.json()["conflict"]
+
+
+def test_the_page_costs_as_many_queries_for_long_lists_as_for_short_ones(client, sheet):
+    counts = []
+    for _turn in range(2):
+        with CaptureQueriesContext(connection) as queries:
+            page(client, sheet)
+        counts.append(len(queries))
+        for number in range(3, 40):
+            save_as(sheet, f"text {number}", number)
+    assert counts[0] == counts[1] <= 11, counts
+
+
+def save_as(sheet, text, number):
+    given = sent(text, EditingSheet.objects.get(pk=sheet.pk).version, "tab", number)
+    save_draft(sheet=sheet, sent=given)
+
+
+def test_a_save_costs_few_queries(client, sheet):
+    send(client, sheet, "first")
+    with CaptureQueriesContext(connection) as queries:
+        assert send(client, sheet, "second", 1, sequence=2).status_code == 200
+    assert len(queries) <= 9, [query["sql"][:90] for query in queries]
+
+
+# -- saving and submitting with script -----------------------------------------------------------
+
+
+def test_a_save_answers_with_the_version_and_the_checks(client, sheet):
+    reply = send(client, sheet, "Short [1].")
+    body = reply.json()
+    assert set(body) == {"version", "saved_at", "checks"}
+    assert body["version"] == 1
+    assert "2 words" in body["checks"] or "1 word" in body["checks"]
+
+
+def test_a_fixed_check_turns_good(client, sheet):
+    wrong = send(client, sheet, sheet.answer.text.replace("[2]", "[7]")).json()["checks"]
+    right = send(client, sheet, sheet.answer.text, 1, sequence=2).json()["checks"]
+    assert 'class="check open" data-name="citations_exist"' in wrong
+    assert 'class="check good" data-name="citations_exist"' in right
+    places = json.loads(re.search(r'data-check="citations_exist" data-places="(.*?)"', wrong)[1])
+    changed = sheet.answer.text.replace("[2]", "[7]")
+    assert [changed[start:end] for start, end in places] == ["[7]"]
+
+
+def test_a_conflict_comes_back_with_both_texts(client, sheet):
+    send(client, sheet, "The stored words.", client="one")
+    reply = send(client, sheet, "The words that arrived.", client="two")
+    assert reply.status_code == 409
+    html = reply.json()["conflict"]
+    assert re.sub("<.*?>", "", html).count("stored words") == 1
+    assert "that arrived" in re.sub("<.*?>", "", html)
+    assert 'name="base_version" value="1"' in html
+    assert KeptText.objects.get().content["text"] == "The words that arrived."
+
+
+def test_submitting_stores_a_revision_with_reasons_and_checks(client, sheet):
+    reply = submit(client, sheet, "New text.", reasons=["citation", "length"], comment="Why")
+    assert reply.json() == {"page": address("desk_form", sheet), "version": 1}
+    revision = Revision.objects.get()
+    assert revision.reasons == ["citation", "length"]
+    assert revision.comment == "Why"
+    assert set(revision.checks) == set(CHECKS)
+    assert revision.sheet == sheet
+    html = page(client, sheet)
+    assert "Submitted as revision 1." in html
+    assert "This answer is submitted" in html
+    assert list(find_violations()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"reasons": []}, "Choose at least one reason"),
+        ({"reasons": ["nonsense"]}, "not one of the available choices"),
+        ({"base_version": ""}, "required"),
+        ({"text": "x" * 100_001}, "at most 100000"),
+        ({"text": "nul\x00"}, "Null characters"),
+    ],
+)
+def test_what_cannot_be_stored_is_explained(client, sheet, change, message):
+    reply = submit(client, sheet, change.pop("text", "Changed."), **change)
+    assert reply.status_code == 422
+    assert message in reply.json()["detail"]
+    assert not Revision.objects.exists()
+
+
+def test_a_request_without_a_text_empties_nothing(client, sheet):
+    body = {"base_version": 0, "client": "tab", "sequence": 1}
+    assert client.post(address("desk_save", sheet), body).status_code == 422
+    assert EditingSheet.objects.get(pk=sheet.pk).version == 0
+
+
+def test_after_the_round_the_text_is_kept_and_the_page_says_so(client, sheet):
+    close(sheet)
+    for name in ("desk_save", "desk_submit"):
+        reply = submit(client, sheet, f"Late {name}.", name=name)
+        assert reply.status_code == 409
+        assert reply.json()["error"] == "closed"
+    assert {row.content["text"] for row in KeptText.objects.all()} == {
+        "Late desk_save.",
+        "Late desk_submit.",
+    }
+    html = page(client, sheet)
+    assert "This round is closed" in html
+    assert 'id="submit"' not in html
+    assert re.search(r'<textarea id="text"[^>]* readonly', html)
+
+
+# -- without script ------------------------------------------------------------------------------
+
+PLAIN = {"wants": "text/html", "client": "", "sequence": 0}
+
+
+def test_a_plain_form_saves_and_submits_the_same_text(client, sheet):
+    reply = send(client, sheet, "One\r\ntwo  \r\n", **PLAIN)
+    assert (reply.status_code, reply["Location"]) == (303, address("desk_form", sheet))
+    assert EditingSheet.objects.get(pk=sheet.pk).text == "One\ntwo  \n"
+    html = page(client, sheet)
+    assert text_field(html) == "One\ntwo  \n"
+    assert 'name="base_version" value="1"' in html
+    reply = submit(client, sheet, "One\r\ntwo  \r\n", 1, **PLAIN)
+    assert reply.status_code == 303
+    assert Revision.objects.get().text == "One\ntwo  \n"
+
+
+def test_a_plain_form_with_a_mistake_brings_the_text_back(client, sheet):
+    reply = submit(client, sheet, "Changed here.", reasons=[], comment="No reason", **PLAIN)
+    assert reply.status_code == 422
+    html = reply.content.decode()
+    assert "Choose at least one reason" in html
+    assert text_field(html) == "Changed here."
+    assert "No reason" in html
+    reply = submit(client, sheet, "y" * 100_001, reasons=["length"], **PLAIN)
+    assert text_field(reply.content.decode()) == "y" * 100_001
+
+
+def test_a_plain_form_goes_on_after_a_mistake(client, sheet):
+    reply = submit(client, sheet, "Changed here.", reasons=[], **PLAIN)
+    base = int(re.search(r'name="base_version" value="(\d+)"', reply.text)[1])
+    reply = submit(client, sheet, "Changed here, better.", base, **PLAIN)
+    assert reply.status_code == 303
+    assert not KeptText.objects.exists()
+    assert Revision.objects.get().text == "Changed here, better."
+
+
+def test_a_plain_conflict_is_shown_and_settled_on_the_page(client, sheet):
+    send(client, sheet, "Stored words.", client="one")
+    reply = send(client, sheet, "Arrived words.", **PLAIN)
+    assert reply.status_code == 303
+    html = page(client, sheet)
+    assert "Two versions of this text" in html
+    conflict = KeptText.objects.get()
+    settle = address("desk_settle", sheet, conflict.public_id)
+    assert settle in html
+    empty = client.post(settle, {"choice": "merged", "base_version": 1, "text": "  "})
+    assert empty.status_code == 303
+    assert "The merged text is empty." in page(client, sheet)
+    client.post(settle, {"choice": "merged", "base_version": 1, "text": "Both\r\nwords."})
+    assert EditingSheet.objects.get(pk=sheet.pk).text == "Both\nwords."
+    assert "Two versions" not in page(client, sheet)
+    history = client.get(address("editing_history", sheet)).content.decode()
+    assert "Text kept aside" in history
+    assert "Earlier draft, version 1" in history
+
+
+def test_choosing_from_an_old_view_asks_again(client, sheet):
+    send(client, sheet, "Stored words.", client="one")
+    send(client, sheet, "Arrived words.", client="two")
+    send(client, sheet, "Stored words, later.", 1, client="one", sequence=2)
+    settle = address("desk_settle", sheet, KeptText.objects.get().public_id)
+    assert client.post(settle, {"choice": "mine", "base_version": 1}).status_code == 303
+    assert EditingSheet.objects.get(pk=sheet.pk).text == "Stored words, later."
+    html = page(client, sheet)
+    assert "The stored text changed once more" in html
+    assert "Two versions of this text" in html
+
+
+# -- whose desk ----------------------------------------------------------------------------------
+
+
+def test_everybody_elses_tasks_do_not_exist(sheet, study):
+    conflict = KeptText.objects.create(sheet=sheet, base_version=0, content={"text": "x"})
+    colleague = next(
+        row.rater.user for row in sheets_of(sheet.round) if row.rater.user != sheet.rater.user
+    )
+    names = ["desk_form", "desk_save", "desk_submit", "editing_history"]
+    addresses = [address(name, sheet) for name in names]
+    addresses.append(address("desk_settle", sheet, conflict.public_id))
+    for here in addresses:
+        method = "get" if here.endswith(("/history/", f"{sheet.public_id}/")) else "post"
+        assert getattr(sign_in(colleague), method)(here).status_code == 404
+        assert getattr(sign_in(make_member(study, "annotator")), method)(here).status_code == 403
+    researcher = sign_in(make_member(study, "researcher"))
+    assert researcher.get(address("editing_history", sheet)).status_code == 200
+    assert researcher.get(address("desk_form", sheet)).status_code == 403
+
+
+def test_who_left_the_study_has_no_desk(client, sheet):
+    sheet.rater.user.memberships.update(is_active=False)
+    assert client.get(address("desk_form", sheet)).status_code == 404
+    assert send(client, sheet, "Too late.").status_code == 404
+
+
+# -- history -------------------------------------------------------------------------------------
+
+
+def test_any_two_versions_are_compared_word_by_word(client, sheet):
+    first = sheet.answer.text.replace("calmer", "gentler")
+    second = first.replace("[2]", "[2, 3]")
+    submit(client, sheet, first)
+    submit(client, sheet, second, 1, client_key="k2", sequence=2, reasons=["citation"])
+    here = address("editing_history", sheet)
+    html = client.get(here).content.decode()
+    assert "<del>calmer</del>" in html
+    assert "<ins>gentler</ins>" in html
+    assert "Citation corrected" in html
+    html = client.get(here + "?from=1&to=2").content.decode()
+    assert "gentler</ins>" not in html
+    assert re.search(r"<ins>, 3</ins>|<ins>, </ins>|<ins>,</ins>", html)
+    assert client.get(here + "?from=1&to=9").status_code == 404
+
+
+def test_an_old_version_is_put_on_the_desk_again(client, sheet):
+    submit(client, sheet, "Revised.")
+    html = client.get(address("editing_history", sheet)).content.decode()
+    assert html.count("Put on the desk") == 1
+    send(client, sheet, sheet.answer.text, 1, wants="text/html", client="", sequence=0)
+    assert page(client, sheet).count("Two versions") == 0
+    assert EditingSheet.objects.get(pk=sheet.pk).text == sheet.answer.text
+
+
+def test_a_changed_revision_is_found(client, sheet):
+    submit(client, sheet, "Revised.")
+    Revision.objects.update(content={"text": "Forged.", "reasons": [], "comment": ""})
+    assert any("revision" in finding for finding in find_violations())

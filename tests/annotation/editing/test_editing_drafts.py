@@ -1,0 +1,476 @@
+"""No text that arrives is lost: two tabs, lost replies, late arrivals, in any order."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.extra.django import TestCase
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+
+from annotation.editing.actions.choice import settle_text
+from annotation.editing.models import EarlierDraft, EditingSheet, KeptText, Revision
+from cqa_site.rounds.integrity import find_violations
+from cqa_site.rounds.kind import SheetNotValid
+from cqa_site.rounds.opening import close_round, reopen_round
+from cqa_site.rounds.save_order import LONGEST_STRETCH
+from cqa_site.rounds.saving import RoundNotOpen, StaleDraft, save_draft
+from tests.annotation import editing_cast
+from tests.annotation.editing_cast import make_answers, make_round, sent, sheets_of
+from tests.cast import make_member, make_study
+
+
+@pytest.fixture
+def sheet(db):
+    study = make_study()
+    make_answers(study)
+    return sheets_of(make_round(study))[0]
+
+
+def again(sheet):
+    return EditingSheet.objects.select_related("answer", "round", "rater__user").get(pk=sheet.pk)
+
+
+def save(sheet, text, base, client="a", sequence=1, **more):
+    given = sent(text, base, client, sequence, **more)
+    return save_draft(sheet=again(sheet), sent=given)
+
+
+def hand_in(sheet, text, base, client="a", sequence=1, key="k1", **more):
+    return editing_cast.hand_in(
+        again(sheet), text, base, key, client=client, sequence=sequence, **more
+    )
+
+
+# -- saving --------------------------------------------------------------------------------------
+
+
+def test_the_desk_begins_with_the_machine_text(sheet):
+    assert sheet.version == 0
+    assert sheet.text == sheet.machine_text == sheet.answer.text
+
+
+def test_each_save_raises_the_version_and_keeps_the_answer_as_it_was(sheet):
+    before = sheet.answer.text
+    assert save(sheet, "one", 0).version == 1
+    saved = save(sheet, "two", 1, sequence=2)
+    assert (saved.version, saved.text) == (2, "two")
+    sheet.answer.refresh_from_db()
+    assert sheet.answer.text == before
+
+
+def test_the_same_request_again_changes_nothing(sheet):
+    save(sheet, "one", 0)
+    assert save(sheet, "one", 0).version == 1
+    assert not KeptText.objects.exists()
+
+
+def test_a_page_that_never_got_the_answer_goes_on_from_where_it_was(sheet):
+    save(sheet, "one", 0, sequence=1)
+    save(sheet, "one two", 0, sequence=2)
+    assert save(sheet, "one two three", 0, sequence=3).text == "one two three"
+    assert not KeptText.objects.exists()
+
+
+def test_what_a_page_sent_earlier_and_comes_later_does_not_overwrite(sheet):
+    save(sheet, "one two", 0, sequence=2)
+    assert save(sheet, "one", 0, sequence=1).text == "one two"
+    assert not KeptText.objects.exists()
+
+
+def test_a_second_tab_meets_a_conflict_and_overwrites_nothing(sheet):
+    save(sheet, "first tab", 0, client="a")
+    with pytest.raises(StaleDraft) as stale:
+        save(sheet, "second tab", 0, client="b")
+    kept = stale.value.kept
+    assert (kept.content["text"], kept.base_version) == ("second tab", 0)
+    assert again(sheet).text == "first tab"
+    with pytest.raises(StaleDraft) as repeated:
+        save(sheet, "second tab", 0, client="b")
+    assert repeated.value.kept == kept
+
+
+def test_a_page_without_script_is_taken_only_for_the_version_it_names(sheet):
+    save(sheet, "one", 0, client="form", sequence=0)
+    with pytest.raises(StaleDraft):
+        save(sheet, "from the back button", 0, client="form", sequence=0)
+
+
+def test_the_same_text_from_two_tabs_is_no_conflict(sheet):
+    save(sheet, "both", 0, client="a")
+    assert save(sheet, "both", 0, client="b").version == 1
+
+
+def test_a_draft_that_another_page_replaces_is_kept(sheet):
+    save(sheet, "from a", 0, client="a")
+    save(sheet, "from b", 1, client="b")
+    earlier = EarlierDraft.objects.get()
+    assert (earlier.version, earlier.text) == (1, "from a")
+
+
+def test_a_draft_deleted_by_mistake_is_kept(sheet):
+    save(sheet, "a long text that took an hour", 0)
+    save(sheet, "", 1, sequence=2)
+    assert again(sheet).text == ""
+    assert EarlierDraft.objects.get().text == "a long text that took an hour"
+
+
+def test_every_twentieth_draft_of_one_page_is_kept(sheet):
+    for number in range(1, 42):
+        save(sheet, f"text {number:03}", number - 1, sequence=number)
+    assert [row.text for row in EarlierDraft.objects.order_by("version")] == [
+        "text 020",
+        "text 040",
+    ]
+
+
+def test_an_expert_who_edits_the_same_answer_meets_nothing_of_it(db):
+    study = make_study()
+    make_answers(study)
+    mine, theirs = sheets_of(make_round(study, calibration=1, individual=0))
+    assert mine.answer == theirs.answer
+    save(mine, "mine", 0)
+    assert again(theirs).text == theirs.machine_text
+    assert save(theirs, "theirs", 0, client="b").text == "theirs"
+    assert again(mine).text == "mine"
+
+
+def test_time_is_what_the_page_claims_but_no_more_than_has_passed(sheet):
+    saved = save(sheet, "one", 0, active_seconds=95)
+    assert saved.active_seconds == 95
+    assert save(sheet, "two", 1, sequence=2, active_seconds=600).active_seconds <= 96
+    minutes_ago = timezone.now() - timedelta(minutes=5)
+    EditingSheet.objects.filter(pk=sheet.pk).update(saved_at=minutes_ago)
+    before = again(sheet).active_seconds
+    assert save(sheet, "three", 2, sequence=3, active_seconds=200).active_seconds == before + 200
+    long_ago = timezone.now() - timedelta(days=2)
+    EditingSheet.objects.filter(pk=sheet.pk).update(saved_at=long_ago)
+    saved = save(sheet, "four", 3, sequence=4, active_seconds=90_000)
+    assert saved.active_seconds == before + 200 + LONGEST_STRETCH
+
+
+def test_after_the_end_a_late_text_is_kept_aside(sheet):
+    save(sheet, "in time", 0)
+    actor = make_member(sheet.round.study, "researcher")
+    close_round(round_=sheet.round, actor=actor)
+    with pytest.raises(RoundNotOpen):
+        save(sheet, "too late", 1, sequence=2)
+    assert again(sheet).text == "in time"
+    assert save(sheet, "in time", 0).version == 1
+    with pytest.raises(RoundNotOpen):
+        hand_in(sheet, "in time", 1)
+    with pytest.raises(RoundNotOpen):
+        hand_in(sheet, "later still", 1, sequence=3)
+    assert kept_of(sheet) == {"too late", "later still"}
+    assert not Revision.objects.exists()
+
+
+def kept_of(sheet):
+    return {kept.content["text"] for kept in sheet.kept.all()}
+
+
+# -- settling ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kept(sheet):
+    save(sheet, "stored", 0, client="a")
+    with pytest.raises(StaleDraft) as stale:
+        save(sheet, "arrived", 0, client="b")
+    return stale.value.kept
+
+
+def settle(sheet, kept, choice, base, merged=""):
+    settle_text(sheet=again(sheet), kept=kept, choice=choice, base_version=base, merged=merged)
+
+
+@pytest.mark.parametrize(
+    ("choice", "text"), [("mine", "arrived"), ("theirs", "stored"), ("merged", "both")]
+)
+def test_one_text_goes_on_and_the_other_stays_in_the_history(sheet, kept, choice, text):
+    settle(sheet, kept, choice, 1, merged="both")
+    assert again(sheet).text == text
+    assert not sheet.kept.exists()
+    there = {again(sheet).text, *sheet.earlier_drafts.values_list("text", flat=True)}
+    assert {"stored", "arrived"} <= there
+
+
+def test_a_choice_made_from_an_old_view_asks_again(sheet, kept):
+    save(sheet, "stored and more", 1, client="a", sequence=2)
+    with pytest.raises(StaleDraft) as stale:
+        settle(sheet, kept, "mine", 1)
+    assert stale.value.kept == kept
+    assert kept_of(sheet) == {"arrived"}
+    with pytest.raises(StaleDraft):
+        settle(sheet, kept, "merged", 1, merged="both")
+    assert kept_of(sheet) == {"arrived", "both"}
+    assert again(sheet).text == "stored and more"
+
+
+def test_a_choice_after_the_end_changes_nothing(sheet, kept):
+    close_round(round_=sheet.round, actor=make_member(sheet.round.study, "researcher"))
+    with pytest.raises(RoundNotOpen):
+        settle(sheet, kept, "mine", 1)
+    assert (again(sheet).text, kept_of(sheet)) == ("stored", {"arrived"})
+
+
+# -- submitting ----------------------------------------------------------------------------------
+
+
+def test_submitting_makes_numbered_revisions_with_checks_and_time(sheet):
+    save(sheet, "one", 0, active_seconds=40)
+    first = hand_in(sheet, "one", 1)
+    assert (first.number, first.text, first.reasons) == (1, "one", ["wording"])
+    assert first.active_seconds == 40
+    assert first.checks["length"] is False
+    stored = again(sheet)
+    assert (stored.progress, stored.version) == ("submitted", 1)
+    second = hand_in(sheet, "two", 1, sequence=2, key="k2")
+    assert (second.number, second.active_seconds) == (2, 40)
+    first.refresh_from_db()
+    assert first.text == "one"
+
+
+def test_a_change_makes_a_submitted_task_one_to_do_again(sheet):
+    hand_in(sheet, "one", 0)
+    changed = save(sheet, "one more", 1, sequence=2)
+    assert (changed.progress, changed.state) == ("open", "submitted")
+    assert Revision.objects.count() == 1
+    assert save(sheet, "one", 2, sequence=3).progress == "submitted"
+
+
+def test_a_request_sent_twice_makes_one_revision(sheet):
+    first = hand_in(sheet, "one", 0)
+    version = again(sheet).version
+    assert hand_in(sheet, "one", 0) == first
+    assert Revision.objects.count() == 1
+    assert again(sheet).version == version
+
+
+def test_a_key_used_for_another_text_is_another_revision(sheet):
+    hand_in(sheet, "one", 0)
+    assert hand_in(sheet, "two", 0, sequence=2).number == 2
+
+
+def test_a_submission_from_an_old_view_is_a_conflict_like_a_save(sheet):
+    save(sheet, "first tab", 0, client="a")
+    with pytest.raises(StaleDraft) as stale:
+        hand_in(sheet, "second tab", 0, client="b")
+    assert stale.value.kept.content["text"] == "second tab"
+    assert not Revision.objects.exists()
+    hand_in(sheet, "first tab", 1, client="a", sequence=2, key="k2")
+    with pytest.raises(StaleDraft):
+        save(sheet, "a tab that was left open", 0, client="c")
+
+
+@pytest.mark.parametrize(
+    ("text", "reasons", "message"),
+    [
+        ("changed", (), "Choose at least one reason"),
+        ("changed", ("unchanged",), "Choose at least one reason"),
+        ("changed", ("other",), "Say in the comment"),
+        ("  \n", ("length",), "The text is empty"),
+    ],
+)
+def test_what_is_no_revision_is_still_a_draft(sheet, text, reasons, message):
+    with pytest.raises(SheetNotValid, match=message):
+        hand_in(sheet, text, 0, reasons=reasons)
+    assert again(sheet).text == text
+    assert not Revision.objects.exists()
+
+
+def test_an_unchanged_answer_can_be_submitted_without_a_reason_but_once(sheet):
+    hand_in(sheet, sheet.machine_text, 0, reasons=())
+    with pytest.raises(SheetNotValid, match="Nothing has changed since revision 1"):
+        hand_in(sheet, sheet.machine_text, 0, sequence=2, key="k2", reasons=())
+    assert Revision.objects.get().text == sheet.answer.text
+
+
+# -- any order at all ----------------------------------------------------------------------------
+
+
+@dataclass
+class Tab:
+    """A page: what it believes, what it wrote, and whether it waits for a decision."""
+
+    client: str
+    version: int
+    text: str
+    sequence: int = 0
+    is_stuck: bool = False
+    sent: list[str] = field(default_factory=list)
+
+
+class TwoTabs(RuleBasedStateMachine):
+    """Tabs of one expert save and submit; replies get lost and requests arrive late or twice."""
+
+    tabs = Bundle("tabs")
+    late = Bundle("late")
+
+    def __init__(self):
+        super().__init__()
+        study = make_study()
+        make_answers(study, questions=2)
+        self.round = make_round(study, experts=1, calibration=0, individual=1)
+        (self.sheet,) = sheets_of(self.round)
+        self.actor = make_member(study, "researcher")
+        self.opened, self.written, self.sent = 0, 0, []
+        self.typed_over = defaultdict(set)
+
+    @rule(target=tabs)
+    def open_tab(self):
+        self.opened += 1
+        sheet = again(self.sheet)
+        return Tab(f"tab{self.opened}", sheet.version, sheet.text)
+
+    @rule(tab=tabs, grows=st.booleans())
+    def write(self, tab, grows):
+        if tab.is_stuck:
+            return
+        self.written += 1
+        tab.text = (tab.text if grows else "") + f" word{self.written}"
+        tab.sequence += 1
+
+    def request(self, tab):
+        """What the tab sends now; an earlier text of its own may be typed over by it.
+
+        Two tabs may have sent the same text, and each goes on from it in its own way.
+        """
+        for earlier in tab.sent:
+            if earlier != tab.text:
+                self.typed_over[earlier].add(tab.text)
+        tab.sent.append(tab.text)
+        return sent(tab.text, tab.version, tab.client, tab.sequence)
+
+    @rule(tab=tabs, is_lost=st.booleans())
+    def save(self, tab, is_lost):
+        if tab.is_stuck or not tab.sequence:
+            return
+        self.sent.append(tab.text)
+        self.deliver(tab, self.request(tab), is_lost)
+
+    @rule(target=late, tab=tabs)
+    def send_slowly(self, tab):
+        """A request that will arrive after others, or a second time."""
+        if not tab.sequence or tab.is_stuck:
+            return None
+        return self.request(tab)
+
+    @rule(given=consumes(late))
+    def arrive(self, given):
+        if given is None:
+            return
+        self.sent.append(given.content.text)
+        self.try_to(lambda: save_draft(sheet=again(self.sheet), sent=given))
+
+    @rule(tab=tabs, is_lost=st.booleans(), has_reason=st.booleans())
+    def submit(self, tab, is_lost, has_reason):
+        if tab.is_stuck:
+            return
+        tab.sequence += 1
+        self.sent.append(tab.text)
+        given = self.request(tab)
+        revision = self.try_to(
+            lambda: hand_in(
+                self.sheet,
+                given.content.text,
+                given.base_version,
+                given.client,
+                given.sequence,
+                key=f"{tab.client}-{tab.sequence}",
+                reasons=("wording",) if has_reason else (),
+            ),
+            tab,
+        )
+        if revision and not is_lost:
+            tab.version = again(self.sheet).version
+
+    @rule(choice=st.sampled_from(["mine", "theirs", "merged"]), is_old=st.booleans())
+    def settle(self, choice, is_old):
+        waiting = self.sheet.kept.last()
+        if waiting is None:
+            return
+        self.written += 1
+        merged = f"merged{self.written}"
+        base = again(self.sheet).version - (1 if is_old else 0)
+        if choice == "merged":
+            self.sent.append(merged)
+        self.try_to(lambda: settle(self.sheet, waiting, choice, max(0, base), merged))
+
+    @rule()
+    def close_and_reopen(self):
+        close_round(round_=self.round, actor=self.actor)
+        for sheet in sheets_of(self.round):
+            self.sent.append(f"late{self.written}")
+            self.try_to(
+                lambda sheet=sheet: save_draft(
+                    sheet=sheet, sent=sent(f"late{self.written}", sheet.version, "late", 1)
+                )
+            )
+        reopen_round(round_=self.round, actor=self.actor)
+
+    def deliver(self, tab, given, is_lost):
+        saved = self.try_to(lambda: save_draft(sheet=again(self.sheet), sent=given), tab)
+        if saved and not is_lost:
+            tab.version = saved.version
+
+    def try_to(self, act, tab=None):
+        try:
+            return act()
+        except (StaleDraft, RoundNotOpen):
+            if tab:
+                tab.is_stuck = True
+        except SheetNotValid:
+            pass
+        return None
+
+    @invariant()
+    def every_text_is_there_or_its_own_page_went_on_from_it(self):
+        sheet = again(self.sheet)
+        revisions = [(each.number, each.text) for each in sheet.events.all()]
+        kept = {
+            sheet.text,
+            *kept_of(sheet),
+            *sheet.earlier_drafts.values_list("text", flat=True),
+            *(text for _number, text in revisions),
+        }
+        for text in self.sent:
+            assert self.later_texts(text) & kept, f"{text!r} is lost"
+        assert [number for number, _text in revisions] == list(range(1, len(revisions) + 1))
+        assert sheet.is_to_do or revisions[-1][1] == sheet.text
+
+    def teardown(self):
+        assert not list(find_violations())
+
+    def later_texts(self, text):
+        """The text, and all that pages which sent it went on with."""
+        found, ahead = set(), {text}
+        while ahead:
+            found |= ahead
+            ahead = set().union(*(self.typed_over[each] for each in ahead)) - found
+        return found
+
+
+class TestTwoTabs(TestCase):
+    """Each run of the machine in a transaction of its own, which Django's TestCase rolls back."""
+
+    def test_no_text_is_lost_in_any_order(self):
+        run_state_machine_as_test(
+            TwoTabs,
+            settings=settings(
+                max_examples=20,
+                stateful_step_count=30,
+                deadline=None,
+                suppress_health_check=list(HealthCheck),
+            ),
+        )

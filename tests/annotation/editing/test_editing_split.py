@@ -1,0 +1,105 @@
+"""The seeded split: sizes, no answer twice, spread over questions, the same again."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.editing.methods.split import TooFewAnswers, split_answers
+
+
+@st.composite
+def cases(draw):
+    """Questions with 1 to 4 answers each, and sizes that may or may not fit."""
+    counts = draw(st.lists(st.integers(1, 4), min_size=1, max_size=25))
+    pairs = [(f, q) for f, q in enumerate(q for q, n in enumerate(counts) for _ in range(n))]
+    return (
+        draw(st.permutations(pairs)),
+        {
+            "experts": draw(st.integers(1, 5)),
+            "calibration": draw(st.integers(0, 8)),
+            "individual": draw(st.integers(0, 8)),
+            "seed": draw(st.integers(0, 2**31 - 1)),
+        },
+    )
+
+
+def sets_of(split):
+    return [split.calibration, *split.individual]
+
+
+@given(cases())
+def test_sizes_are_exact_and_no_answer_is_in_two_sets(case):
+    pairs, wanted = case
+    needed = wanted["calibration"] + wanted["experts"] * wanted["individual"]
+    if needed > len(pairs):
+        with pytest.raises(TooFewAnswers) as error:
+            split_answers(pairs, **wanted)
+        assert (error.value.needed, error.value.found) == (needed, len(pairs))
+        return
+    split = split_answers(pairs, **wanted)
+    assert len(split.calibration) == wanted["calibration"]
+    assert [len(own) for own in split.individual] == [wanted["individual"]] * wanted["experts"]
+    dealt = [answer for own in sets_of(split) for answer in own]
+    assert len(set(dealt)) == len(dealt) == needed
+    assert set(dealt) <= {answer for answer, _question in pairs}
+
+
+@given(cases(), st.randoms())
+def test_the_order_of_the_rows_does_not_matter(case, shuffler):
+    pairs, wanted = case
+    if wanted["calibration"] + wanted["experts"] * wanted["individual"] > len(pairs):
+        return
+    shuffled = list(pairs)
+    shuffler.shuffle(shuffled)
+    first, second = split_answers(pairs, **wanted), split_answers(shuffled, **wanted)
+    assert first == second
+    assert [first.desk(n, 3) for n in range(wanted["experts"])] == [
+        second.desk(n, 3) for n in range(wanted["experts"])
+    ]
+
+
+@given(cases())
+def test_no_desk_gets_a_question_twice_while_another_would_do(case):
+    pairs, wanted = case
+    needed = wanted["calibration"] + wanted["experts"] * wanted["individual"]
+    question_of = dict(pairs)
+    if needed > len(set(question_of.values())):
+        return
+    split = split_answers(pairs, **wanted)
+    dealt = [question_of[answer] for own in sets_of(split) for answer in own]
+    assert max(Counter(dealt).values(), default=1) == 1
+
+
+def test_the_sizes_of_the_paper_share_out_fifty_questions():
+    pairs = [(3 * question + choice, question) for question in range(50) for choice in range(3)]
+    split = split_answers(pairs, experts=4, calibration=10, individual=10, seed=11)
+    assert sorted(answer // 3 for own in sets_of(split) for answer in own) == list(range(50))
+
+
+def test_another_seed_gives_another_split():
+    pairs = [(n, n) for n in range(60)]
+    sizes = {"experts": 2, "calibration": 5, "individual": 5}
+    splits = {split_answers(pairs, seed=seed, **sizes) for seed in range(20)}
+    assert len(splits) == 20
+
+
+def test_desks_begin_with_calibration_in_different_orders():
+    split = split_answers(
+        [(n, n) for n in range(40)], experts=3, calibration=10, individual=5, seed=5
+    )
+    desks = [split.desk(expert, 5) for expert in range(3)]
+    assert all(set(desk[:10]) == set(split.calibration) for desk in desks)
+    assert all(
+        set(desk[10:]) == set(own) for desk, own in zip(desks, split.individual, strict=True)
+    )
+    assert len({tuple(desk[:10]) for desk in desks}) == 3
+
+
+def test_nobody_gets_more_while_a_colleague_waits():
+    """Few questions, many answers: second answers go round the table like first ones."""
+    pairs = [(n, n % 4) for n in range(24)]
+    split = split_answers(pairs, experts=3, calibration=2, individual=6, seed=2)
+    for own in split.individual:
+        assert Counter(answer % 4 for answer in own).most_common(1)[0][1] <= 3

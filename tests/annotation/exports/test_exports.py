@@ -1,0 +1,476 @@
+"""Exports: what is in them, what is not, and that they can be read back."""
+
+import csv
+import hashlib
+import io
+import json
+from datetime import UTC, datetime
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+from openpyxl import load_workbook
+from pyarrow import parquet
+
+from annotation.corpus.methods.column_guess import guess_mapping
+from annotation.corpus.models.questions import Argument, text_key
+from annotation.exports.actions import exports
+from annotation.exports.actions import making as export_making
+from annotation.exports.models import ExportFile
+from annotation.exports.reports.columns import VOTE_TYPES
+from annotation.figures.actions import CAMPAIGNS
+from annotation.figures.reports.snapshots import COLUMNS
+from annotation.imports import actions as importing
+from annotation.labelling.models.campaigns import Item, campaigns_of
+from annotation.labelling.models.votes import Assignment
+from annotation.quality.actions import quality
+from cqa_site.people.models import Rater
+from cqa_site.results import keeping
+from cqa_site.runs import jobs
+from tests.cast import make_campaign, make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+FORMATS = ("csv", "jsonl", "xlsx", "parquet")
+CONTENTS = tuple(ExportFile.Content.values)
+NASTY = [
+    '=cmd|"/c calc"!A1',
+    "+1",
+    "@SUM(A1)",
+    "'=x",
+    'Tea,\r\n"coffee"\nboth',
+    "שלום 🍵 ",
+    "_x000D_",
+]
+SENTINELS = ("PID-sentinel", "person@sentinel.example", "Name of a person")
+
+
+@pytest.fixture(autouse=True)
+def _own_files(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def researcher(study):
+    return make_member(study, "researcher")
+
+
+@pytest.fixture
+def campaign(study):
+    """Closed, with counted and extra votes, skips, controls, an excluded rater, hard texts."""
+    campaign = make_campaign(study, ordinary=9, controls=3, state="closed")
+    for argument, text in zip(study.arguments.order_by("pk")[4:], NASTY, strict=False):
+        Argument.objects.filter(pk=argument.pk).update(text=text, text_sha256=text_key(text))
+    raters = [_rater(study, n) for n in range(5)]
+    for place, item in enumerate(campaign.items.order_by("pk")):
+        for number, rater in enumerate(raters):
+            _vote(campaign, item, rater, place, number)
+    for rater in raters:
+        campaign.places.create(rater=rater)
+    quality.exclude_rater(campaign=campaign, rater=raters[4], reason="Too fast", actor=None)
+    return campaign
+
+
+def _rater(study, number):
+    user = make_member(study, "annotator", name=f"{SENTINELS[2]} {number}")
+    user.email = f"{number}{SENTINELS[1]}"
+    user.save()
+    return Rater.objects.create(
+        study=study, user=user, name=user.name, external_id=f"{SENTINELS[0]}-{number}"
+    )
+
+
+def _vote(campaign, item, rater, place, number):
+    is_skip = (place + number) % 7 == 6
+    Assignment.objects.create(
+        campaign=campaign,
+        item=item,
+        rater=rater,
+        state="skipped" if is_skip else "answered",
+        skip_reason="unclear" if is_skip else "",
+        label=None if is_skip else (place * 2 + number // 2) % 4,
+        is_extra=number == 3 and place % 3 == 0 and not is_skip,
+        answered_at=datetime(2024, 2, 3, 4, 5, 47 - number, 123, tzinfo=UTC),
+        active_ms=1_000 + 7 * place + number,
+        block=place // 5,
+        position=place % 5,
+        comment="=1+1, says Name of a person" if place == 2 else "",
+        is_flagged=place == 3,
+    )
+
+
+def export(campaign, actor, contents=("votes",), format="csv", snapshot=None, **options):
+    files = exports.request_exports(
+        campaign=campaign,
+        snapshot=snapshot,
+        contents=list(contents),
+        format=format,
+        options=exports.Options(**options),
+        actor=actor,
+    )
+    jobs.drain()
+    for file in files:
+        file.refresh_from_db()
+        assert file.finished_at, file.job and file.job.error
+    return files[0] if len(files) == 1 else {file.content: file for file in files}
+
+
+def rows_of(file):
+    path = exports.stored_path(file)
+    if file.format == "csv":
+        return list(csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline="")))
+    if file.format == "jsonl":
+        return [json.loads(line) for line in path.read_bytes().decode().split("\n")[:-1]]
+    if file.format == "parquet":
+        return parquet.read_table(path).to_pylist()
+    names, *rows = load_workbook(path).active.iter_rows(values_only=True)
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def test_columns_are_those_of_the_snapshot():
+    assert tuple(VOTE_TYPES) == COLUMNS
+
+
+@pytest.mark.parametrize("content", CONTENTS)
+def test_every_content_has_the_same_rows_in_every_format(campaign, researcher, content):
+    counts = set()
+    for format in FORMATS:
+        file = export(campaign, researcher, [content], format)
+        rows = rows_of(file)
+        assert len(rows) == file.rows > 0
+        manifest = json.loads(exports.manifest_path(file).read_text("utf-8"))
+        columns = [column["name"] for column in manifest["columns"]]
+        assert all(list(row) == columns for row in rows)
+        counts.add((len(rows), tuple(columns)))
+    assert len(counts) == 1
+
+
+def test_votes_hold_every_answer_as_it_is(campaign, researcher):
+    rows = rows_of(export(campaign, researcher, format="jsonl", with_comments=True))
+    votes = campaign.assignments.exclude(state="served")
+    assert len(rows) == votes.count()
+    assert sorted(row["text"] for row in rows) == sorted(
+        votes.values_list("item__argument__text", flat=True)
+    )
+    assert {row["answered_at"] for row in rows} == {"2024-02-03T04:06:00+00:00"}
+    assert sum(row["is_extra"] for row in rows) == votes.filter(is_extra=True).count() > 0
+    assert {row["label"] for row in rows if row["state"] == "skipped"} == {None}
+    assert sum(row["label"] or 0 for row in rows) == sum(
+        votes.filter(label__isnull=False).values_list("label", flat=True)
+    )
+
+
+def test_comments_only_when_asked_for(campaign, researcher):
+    without = export(campaign, researcher)
+    assert "comment" not in rows_of(without)[0]
+    assert SENTINELS[2] not in exports.stored_path(without).read_text("utf-8")
+    asked = export(campaign, researcher, with_comments=True, is_raw=True)
+    assert {row["comment"] for row in rows_of(asked)} == {"", "=1+1, says Name of a person"}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_no_file_says_who_somebody_is(campaign, researcher, format):
+    files = export(campaign, researcher, CONTENTS, format)
+    raters = campaign.study.raters.all()
+    secrets = {*SENTINELS, *(str(r.public_id) for r in raters), *(r.pseudonym for r in raters)}
+    secrets |= {r.public_id.hex for r in raters} | {str(r.user.public_id) for r in raters}
+    for file in files.values():
+        texts = [exports.manifest_path(file).read_text("utf-8"), str(rows_of(file))]
+        found = [secret for secret in secrets for text in texts if secret in text]
+        assert not found, file.content
+
+
+def test_pseudonyms_agree_within_a_set_and_nowhere_else(campaign, researcher):
+    first = export(campaign, researcher, ("votes", "annotators", "crowdkit"), "jsonl")
+    names = [{row["rater_id"] for row in rows_of(first[each])} for each in ("votes", "annotators")]
+    workers = {row["worker"] for row in rows_of(first["crowdkit"])}
+    assert names[0] == names[1]
+    assert len(names[0]) == 5
+    assert len(workers) == 4
+    assert workers < names[0]
+    second = rows_of(export(campaign, researcher, ("votes",), "jsonl"))
+    assert not names[0] & {row["rater_id"] for row in second}
+
+
+def test_annotators_are_counted(campaign, researcher):
+    rows = rows_of(export(campaign, researcher, ["annotators"], "jsonl"))
+    answered = campaign.assignments.filter(state="answered")
+    assert sum(row["votes"] for row in rows) == answered.count()
+    assert sum(row["extra_votes"] for row in rows) == answered.filter(is_extra=True).count()
+    assert (
+        sum(row["skipped"] for row in rows) == campaign.assignments.filter(state="skipped").count()
+    )
+    controls = answered.filter(item__control_label=3)
+    assert sum(row["control_votes"] for row in rows) == controls.count()
+    assert sum(row["control_correct"] for row in rows) == controls.filter(label=3).count()
+    assert [row["is_excluded"] for row in rows].count(True) == 1
+
+
+def test_crowdkit_holds_the_counted_votes(campaign, researcher):
+    rows = rows_of(export(campaign, researcher, ["crowdkit"], "parquet"))
+    excluded = campaign.places.get(excluded_at__isnull=False).rater
+    counted = campaign.assignments.filter(state="answered", is_extra=False).exclude(rater=excluded)
+    assert sorted((row["task"], row["label"]) for row in rows) == sorted(
+        counted.values_list("item__external_id", "label")
+    )
+
+
+def test_final_labels_are_those_of_the_page(campaign, researcher):
+    rows = rows_of(export(campaign, researcher, ["final_labels"], "jsonl"))
+    stored = campaign.final_labels.values_list("argument__text", "label", "votes", "pattern")
+    assert sorted((r["text"], r["label"], r["votes"], r["pattern"]) for r in rows) == sorted(
+        stored
+    )
+    assert len(rows) == 12
+
+
+def test_figures_are_those_of_the_snapshot(campaign, researcher):
+    file = export(campaign, researcher, ["figures"], "jsonl")
+    found = {row["figure"]: row["number"] for row in rows_of(file)}
+    figures = file.snapshot.figures
+
+    def reach(path):
+        value = figures
+        for name in path.split("."):
+            value = value[int(name)] if isinstance(value, list) else value[name]
+        return value
+
+    numbers = {path: number for path, number in found.items() if number is not None}
+    assert len(numbers) > 20
+    assert all(reach(path) == number for path, number in numbers.items())
+
+
+def test_spreadsheets_run_nothing(campaign, researcher):
+    book = load_workbook(exports.stored_path(export(campaign, researcher, format="xlsx")))
+    kinds = {cell.data_type for row in book.active.iter_rows() for cell in row}
+    assert kinds <= {"s", "n"}
+    safe = rows_of(export(campaign, researcher))
+    risky = ("=", "+", "-", "@", "|", "%", "\t", "\r")
+    assert not [value for row in safe for value in row.values() if value.startswith(risky)]
+    raw = rows_of(export(campaign, researcher, is_raw=True))
+    assert {row["text"] for row in raw} >= set(NASTY)
+
+
+def test_the_manifest_proves_the_file(campaign, researcher):
+    file = export(campaign, researcher, is_raw=True)
+    content = exports.stored_path(file).read_bytes()
+    manifest = json.loads(exports.manifest_path(file).read_text("utf-8"))
+    assert manifest["sha256"] == file.sha256 == hashlib.sha256(content).hexdigest()
+    assert manifest["size"] == file.size == len(content)
+    snapshot = campaign.snapshots.get()
+    assert manifest["snapshot"]["sha256"] == snapshot.sha256
+    assert manifest["snapshot"]["number"] == snapshot.number
+    assert manifest["spreadsheet_safe"] is False
+
+
+def test_files_lie_alone_under_names_of_ours(campaign, researcher, settings):
+    campaign.name = "../../etc/passwd \u202e"
+    campaign.save()
+    file = export(campaign, researcher)
+    folder = settings.MEDIA_ROOT / "exports"
+    names = sorted(path.name for path in folder.iterdir())
+    assert len(names) == 2
+    assert not [
+        path for path in folder.iterdir() if path.stat().st_mode & 0o077 and path.suffix == ".csv"
+    ]
+    assert exports.shown_name(file) == "etcpasswd-snapshot-1-votes.csv"
+
+
+def test_a_live_snapshot_is_brought_up_to_date_first(campaign, researcher):
+    stale = keeping.refresh(CAMPAIGNS, campaign)
+    late = Item.objects.create(
+        campaign=campaign, argument=campaign.study.arguments.first(), external_id="late"
+    )
+    _vote(campaign, late, campaign.study.raters.first(), 1, 0)
+    file = export(campaign, researcher)
+    assert file.snapshot == stale
+    assert "late" in {row["item_id"] for row in rows_of(file)}
+
+
+def test_a_frozen_snapshot_keeps_giving_its_votes(campaign, researcher):
+    snapshot = keeping.refresh(CAMPAIGNS, campaign)
+    keeping.freeze(CAMPAIGNS, owner=campaign, number=snapshot.number, note="", actor=researcher)
+    snapshot.refresh_from_db()
+    assert export(campaign, researcher, ["final_labels"]).snapshot == snapshot
+    before = export(campaign, researcher, format="jsonl", snapshot=snapshot).rows
+    campaign.assignments.filter(state="answered").first().delete()
+    assert export(campaign, researcher, format="jsonl", snapshot=snapshot).rows == before
+    assert export(campaign, researcher, format="jsonl").snapshot.number == snapshot.number + 1
+    with pytest.raises(exports.ExportNotPossible):
+        export(campaign, researcher, ["final_labels"], snapshot=snapshot)
+
+
+def test_a_failure_leaves_no_file(campaign, researcher, settings, monkeypatch):
+    def broken(*args, **kwargs):
+        raise ValueError("row 3, column text: longer than 32,767 characters")
+
+    monkeypatch.setattr(export_making, "write_xlsx", broken)
+    files = exports.request_exports(
+        campaign=campaign,
+        snapshot=None,
+        contents=["annotators", "votes"],
+        format="xlsx",
+        options=exports.Options(),
+        actor=researcher,
+    )
+    jobs.drain()
+    job = campaign.study.jobs.get(pk=files[0].job_id)
+    assert (job.state, job.error[:16]) == ("failed", "row 3, column te")
+    assert not ExportFile.objects.exclude(finished_at=None).exists()
+    assert not list((settings.MEDIA_ROOT / "exports").iterdir())
+
+
+def test_a_worker_that_lost_the_job_leaves_nothing(campaign, researcher, settings, monkeypatch):
+    write = export_making.write_csv
+
+    def overtaken(*args, **kwargs):
+        write(*args, **kwargs)
+        campaign.study.jobs.filter(kind="export").update(fence=99)
+
+    monkeypatch.setattr(export_making, "write_csv", overtaken)
+    exports.request_exports(
+        campaign=campaign,
+        snapshot=None,
+        contents=["votes"],
+        format="csv",
+        options=exports.Options(),
+        actor=researcher,
+    )
+    jobs.drain()
+    assert not ExportFile.objects.exclude(finished_at=None).exists()
+    assert not list((settings.MEDIA_ROOT / "exports").iterdir())
+
+
+# -- round trip -------------------------------------------------------------------------------
+
+
+def figures_of(campaign):
+    """The figures with raters named by what they did, because their ids are new on import."""
+    snapshot = keeping.refresh(CAMPAIGNS, campaign)
+    ids = {str(rater.public_id) for rater in campaign.study.raters.all()}
+    figures = snapshot.figures
+    for name in ("wanted", "filled", "complete"):  # only where votes are collected
+        figures["progress"].pop(name)
+    return _nameless(figures, ids)
+
+
+def _nameless(value, ids):
+    if isinstance(value, dict):
+        return {key: _nameless(child, ids) for key, child in value.items() if key not in ids}
+    if isinstance(value, list):
+        found = [_nameless(child, ids) for child in value]
+        return sorted(found, key=lambda each: json.dumps(each, sort_keys=True))
+    return "somebody" if value in ids else value
+
+
+@pytest.mark.parametrize("format", ["csv", "raw csv", "jsonl", "xlsx"])
+def test_votes_imported_elsewhere_give_the_same_figures(campaign, researcher, format):
+    file = export(campaign, researcher, format=format.removeprefix("raw "), is_raw="raw" in format)
+    other = make_study("Elsewhere")
+    columns = list(rows_of(file)[0])
+    options = {
+        "campaign": "Round 1",
+        "mapping": guess_mapping(columns),
+        "undo_spreadsheet_marks": format == "csv",
+    }
+    outcome = importing.import_path(
+        study=other,
+        kind="table",
+        path=exports.stored_path(file),
+        name=exports.shown_name(file),
+        options=options,
+        write=True,
+        actor=make_member(other, "admin"),
+    )
+    assert outcome.rejected == 0
+    copy = campaigns_of(other).get()
+    original = campaign.study.arguments.filter(items__campaign=campaign)
+    assert sorted(copy.items.values_list("argument__text", flat=True)) == sorted(
+        original.values_list("text", flat=True)
+    )
+    assert figures_of(copy) == figures_of(campaign)
+
+
+# -- pages ------------------------------------------------------------------------------------
+
+
+def page(name, campaign, *ids):
+    return reverse(name, args=[campaign.study.public_id, campaign.public_id, *ids])
+
+
+def test_the_page_makes_and_hands_out_files(
+    campaign, researcher, django_capture_on_commit_callbacks
+):
+    browser = sign_in(researcher)
+    assert browser.get(page("exports", campaign)).status_code == 200
+    wish = {"contents": ["votes", "figures"], "format": "csv", "snapshot": ""}
+    with django_capture_on_commit_callbacks(execute=True):
+        response = browser.post(page("exports", campaign), wish)
+    assert response.status_code == 302
+    text = browser.get(page("exports", campaign)).content.decode()
+    file = campaign.export_files.get(content="votes")
+    assert file.sha256[:12] in text
+    response = browser.get(page("export_download", campaign, file.public_id))
+    assert b"".join(response.streaming_content) == exports.stored_path(file).read_bytes()
+    assert response["Content-Type"] == "text/csv; charset=utf-8"
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response["Content-Disposition"] == 'attachment; filename="round-1-snapshot-1-votes.csv"'
+    assert response["Cache-Control"] == "no-store"
+    manifest = browser.get(page("export_manifest", campaign, file.public_id))
+    assert json.loads(b"".join(manifest.streaming_content))["rows"] == file.rows
+
+
+def test_names_of_files_survive_any_script(campaign, researcher):
+    campaign.name = "Чай ☕ \r\nX: y"
+    campaign.save()
+    file = export(campaign, researcher)
+    response = sign_in(researcher).get(page("export_download", campaign, file.public_id))
+    header = response["Content-Disposition"]
+    assert header.startswith("attachment; filename*=utf-8''%D1%87%D0%B0%D0%B9-x-y-")
+    assert "\n" not in header
+
+
+def test_waiting_files_show_progress_and_are_no_download(campaign, researcher):
+    files = exports.request_exports(
+        campaign=campaign,
+        snapshot=None,
+        contents=["votes"],
+        format="csv",
+        options=exports.Options(),
+        actor=researcher,
+    )
+    browser = sign_in(researcher)
+    text = browser.get(page("export_list", campaign)).content.decode()
+    assert "being made" in text
+    assert f"job-{files[0].job.public_id}" in text
+    for name in ("export_download", "export_manifest"):
+        assert browser.get(page(name, campaign, files[0].public_id)).status_code == 404
+
+
+def test_wishes_that_make_no_sense_are_422(campaign, researcher):
+    browser = sign_in(researcher)
+    good = {"contents": ["votes"], "format": "csv", "snapshot": ""}
+    for wrong in ({"contents": []}, {"format": "exe"}, {"snapshot": "x"}, {"contents": ["all"]}):
+        assert browser.post(page("exports", campaign), good | wrong).status_code == 422
+
+
+def test_only_researchers_of_the_study_export(campaign, researcher):
+    file = export(campaign, researcher)
+    stranger = sign_in(make_member(make_study("Study B"), "admin"))
+    annotator = sign_in(make_member(campaign.study, "annotator"))
+    expert = sign_in(make_member(campaign.study, "expert"))
+    addresses = [page(name, campaign) for name in ("exports", "export_list")]
+    addresses += [
+        page(name, campaign, file.public_id) for name in ("export_download", "export_manifest")
+    ]
+    for address in addresses:
+        assert stranger.get(address).status_code == 404
+        assert annotator.get(address).status_code == expert.get(address).status_code == 403
+    other = make_campaign(campaign.study, name="Round 2")
+    mixed = page("export_download", other, file.public_id)
+    assert sign_in(researcher).get(mixed).status_code == 404
+    assert timezone.now() > file.finished_at

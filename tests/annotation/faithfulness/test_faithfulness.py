@@ -1,0 +1,330 @@
+"""Faithfulness figures: made in the background, only where something changed."""
+
+import subprocess
+import sys
+
+import pytest
+from django.utils import timezone
+
+from annotation.consensus.models import FinalLabel
+from annotation.corpus.models.embeddings import TextEmbedding
+from annotation.faithfulness.actions import faithfulness
+from annotation.faithfulness.actions import making as faithfulness_making
+from annotation.faithfulness.actions.texts import Freshness, freshness
+from annotation.faithfulness.methods.faithfulness import MODES, Figures, measure, pool
+from annotation.faithfulness.models import FaithfulnessFigures
+from annotation.faithfulness.reports.faithfulness import Group, compute_groups, members_of
+from cqa_site.people.models import Role
+from cqa_site.runs import jobs
+from cqa_site.runs.models import Job
+from tests.cast import make_member, make_study
+
+from ..made_answers import make_answer, make_question, make_system
+from .made_faithfulness import (
+    TEXT,
+    NoVectors,
+    WordVectors,
+    compute,
+    hand_in,
+    make_closed_round,
+    make_faithful,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def researcher(study):
+    return make_member(study, Role.RESEARCHER)
+
+
+@pytest.fixture
+def vectors(monkeypatch):
+    """Every embedder the worker makes."""
+    made = []
+
+    def make(model):
+        made.append(WordVectors(model))
+        return made[-1]
+
+    monkeypatch.setattr(faithfulness_making, "SentenceEmbedder", make)
+    return made
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """(mode) of every measurement that is really made."""
+    found = []
+
+    def counted(*args, mode, **kwargs):
+        found.append(mode)
+        return measure(*args, mode=mode, **kwargs)
+
+    monkeypatch.setattr(faithfulness_making, "measure", counted)
+    return found
+
+
+BETTER = TEXT.replace("[9]", "[1]")
+
+
+def edited(study, researcher, text=BETTER):
+    """A revision of the only calibration answer by a new expert."""
+    expert = make_member(study, Role.EXPERT)
+    sheet = make_closed_round(study, [expert], researcher).sheets.get()
+    return hand_in(sheet, text)
+
+
+def test_every_text_gets_the_figures_of_both_modes(study, researcher):
+    answers = make_faithful(study)
+    revision = edited(study, researcher)
+    job = compute(study)
+    assert job.state == Job.State.DONE
+    assert FaithfulnessFigures.objects.count() == 2 * 4
+    arguments = {number: f"tea beats coffee in point {number - 1}." for number in (1, 2, 3)}
+    for mode in MODES:
+        kept = answers[0].figures.get(mode=mode)
+        wanted = measure(TEXT, arguments, {1: 3, 2: 2, 3: 0}, mode=mode)
+        assert Figures.from_json(kept.values) == wanted
+        assert kept.precision == wanted.precision
+        assert kept.levenshtein == pytest.approx(sum(wanted.levenshtein) / len(wanted.levenshtein))
+    kept = revision.figures.get(mode="sound")
+    assert kept.values["out_of_range"] == []
+    assert answers[0].figures.get(mode="sound").values["out_of_range"] == [9]
+
+
+def test_columns_and_citations_say_what_the_values_say(study):
+    (answer,) = make_faithful(study, 1)
+    compute(study)
+    kept = answer.figures.get(mode="sound")
+    assert (kept.out_of_range, kept.malformed) == (1, 1)
+    assert kept.segments == kept.values["segments"] > len(kept.values["levenshtein"]) == 2
+    cited = [(TEXT[start:end], number) for start, end, number in kept.citations]
+    assert [number for _text, number in cited] == [1, 2, 3]
+    assert cited[0][0].startswith("Tea beats coffee in point 0")
+    assert answer.figures.get(mode="paper").citations == []
+
+
+def test_only_what_changed_is_measured_again(study, measured):
+    answers = make_faithful(study)
+    compute(study)
+    assert len(measured) == 6
+    compute(study)
+    assert len(measured) == 6
+    label = FinalLabel.objects.filter(argument__comparison=answers[1].question.comparison)
+    label.filter(label=0).update(label=3)
+    assert freshness(study) == Freshness(3, 1, 0, 0)
+    before = answers[1].figures.get(mode="sound").precision
+    compute(study)
+    assert len(measured) == 8
+    assert answers[1].figures.get(mode="sound").precision != before
+    make_answer(answers[0].question, text="Tea [1].", listed=answers[0].argument_list, choice=2)
+    assert freshness(study).stale == 1
+    compute(study)
+    assert len(measured) == 10
+    assert freshness(study).is_current
+
+
+def test_another_recipe_makes_everything_stale(study, monkeypatch):
+    make_faithful(study, 2)
+    compute(study)
+    monkeypatch.setattr("annotation.faithfulness.actions.texts.RECIPE", 999)
+    assert freshness(study).stale == 2
+
+
+def test_texts_of_other_studies_are_left_alone(study):
+    make_faithful(make_study("Study B"), 2)
+    make_faithful(study, 1)
+    compute(study)
+    assert FaithfulnessFigures.objects.count() == 2
+    assert freshness(study) == Freshness(1, 0, 0, 0)
+
+
+def test_a_worker_that_dies_loses_one_piece(study, monkeypatch, measured):
+    make_faithful(study, 5)
+    monkeypatch.setattr(faithfulness_making, "TOGETHER", 2)
+    store, stored = faithfulness_making._store, []
+
+    def die_at_the_third(rows):
+        stored.append(len(rows))
+        if len(stored) == 3:
+            raise MemoryError
+        store(rows)
+
+    monkeypatch.setattr(faithfulness_making, "_store", die_at_the_third)
+    assert compute(study).state == Job.State.FAILED
+    assert freshness(study).stale == 1
+    monkeypatch.setattr(faithfulness_making, "_store", store)
+    measured.clear()
+    assert compute(study).state == Job.State.DONE
+    assert measured == list(MODES)
+
+
+def test_a_worker_that_lost_its_lease_stops(study):
+    make_faithful(study, 1)
+    faithfulness.request_figures(study=study, embedding="")
+    job = jobs.claim()
+    Job.objects.filter(pk=job.pk).update(fence=job.fence + 1)
+    with pytest.raises(jobs.StaleWorker):
+        faithfulness.make_figures(jobs.Work(job))
+
+
+def test_one_job_at_a_time_and_it_takes_the_newest_choice(study, vectors):
+    make_faithful(study, 1)
+    first = faithfulness.request_figures(study=study, embedding="")
+    second = faithfulness.request_figures(study=study, embedding="some-model")
+    assert first == second
+    jobs.drain()
+    assert [one.name for one in vectors] == ["some-model"]
+
+
+def test_similarities_come_in_a_second_step_and_texts_are_read_once(study, vectors, researcher):
+    make_faithful(study, 2)
+    compute(study)
+    kept = FaithfulnessFigures.objects.filter(mode="sound")
+    assert not kept.filter(similarity__isnull=False).exists()
+    job = compute(study, "some-model")
+    assert job.state == Job.State.DONE
+    for row in kept:
+        assert row.embedding == "some-model"
+        assert len(row.values["similarity"]) == len(row.values["levenshtein"])
+        assert row.similarity == pytest.approx(
+            sum(row.values["similarity"]) / len(row.values["similarity"])
+        )
+    read = vectors[0].read
+    assert len(read) == len(set(read)) == TextEmbedding.objects.count()
+    edited(study, researcher, TEXT)
+    compute(study, "some-model")
+    # Only whole texts of the new round were new to the model.
+    assert set(vectors[1].read).isdisjoint(read)
+    assert freshness(study).is_current
+
+
+def test_another_model_is_another_similarity(study, vectors):
+    make_faithful(study, 2)
+    compute(study, "some-model")
+    compute(study, "other-model")
+    assert set(FaithfulnessFigures.objects.values_list("embedding", flat=True)) == {"other-model"}
+    faithfulness.request_figures(study=study, embedding="third-model")
+    assert freshness(study) == Freshness(2, 0, 2, 0)
+
+
+def test_without_embeddings_the_rest_is_there(study, monkeypatch):
+    make_faithful(study, 1)
+    monkeypatch.setattr(faithfulness_making, "SentenceEmbedder", NoVectors)
+    job = compute(study, "some-model")
+    assert (job.state, job.note) == (Job.State.DONE, "The weights are missing.")
+    assert freshness(study) == Freshness(1, 0, 1, 0)
+    assert FaithfulnessFigures.objects.filter(f1__isnull=False).exists()
+
+
+def test_a_stopped_job_keeps_what_it_has(study, researcher):
+    make_faithful(study, 1)
+    faithfulness.request_figures(study=study, embedding="")
+    assert faithfulness.cancel_figures(study=study, actor=researcher)
+    assert not faithfulness.cancel_figures(study=study, actor=researcher)
+    jobs.drain()
+    assert faithfulness.latest_job(study).error
+    assert not FaithfulnessFigures.objects.exists()
+
+
+def test_groups_are_means_of_their_texts(study, researcher):
+    answers = make_faithful(study, 4, choices=2)
+    other = make_system(study, "Model B")
+    make_answer(
+        answers[0].question, other, "Tea beats coffee [3].", listed=answers[0].argument_list
+    )
+    edited(study, researcher)
+    compute(study)
+    groups = compute_groups(study, "sound", None)
+    about = [(group["name"], group["scenario"], group["is_edited"]) for group in groups]
+    assert about == [("Model A", 4, False), ("Model A", 4, True), ("Model B", 4, False)]
+    first = groups[0]
+    pooled = pool(
+        members_of(study, "sound")[
+            Group(answers[0].system_id, answers[0].condition_id, False)
+        ].figures
+    )
+    assert (first["n_answers"], first["n_questions"]) == (8, 4)
+    for name, wanted in (
+        ("precision", pooled.precision),
+        ("f1", pooled.f1),
+        ("jaccard_text", pooled.jaccard_text),
+        ("jaccard_segment", pooled.jaccard_sentence),
+        ("levenshtein", pooled.levenshtein),
+    ):
+        assert first["measures"][name]["value"] == pytest.approx(wanted)
+    assert first["measures"]["levenshtein"]["n_values"] == pooled.n_segments
+    assert first["skipped"] == pooled.skipped
+    assert (first["out_of_range"], first["malformed"]) == (8, 8)
+    assert groups[2]["measures"]["precision"]["value"] == 0
+    assert groups[2]["measures"]["precision"]["reason"]
+
+
+def test_intervals_resample_questions(study):
+    for number in range(6):
+        (answer,) = make_faithful(make_study(f"Other {number}"), 1)
+        assert answer.choice == 1
+    answers = make_faithful(study, 6)
+    for place, answer in enumerate(answers):
+        text = "Tea beats coffee [1]." if place % 2 else "Tea beats coffee [3]."
+        for choice in range(2, 5):
+            make_answer(answer.question, text=text, listed=answer.argument_list, choice=choice)
+    compute(study)
+    (group,) = compute_groups(study, "sound", None)
+    found = group["measures"]["precision"]
+    assert found["low"] < found["value"] < found["high"]
+    assert "cluster" in found["interval"]
+    assert (found["n_items"], found["n_values"]) == (6, 24)
+
+
+def test_only_the_newest_revision_of_a_task_counts(study, researcher):
+    make_faithful(study, 1)
+    first = edited(study, researcher)
+    hand_in(first.sheet, "Tea beats coffee [1].")
+    compute(study)
+    members = members_of(study, "sound")
+    (group,) = [group for group in members if group.is_edited]
+    assert [figures.cited for figures in members[group].figures] == [(1,)]
+    assert FaithfulnessFigures.objects.filter(revision__isnull=False).count() == 4
+
+
+def test_an_answer_without_arguments_says_so(study):
+    make_answer(make_question(study), text="Tea, of course.", scenario=1)
+    compute(study)
+    (group,) = compute_groups(study, "sound", None)
+    assert group["skipped"]["no_arguments"] == 1
+    assert group["measures"]["jaccard_text"]["value"] is None
+    assert group["measures"]["jaccard_text"]["reason"]
+
+
+def test_pages_load_no_model():
+    code = (
+        "import django, sys; django.setup(); import annotation.urls, annotation.api_urls;"
+        "heavy = {'torch', 'sentence_transformers', 'transformers'} & set(sys.modules);"
+        "print(sorted(heavy))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**__import__("os").environ, "DJANGO_SETTINGS_MODULE": "tests.settings"},
+    )
+    assert found.stdout.strip() == "[]"
+
+
+def test_the_figures_of_a_hundred_texts_take_few_queries(study, django_assert_max_num_queries):
+    make_faithful(study, 10, choices=10)
+    faithfulness.request_figures(study=study, embedding="")
+    with django_assert_max_num_queries(60):
+        jobs.drain()
+    with django_assert_max_num_queries(12):
+        assert freshness(study).is_current
+    with django_assert_max_num_queries(5):
+        compute_groups(study, "sound", None)
+    assert FaithfulnessFigures.objects.filter(at__lte=timezone.now()).count() == 200

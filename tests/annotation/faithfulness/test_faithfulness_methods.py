@@ -1,0 +1,235 @@
+"""Faithfulness figures by hand on small answers, in both modes."""
+
+import json
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.answers.methods.segments import paper_segments, sound_segments
+from annotation.faithfulness.methods.faithfulness import (
+    MODES,
+    Figures,
+    measure,
+    pool,
+    texts_to_embed,
+)
+from annotation.faithfulness.methods.relevance import cited_in_paper_segments, paper_numbers
+
+from ..answer_texts import ARGUMENTS, GOOD, LABELS, answers
+
+TWO = {1: "Oak lasts longer.", 2: "Elm bends. It is cheap"}
+BOTH_RELEVANT = {1: 3, 2: 2}
+
+
+def test_paper_figures_by_hand():
+    found = measure("Oak lasts long [1] and Elm bends [2].", TWO, BOTH_RELEVANT, mode="paper")
+    # 10 words in the arguments with their numbers, 8 in the answer; "Oak", "lasts", "Elm" in both.
+    assert found.jaccard_text == pytest.approx(3 / (10 + 8 - 3))
+    # "Oak lasts long" with argument 1; "Elm bends" with argument 2 (bends. is another word).
+    assert found.jaccard_segments == pytest.approx((2 / 4, 1 / 6))
+    assert found.levenshtein == (1, 3)
+    assert (found.segments, found.cited, found.out_of_range) == (2, (1, 2), ())
+
+
+def test_sound_figures_by_hand():
+    found = measure("Oak lasts long [1] and Elm bends [2].", TWO, BOTH_RELEVANT, mode="sound")
+    # oak lasts longer elm bends it is cheap — oak lasts long and elm bends
+    assert found.jaccard_text == pytest.approx(4 / 10)
+    # "and elm bends" against "elm bends it is cheap".
+    assert found.jaccard_segments == pytest.approx((2 / 4, 2 / 6))
+    assert found.levenshtein == (1, 4)
+    assert (found.precision, found.recall, found.f1) == (1, 1, 1)
+
+
+def test_a_statement_is_held_against_what_it_cites_in_sound_mode_only():
+    text = "- Oak lasts longer [2]."
+    assert measure(text, TWO, {}, mode="paper").levenshtein == (1,)
+    assert measure(text, TWO, {}, mode="sound").levenshtein == (5,)
+
+
+def test_the_paper_finds_no_label_for_arguments_of_several_sentences():
+    text = "Oak lasts [1], Elm bends [2]."
+    paper = measure(text, TWO, BOTH_RELEVANT, mode="paper")
+    assert (paper.precision, paper.recall) == (0.5, 1)
+    sound = measure(text, TWO, BOTH_RELEVANT, mode="sound")
+    assert (sound.precision, sound.recall) == (1, 1)
+
+
+def test_relevance_of_a_whole_answer():
+    found = measure(GOOD, ARGUMENTS, LABELS, mode="sound")
+    # Argument 4 is only in the closing list.
+    assert (found.cited, found.precision, found.recall, found.f1) == ((1, 2, 3), 1, 1, 1)
+    assert found.skipped == {"uncited": 2, "generated": 1}
+    assert found.segments == 6
+    assert len(found.levenshtein) == 3
+
+
+def test_numbers_without_an_argument_lower_precision():
+    found = measure("Oak lasts here [1, 9].", TWO, {1: 3, 2: 3}, mode="sound")
+    assert (found.cited, found.out_of_range) == ((1, 9), (9,))
+    assert (found.precision, found.recall, found.f1) == (0.5, 0.5, 0.5)
+    only = measure("Oak lasts here [9].", TWO, {1: 3}, mode="sound")
+    assert (only.precision, only.recall, only.f1) == (0, 0, 0)
+    assert only.skipped == {"nonexistent": 1}
+
+
+def test_a_cited_argument_without_a_label_counts_neither_way_in_sound_mode():
+    text, labels = "Oak lasts here [1] but Elm bends here [2].", {1: 3, 2: None}
+    sound = measure(text, TWO, labels, mode="sound")
+    assert (sound.precision, sound.recall, sound.skipped) == (1, 1, {"unlabelled": 1})
+    paper = measure(text, TWO, labels, mode="paper")
+    assert (paper.precision, paper.skipped) == (0.5, {})
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("text", "arguments", "labels", "reason"),
+    [
+        ("Oak lasts here [1].", {}, {}, "no_arguments"),
+        ("Oak lasts here [1].", TWO, {}, "no_labels"),
+        ("Oak lasts here [1].", TWO, {1: 1, 2: 0}, "no_relevant"),
+        ("Oak lasts here [generated].", TWO, BOTH_RELEVANT, "no_citations"),
+    ],
+)
+def test_why_an_answer_has_no_scores(mode, text, arguments, labels, reason):
+    found = measure(text, arguments, labels, mode=mode)
+    assert (found.precision, found.recall, found.f1) == (None, None, None)
+    assert found.skipped[reason] == 1
+    assert (found.jaccard_text is None) is (reason == "no_arguments")
+
+
+@pytest.mark.parametrize(
+    ("inside", "numbers"),
+    [
+        ("3", [3]),
+        ("1, 2", [1, 2]),
+        ("1,2", [1, 2]),
+        ("2-4, 9", [2, 3, 4]),
+        ("4 generated", [4]),
+        ("3, generated", []),
+        ("Argument 3", []),
+        ("generated", []),
+        ("Paris", []),
+        ("1-x", []),
+        ("1-99999999", []),
+        ("foo", []),
+    ],
+)
+def test_how_the_paper_reads_a_bracket(inside, numbers):
+    assert paper_numbers(inside) == numbers
+
+
+def test_clean_reading_of_the_brackets_that_end_the_papers_segments():
+    text = "Oak lasts [3, generated] and Elm bends [Argument 2][5]."
+    assert cited_in_paper_segments(text) == {2, 3}
+    assert measure(text, TWO, {}, mode="paper").cited == ()
+    assert measure(text, TWO, {}, mode="sound").cited == (2, 3, 5)
+
+
+# -- vectors ----------------------------------------------------------------------------------
+
+
+def counting(texts):
+    """Invented vectors: how often a, e and o occur."""
+    return np.array([[text.count(letter) + 0.5 for letter in "aeo"] for text in texts])
+
+
+@pytest.mark.parametrize(
+    ("mode", "texts"),
+    [
+        ("paper", ["Oak lasts ", "1. Oak lasts longer.", "2. Elm bends. It is cheap"]),
+        ("sound", ["Oak lasts.", "Oak lasts longer."]),
+    ],
+)
+def test_what_is_embedded(mode, texts):
+    assert texts_to_embed("- Oak lasts [1].", TWO, mode=mode) == texts
+    asked = []
+    vectors = {"vectors": lambda each: asked.append(each) or counting(each)}
+    measure("- Oak lasts [1].", TWO, {}, mode=mode, **vectors)
+    assert asked == [texts]
+
+
+def test_similarity_is_the_largest_cosine_whatever_the_length_of_the_vectors():
+    vectors = {
+        "Oak lasts ": [2, 0],
+        "1. Oak lasts longer.": [3, 4],
+        "2. Elm bends. It is cheap": [0, 9],
+    }
+    found = measure(
+        "Oak lasts [1].",
+        TWO,
+        {},
+        mode="paper",
+        vectors=lambda texts: np.array([vectors[each] for each in texts]),
+    )
+    assert found.similarity == pytest.approx((0.6,))
+    assert measure("Oak lasts [1].", TWO, {}, mode="paper").similarity == ()
+
+
+def test_no_vectors_are_asked_for_where_nothing_is_measured():
+    def refuse(_texts):
+        raise AssertionError
+
+    assert measure("Oak lasts.", TWO, {}, mode="sound", vectors=refuse).similarity == ()
+    assert texts_to_embed("Oak lasts [1].", {}, mode="paper") == []
+
+
+# -- means and storage ------------------------------------------------------------------------
+
+
+def test_means_pool_segments_and_average_answers():
+    figures = [
+        Figures(0.2, (0.1, 0.3), (4, 6), (0.5, 0.7), 1.0, 0.5, 2 / 3, skipped={"uncited": 2}),
+        Figures(0.4, (0.8,), (2,), (0.9,), skipped={"uncited": 1, "no_citations": 1}),
+        Figures(None, skipped={"no_arguments": 1}),
+    ]
+    found = pool(figures)
+    assert (found.n_answers, found.n_segments, found.n_scored) == (3, 3, 1)
+    assert found.jaccard_text == pytest.approx(0.3)
+    assert found.jaccard_sentence == pytest.approx(0.4)
+    assert found.levenshtein == pytest.approx(4)
+    assert found.similarity == pytest.approx(0.7)
+    assert (found.precision, found.recall, found.f1) == (1.0, 0.5, 2 / 3)
+    assert found.skipped == {"uncited": 3, "no_citations": 1, "no_arguments": 1}
+
+
+def test_nothing_gives_no_means():
+    found = asdict(pool([]))
+    assert {key for key, value in found.items() if value is None} == {
+        *("jaccard_text", "jaccard_sentence", "levenshtein", "similarity"),
+        *("precision", "recall", "f1"),
+    }
+
+
+def test_an_unknown_mode_is_refused():
+    with pytest.raises(ValueError, match="no mode"):
+        measure("Oak.", TWO, {}, mode="other")
+    with pytest.raises(ValueError, match="no mode"):
+        texts_to_embed("Oak.", TWO, mode="other")
+
+
+numbered = st.dictionaries(st.integers(1, 9), st.text(max_size=30), max_size=4)
+
+
+@given(
+    text=answers,
+    arguments=numbered,
+    labels=st.dictionaries(st.integers(1, 9), st.one_of(st.none(), st.integers(0, 3))),
+    mode=st.sampled_from(MODES),
+)
+def test_any_answer_can_be_measured_and_stored(text, arguments, labels, mode):
+    found = measure(text, arguments, labels, mode=mode, vectors=counting)
+    assert Figures.from_json(json.loads(json.dumps(found.to_json()))) == found
+    assert len(found.jaccard_segments) == len(found.levenshtein) == len(found.similarity)
+    assert all(0 <= each <= 1 for each in found.jaccard_segments)
+    assert set(found.out_of_range) == set(found.cited) - set(arguments)
+    segments = paper_segments(text) if mode == "paper" else sound_segments(text)
+    assert found.segments == len(segments)
+    left_out = sum(found.skipped.get(each, 0) for each in ("uncited", "generated", "nonexistent"))
+    assert mode == "paper" or found.segments == len(found.levenshtein) + left_out
+    if found.f1 is not None:
+        assert 0 <= found.precision <= 1
+        assert 0 <= found.recall <= 1

@@ -1,0 +1,328 @@
+"""The pages about faithfulness: by system, text by text, segment by segment."""
+
+import csv
+import io
+
+import pytest
+from django.urls import reverse
+
+from annotation.consensus.actions.preferred_labels import prefer_labels
+from annotation.consensus.models import FinalLabel
+from annotation.corpus.models.questions import ArgumentList
+from annotation.faithfulness.models import FaithfulnessSettings
+from annotation.labelling.models.campaigns import campaigns_of
+from cqa_site.people.models import Role
+from cqa_site.runs import jobs
+from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.runs.made_runs import make_endpoint
+
+from ..made_answers import make_answer, make_system
+from .made_faithfulness import (
+    TEXT,
+    compute,
+    hand_in,
+    make_closed_round,
+    make_coherence,
+    make_faithful,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def researcher(study):
+    return make_member(study, Role.RESEARCHER)
+
+
+@pytest.fixture
+def client(researcher):
+    return sign_in(researcher)
+
+
+def page(client, name, *args, query=""):
+    response = client.get(reverse(name, args=args) + query)
+    assert response.status_code == 200
+    return response
+
+
+def text_of(response):
+    return " ".join(response.content.decode().split())
+
+
+def rows_in(response):
+    return list(csv.reader(io.StringIO(response.content.decode("utf-8-sig"))))
+
+
+def test_an_empty_study_says_what_to_do(study, client):
+    shown = text_of(page(client, "faithfulness", study.public_id))
+    assert "Import answers" in shown
+    assert 'name="embedding"' not in shown
+
+
+def test_figures_are_made_by_one_click(study, client):
+    make_faithful(study)
+    shown = text_of(page(client, "faithfulness", study.public_id))
+    assert "3 texts have no figures" in shown
+    assert "No figures yet" in shown
+    response = client.post(
+        reverse("faithfulness_compute", args=[study.public_id]), {"embedding": ""}
+    )
+    assert response.status_code == 302
+    assert "Stop" in text_of(page(client, "faithfulness", study.public_id))
+    jobs.drain()
+    shown = text_of(page(client, "faithfulness", study.public_id))
+    assert "The figures are up to date" in shown
+    assert "Model A" in shown
+    assert "Scenario 4" in shown
+    assert "3 cited numbers that no argument has" in shown
+    assert "Segments without a citation: 3" in shown
+
+
+def test_only_models_on_offer_are_taken(study, client):
+    make_faithful(study, 1)
+    address = reverse("faithfulness_compute", args=[study.public_id])
+    client.post(address, {"embedding": "../../etc"})
+    assert not study.jobs.exists()
+    assert not FaithfulnessSettings.objects.exists()
+
+
+def test_stopping(study, client):
+    make_faithful(study, 1)
+    client.post(reverse("faithfulness_compute", args=[study.public_id]), {"embedding": ""})
+    stop = reverse("faithfulness_cancel", args=[study.public_id])
+    shown = text_of(client.post(stop, follow=True))
+    assert "What was computed so far is kept" in shown
+    assert "Nothing is being computed" in text_of(client.post(stop, follow=True))
+
+
+def test_a_changed_label_is_told(study, client):
+    make_faithful(study)
+    compute(study)
+    FinalLabel.objects.filter(label=0).update(label=1)
+    shown = text_of(page(client, "faithfulness", study.public_id))
+    assert "Some figures are not up to date" in shown
+    assert "3 texts have no figures, or their arguments or labels have changed since" in shown
+
+
+def make_strict(study):
+    """A campaign that found only the second sentence of a list relevant, of the last list none."""
+    campaign = make_campaign(study, ordinary=0, controls=0, name="Strict")
+    for place, listed in enumerate(ArgumentList.objects.order_by("pk")):
+        for entry in listed.entries.all():
+            label = 2 if entry.number == 2 and place < 2 else 0
+            FinalLabel.objects.create(campaign=campaign, argument=entry.argument, label=label)
+    return campaign
+
+
+@pytest.mark.parametrize("mode", ["sound", "paper"])
+def test_any_label_set_gives_the_figures_that_it_would_give_as_the_study_s_choice(
+    study, client, researcher, mode
+):
+    make_faithful(study)
+    usual = campaigns_of(study).get()
+    strict = make_strict(study)
+    prefer_labels(study=study, campaign=usual, actor=researcher)
+    compute(study)
+    query = f"?mode={mode}"
+    asked = f"{query}&labels={strict.public_id}"
+    place = [study.public_id]
+    before = rows_in(page(client, "faithfulness_table", *place, "csv", query=query))
+    on_the_fly = rows_in(page(client, "faithfulness_table", *place, "csv", query=asked))
+    single = rows_in(page(client, "faithfulness_rows", *place, query=f"{asked}&format=csv"))
+    prefer_labels(study=study, campaign=strict, actor=researcher)
+    compute(study)
+    stored = rows_in(page(client, "faithfulness_table", *place, "csv", query=query))
+    assert on_the_fly[-2:] == stored[-2:] != before[-2:]
+    assert single == rows_in(
+        page(client, "faithfulness_rows", *place, query=f"{query}&format=csv")
+    )
+
+
+def test_single_texts_are_sorted_and_narrowed_by_the_labels_that_were_chosen(study, client):
+    make_faithful(study)
+    compute(study)
+    strict = make_strict(study)
+    query = f"?labels={strict.public_id}"
+    shown = text_of(page(client, "faithfulness", study.public_id, query=query))
+    assert "computed now with the labels chosen above" in shown
+    assert f'<option value="{strict.public_id}" selected>Strict</option>' in shown
+    assert f"&amp;labels={strict.public_id}" in shown
+    rows = page(client, "faithfulness_rows", study.public_id, query=f"{query}&sort=-f1")
+    scores = [row.f1 for row in rows.context["page"]]
+    assert scores[0] == scores[1] > 0
+    assert scores[2] is None
+    bare = page(client, "faithfulness_rows", study.public_id, query=f"{query}&problem=unscored")
+    assert [row.f1 for row in bare.context["page"]] == [None]
+    # Nothing of it was stored, and the study's own figures are as they were.
+    own = page(client, "faithfulness_rows", study.public_id, query="?sort=-f1")
+    assert None not in [row.f1 for row in own.context["page"]]
+    text = page(client, "faithfulness_answer", study.public_id, own_answer(rows), query=query)
+    assert "Labels: Strict." in text_of(text)
+    # Labels that change are seen at once, without a computation.
+    FinalLabel.objects.filter(campaign=strict).update(label=0)
+    table = rows_in(page(client, "faithfulness_table", study.public_id, "csv", query=query))
+    assert set(table[-1][5:7]) == {""}
+    unknown = page(client, "faithfulness", study.public_id, query="?labels=nobody")
+    assert "computed now" not in text_of(unknown)
+
+
+def own_answer(response):
+    return response.context["page"][0].about.public_id
+
+
+def test_both_modes_and_files_agree_with_the_page(study, client):
+    make_faithful(study)
+    compute(study)
+    found = {}
+    for mode in ("sound", "paper"):
+        query = f"?mode={mode}"
+        shown = text_of(page(client, "faithfulness", study.public_id, query=query))
+        (header, row) = rows_in(
+            page(client, "faithfulness_table", study.public_id, "csv", query=query)
+        )
+        found[mode] = dict(zip(header, row, strict=True))
+        assert f"{float(found[mode]['Precision']):.3f}" in shown
+        assert found[mode]["Precision, answers n"] == "3"
+    assert found["sound"]["Segments n"] != found["paper"]["Segments n"]
+    markdown = page(client, "faithfulness_table", study.public_id, "md").content.decode()
+    assert "resamples of whole questions" in markdown
+    assert (
+        client.get(reverse("faithfulness_table", args=[study.public_id, "exe"])).status_code == 404
+    )
+
+
+def test_charts_are_drawn_of_what_there_is(study, client):
+    make_faithful(study)
+    address = reverse("faithfulness_chart", args=[study.public_id, "relevance", "svg"])
+    assert client.get(address).status_code == 404
+    compute(study)
+    response = client.get(address)
+    assert response["Content-Type"] == "image/svg+xml"
+    assert b"Model A 4" in response.content
+    assert client.get(address, headers={"If-None-Match": response["ETag"]}).status_code == 304
+    for name in ("coherence", "nothing"):
+        missing = reverse("faithfulness_chart", args=[study.public_id, name, "svg"])
+        assert client.get(missing).status_code == 404
+
+
+def test_coherence_stands_beside_the_figures(study, researcher, client):
+    make_faithful(study)
+    compute(study)
+    run = make_coherence(study, make_endpoint(study, researcher), researcher)
+    shown = text_of(page(client, "faithfulness", study.public_id))
+    assert "0.667" in shown
+    assert f"{run.public_id}/verdicts/?said=no" in shown
+    chart = reverse("faithfulness_chart", args=[study.public_id, "coherence", "svg"])
+    assert client.get(chart).status_code == 200
+
+
+def test_single_texts_are_filtered_and_sorted(study, client):
+    answers = make_faithful(study)
+    good = make_system(study, "Model B")
+    make_answer(
+        answers[0].question, good, "Tea beats coffee [1, 2].", listed=answers[0].argument_list
+    )
+    compute(study)
+    address = [study.public_id]
+    rows = page(client, "faithfulness_rows", *address, query="?sort=-f1").context["page"]
+    assert [row.f1 for row in rows] == sorted((row.f1 for row in rows), reverse=True)
+    assert rows[0].about.system == good
+    rows = page(client, "faithfulness_rows", *address, query="?sort=f1").context["page"]
+    assert rows[len(rows) - 1].about.system == good
+    for query, count in (
+        (f"?system={good.public_id}", 1),
+        ("?problem=out_of_range", 3),
+        ("?problem=malformed", 3),
+        ("?problem=unscored", 0),
+        ("?scenario=1", 0),
+        ("?texts=edited", 0),
+        ("?system=x&scenario=y&sort=answer__study&problem=z", 4),
+    ):
+        rows = page(client, "faithfulness_rows", *address, query=query).context["page"]
+        assert rows.paginator.count == count, query
+    table = rows_in(page(client, "faithfulness_rows", *address, query="?format=csv&sort=-f1"))
+    assert len(table) == 5
+    first = dict(zip(table[0], table[1], strict=True))
+    assert (first["System"], first["Cited"]) == ("Model B", "1 2")
+
+
+def test_a_page_of_single_texts_takes_few_queries(study, client, django_assert_max_num_queries):
+    make_faithful(study, 6, choices=4)
+    compute(study)
+    address = reverse("faithfulness_rows", args=[study.public_id])
+    with django_assert_max_num_queries(12):
+        assert client.get(address).context["page"].paginator.count == 24
+
+
+def test_the_dashboard_takes_as_many_queries_for_many_texts(
+    study, client, django_assert_max_num_queries
+):
+    make_faithful(study, 12, choices=5)
+    compute(study)
+    with django_assert_max_num_queries(36):
+        page(client, "faithfulness", study.public_id)
+
+
+def test_segment_by_segment(study, client):
+    answer = make_faithful(study, 1)[0]
+    compute(study)
+    shown = text_of(page(client, "faithfulness_answer", study.public_id, answer.public_id))
+    assert '<span class="cite missing">9</span>' in shown
+    assert "no such argument" in shown
+    assert "[2 and see above]" in shown
+    assert "nothing cited" in shown
+    assert 'href="#argument-2"' in shown
+    assert 'id="argument-2" class="is-cited"' in shown
+    paper = text_of(
+        page(client, "faithfulness_answer", study.public_id, answer.public_id, query="?mode=paper")
+    )
+    assert "Closest argument" in paper
+
+
+def test_a_closer_argument_that_is_not_cited_is_named(study, client):
+    answers = make_faithful(study, 1, text="Tea beats coffee in point 1 [1].")
+    compute(study)
+    shown = text_of(page(client, "faithfulness_answer", study.public_id, answers[0].public_id))
+    assert 'Closer, but not cited: <a href="#argument-2">2</a>' in shown
+
+
+def test_a_text_without_figures_or_arguments_has_its_page(study, client):
+    answers = make_faithful(study, 1)
+    lone = make_answer(answers[0].question, text="Tea.", scenario=1)
+    for answer in (answers[0], lone):
+        shown = text_of(page(client, "faithfulness_answer", study.public_id, answer.public_id))
+        assert "has no figures yet" in shown
+    assert "without numbered arguments" in shown
+
+
+def test_a_revision_and_its_verdicts(study, researcher, client):
+    make_faithful(study, 1)
+    expert = make_member(study, Role.EXPERT, name="Expert Example")
+    sheet = make_closed_round(study, [expert], researcher).sheets.get()
+    revision = hand_in(sheet, TEXT.replace("[9]", "[3]"))
+    compute(study)
+    run = make_coherence(
+        study, make_endpoint(study, researcher), researcher, target={"texts": "both"}
+    )
+    shown = text_of(page(client, "faithfulness_revision", study.public_id, revision.public_id))
+    assert "revision 1 by Expert Example" in shown
+    assert shown.count("not coherent") == 2
+    assert "cite missing" not in shown
+    rows = page(client, "faithfulness_rows", study.public_id, query="?texts=edited&sort=coherence")
+    (row,) = rows.context["page"]
+    assert row.coherence == pytest.approx(2 / 4)
+    assert run.coherence_verdicts.filter(revision=revision).count() == 4
+
+
+def test_nothing_of_a_text_becomes_markup(study, client):
+    evil = 'Tea <script>alert(1)</script> beats coffee [1] [argument "><img src=x>].'
+    answer = make_faithful(study, 1, text=evil)[0]
+    compute(study)
+    shown = page(client, "faithfulness_answer", study.public_id, answer.public_id).content
+    assert b"<script>alert" not in shown
+    assert b"<img src=x" not in shown

@@ -1,0 +1,586 @@
+"""The agreement dashboard: figures against values worked out by hand, and the pages."""
+
+import json
+import re
+from datetime import UTC, datetime
+
+import pandas as pd
+import pytest
+from django.core.cache import cache
+from django.urls import reverse
+
+from annotation.figures.actions import CAMPAIGNS
+from annotation.figures.reports.charts import CHARTS, chart_alt, chart_spec
+from annotation.figures.reports.figures import compute_figures, ratings_of
+from annotation.figures.reports.snapshots import COLUMNS
+from annotation.figures.reports.tables import TABLES
+from annotation.figures.reports.units import NoSuchFigure, page_rows, recomputed, unit_rows, units
+from annotation.imports.methods.toloka import read_toloka
+from annotation.labelling.models.votes import Assignment, VoteEvent
+from cqa_site.people.models import Rater
+from cqa_site.results import keeping
+from cqa_site.runs.models import Job
+from cqa_site.stats.agreement import krippendorff_alpha, pairwise_agreement, percent_agreement
+from cqa_site.web.tables import text_of
+from tests.annotation import released
+from tests.annotation.released import needs
+from tests.cast import make_campaign, make_member, make_study, sign_in
+
+RECIPE = {
+    "votes_per_item": 2,
+    "ordinary_items": 5,
+    "control_items": 1,
+    "confidence": 0.95,
+    "min_shared": 2,
+}
+SCALE = [0, 1, 2, 3]
+
+# Two raters, a third one on one item. The coincidence matrix by hand, with pairs of an item of
+# n votes weighing 1 / (n - 1):
+#   i1: 3 3 | i2: 0 1 | i3: 1 1 | i4: 3 2 3 | i5: 2 (alone) | c: 0 0 (control, label 0)
+VOTES = {
+    "i1": {"a": 3, "b": 3},
+    "i2": {"a": 0, "b": 1},
+    "i3": {"a": 1, "b": 1},
+    "i4": {"a": 3, "b": 2, "c": 3},
+    "i5": {"a": 2},
+    "c": {"a": 0, "b": 0},
+}
+
+
+def votes_table(votes=VOTES, **fields):
+    """A snapshot's table with these labels; ``fields`` overwrite columns."""
+    rows = [
+        {
+            "item_id": item,
+            "object1": "tea",
+            "object2": "coffee",
+            "text": f"Sentence {item}.",
+            "source_url": "",
+            "control_label": 0 if item == "c" else None,
+            "rater_id": rater,
+            "rater_kind": "person",
+            "label": label,
+            "state": "answered",
+            "is_extra": False,
+            "is_excluded": False,
+            "answered_at": pd.Timestamp("2026-03-02T10:00Z") + pd.Timedelta(hours=place),
+            "active_ms": 1000 * (place + 1),
+            "skip_reason": "",
+            "is_flagged": False,
+            "comment": "",
+            "block": 1,
+            "position": place,
+        }
+        for item, labels in votes.items()
+        for place, (rater, label) in enumerate(labels.items())
+    ]
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    whole = dict.fromkeys(("control_label", "label", "active_ms", "block", "position"), "Int64")
+    flags = dict.fromkeys(("is_extra", "is_excluded", "is_flagged"), bool)
+    texts = dict.fromkeys(("item_id", "rater_id", "state", "text", "rater_kind"), "str")
+    table["answered_at"] = pd.to_datetime(table["answered_at"], utc=True)
+    return table.astype({**whole, **flags, **texts}).assign(**fields)
+
+
+def figures_of(votes=VOTES, **fields):
+    figures = compute_figures(votes_table(votes, **fields), SCALE, RECIPE)
+    json.dumps(figures, allow_nan=False)
+    return figures
+
+
+# -- values by hand ----------------------------------------------------------------------------
+
+
+def test_coincidences_by_hand():
+    cells = figures_of()["confusion"]["cells"]
+    # 0: control item gives 2 to (0,0); i2 one each to (0,1), (1,0). 1: i3 gives 2 to (1,1).
+    # i4 has 3 votes, pairs weigh 1/2: (3,3) 2 ordered pairs → 1; (3,2) 2 → 1 and (2,3) → 1.
+    # i1 gives 2 to (3,3).
+    assert cells == [[2, 1, 0, 0], [1, 2, 0, 0], [0, 0, 0, 1], [0, 0, 1, 3]]
+    assert figures_of()["confusion"]["sums"] == [3, 3, 1, 4]
+    assert figures_of()["confusion"]["shares"][3] == [0, 0, 0.25, 0.75]
+
+
+def test_nominal_alpha_and_percent_by_hand():
+    by_name = {
+        (entry["statistic"], entry["level"]): entry for entry in figures_of()["agreement"]["all"]
+    }
+    # n = 11 pairable votes, margins 3 3 1 4: expected disagreement sum = 11² - (9+9+1+16) = 86;
+    # observed = 4; alpha = 1 - 10 · 4 / 86.
+    nominal = by_name["Krippendorff's alpha", "nominal"]
+    assert nominal["value"] == pytest.approx(1 - 40 / 86)
+    # Interval level: observed (0-1)² · 2 + (2-3)² · 2 = 4; expected: sum over ordered pairs of
+    # margins times squared difference = 2 (3·3·1 + 3·1·4 + 3·4·9 + 3·1·1 + 3·4·4 + 1·4·1) = 368.
+    interval = by_name["Krippendorff's alpha", "interval"]
+    assert interval["value"] == pytest.approx(1 - 40 / 368)
+    # Items i1, i3 and c agree fully, i2 not at all, i4 in one of three pairs.
+    percent = by_name["percent agreement", "nominal"]
+    assert percent["value"] == pytest.approx((3 + 1 / 3) / 5)
+    assert (nominal["n_items"], nominal["n_pairable_items"]) == (6, 5)
+    assert (nominal["n_raters"], nominal["n_values"]) == (3, 12)
+
+
+def test_ordinal_alpha_is_the_headline_and_controls_can_be_left_out():
+    agreement = figures_of()["agreement"]
+    ordinary = {item: labels for item, labels in VOTES.items() if item != "c"}
+    assert agreement["all"][0]["level"] == "ordinal"
+    assert agreement["ordinary"] == figures_of(ordinary)["agreement"]["all"]
+    assert agreement["ordinary"][0]["value"] < agreement["all"][0]["value"]
+
+
+def test_labels_majority_and_progress_by_hand():
+    figures = figures_of()
+    assert figures["labels"] == [
+        {"label": 0, "ordinary": 1, "control": 2},
+        {"label": 1, "ordinary": 3, "control": 0},
+        {"label": 2, "ordinary": 2, "control": 0},
+        {"label": 3, "ordinary": 4, "control": 0},
+    ]
+    majority = figures["majority"]
+    # i2 is tied between 0 and 1, the higher one counts.
+    assert [row["items"] for row in majority["items"]] == [1, 2, 1, 2]
+    assert (majority["tied"], majority["unanimous"], majority["single"]) == (1, 3, 1)
+    progress = figures["progress"]
+    assert (progress["wanted"], progress["filled"], progress["complete"]) == (10, 10, 4)
+    assert (progress["votes"], progress["control_votes"], progress["raters"]) == (12, 2, 3)
+
+
+def test_agreement_by_label_is_the_diagonal_share():
+    rows = {row["label"]: row for row in figures_of()["per_label"]}
+    assert rows[3]["agreement"] == pytest.approx(3 / 4)
+    assert rows[2]["agreement"] == 0
+    assert rows[0]["n_values"] == 3
+    assert rows[0]["chance"] == pytest.approx(2 / 10)
+
+
+def test_annotators_are_compared_with_the_others_only():
+    rows = {row["rater"]: row for row in figures_of()["annotators"]}
+    # a: i1 yes, i2 no, i3 yes, i4 (others 2 and 3: tie, higher) yes, c yes; i5 has no others.
+    assert (rows["a"]["votes"], rows["a"]["compared"]) == (6, 5)
+    assert rows["a"]["agreement"] == pytest.approx(4 / 5)
+    # b: i4 gave 2 where the others say 3.
+    assert rows["b"]["agreement"] == pytest.approx(3 / 5)
+    assert (rows["a"]["controls"], rows["a"]["controls_right"]) == (1, 1)
+    assert rows["c"]["median_seconds"] == 3
+    assert [row["rater"] for row in figures_of()["annotators"]] == ["a", "b", "c"]
+
+
+def test_the_most_disputed_item_comes_first():
+    hardest = figures_of()["hardest"]
+    assert [row["item"] for row in hardest] == ["i2", "i4"]
+    assert (hardest[1]["votes"], hardest[1]["majority"]) == ([2, 3, 3], 3)
+    assert hardest[0]["spread"] == 1
+
+
+def test_pairs_have_no_value_below_the_shared_minimum():
+    pairs = figures_of()["pairs"]
+    assert pairs["raters"] == ["a", "b", "c"]
+    assert pairs["n_shared"] == [[6, 5, 1], [5, 5, 1], [1, 1, 1]]
+    assert pairs["values"][0][2] is None
+    assert pairs["values"][0][1] == pairs["values"][1][0]
+    kappa = figures_of()["agreement"]["all"][-1]
+    assert kappa["n_pairs"] == 1
+    # Weighted kappa of a and b: pairs (3,3) (0,1) (1,1) (3,2) (0,0). Observed 2/5; expected from
+    # the margins of a (2, 1, 0, 2) and of b (1, 2, 1, 1): 72/25.
+    assert kappa["value"] == pytest.approx(1 - (2 / 5) / (72 / 25))
+
+
+def test_times_and_dates_by_hand():
+    figures = figures_of()
+    every = figures["time"]["all"]
+    # Six first votes of 1 s, five of 2 s, one of 3 s.
+    assert (every["n"], every["q1"], every["median"], every["q3"]) == (12, 1, 1.5, 2)
+    assert sum(row["votes"] for row in figures["time"]["histogram"]) == 12
+    over = figures["votes_over_time"]
+    assert [row["votes"] for row in over["bins"]] == [6, 5, 1]
+    assert over["bins"][0]["start"] == "2026-03-02 10:00"
+    assert over["bins"][-1]["total"] == 12
+
+
+@pytest.mark.parametrize(
+    ("hours", "step"), [(50, "hour"), (73, "day"), (24 * 200, "week"), (24 * 900, "month")]
+)
+def test_the_time_step_grows_with_the_span(hours, step):
+    start = pd.Timestamp("2026-03-04T10:00Z")
+    times = pd.Series([start, start + pd.Timedelta(hours=hours)])
+    over = figures_of({"i1": {"a": 1, "b": 2}}, answered_at=times)["votes_over_time"]
+    assert over["step"] == step
+    assert sum(row["votes"] for row in over["bins"]) == 2
+    assert over["bins"][0]["start"] <= "2026-03-04 10:00"
+
+
+def test_what_does_not_count_changes_nothing_but_its_own_count():
+    table = votes_table()
+    extra = table.head(1).assign(rater_id="d", label=0, is_extra=True)
+    excluded = table.head(1).assign(rater_id="e", label=0, is_excluded=True)
+    skipped = table.head(1).assign(rater_id="a", item_id="i9", label=pd.NA, state="skipped")
+    more = pd.concat([table, extra, excluded, skipped], ignore_index=True)
+    plain, noisy = figures_of(), compute_figures(more, SCALE, RECIPE)
+    for name in ("agreement", "labels", "majority", "confusion", "pairs", "hardest", "time"):
+        assert noisy[name] == plain[name]
+    progress = noisy["progress"]
+    assert (progress["extra"], progress["excluded"], progress["skipped"]) == (1, 1, 1)
+    assert {row["rater"] for row in noisy["annotators"] if row["is_excluded"]} == {"e"}
+
+
+def test_labels_outside_the_scale_are_shown_not_lost():
+    figures = figures_of({"i1": {"a": 5, "b": 5}, "i2": {"a": 1, "b": 5}})
+    assert figures["values"] == [0, 1, 2, 3, 5]
+    assert figures["labels"][-1]["ordinary"] == 3
+
+
+# -- undefined ---------------------------------------------------------------------------------
+
+UNDEFINED = {
+    "nothing": ({}, "there are no ratings"),
+    "one rater": ({"i1": {"a": 1}, "i2": {"a": 2}}, "there is only one rater"),
+    "no overlap": ({"i1": {"a": 1}, "i2": {"b": 1}}, "no item was rated by two raters"),
+    "one label": ({"i1": {"a": 1, "b": 1}, "i2": {"a": 1, "b": 1}}, "only one value was used"),
+}
+
+
+@pytest.mark.parametrize("name", UNDEFINED)
+def test_undefined_agreement_has_a_reason_and_no_value(name):
+    votes, reason = UNDEFINED[name]
+    figures = figures_of(votes)
+    for scope in ("all", "ordinary"):
+        for entry in figures["agreement"][scope][:3]:
+            assert entry["value"] is None
+            assert reason in entry["reason"]
+    for chart in CHARTS:
+        assert chart_alt(figures, chart)
+        json.dumps(chart_spec(figures, chart), allow_nan=False)
+
+
+def test_votes_without_time_and_date_say_so():
+    figures = figures_of(active_ms=pd.NA, answered_at=pd.NaT)
+    assert figures["time"]["reason"] == "no vote came with a time"
+    assert figures["time"]["all"]["median"] is None
+    assert figures["votes_over_time"]["reason"] == "no vote has a date"
+
+
+# -- units -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("figure", "scope"), [("alpha", "all"), ("alpha-ordinary", "ordinary")])
+def test_the_units_of_alpha_give_the_same_alpha(figure, scope):
+    stored = figures_of()["agreement"][scope]
+    rows = units(votes_table(), figure)
+    for entry, level in zip(stored, ("ordinal", "nominal", "interval"), strict=False):
+        again = krippendorff_alpha(ratings_of(rows), level)
+        assert (again.value, again.low, again.high) == (
+            entry["value"],
+            entry["low"],
+            entry["high"],
+        )
+    assert percent_agreement(ratings_of(rows)).value == stored[3]["value"]
+    assert recomputed(rows, figure).value == stored[0]["value"]
+
+
+def test_the_units_of_a_pair_give_the_same_pair():
+    rows = units(votes_table(), "pair:a:b")
+    assert set(rows["rater_id"]) == {"a", "b"}
+    again = pairwise_agreement(ratings_of(rows), "alpha_ordinal", 2)["value"][0]
+    assert again == figures_of()["pairs"]["values"][0][1]
+    assert recomputed(rows, "pair:a:b").value == pytest.approx(again)
+
+
+@pytest.mark.parametrize(
+    ("figure", "items"),
+    [
+        ("cell:2:3", {"i4"}),
+        ("cell:3:2", {"i4"}),
+        ("cell:3:3", {"i1", "i4"}),
+        ("cell:2:2", set()),
+        ("cell:0:9", set()),
+        ("label:2", {"i4", "i5"}),
+        ("majority:1", {"i2", "i3"}),
+        ("item:i4", {"i4"}),
+        ("item:a:b", set()),
+        ("rater:c", {"i4"}),
+        ("pair:a:c", {"i4"}),
+        ("votes", set(VOTES)),
+        ("rows", set(VOTES)),
+        ("time", set(VOTES)),
+    ],
+)
+def test_units_are_the_rows_behind_the_figure(figure, items):
+    assert set(units(votes_table(), figure)["item_id"]) == items
+
+
+@pytest.mark.parametrize("figure", ["", "nonsense", "cell:1", "cell:a:b", "label:x", "pair:a"])
+def test_an_unreadable_figure_is_refused(figure):
+    with pytest.raises(NoSuchFigure):
+        units(votes_table(), figure)
+
+
+def test_label_counts_equal_their_units():
+    for row in figures_of()["labels"]:
+        rows = units(votes_table(), f"label:{row['label']}")
+        assert len(rows) == row["ordinary"] + row["control"]
+
+
+def test_units_as_a_table_hold_no_missing_marker():
+    table = votes_table()
+    table.loc[table.index[::2], ["active_ms", "answered_at", "label"]] = None
+    text = unit_rows(table).to_csv().decode()
+    assert not re.search("nan|NaT|NA|None", text)
+    assert page_rows(table)[0]["answered_at"] is None
+    assert page_rows(table)[1]["answered_at"] is not None
+
+
+# -- pages -------------------------------------------------------------------------------------
+
+DAY = datetime(2026, 3, 2, 10, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def campaign(db):
+    return make_campaign(make_study(), ordinary=6, controls=2, state="open")
+
+
+@pytest.fixture
+def client(campaign):
+    return sign_in(make_member(campaign.study, "researcher"))
+
+
+def fill(campaign, raters=3):
+    people = [
+        Rater.objects.create(study=campaign.study, external_id=f"r{place}")
+        for place in range(raters)
+    ]
+    for place, item in enumerate(campaign.items.all()):
+        for turn, person in enumerate(people):
+            row = Assignment.objects.create(
+                campaign=campaign,
+                item=item,
+                rater=person,
+                state="answered",
+                label=(place + (turn == place % 3)) % 4,
+                answered_at=DAY,
+                active_ms=1000 * (turn + 1),
+            )
+            VoteEvent.objects.create(assignment=row, client_key=f"{row.pk}", kind="answer")
+    return people
+
+
+def url(name, campaign, *more):
+    return reverse(name, args=[campaign.study.public_id, campaign.public_id, *more])
+
+
+def assert_no_nonsense(page):
+    text = re.sub(r"<[^>]+>", " ", page)
+    assert not re.search(r"\b(nan|inf|infinity|none|NaT)\b", text, re.IGNORECASE)
+
+
+def test_the_first_visit_asks_for_figures_and_the_next_one_shows_them(
+    campaign, client, django_capture_on_commit_callbacks
+):
+    fill(campaign)
+    with django_capture_on_commit_callbacks(execute=True):
+        first = client.get(url("figures", campaign)).content.decode()
+    assert "first figures are being computed" in first
+    assert url("figures_fragment", campaign) in first
+    page = client.get(url("figures", campaign)).content.decode()
+    alpha = campaign.snapshots.get().figures["agreement"]["all"][0]
+    assert f"{alpha['value']:.3f}" in page
+    assert f"[{text_of(alpha['low'])}, {text_of(alpha['high'])}]" in page
+    assert_no_nonsense(page)
+
+
+def test_the_page_is_bounded(campaign, client, django_assert_max_num_queries):
+    fill(campaign)
+    keeping.refresh(CAMPAIGNS, campaign)
+    client.get(url("figures", campaign))
+    with django_assert_max_num_queries(12):
+        client.get(url("figures", campaign))
+    with django_assert_max_num_queries(10):
+        client.get(url("figures_fragment", campaign))
+
+
+def test_the_page_does_not_read_the_votes(campaign, client, django_assert_max_num_queries):
+    fill(campaign)
+    keeping.refresh(CAMPAIGNS, campaign)
+    with django_assert_max_num_queries(12) as queries:
+        client.get(url("figures", campaign))
+    assert not any('snapshot"."rows"' in query["sql"] for query in queries.captured_queries)
+
+
+def test_the_fragment_answers_only_what_is_new(campaign, client):
+    fill(campaign)
+    keeping.refresh(CAMPAIGNS, campaign)
+    page = client.get(url("figures", campaign)).content.decode()
+    poll = re.search(r'hx-get="([^"]+)"', page).group(1)
+    assert client.get(poll).status_code == 204
+    person = Rater.objects.create(study=campaign.study, external_id="late")
+    row = Assignment.objects.create(
+        campaign=campaign, item=campaign.items.first(), rater=person, state="answered", label=0
+    )
+    VoteEvent.objects.create(assignment=row, client_key="late", kind="answer", label=0)
+    answer = client.get(poll)
+    assert answer.status_code == 200
+    assert "updating" in answer.content.decode()
+
+
+def test_polling_ends_when_a_closed_campaign_is_up_to_date(campaign, client):
+    fill(campaign)
+    keeping.refresh(CAMPAIGNS, campaign)
+    campaign.state = "closed"
+    campaign.save()
+    page = client.get(url("figures", campaign)).content.decode()
+    assert "every 5s" not in page
+    poll = client.get(url("figures_fragment", campaign), {"seen": "anything"})
+    assert "hx-trigger" not in poll.content.decode()
+
+
+def test_a_busy_campaign_is_not_computed_at_every_poll(
+    campaign, client, django_capture_on_commit_callbacks
+):
+    fill(campaign)
+    with django_capture_on_commit_callbacks(execute=True):
+        client.get(url("figures", campaign))
+    row = campaign.assignments.first()
+    VoteEvent.objects.create(assignment=row, client_key="c", kind="change", label=1)
+    with django_capture_on_commit_callbacks(execute=True) as callbacks:
+        client.get(url("figures", campaign))
+    assert not callbacks
+    Job.objects.update(finished_at=DAY)
+    with django_capture_on_commit_callbacks(execute=True) as callbacks:
+        client.get(url("figures", campaign))
+    assert len(callbacks) == 1
+
+
+def test_a_failed_computation_is_shown(campaign, client, monkeypatch):
+    Job.objects.create(
+        study=campaign.study,
+        kind="snapshot",
+        key=f"snapshot:{campaign.public_id}",
+        state="failed",
+        error="An unexpected error.",
+        finished_at=datetime.now(UTC),
+    )
+    page = client.get(url("figures", campaign)).content.decode()
+    assert "An unexpected error." in page
+    assert "every 5s" not in page
+
+
+@pytest.mark.parametrize("raters", [0, 1])
+def test_undefined_figures_say_why_on_the_page(campaign, client, raters):
+    fill(campaign, raters)
+    keeping.refresh(CAMPAIGNS, campaign)
+    reason = "there are no ratings" if raters == 0 else "there is only one rater"
+    for name, more in (("figures", ()), ("snapshot", (1,)), ("units", (1,))):
+        page = client.get(url(name, campaign, *more)).content.decode()
+        assert_no_nonsense(page)
+        if name != "units":
+            assert "Not defined" in page
+            assert reason in page.lower()
+
+
+@pytest.mark.parametrize("slug", TABLES)
+@pytest.mark.parametrize("form", ["csv", "tex", "md"])
+def test_every_figure_downloads_in_every_form(campaign, client, slug, form):
+    fill(campaign)
+    snapshot = keeping.refresh(CAMPAIGNS, campaign)
+    answer = client.get(url("figure_table", campaign, 1, slug, form))
+    assert answer.status_code == 200
+    assert answer["Content-Disposition"] == f'attachment; filename="{slug}-snapshot-1.{form}"'
+    if form != "csv":
+        text = answer.content.decode()
+        assert campaign.name in text
+        assert snapshot.sha256[:12] in text
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_every_chart_is_drawn_once_and_kept(campaign, client, name, monkeypatch):
+    cache.clear()
+    fill(campaign)
+    snapshot = keeping.refresh(CAMPAIGNS, campaign)
+    version = snapshot.recipe["figures_sha256"][:12]
+    address = url("chart", campaign, 1, name, "svg")
+    first = client.get(address, {"v": version, "theme": "dark"})
+    assert first.content.startswith(b"<svg")
+    assert b"NaN" not in first.content
+    assert "immutable" in first["Cache-Control"]
+    assert "private" in first["Cache-Control"]
+    monkeypatch.setattr("cqa_site.web.charts.drawing._draw", None)
+    assert client.get(address, {"theme": "dark"}).content == first.content
+    assert "immutable" not in client.get(address, {"theme": "dark"})["Cache-Control"]
+    unchanged = client.get(address, {"theme": "dark"}, headers={"If-None-Match": first["ETag"]})
+    assert unchanged.status_code == 304
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "charts/nothing.svg",
+        "charts/labels.exe",
+        "charts/labels.svg?theme=x",
+        "nothing.csv",
+        "labels.x",
+    ],
+)
+def test_unknown_downloads_are_not_found(campaign, client, address):
+    keeping.refresh(CAMPAIGNS, campaign)
+    assert client.get(url("snapshot", campaign, 1) + address).status_code == 404
+
+
+def test_the_units_page_shows_recomputes_and_downloads(campaign, client):
+    people = fill(campaign)
+    snapshot = keeping.refresh(CAMPAIGNS, campaign)
+    alpha = snapshot.figures["agreement"]["all"][0]["value"]
+    page = client.get(url("units", campaign, 1), {"figure": "alpha"}).content.decode()
+    assert f"ordinal alpha is {alpha:.3f}" in page
+    assert "24 votes on 8 items by 3 annotators" in page
+    assert_no_nonsense(page)
+    pair = f"pair:{people[0].public_id}:{people[1].public_id}"
+    answer = client.get(url("units", campaign, 1), {"figure": pair, "format": "csv"})
+    table = pd.read_csv(pd.io.common.BytesIO(answer.content))
+    assert len(table) == 16
+    assert list(table.columns) == list(COLUMNS)
+    assert client.get(url("units", campaign, 1), {"figure": "nonsense"}).status_code == 404
+
+
+def test_sentences_are_never_markup(campaign, client):
+    argument = campaign.items.first().argument
+    argument.text = "<img src=x onerror=alert(1)>"
+    argument.save()
+    fill(campaign)
+    keeping.refresh(CAMPAIGNS, campaign)
+    for name, more in (("figures", ()), ("snapshot", (1,)), ("units", (1,))):
+        assert "<img src=x" not in client.get(url(name, campaign, *more)).content.decode()
+
+
+# -- released data -----------------------------------------------------------------------------
+
+
+@needs(released.VOTES)
+def test_the_released_votes_give_the_known_figures():
+    votes = [vote for vote in read_toloka(released.VOTES) if vote.is_counted]
+    table = pd.DataFrame(
+        {
+            "item_id": [vote.task_id for vote in votes],
+            "rater_id": [vote.worker_id for vote in votes],
+            "label": [vote.label for vote in votes],
+            "control_label": [vote.control_label for vote in votes],
+            "text": [vote.text for vote in votes],
+        }
+    ).reindex(columns=COLUMNS)
+    table = table.assign(state="answered", rater_kind="person", object1="", object2="")
+    table = table.assign(is_extra=False, is_excluded=False, is_flagged=False)
+    whole = dict.fromkeys(("label", "control_label", "active_ms"), "Int64")
+    table["answered_at"] = pd.to_datetime(table["answered_at"], utc=True)
+    recipe = RECIPE | {"votes_per_item": None}
+    figures = compute_figures(table.astype(whole), SCALE, recipe)
+    rounded = {
+        scope: [round(entry["value"], 4) for entry in figures["agreement"][scope][:3]]
+        for scope in ("all", "ordinary")
+    }
+    assert rounded == {"all": [0.3397, 0.2687, 0.3350], "ordinary": [0.2917, 0.2346, 0.2852]}
+    both = [row["ordinary"] + row["control"] for row in figures["labels"]]
+    assert both == [558, 1308, 2117, 2426]
+    assert [row["items"] for row in figures["majority"]["items"]] == [55, 241, 524, 909]
+    right = sum(row["controls_right"] for row in figures["annotators"])
+    assert (right, sum(row["controls"] for row in figures["annotators"])) == (779, 1282)
+    json.dumps(figures, allow_nan=False)

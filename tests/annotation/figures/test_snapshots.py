@@ -1,0 +1,392 @@
+"""Snapshots: the table of votes, staleness, the live one, freezing."""
+
+import gzip
+import hashlib
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.figures import actions
+from annotation.figures.actions import CAMPAIGNS
+from annotation.figures.models import Snapshot
+from annotation.figures.reports.snapshots import (
+    COLUMNS,
+    build_votes_csv,
+    counted,
+    marker,
+    read_votes,
+    snapshot_votes,
+)
+from annotation.figures.reports.units import units
+from annotation.labelling.models.campaigns import Item
+from annotation.labelling.models.votes import Assignment, VoteEvent
+from cqa_site.people.models import AuditEvent, Rater
+from cqa_site.results import keeping
+from cqa_site.results.kind import Computed
+from cqa_site.results.rows import pack
+from cqa_site.rounds.models import Place
+from cqa_site.rounds.opening import open_round
+from cqa_site.runs.models import Job
+from tests.cast import make_campaign, make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+
+DAY = datetime(2026, 3, 2, 10, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def campaign(study):
+    return make_campaign(study, ordinary=4, controls=1, state="open")
+
+
+def raters_of(campaign, count):
+    return [
+        Rater.objects.create(study=campaign.study, external_id=f"r{number}", name="Invented name")
+        for number in range(count)
+    ]
+
+
+def vote(item, rater, label, **fields):
+    row = Assignment.objects.create(
+        campaign=item.campaign,
+        item=item,
+        rater=rater,
+        state="answered",
+        label=label,
+        **{"answered_at": DAY, **fields},
+    )
+    VoteEvent.objects.create(assignment=row, client_key=f"k{row.pk}", kind="answer", label=label)
+    return row
+
+
+def refresh(campaign):
+    return keeping.refresh(CAMPAIGNS, campaign)
+
+
+def test_the_table_holds_every_submitted_or_void_row_and_nothing_served(campaign):
+    first, second = raters_of(campaign, 2)
+    items = list(campaign.items.all())
+    vote(items[1], first, 2, active_ms=1500, is_flagged=True, comment='odd, "quoted"\nline')
+    for state in ("skipped", "expired", "void", "served"):
+        item = items[("skipped", "expired", "void", "served").index(state)]
+        Assignment.objects.create(campaign=campaign, item=item, rater=second, state=state)
+    table = read_votes(pack(build_votes_csv(campaign))[0])
+    assert tuple(table.columns) == COLUMNS
+    assert sorted(table["state"]) == ["answered", "expired", "skipped", "void"]
+    row = table[table["state"] == "answered"].iloc[0]
+    assert row["item_id"] == items[1].external_id
+    assert (row["object1"], row["object2"]) == ("tea", "coffee")
+    assert row["rater_id"] == str(first.public_id)
+    assert (row["label"], row["active_ms"]) == (2, 1500)
+    assert row["comment"] == 'odd, "quoted"\nline'
+    assert row["answered_at"] == DAY
+    assert bool(row["is_flagged"])
+    skipped = table[table["state"] == "skipped"].iloc[0]
+    assert skipped[["label", "active_ms", "answered_at"]].isna().all()
+    assert skipped["control_label"] == 3
+
+
+@pytest.mark.parametrize(
+    "text", ["NA", "", "null", "a\rb\r\nc\n", "a\x00b", '"', " x ", "=1+1", "\ufeffé\u2028", "1"]
+)
+def test_texts_come_back_exactly(campaign, text):
+    if "\x00" in text and connection.vendor == "postgresql":
+        pytest.skip("PostgreSQL stores no NUL; imports and the API refuse it on every database")
+    item = campaign.items.last()
+    item.argument.text = text
+    item.argument.save()
+    vote(item, raters_of(campaign, 1)[0], 1, comment=text[:1000])
+    row = read_votes(pack(build_votes_csv(campaign))[0]).iloc[0]
+    assert row["text"] == text
+    assert row["comment"] == text
+
+
+def test_the_table_takes_one_query(campaign, django_assert_num_queries):
+    people = raters_of(campaign, 3)
+    for item in campaign.items.all():
+        for person in people:
+            vote(item, person, 1)
+    with django_assert_num_queries(1):
+        list(build_votes_csv(campaign))
+
+
+def test_the_same_votes_give_the_same_bytes_whatever_the_order_of_rows(campaign):
+    people = raters_of(campaign, 2)
+    items = list(campaign.items.all())
+    for item in items:
+        for person in people:
+            vote(item, person, 1)
+    before, sha256 = pack(build_votes_csv(campaign))
+    VoteEvent.objects.all().delete()
+    Assignment.objects.all().delete()
+    for item in reversed(items):
+        for person in reversed(people):
+            vote(item, person, 1)
+    assert pack(build_votes_csv(campaign)) == (before, sha256)
+    assert hashlib.sha256(gzip.decompress(before)).hexdigest() == sha256
+
+
+def test_only_plain_answers_of_included_raters_are_counted(campaign):
+    first, second = raters_of(campaign, 2)
+    items = list(campaign.items.all())
+    kept = vote(items[1], first, 2)
+    vote(items[2], first, 2, is_extra=True)
+    vote(items[1], second, 0)
+    Assignment.objects.create(campaign=campaign, item=items[3], rater=first, state="skipped")
+    Place.objects.create(round=campaign, rater=second, excluded_at=timezone.now())
+    rows = counted(read_votes(pack(build_votes_csv(campaign))[0]))
+    assert rows[["item_id", "rater_id"]].to_numpy().tolist() == [
+        [kept.item.external_id, str(first.public_id)]
+    ]
+
+
+def test_a_machine_in_the_file_is_in_the_table_and_in_no_figure(campaign):
+    for place, person in enumerate(raters_of(campaign, 2)):
+        for number, item in enumerate(campaign.items.all()):
+            vote(item, person, (number + place) % 4)
+    before = refresh(campaign)
+    model = Rater.objects.create(study=campaign.study, kind="model", external_id="gpt")
+    for item in campaign.items.all():
+        vote(item, model, 0)
+    assert marker(campaign) != before.marker
+    after = refresh(campaign)
+    assert (snapshot_votes(after)["rater_kind"] == "model").sum() == 5
+    assert counted(snapshot_votes(after))["rater_kind"].unique().tolist() == ["person"]
+    assert before.figures["progress"].pop("machine_labels") == 0
+    assert after.figures["progress"].pop("machine_labels") == 5
+    assert after.figures == before.figures
+    assert len(units(snapshot_votes(after), "alpha")) == before.figures["progress"]["votes"]
+
+
+def test_the_marker_moves_with_whatever_moves_the_figures(campaign):
+    first, second = raters_of(campaign, 2)
+    items = list(campaign.items.all())
+    seen = [marker(campaign)]
+
+    def moved():
+        seen.append(marker(campaign))
+        return seen[-1] != seen[-2]
+
+    row = vote(items[1], first, 2)
+    assert moved()
+    Assignment.objects.create(campaign=campaign, item=items[2], rater=second, state="served")
+    assert not moved()
+    Assignment.objects.filter(pk=row.pk).update(label=3)
+    VoteEvent.objects.create(assignment=row, client_key="again", kind="change", label=3)
+    assert moved()
+    Assignment.objects.filter(pk=row.pk).update(is_extra=True)  # the place went to somebody else
+    assert moved()
+    place = Place.objects.create(round=campaign, rater=first)
+    assert not moved()
+    Place.objects.filter(pk=place.pk).update(excluded_at=timezone.now())
+    assert moved()
+    Item.objects.filter(control_label=3).update(control_label=2)
+    assert moved()
+    other = make_campaign(campaign.study, name="Round 2", state="open")
+    vote(other.items.first(), second, 1)
+    assert not moved()
+
+
+def test_checking_the_marker_is_cheap(campaign, django_assert_max_num_queries):
+    with django_assert_max_num_queries(5):
+        marker(campaign)
+
+
+def test_a_live_snapshot_is_rewritten_and_keeps_its_number(campaign):
+    first, second = raters_of(campaign, 2)
+    items = list(campaign.items.all())
+    vote(items[1], first, 2)
+    one = refresh(campaign)
+    assert (one.number, one.figures["progress"]["votes"]) == (1, 1)
+    vote(items[1], second, 2)
+    again = refresh(campaign)
+    assert again.pk == one.pk
+    assert again.figures["progress"]["votes"] == 2
+    assert hashlib.sha256(gzip.decompress(again.rows)).hexdigest() == again.sha256
+    assert len(snapshot_votes(again)) == 2
+
+
+def test_nothing_is_computed_while_nothing_changed(campaign, monkeypatch):
+    refresh(campaign)
+    monkeypatch.setattr(actions.CampaignResults, "compute", None)
+    assert refresh(campaign).number == 1
+
+
+def test_a_frozen_snapshot_never_changes_and_the_next_gets_the_next_number(campaign):
+    first, second = raters_of(campaign, 2)
+    items = list(campaign.items.all())
+    actor = make_member(campaign.study, "researcher")
+    vote(items[1], first, 2)
+    refresh(campaign)
+    frozen = keeping.freeze(CAMPAIGNS, owner=campaign, number=1, note="Table 2", actor=actor)
+    before = Snapshot.objects.values().get(pk=frozen.pk)
+    vote(items[1], second, 0)
+    live = refresh(campaign)
+    assert (live.number, live.frozen_at) == (2, None)
+    assert Snapshot.objects.values().get(pk=frozen.pk) == before
+    assert before["note"] == "Table 2"
+    assert before["frozen_by_id"] == actor.pk
+    assert len(snapshot_votes(Snapshot.objects.get(number=1))) == 1
+    event = AuditEvent.objects.get(verb="snapshot_frozen")
+    assert event.details["sha256"] == frozen.sha256
+
+
+def test_freezing_twice_or_nothing_is_refused(campaign):
+    actor = make_member(campaign.study, "researcher")
+    with pytest.raises(keeping.SnapshotNotReady):
+        keeping.freeze(CAMPAIGNS, owner=campaign, number=1, note="", actor=actor)
+    refresh(campaign)
+    first = keeping.freeze(CAMPAIGNS, owner=campaign, number=1, note="first", actor=actor)
+    with pytest.raises(keeping.SnapshotNotReady):
+        keeping.freeze(CAMPAIGNS, owner=campaign, number=1, note="second", actor=actor)
+    again = Snapshot.objects.get(pk=first.pk)
+    assert (again.note, again.frozen_at) == ("first", first.frozen_at)
+
+
+def test_figures_that_are_no_json_are_not_stored(campaign):
+    computed = Computed(b"", "0", "0", {}, {"alpha": float("nan")})
+    with pytest.raises(ValueError, match="JSON"):
+        keeping.store_live(CAMPAIGNS, campaign, computed)
+    assert not Snapshot.objects.exists()
+
+
+def test_the_job_stores_the_live_snapshot(campaign, django_capture_on_commit_callbacks):
+    vote(campaign.items.last(), raters_of(campaign, 1)[0], 3)
+    with django_capture_on_commit_callbacks(execute=True):
+        job = actions.request_snapshot(campaign=campaign)
+        assert actions.request_snapshot(campaign=campaign).pk == job.pk
+    job.refresh_from_db()
+    assert (job.state, job.error) == (Job.State.DONE, "")
+    assert campaign.snapshots.get().marker == marker(campaign)
+
+
+# -- pages -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def researcher(study):
+    return sign_in(make_member(study, "researcher"))
+
+
+def url(name, campaign, *more):
+    return reverse(name, args=[campaign.study.public_id, campaign.public_id, *more])
+
+
+def test_freezing_through_the_page(campaign, researcher):
+    vote(campaign.items.last(), raters_of(campaign, 1)[0], 3)
+    refresh(campaign)
+    answer = researcher.post(url("snapshot_freeze", campaign, 1), {"note": "Submitted version"})
+    assert answer.url == url("snapshot", campaign, 1)
+    page = researcher.get(answer.url).content.decode()
+    assert "Submitted version" in page
+    assert Snapshot.objects.get().sha256 in page
+    again = researcher.post(url("snapshot_freeze", campaign, 1), {"note": "x"}, follow=True)
+    assert "already frozen" in again.content.decode()
+    assert Snapshot.objects.get().note == "Submitted version"
+
+
+def test_freezing_needs_a_post(campaign, researcher):
+    refresh(campaign)
+    refused = researcher.get(url("snapshot_freeze", campaign, 1))
+    assert (refused.status_code, refused["Allow"]) == (405, "POST")
+    assert "only takes what a form sends" in refused.content.decode()
+
+
+def test_what_moved_between_two_snapshots(campaign, researcher):
+    first, second = raters_of(campaign, 2)
+    items = list(campaign.items.all())
+    actor = make_member(campaign.study, "researcher")
+    vote(items[1], first, 3)
+    refresh(campaign)
+    keeping.freeze(CAMPAIGNS, owner=campaign, number=1, note="", actor=actor)
+    vote(items[1], second, 3)
+    vote(items[2], second, 1)
+    refresh(campaign)
+    answer = researcher.get(url("snapshots", campaign), {"a": 2, "b": 1})
+    table = answer.context["compared"]
+    assert table.columns[1:3] == ["#1", "#2"]
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert rows["Votes counted"] == [1, 3, 2]
+    assert rows["Share of label 3"] == [1.0, 2 / 3, 2 / 3 - 1]
+    assert rows["Krippendorff's alpha, ordinal, all items"] == [None, None, None]
+    for bad in ({"a": 1, "b": 9}, {"a": "x", "b": 1}, {"a": 1}):
+        assert researcher.get(url("snapshots", campaign), bad).status_code == 404
+
+
+def test_the_list_is_empty_first_and_then_names_every_number(campaign, researcher):
+    assert "No snapshot yet" in researcher.get(url("snapshots", campaign)).content.decode()
+    refresh(campaign)
+    assert ">#1<" in researcher.get(url("snapshots", campaign)).content.decode()
+
+
+PAGES = [
+    ("figures", "get", ()),
+    ("figures_fragment", "get", ()),
+    ("snapshots", "get", ()),
+    ("snapshot", "get", (1,)),
+    ("snapshot_freeze", "post", (1,)),
+    ("figure_table", "get", (1, "agreement", "csv")),
+    ("chart", "get", (1, "labels", "svg")),
+    ("units", "get", (1,)),
+]
+
+
+@pytest.mark.parametrize(("name", "method", "more"), PAGES)
+def test_only_researchers_of_the_study_see_them(campaign, name, method, more):
+    refresh(campaign)
+    for role, status in (("annotator", 403), ("expert", 403)):
+        client = sign_in(make_member(campaign.study, role))
+        assert getattr(client, method)(url(name, campaign, *more)).status_code == status
+    foreign = make_study("Study B")
+    outsider = sign_in(make_member(foreign, "admin"))
+    assert getattr(outsider, method)(url(name, campaign, *more)).status_code == 404
+    mixed = reverse(name, args=[foreign.public_id, campaign.public_id, *more])
+    assert getattr(outsider, method)(mixed).status_code == 404
+    assert Snapshot.objects.get().frozen_at is None
+
+
+def test_snapshots_keep_json_that_every_reader_takes(campaign):
+    first, second = raters_of(campaign, 2)
+    for place, item in enumerate(campaign.items.all()):
+        vote(item, first, place % 4, active_ms=1000 * place)
+        vote(item, second, (place + 1) % 4, answered_at=DAY + timedelta(hours=place))
+    content = json.dumps(refresh(campaign).figures, allow_nan=False)
+    assert "NaN" not in content
+
+
+def test_votes_on_a_retired_control_are_outside_every_count(db):
+    from annotation.consensus.reports import counted_votes
+    from annotation.figures.reports.snapshots import build_votes_csv, counted, marker, read_votes
+    from annotation.labelling.actions import answering, serving
+    from annotation.quality.actions import quality
+    from tests.cast import make_campaign, make_member, make_study
+
+    study = make_study()
+    boss = make_member(study, "researcher")
+    campaign = make_campaign(study, ordinary=8, controls=1)
+    open_round(round_=campaign, actor=boss)
+    campaign.refresh_from_db()
+    place = serving.member_place(
+        campaign=campaign, membership=make_member(study, "annotator").memberships.get()
+    )
+    for number, row in enumerate(serving.next_work(campaign=campaign, place=place).assignments):
+        given = answering.Answer(client_key=str(number), label=2)
+        answering.answer(rater=place.rater, assignment=row, given=given)
+    before = marker(campaign)
+    control = campaign.items.get(control_label__isnull=False)
+    quality.replace_control_label(
+        campaign=campaign, item=control, label=None, reason="wrong key", actor=boss
+    )
+    assert marker(campaign) != before
+    kept = counted(read_votes(pack(build_votes_csv(campaign))[0]))
+    assert len(kept) == 4
+    assert len(kept) == len(counted_votes(campaign))

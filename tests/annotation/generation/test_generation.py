@@ -1,0 +1,404 @@
+"""Runs that write answers, from the plan to the stored text, with a scripted endpoint."""
+
+import itertools
+import json
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from annotation.answers.actions.systems import system_of
+from annotation.answers.models.answers import Answer, System
+from annotation.consensus.models import FinalLabel
+from annotation.corpus.models.questions import Argument, ArgumentList
+from annotation.generation.actions.kind import AnswersKind, Written
+from cqa_site.judging.chat import ChatReply
+from cqa_site.runs.actions import runs as control
+from cqa_site.runs.integrity import find_violations
+from cqa_site.runs.kinds import Ended, Reading, kind_named
+from cqa_site.runs.ledger.claiming import requests_for
+from cqa_site.runs.models import Call, Reply, Run
+from cqa_site.runs.planning.planning import estimate_run, write_calls
+from tests.annotation.generation_lab import GenerationLab
+from tests.annotation.made_generations import write_by_text
+from tests.runs.judging import script
+from tests.runs.made_runs import make_endpoint
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def lab() -> GenerationLab:
+    return GenerationLab()
+
+
+@pytest.fixture
+def carry(django_capture_on_commit_callbacks):
+    """Start a run and let the work it asked for be done."""
+
+    def run_to_end(lab: GenerationLab, **chosen) -> Run:
+        with django_capture_on_commit_callbacks(execute=True):
+            run = lab.start(**chosen)
+        run.refresh_from_db()
+        assert list(find_violations()) == []
+        return run
+
+    return run_to_end
+
+
+def echo(request) -> ChatReply:
+    """A text in which a test finds its request again."""
+    return ChatReply(
+        text=f"{request.params.get('seed')} {request.messages[-1]['content']}",
+        finish_reason="stop",
+        model="stub-1-2026",
+    )
+
+
+# -- from the request to the answer ---------------------------------------------------------------
+
+
+def test_every_choice_of_every_question_becomes_one_answer(lab, carry, monkeypatch):
+    client = script(monkeypatch, echo)
+    run = carry(lab, replicates=3)
+    assert run.state == Run.State.DONE
+    assert len(client.requests) == 12
+    answers = Answer.objects.filter(run=run).select_related("call__reply", "question__comparison")
+    found = {(answer.question_id, answer.choice) for answer in answers}
+    assert found == {(question.pk, n) for question in lab.questions for n in (1, 2, 3)}
+    for answer in answers:
+        assert answer.text == answer.call.reply.text
+        assert answer.question.comparison.object1 in answer.text
+        assert answer.text.startswith(str(answer.choice))
+        assert (answer.scenario, answer.model, answer.prompt_id, answer.source) == (
+            Answer.Scenario.FULL, "stub-1-2026", run.prompt_id, "",
+        )  # fmt: skip
+
+
+def test_a_sample_is_drawn_from_questions_that_can_be_asked(lab, carry, monkeypatch):
+    script(monkeypatch, echo)
+    without = Argument.objects.filter(comparison__in=[q.comparison for q in lab.questions[:3]])
+    FinalLabel.objects.filter(argument__in=without).delete()
+    without.delete()
+    target = {"questions": "sample", "sample": 1}
+    for seed in (1, 2, 3):
+        run = carry(lab, target=target, seed=seed, params={"max_tokens": 900, "seed": seed})
+        assert [answer.question for answer in run.answers.all()] == [lab.questions[3]]
+        assert run.generation.left_out == {"questions": 3}
+
+
+def test_an_answer_knows_its_arguments_by_the_numbers_that_the_model_saw(lab, carry, monkeypatch):
+    script(monkeypatch, echo)
+    run = carry(lab, replicates=2)
+    for answer in run.answers.select_related("argument_list"):
+        lines = [line for line in answer.text.splitlines() if line.startswith('{"id"')]
+        shown = {row["id"]: row["sentence"] for row in map(json.loads, lines)}
+        listed = answer.argument_list.entries.values_list("number", "argument__text")
+        assert shown == dict(listed)
+        assert len(shown) == 8
+    assert ArgumentList.objects.count() == 4
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_scenarios_without_arguments_keep_no_list(lab, carry, monkeypatch, number):
+    script(monkeypatch, echo)
+    run = carry(lab, number=number)
+    assert {answer.scenario for answer in run.answers.all()} == {number}
+    assert not run.answers.exclude(argument_list=None).exists()
+    assert not ArgumentList.objects.exists()
+
+
+def test_labels_that_change_after_the_plan_change_no_request(lab, monkeypatch):
+    script(monkeypatch, echo)
+    run = lab.start(target={"relevance": "2-3"})
+    write_calls(run)
+    planned = [request.messages for request in requests_for(run, list(run.calls.all()))]
+    FinalLabel.objects.update(label=0)
+    assert [request.messages for request in requests_for(run, list(run.calls.all()))] == planned
+    estimate, _is_sampled = estimate_run(
+        control.draft(lab.plan(target={"relevance": "2-3"}), lab.study)
+    )
+    assert estimate.requests == 0
+
+
+def test_an_estimate_stores_nothing_and_is_what_the_run_reserves(lab):
+    plan = lab.plan(replicates=2, target={"relevance": "2-3", "favoured": "object1"})
+    found, is_sampled = estimate_run(control.draft(plan, lab.study))
+    assert not is_sampled
+    assert not ArgumentList.objects.exists()
+    assert not System.objects.exists()
+    run = control.start_run(study=lab.study, actor=lab.researcher, plan=plan)
+    assert write_calls(run) == found.requests == 8
+    assert sum(run.calls.values_list("reserve_micro", flat=True)) == found.cost_micro
+
+
+def test_questions_without_an_argument_are_not_asked_and_are_counted(lab, monkeypatch):
+    FinalLabel.objects.all().delete()
+    lab.study.arguments.filter(comparison=lab.questions[0].comparison).delete()
+    run = lab.start()
+    assert write_calls(run) == 3
+    run.generation.refresh_from_db()
+    assert run.generation.left_out == {"questions": 1}
+    assert write_calls(lab.start(number=3)) == 4
+
+
+def test_nothing_to_answer_is_refused(lab):
+    with pytest.raises(control.RunRefused, match="Nothing fits"):
+        lab.start(target={"favoured": "object2"})
+    assert not Run.objects.exists()
+
+
+def test_a_sample_and_chosen_comparisons(lab):
+    some = lab.study.comparisons.order_by("-pk")[:2]
+    run = lab.start(
+        target={"questions": "comparisons", "comparisons": [one.public_id for one in some]}
+    )
+    write_calls(run)
+    asked = {call.subject_ids[0] for call in run.calls.all()}
+    assert asked == {question.pk for question in lab.questions if question.comparison in some}
+    samples = []
+    for seed in (1, 1, 2, 3, 4):
+        plan = lab.plan(number=1, seed=seed, target={"questions": "sample", "sample": 2})
+        draft = control.draft(plan, lab.study)
+        samples.append([subject.name for subject in AnswersKind().subjects(draft)])
+    assert samples[0] == samples[1]
+    assert len({tuple(sample) for sample in samples}) > 1
+    assert {len(sample) for sample in samples} == {2}
+
+
+# -- what is no answer ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason", "asked"),
+    [
+        (ChatReply(text="Tea is", finish_reason="length"), "truncated", 2),
+        (ChatReply(text="", finish_reason="stop"), "empty", 3),
+        (ChatReply(text="  \n", finish_reason="stop"), "empty", 3),
+        (ChatReply(text="<think>Hm, tea.</think>\n", finish_reason="stop"), "empty", 3),
+        (ChatReply(text="<think>Hm, tea", finish_reason="stop"), "truncated", 2),
+        (ChatReply(text="Tea.", finish_reason="content_filter"), "refused", 1),
+        (ChatReply(text="", refusal="No.", finish_reason="stop"), "refused", 1),
+    ],
+)
+def test_a_reply_without_a_whole_text_is_unscored_and_never_an_answer(
+    lab, carry, monkeypatch, reply, reason, asked
+):
+    client = script(monkeypatch, lambda request: reply)
+    run = carry(lab, number=1)
+    assert {call.reason for call in run.calls.filter(state=Call.State.UNSCORED)} == {reason}
+    assert run.calls.count() == 4
+    assert len(client.requests) == 4 * asked
+    assert not Answer.objects.exists()
+    assert Reply.objects.count() == 4 * asked
+
+
+def test_a_cut_reply_is_asked_for_once_more_with_twice_the_limit(lab, carry, monkeypatch):
+    def answer(request):
+        is_cut = request.params["max_tokens"] == 900
+        return ChatReply(text="Tea wins.", finish_reason="length" if is_cut else "stop")
+
+    client = script(monkeypatch, answer)
+    run = carry(lab, number=3)
+    assert {request.params["max_tokens"] for request in client.requests} == {900, 1800}
+    assert [answer.text for answer in run.answers.all()] == ["Tea wins."] * 4
+
+
+def test_reasoning_stays_in_the_reply_and_the_text_is_kept_to_the_letter(lab, carry, monkeypatch):
+    text = "  Tea\twins.\r\n\r\n<b>Really</b> \n"
+    replies = iter([text, f"<think>Coffee?</think>\n\n{text}"] * 2)
+    script(monkeypatch, lambda request: ChatReply(text=next(replies), finish_reason="stop"))
+    run = carry(lab, number=1)
+    assert {answer.text for answer in run.answers.all()} == {text, text.lstrip()}
+    assert Reply.objects.filter(text__startswith="<think>").count() == 2
+
+
+# -- systems --------------------------------------------------------------------------------------
+
+
+def test_one_system_stands_for_an_endpoint_s_model_whatever_it_is_called(lab, carry, monkeypatch):
+    script(monkeypatch, write_by_text)
+    first = carry(lab)
+    system = System.objects.get()
+    assert (system.name, system.kind, system.model) == ("stub-1", "model", "stub-1")
+    System.objects.update(name="Our model")
+    second = carry(lab, number=3)
+    assert {run.generation.system_id for run in (first, second)} == {system.pk}
+    assert System.objects.count() == 1
+    assert set(Answer.objects.values_list("system", flat=True)) == {system.pk}
+
+
+def test_another_endpoint_or_model_is_another_system(lab):
+    System.objects.create(study=lab.study, name="stub-1", kind="imported")
+    assert lab.start().generation.system.name == "stub-1 · Stub"
+    other = make_endpoint(lab.study, lab.researcher, "Other")
+    assert lab.start(endpoint=other).generation.system.name == "stub-1 · Other"
+    lab.endpoint.model = "stub-2"
+    lab.endpoint.save()
+    run = lab.start()
+    assert (run.generation.system.name, run.generation.system.model) == ("stub-2", "stub-2")
+    assert system_of(run) == run.generation.system
+
+
+def test_a_long_model_name_still_makes_systems(lab):
+    lab.endpoint.model = "m" * 200
+    lab.endpoint.save()
+    assert lab.start().generation.system.name == "m" * 120
+
+
+# -- pre-flight, reuse, integrity -----------------------------------------------------------------
+
+
+def test_the_pre_flight_shows_how_long_the_answers_are(carry, monkeypatch):
+    lab = GenerationLab(questions=22)
+    lengths = iter([10, 24, 25, 300] * 30)
+    fresh = (f"word{number}" for number in itertools.count())
+    script(monkeypatch, lambda request: " ".join(itertools.islice(fresh, next(lengths))))
+    run = carry(lab, number=1, preflight="ask")
+    assert run.state == Run.State.CHECKED
+    assert run.preflight["values"] == {"0–24": 10, "25–49": 5, "300–324": 5}
+    assert run.preflight["passed"] is True
+    script(monkeypatch, lambda request: "The same.")
+    run = carry(lab, number=1, preflight="auto", reuse=False)
+    assert (run.state, run.preflight["problems"]) == (Run.State.CHECKED, ["alike"])
+
+
+def test_different_texts_of_one_length_are_no_reason_to_warn(carry, monkeypatch):
+    lab = GenerationLab(questions=22)
+    fresh = (f"word{number}" for number in itertools.count())
+    script(monkeypatch, lambda request: " ".join(itertools.islice(fresh, 12)))
+    run = carry(lab, number=1, preflight="auto")
+    assert run.preflight["values"] == {"0–24": 20}
+    assert (run.state, run.preflight["problems"]) == (Run.State.DONE, [])
+
+
+def test_the_same_plan_is_answered_from_stored_replies_and_again_asks_anew(
+    lab, carry, monkeypatch, django_capture_on_commit_callbacks
+):
+    client = script(monkeypatch, write_by_text)
+    first = carry(lab, replicates=2)
+    second = carry(lab, replicates=2)
+    assert (len(client.requests), second.reused) == (8, 8)
+    assert second.budget.spent_micro == 0
+    pair = [run.answers.order_by("question", "choice") for run in (first, second)]
+    assert [one.text for one in pair[0]] == [one.text for one in pair[1]]
+    with django_capture_on_commit_callbacks(execute=True):
+        control.run_again(run=second, actor=lab.researcher)
+    assert len(client.requests) == 16
+    assert Answer.objects.count() == 24
+
+
+def numbers(lab, run):
+    rows = run.answers.filter(question=lab.questions[0]).order_by("call__replicate")
+    return list(rows.values_list("choice", flat=True))
+
+
+def test_a_second_run_counts_on_where_the_first_ended(lab, carry, monkeypatch):
+    script(monkeypatch, echo)
+    runs = [carry(lab, replicates=n, reuse=False) for n in (2, 1, 3)]
+    assert [numbers(lab, run) for run in runs] == [[1, 2], [3], [4, 5, 6]]
+    assert Answer.objects.values("question", "choice").distinct().count() == 4 * 6
+    # Another condition, and another system, count for themselves.
+    assert numbers(lab, carry(lab, target={"relevance": "2-3"})) == [1]
+    other = make_endpoint(lab.study, lab.researcher, name="Elsewhere")
+    assert numbers(lab, carry(lab, endpoint=other)) == [1]
+    assert numbers(lab, carry(lab, reuse=False)) == [7]
+
+
+def test_it_counts_on_behind_an_imported_answer_which_stays_as_it_is(lab, carry, monkeypatch):
+    script(monkeypatch, echo)
+    first = carry(lab).answers.get(question=lab.questions[0])
+    named = ("study", "question", "system", "condition", "scenario")
+    about = {name: getattr(first, name) for name in named}
+    kept = Answer.objects.create(**about, text="Kept.", source="a.json", position=1, choice=4)
+    assert numbers(lab, carry(lab, reuse=False, replicates=2)) == [5, 6]
+    kept.refresh_from_db()
+    assert kept.choice == 4
+
+
+def test_runs_whose_replies_come_in_turns_never_share_a_number(lab):
+    kind = AnswersKind()
+    params = {"max_tokens": 900, "seed": 1}
+    runs = [lab.start(number=1, replicates=n, params=params) for n in (2, 3)]
+    for run in runs:
+        write_calls(run)
+    calls = [run.calls.filter(subject=f"q{lab.questions[0].pk}") for run in runs]
+    first, second = (list(rows.order_by("replicate")) for rows in calls)
+    # The last of the first run, the middle of the second, then the others; one reply is missing.
+    for run, call in (
+        (runs[0], first[1]),
+        (runs[1], second[1]),
+        (runs[1], second[2]),
+        (runs[0], first[0]),
+        (runs[1], second[0]),
+    ):
+        kind.store(run, [Ended(call, call.fence, Reading(value=Written("Text.", "m")))])
+    assert [numbers(lab, run) for run in runs] == [[1, 2], [3, 4, 5]]
+    again = Ended(second[0], second[0].fence, Reading(value=Written("Text.", "m")))
+    with pytest.raises(IntegrityError), transaction.atomic():
+        kind.store(runs[1], [again])
+    assert numbers(lab, runs[1]) == [3, 4, 5]
+
+
+def test_what_contradicts_the_ledger_is_found(lab, carry, monkeypatch):
+    script(monkeypatch, write_by_text)
+    run = carry(lab, replicates=2)
+    check = kind_named("answers").check
+    assert check(run) == []
+    first, second, third, fourth, *_ = run.answers.order_by("pk")
+    Answer.objects.filter(pk=first.pk).update(text="Changed.")
+    Answer.objects.filter(pk=second.pk).update(choice=7)
+    third.delete()
+    Call.objects.filter(pk=fourth.call_id).update(state=Call.State.UNSCORED, reason="empty")
+    assert sorted(check(run)) == sorted(
+        [
+            f"answer {first.pk} does not match its hash",
+            f"answer {second.pk} does not stand in its run's order",
+            f"call {third.call_id} has 0 answers",
+            f"call {fourth.call_id} has an answer and is not done",
+        ]
+    )
+    Reply.objects.filter(pk=fourth.call.reply_id).update(text="Something else.")
+    assert f"answer {fourth.pk} is not what its reply says" in check(run)
+    Answer.objects.filter(pk=first.pk).update(question=fourth.question, text=first.text)
+    assert f"answer {first.pk} is not what its call asked for" in check(run)
+    Answer.objects.filter(pk=second.pk).update(call=None, source="elsewhere.csv")
+    assert f"answer {second.pk} has no call" in check(run)
+
+
+def test_cancelling_keeps_what_came(lab, monkeypatch, carry):
+    script(monkeypatch, write_by_text)
+    run = carry(lab, replicates=2, preflight="ask")
+    assert run.state == Run.State.CHECKED
+    control.cancel_run(run=run, actor=lab.researcher)
+    assert run.answers.count() == 4
+    assert run.calls.filter(state=Call.State.CANCELLED).count() == 4
+    assert list(find_violations()) == []
+
+
+# -- size -----------------------------------------------------------------------------------------
+
+
+def test_writing_requests_costs_the_same_queries_for_four_questions_and_for_forty(
+    django_assert_num_queries,
+):
+    kind = kind_named("answers")
+    for questions in (4, 40):
+        lab = GenerationLab(questions=questions)
+        run = lab.start(target={"relevance": "2-3"})
+        subjects = kind.subjects(run)
+        assert len(subjects) == questions
+        with django_assert_num_queries(2):
+            assert len(kind.questions(run, subjects)) == questions
+
+
+def test_fifty_questions_under_four_scenarios_with_three_choices(carry, monkeypatch):
+    lab = GenerationLab(questions=50)
+    client = script(monkeypatch, write_by_text)
+    for number in (1, 2, 3, 4):
+        run = carry(lab, number=number, replicates=3)
+        assert (run.state, run.answers.count()) == (Run.State.DONE, 150)
+    assert len(client.requests) == Answer.objects.count() == 600
+    each = Answer.objects.values_list("question", "scenario", "choice").distinct()
+    assert each.count() == 600
+    assert Answer.objects.exclude(argument_list=None).count() == 300
+    assert ArgumentList.objects.count() == 50

@@ -1,0 +1,193 @@
+"""Drawing the arguments of a question: filters, seeded order, and what was left out."""
+
+import pytest
+
+from annotation.consensus.models import FinalLabel, PreferredLabels
+from annotation.corpus.models.questions import Argument, ArgumentList, Comparison, text_key
+from annotation.generation.actions.argument_drawing import REASONS, count_left_out, draw, keep_list
+from annotation.generation.actions.targets import target_of
+from annotation.generation.reports.answers import LEFT_OUT
+from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from tests import cast
+from tests.annotation.made_answers import make_question
+from tests.cast import make_guideline, make_study
+
+pytestmark = pytest.mark.django_db
+FOR_TEA = "Tea is better than coffee in point {}."
+FOR_COFFEE = "Coffee is faster than tea in point {}."
+OPEN = "Tea and coffee differ in point {}."
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def question(study):
+    return make_question(study)
+
+
+def add(study, text, label=None, pair=("tea", "coffee"), campaign=None):
+    comparison, _ = Comparison.objects.get_or_create(study=study, object1=pair[0], object2=pair[1])
+    argument = Argument.objects.create(
+        study=study, comparison=comparison, text=text, text_sha256=text_key(text)
+    )
+    if label is not None:
+        FinalLabel.objects.create(
+            campaign=campaign or campaign_of(study), argument=argument, label=label
+        )
+    return argument
+
+
+def campaign_of(study):
+    found = campaigns_of(study).first()
+    return found or Campaign.objects.create(
+        study=study, name="Labels", guideline=make_guideline(study)
+    )
+
+
+def drawn(question, seed=1, **chosen):
+    (found,) = draw(question.study, [question], target_of(**chosen), seed)
+    return found
+
+
+def texts(found):
+    return {argument.text for argument in found.arguments}
+
+
+def test_numbers_count_from_one_in_an_order_that_the_seed_draws(study, question):
+    for n in range(12):
+        add(study, OPEN.format(n))
+    first, again, other = drawn(question), drawn(question), drawn(question, seed=2)
+    assert [number for number, _ in first.numbered] == list(range(1, 13))
+    assert first.arguments == again.arguments
+    assert first.arguments != other.arguments
+    assert texts(first) == texts(other)
+    assert first.arguments != sorted(first.arguments, key=lambda one: one.pk)
+
+
+def test_the_order_of_a_question_does_not_depend_on_the_other_questions(study, question):
+    for n in range(9):
+        add(study, OPEN.format(n))
+        add(study, f"Pears and figs differ in point {n}.", pair=("pears", "figs"))
+    other = make_question(study, pair=("pears", "figs"))
+    priced = make_question(study, aspect="price")
+    alone = drawn(question).arguments
+    together = {
+        one.question.pk: one.arguments
+        for one in draw(study, [other, priced, question], target_of(), 1)
+    }
+    assert together[question.pk] == alone
+    assert together[priced.pk] != alone
+    assert {one.comparison_id for one in together[other.pk]} == {other.comparison_id}
+
+
+def test_a_target_says_whose_labels_count(study, question):
+    old, new = campaign_of(study), make_campaign(study, 0)
+    one, two = (add(study, OPEN.format(n), 3, campaign=old) for n in range(2))
+    FinalLabel.objects.create(campaign=new, argument=one, label=0)
+    add(study, OPEN.format(2), 3, campaign=new)
+    by_old = drawn(question, relevance="3", labels=str(old.public_id))
+    assert texts(by_old) == {one.text, two.text}
+    assert by_old.left_out == {"unlabelled": 1, "too_many": 0}
+    assert texts(drawn(question, relevance="3", labels="newest")) == {
+        two.text,
+        OPEN.format(2),
+    }
+    # A spec without it, as older ones are, means the study's choice when arguments are drawn.
+    PreferredLabels.objects.create(study=study, campaign=old)
+    target = target_of(relevance="3")
+    assert "labels" not in target
+    (found,) = draw(study, [question], target, 1)
+    assert texts(found) == {one.text, two.text}
+    assert keep_list(found, target, 1).recipe["labels"] == str(old.public_id)
+    # Without a filter by label nothing is said about labels.
+    assert "labels" not in target_of(labels=str(new.public_id))
+
+
+def make_campaign(study, items):
+    return cast.make_campaign(study, ordinary=items, controls=0, name="Newer")
+
+
+@pytest.mark.parametrize(
+    ("relevance", "labels"),
+    [("any", {0, 1, 2, 3, None}), ("3", {3}), ("2-3", {2, 3}), ("0-1", {0, 1})],
+)
+def test_only_arguments_with_the_wanted_final_label_are_drawn(study, question, relevance, labels):
+    made = {label: add(study, f"Number {label}.", label) for label in (0, 1, 2, 3, None)}
+    found = drawn(question, relevance=relevance)
+    assert set(found.arguments) == {made[label] for label in labels}
+    left = {0, 1, 2, 3, None} - labels
+    assert found.left_out["unlabelled"] == (None in left)
+    assert found.left_out["relevance"] == len(left - {None})
+
+
+def test_the_label_of_the_newest_campaign_counts(study, question):
+    argument = add(study, OPEN.format(1), 0)
+    newer = Campaign.objects.create(study=study, name="Later", guideline=make_guideline(study))
+    FinalLabel.objects.create(campaign=newer, argument=argument, label=3)
+    assert drawn(question, relevance="3").arguments == [argument]
+
+
+@pytest.mark.parametrize(("favoured", "kept"), [("object1", FOR_TEA), ("object2", FOR_COFFEE)])
+def test_one_sided_arguments_are_those_whose_side_is_clear(study, question, favoured, kept):
+    for n in range(3):
+        for text in (FOR_TEA, FOR_COFFEE, OPEN):
+            add(study, text.format(n))
+    found = drawn(question, favoured=favoured)
+    assert texts(found) == {kept.format(n) for n in range(3)}
+    assert +found.left_out == {"unclear": 3, "other_object": 3}
+
+
+def test_every_argument_is_drawn_or_counted_once(study, question):
+    add(study, "  ")
+    add(study, FOR_TEA.format(0))
+    add(study, FOR_TEA.format(1), 1)
+    for n in range(5):
+        add(study, FOR_TEA.format(10 + n), 3)
+    add(study, FOR_COFFEE.format(2), 3)
+    add(study, OPEN.format(3), 3)
+    found = drawn(question, relevance="3", favoured="object1", most_arguments=2)
+    assert len(found.arguments) == 2
+    assert +found.left_out == {
+        "blank": 1, "unlabelled": 1, "relevance": 1, "unclear": 1, "other_object": 1,
+        "too_many": 3,
+    }  # fmt: skip
+    assert len(found.arguments) + found.left_out.total() == study.arguments.count()
+    empty = drawn(make_question(study, pair=("pears", "figs")))
+    counted = count_left_out([found, empty])
+    assert counted["questions"] == 1
+    assert list(counted) == [reason for reason in REASONS if counted.get(reason)]
+    # Questions that a model learned from are counted before anything is drawn.
+    assert set(LEFT_OUT) == {*REASONS, "learned"}
+
+
+def test_the_same_list_is_kept_once_with_how_it_was_drawn(study, question):
+    for n in range(3):
+        add(study, FOR_TEA.format(n))
+    add(study, OPEN.format(0))
+    target = target_of(favoured="object1")
+    (found,) = draw(study, [question], target, 7)
+    kept = [keep_list(found, target, 7).pk for _ in range(2)]
+    assert len(set(kept)) == 1
+    row = ArgumentList.objects.get()
+    assert row.recipe == {
+        "relevance": "any", "favoured": "object1", "most_arguments": 30, "seed": 7,
+        "left_out": {"unclear": 1},
+    }  # fmt: skip
+    listed = row.entries.values_list("number", "argument__text")
+    assert list(listed) == [(number, one.text) for number, one in found.numbered]
+
+
+def test_drawing_costs_the_same_queries_however_many_questions(
+    study, django_assert_max_num_queries
+):
+    for n in range(40):
+        add(study, f"x{n} is better than y{n}.", n % 4, pair=(f"x{n}", f"y{n}"))
+        make_question(study, pair=(f"x{n}", f"y{n}"))
+    questions = list(study.questions.select_related("comparison"))
+    # One asks whose labels the study uses, where the target does not say it.
+    with django_assert_max_num_queries(3):
+        found = list(draw(study, questions, target_of(relevance="2-3", favoured="object1"), 1))
+    assert sum(len(one.arguments) for one in found) == 20

@@ -1,0 +1,232 @@
+"""Several models, scenarios and filters in one launch: one run for each combination."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.consensus.actions.preferred_labels import prefer_labels
+from annotation.consensus.models import FinalLabel
+from annotation.generation.actions.launches import runs_of_launch, start_launch, steer
+from annotation.generation.forms.matrix import MatrixForm
+from annotation.generation.models import GenerationLaunch
+from cqa_site.people.tokens import create_token
+from cqa_site.runs import jobs
+from cqa_site.runs.actions.runs import RunRefused, start_run
+from cqa_site.runs.integrity import find_violations
+from cqa_site.runs.models import Endpoint, Run
+from tests.cast import make_campaign, make_study, sign_in
+from tests.runs.judging import script
+from tests.runs.made_runs import make_endpoint
+
+from ..generation_lab import GenerationLab
+from ..made_generations import write_by_text
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def lab() -> GenerationLab:
+    found = GenerationLab()
+    found.others = [
+        found.endpoint,
+        make_endpoint(found.study, found.researcher, name="Other", model="other-1"),
+    ]
+    return found
+
+
+def fields(lab, numbers=(1, 4), endpoints=2, **chosen) -> dict:
+    return {
+        "endpoint": [each.pk for each in lab.others[:endpoints]],
+        "prompt": [lab.prompt(number).pk for number in numbers],
+        "questions": "all",
+        "relevance": ["any"],
+        "favoured": ["any"],
+        "wordings": ["both"],
+        "most_arguments": 30,
+        "max_tokens": 900,
+        "seed": 1,
+        "replicates": 1,
+        "preflight": "off",
+        "mode": "live",
+        "extra": "{}",
+    } | chosen
+
+
+def matrix(lab, **chosen):
+    form = MatrixForm(fields(lab, **chosen), study=lab.study, actor=lab.researcher)
+    assert form.is_valid(), form.errors
+    return form.matrix
+
+
+def launched(lab, **chosen) -> GenerationLaunch:
+    return start_launch(study=lab.study, actor=lab.researcher, matrix=matrix(lab, **chosen))
+
+
+def test_every_combination_is_a_run_under_a_condition_of_its_own(lab):
+    made = launched(lab, numbers=(1, 2, 3, 4), wordings=["both", "neither"])
+    runs = [each.run for each in made.generations.select_related("run__generation__condition")]
+    cells = {(run.generation.system_id, run.generation.condition_id) for run in runs}
+    assert (len(runs), len(cells)) == (16, 16)
+
+
+def test_filters_without_arguments_are_folded_and_said(lab):
+    made = launched(lab, numbers=(1, 4), relevance=["any", "0-1"], favoured=["any", "object1"])
+    # Scenario 1 once and scenario 4 under four choices of arguments, for each of two models.
+    assert made.generations.count() == 10
+    assert made.recipe["folded"] == 6
+
+
+def test_the_same_launch_under_way_is_not_started_twice(lab):
+    first = launched(lab)
+    again = launched(lab)
+    assert first == again
+    assert Run.objects.count() == 4
+    Run.objects.update(state=Run.State.CANCELLED)
+    assert launched(lab) != first
+
+
+def test_a_run_that_is_under_way_by_itself_is_not_started_twice(lab):
+    (alone,) = matrix(lab, numbers=(1,), endpoints=1).plans
+    run = start_run(study=lab.study, actor=lab.researcher, plan=alone)
+    made = launched(lab)
+    assert made.recipe["joined"] == [run.number]
+    assert made.generations.count() == 3
+
+
+def test_a_random_sample_is_one_that_every_run_can_ask(lab):
+    able = lab.questions[2]
+    wanting = [question.comparison for question in lab.questions if question != able]
+    FinalLabel.objects.filter(argument__comparison__in=wanting).update(label=3)
+    found = matrix(
+        lab, numbers=(1, 4), relevance=["any", "0-1"], questions="sample", sample=1, endpoints=1
+    )
+    assert {tuple(plan.target["named"]) for plan in found.plans} == {(str(able.public_id),)}
+    made = start_launch(study=lab.study, actor=lab.researcher, matrix=found)
+    assert made.generations.count() == 3
+
+
+def test_what_cannot_be_asked_is_said_and_the_rest_goes_on(lab):
+    FinalLabel.objects.update(label=3)
+    made = launched(lab, numbers=(4,), relevance=["any", "0-1"], endpoints=1)
+    assert made.generations.count() == 1
+    assert len(made.recipe["refused"]) == 1
+    with pytest.raises(RunRefused):
+        launched(lab, numbers=(4,), relevance=["0-1"], endpoints=2)
+
+
+def test_all_runs_together_stay_below_one_cap(
+    lab, monkeypatch, django_capture_on_commit_callbacks
+):
+    script(monkeypatch, write_by_text)
+    Endpoint.objects.update(price_in=10, price_out=10)
+    whole = sum(plan.replicates * len(lab.questions) for plan in matrix(lab).plans)
+    with django_capture_on_commit_callbacks(execute=True):
+        made = launched(lab, cap="0.04")
+    jobs.drain()
+    made.budget.refresh_from_db()
+    assert 0 < made.budget.spent_micro <= 40_000
+    spent = sum(each.run.budget.spent_micro for each in made.generations.all())
+    assert made.budget.spent_micro == spent
+    assert lab.study.answers.count() < whole
+    paused = made.generations.filter(run__state="paused", run__pause_reason="budget")
+    assert paused.exists()
+    assert list(find_violations()) == []
+
+
+def test_all_runs_that_wait_go_on_at_one_click(lab):
+    made = launched(lab, preflight="ask")
+    Run.objects.update(state=Run.State.CHECKED)
+    client = sign_in(lab.researcher)
+    place = [lab.study.public_id, made.public_id]
+    page = client.get(reverse("generation_launch", args=place)).content.decode()
+    assert "Go on with all that wait" in page
+    client.post(reverse("generation_launch_go", args=place))
+    assert set(Run.objects.values_list("state", flat=True)) == {"running"}
+    assert steer(launch=made, actor=lab.researcher, move="pause") == (4, 0)
+    assert steer(launch=made, actor=lab.researcher, move="pause") == (0, 0)
+    client.post(reverse("generation_launch_cap", args=place), {"cap": "2.5"})
+    made.budget.refresh_from_db()
+    assert made.budget.cap_micro == 2_500_000
+
+
+def test_the_page_says_what_all_take_together_and_leads_to_one_page(lab):
+    Endpoint.objects.update(price_in=0, price_out=0)
+    client = sign_in(lab.researcher)
+    data = fields(lab, relevance=["any", "0-1"])
+    place = [lab.study.public_id]
+    shown = client.post(reverse("generation_estimate", args=place), data).content.decode()
+    assert "Runs, one for each combination" in shown
+    assert "2 combinations ask the same as others" in shown
+    reply = client.post(reverse("generation_new", args=place), data)
+    made = GenerationLaunch.objects.get()
+    assert reply["Location"] == reverse("generation_launch", args=[*place, made.public_id])
+    client.post(reverse("generation_new", args=place), data)
+    assert GenerationLaunch.objects.count() == 1
+    page = client.get(reply["Location"]).content.decode()
+    assert page.count("Scenario 4 · v1 · labels 0–1") == 2
+
+
+def test_a_launch_says_whose_labels_filter_its_arguments(lab):
+    own = str(lab.labels.public_id)
+    by_study = matrix(lab, numbers=(4,), endpoints=1, relevance=["any", "2-3"])
+    assert [plan.target.get("labels") for plan in by_study.plans] == [None, "newest"]
+    prefer_labels(study=lab.study, campaign=lab.labels, actor=lab.researcher)
+    # What the study's choice is now is written down: a later choice changes no run.
+    assert matrix(lab, numbers=(4,), relevance=["3"]).plans[0].target["labels"] == own
+    chosen = {"numbers": (4,), "endpoints": 1, "relevance": ["2-3", "3"], "labels": own}
+    made = launched(lab, **chosen)
+    (first, *_others) = runs_of_launch(made)
+    assert first.spec["target"]["labels"] == own
+    condition = first.generation.condition
+    assert (condition.filters["labels"], condition.is_plain) == (own, False)
+    shown = "Scenario 4 · v1 · labels 2–3 · labelled in Labels · at most 900 tokens"
+    assert condition.name == shown
+    newest = launched(lab, **chosen | {"labels": "newest"})
+    filters = [run.generation.condition.filters for run in runs_of_launch(newest)]
+    assert [each["relevance"] for each in filters] == ["2-3", "3"]
+    assert not any("labels" in each for each in filters)
+    client = sign_in(lab.researcher)
+    place = [lab.study.public_id, first.public_id]
+    assert "of campaign “Labels”" in client.get(reverse("run", args=place)).content.decode()
+    other = make_campaign(make_study("Elsewhere"))
+    form = MatrixForm(
+        fields(lab, labels=str(other.public_id)), study=lab.study, actor=lab.researcher
+    )
+    assert "labels" in form.errors
+
+
+def test_one_combination_is_one_run_without_a_launch(lab):
+    Endpoint.objects.update(price_in=0, price_out=0)
+    client = sign_in(lab.researcher)
+    data = fields(lab, numbers=(4,), endpoints=1, cap="3")
+    reply = client.post(reverse("generation_new", args=[lab.study.public_id]), data)
+    run = Run.objects.get()
+    assert reply["Location"] == reverse("run", args=[lab.study.public_id, run.public_id])
+    assert run.budget.cap_micro == 3_000_000
+    assert not GenerationLaunch.objects.exists()
+
+
+def test_the_api_launches_the_same_matrix(lab):
+    _row, token = create_token(user=lab.researcher, name="script", scope="write")
+    client = Client(headers={"authorization": f"Bearer {token}"})
+    base = f"/api/v1/studies/{lab.study.public_id}/generation-launches/"
+    body = {
+        "endpoints": [str(each.public_id) for each in lab.others],
+        "prompts": [str(lab.prompt(number).public_id) for number in (1, 4)],
+        "relevance": ["any", "0-1"],
+        "cap_micro": 5_000_000,
+        "replicates": 1,
+    }
+    asked = {"content_type": "application/json"}
+    estimate = client.post(f"{base}estimate/", body, **asked).json()
+    assert (estimate["runs"], estimate["folded"], estimate["requests"]) == (6, 2, 24)
+    reply = client.post(base, body, **asked)
+    assert reply.status_code == 201, reply.json()
+    made = reply.json()
+    assert (len(made["runs"]), made["folded"], made["cap_micro"]) == (6, 2, 5_000_000)
+    assert client.post(base, body, **asked).json()["id"] == made["id"]
+    changed = client.patch(f"{base}{made['id']}/", {"move": "cancel", "cap_micro": None}, **asked)
+    assert changed.json()["cap_micro"] is None
+    assert {run["state"] for run in changed.json()["runs"]} == {"cancelled"}
+    body["endpoints"] = ["00000000-0000-0000-0000-000000000000"]
+    assert client.post(base, body, **asked).status_code == 400

@@ -1,0 +1,323 @@
+"""Pages of runs that write answers: starting, watching, reading, comparing."""
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from annotation.answers.models.answers import Answer
+from cqa_site.judging.chat import ChatReply
+from cqa_site.runs.models import Endpoint, Run
+from tests.annotation.generation_lab import GenerationLab
+from tests.annotation.made_generations import make_generation, write_by_text
+from tests.cast import make_member, make_study, sign_in
+from tests.runs.made_runs import make_endpoint
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def lab() -> GenerationLab:
+    return GenerationLab()
+
+
+@pytest.fixture
+def client(lab):
+    return sign_in(lab.researcher)
+
+
+def url(lab, name, *more, query="") -> str:
+    return reverse(name, args=[lab.study.public_id, *more]) + query
+
+
+def form(lab, number=4, **values) -> dict:
+    usual = {
+        "questions": "all",
+        "uses_aspect": "on",
+        "uses_wording": "on",
+        "relevance": "any",
+        "favoured": "any",
+        "most_arguments": "30",
+        "endpoint": str(lab.endpoint.pk),
+        "prompt": str(lab.prompt(number).pk),
+        "max_tokens": "900",
+        "seed": "1",
+        "sends_seed": "on",
+        "replicates": "3",
+        "preflight": "ask",
+        "mode": "live",
+        "reuse": "on",
+    }
+    return usual | values
+
+
+def wrote(lab, answer=write_by_text, **chosen) -> Run:
+    return make_generation(lab.study, lab.endpoint, lab.researcher, answer, **chosen)
+
+
+# -- starting -------------------------------------------------------------------------------------
+
+
+def test_the_form_offers_the_four_scenarios_and_the_full_one_first(client, lab):
+    response = client.get(url(lab, "generation_new"))
+    kinds = [version.kind for version in response.context["form"].fields["prompt"].queryset]
+    assert kinds == ["answer_4", "answer_3", "answer_2", "answer_1"]
+    assert "{{" not in response.text
+
+
+def test_a_run_with_a_price_starts_only_after_a_yes_to_exactly_this_price(client, lab):
+    response = client.post(url(lab, "generation_new"), form(lab))
+    assert response.status_code == 200
+    assert not Run.objects.exists()
+    agreed = re.search(r'name="agreed" value="([^"]+)"', response.text).group(1)
+    client.post(url(lab, "generation_new"), form(lab, agreed=agreed, replicates="2"))
+    assert not Run.objects.exists()
+    response = client.post(url(lab, "generation_new"), form(lab, agreed=agreed))
+    run = Run.objects.get()
+    assert response.url == url(lab, "run", run.public_id)
+    assert run.spec["params"] == {"max_tokens": 900, "seed": 1}
+    assert (run.kind, run.spec["replicates"]) == ("answers", 3)
+
+
+def test_looking_shows_what_it_takes_and_what_is_left_out(client, lab):
+    values = form(lab, relevance="2-3", favoured="object2", look="1")
+    response = client.post(url(lab, "generation_new"), values)
+    assert response.context["estimate"].requests == 0
+    assert "no argument to answer it from" in response.text
+    assert dict(response.context["left_out"]) == {
+        "arguments with another label": 16,
+        "arguments for the other object": 16,
+        "questions for which no argument is left, so they are not asked": 4,
+    }
+    values = form(lab, relevance="2-3", most_arguments="3", cap="0.001")
+    shown = client.post(url(lab, "generation_estimate"), values)
+    assert shown.context["estimate"].requests == 12
+    assert shown.context["passes_cap"] is True
+    assert "4 arguments beyond the most for a question" in shown.text
+    assert not Run.objects.exists()
+
+
+def test_filters_count_only_where_a_scenario_shows_arguments(client, lab):
+    Endpoint.objects.update(price_in=0, price_out=0)
+    for number, favoured in ((3, "any"), (2, "object1")):
+        client.post(url(lab, "generation_new"), form(lab, number, favoured="object1"))
+        run = Run.objects.get(prompt__kind=f"answer_{number}")
+        assert run.spec["target"]["favoured"] == favoured
+    shown = client.post(url(lab, "generation_estimate"), form(lab, 3, favoured="object2"))
+    assert not shown.context["left_out"]
+
+
+@pytest.mark.parametrize(
+    ("values", "field", "text"),
+    [
+        ({"questions": "sample"}, "sample", "how large"),
+        ({"questions": "comparisons"}, "comparisons", "at least one"),
+        ({"comparisons": ["0"]}, "comparisons", "valid choice"),
+        ({"replicates": "6"}, "replicates", "5"),
+        ({"replicates": "0"}, "replicates", "1"),
+        ({"most_arguments": "0"}, "most_arguments", "1"),
+        ({"most_arguments": "201"}, "most_arguments", "200"),
+        ({"relevance": "1-2"}, "relevance", "valid choice"),
+        ({"favoured": "both"}, "favoured", "valid choice"),
+        ({"max_tokens": ""}, "max_tokens", "no bound"),
+        ({"extra": '{"n": 3}'}, "extra", "engine itself"),
+    ],
+)
+def test_a_wrong_value_is_said_at_its_field(client, lab, values, field, text):
+    response = client.post(url(lab, "generation_new"), form(lab, **values))
+    assert response.status_code == 422
+    assert any(text in error for error in response.context["form"].errors[field])
+    shown = client.post(url(lab, "generation_estimate"), form(lab, **values))
+    assert shown.status_code == 200
+    assert "put right" in shown.text
+    assert not Run.objects.exists()
+
+
+def test_chosen_comparisons_and_a_link_that_begins_with_one(client, lab):
+    Endpoint.objects.update(price_in=0, price_out=0)
+    pair = lab.questions[2].comparison
+    query = f"?comparison={pair.public_id}"
+    response = client.get(url(lab, "generation_new", query=query))
+    assert response.context["form"]["comparisons"].value() == [pair.pk]
+    values = form(lab, questions="comparisons", comparisons=[str(pair.pk)])
+    client.post(url(lab, "generation_new"), values)
+    run = Run.objects.get()
+    assert run.spec["target"]["comparisons"] == [str(pair.public_id)]
+    shown = client.get(url(lab, "run", run.public_id))
+    assert shown.context["comparisons"] == [pair]
+
+
+def test_rows_of_other_studies_cannot_be_chosen(client, lab):
+    other = make_study("Study B")
+    theirs = make_endpoint(other, make_member(other, "researcher"))
+    response = client.post(url(lab, "generation_new"), form(lab, endpoint=str(theirs.pk)))
+    assert "endpoint" in response.context["form"].errors
+    pair = other.comparisons.create(object1="a", object2="b")
+    pair.questions.create(study=other)
+    values = form(lab, questions="comparisons", comparisons=[str(pair.pk)])
+    response = client.post(url(lab, "generation_new"), values)
+    assert "comparisons" in response.context["form"].errors
+    assert (
+        client.get(url(lab, "generation_new", query=f"?comparison={pair.public_id}")).status_code
+        == 404
+    )
+
+
+def test_without_questions_or_endpoint_the_page_says_where_to_get_them():
+    study = make_study("Empty")
+    client = sign_in(make_member(study, "researcher"))
+    place = reverse("generation_new", args=[study.public_id])
+    assert reverse("questions", args=[study.public_id]) in client.get(place).text
+    study.comparisons.create(object1="a", object2="b").questions.create(study=study)
+    assert reverse("endpoints", args=[study.public_id]) in client.get(place).text
+
+
+# -- watching and reading -------------------------------------------------------------------------
+
+
+def test_the_page_of_a_run_lists_its_answers_with_links(client, lab):
+    run = wrote(lab, replicates=2, target={"relevance": "2-3", "most_arguments": 3})
+    response = client.get(url(lab, "run", run.public_id))
+    assert response.context["progress"].done == 8
+    for answer in Answer.objects.select_related("question"):
+        assert url(lab, "answer", answer.public_id) in response.text
+        assert url(lab, "question", answer.question.public_id) in response.text
+    assert "16 arguments with another label" in response.text
+    assert "with label 2-3" in response.text
+    assert 'hx-trigger="every' not in response.text
+    assert run.spec_hash in response.text
+
+
+def test_text_of_a_model_is_never_markup(client, lab):
+    run = wrote(lab, lambda request: "<script>alert(1)</script> Best option: <b>x</b>", number=1)
+    answer = run.answers.first()
+    for page in (
+        url(lab, "run", run.public_id),
+        url(lab, "generation_figures", run.public_id),
+        url(lab, "run_calls", run.public_id),
+        url(lab, "run_call", run.public_id, answer.call.public_id),
+        url(lab, "answer", answer.public_id),
+    ):
+        shown = client.get(page)
+        assert shown.status_code == 200
+        assert "<script>alert" not in shown.text
+        assert "<b>x</b>" not in shown.text
+
+
+def test_requests_of_a_run_say_which_question_they_ask(client, lab):
+    def write(request):
+        is_third = "thing 2" in request.messages[-1]["content"]
+        return ChatReply(text="One two three.", finish_reason="length" if is_third else "stop")
+
+    run = wrote(lab, write, number=1)
+    shown = client.get(url(lab, "run_calls", run.public_id)).text
+    assert "Which is better: thing 2 or other 2?" in shown
+    assert shown.count("3 words") == 3
+    call = run.calls.get(state="unscored")
+    shown = client.get(url(lab, "run_call", run.public_id, call.public_id)).text
+    assert "The reply was cut by the token limit." in shown
+    assert "Compare &quot;thing 2&quot; and &quot;other 2&quot;." in shown
+    assert "&quot;max_tokens&quot;: 900" in shown
+    assert "its key still matches" in shown
+
+
+def test_lengths_and_choices_of_a_run(client, lab):
+    texts = iter(["Summary: a b.\nBest option: thing 0", "Nothing.", "Best option: depends"] * 4)
+    run = wrote(
+        lab, lambda request: next(texts), number=3, target={"questions": "sample", "sample": 3}
+    )
+    spread = client.get(url(lab, "generation_figures", run.public_id)).context["spread"]
+    assert (spread.answers, spread.read) == (3, 3)
+    assert (spread.words_least, spread.words_most) == (1, 7)
+    assert sum(spread.choices.values()) == 3
+    assert spread.choices["neither"] == spread.choices["none"] == 1
+    judged = client.get(url(lab, "generation_figures", lab.start(number=1).public_id))
+    assert "There is no answer yet." in judged.text
+
+
+def test_the_pre_flight_speaks_of_lengths_and_going_on_ends_the_run(client):
+    lab = GenerationLab(questions=22)
+    client = sign_in(lab.researcher)
+    run = wrote(lab, number=3, preflight="ask")
+    shown = client.get(url(lab, "run", run.public_id)).text
+    assert "Lengths in words:" in shown
+    assert "Labels given" not in shown
+    client.post(url(lab, "run_go_on", run.public_id))
+    run.refresh_from_db()
+    assert run.state == Run.State.RUNNING
+    waiting = wrote(lab, number=1, preflight="ask")
+    shown = client.get(url(lab, "study"))
+    assert f"Run #{waiting.number} waits for you: Generated answers" in shown.text
+
+
+def test_the_list_of_runs_costs_the_same_queries_however_long(
+    client, lab, django_assert_max_num_queries
+):
+    assert "No answer was generated yet" in client.get(url(lab, "generations")).text
+    for number in (1, 2, 3, 4):
+        wrote(lab, number=number, target={"questions": "sample", "sample": 1})
+    with django_assert_max_num_queries(8):
+        response = client.get(url(lab, "generations"))
+    assert [run.number for run in response.context["page"]] == [4, 3, 2, 1]
+    assert [run.done for run in response.context["page"]] == [1, 1, 1, 1]
+    assert "No run matches this" in client.get(url(lab, "generations", query="?state=paused")).text
+
+
+def test_the_page_of_a_run_costs_the_same_queries_however_many_answers(
+    lab, client, django_assert_max_num_queries
+):
+    for questions in (2, 25):
+        lab = GenerationLab(questions=questions)
+        run = wrote(lab)
+        client = sign_in(lab.researcher)
+        with django_assert_max_num_queries(24):
+            response = client.get(url(lab, "run", run.public_id))
+        assert len(response.context["page"].object_list) == questions
+        with django_assert_max_num_queries(8):
+            client.get(url(lab, "generation_figures", run.public_id))
+
+
+# -- comparing ------------------------------------------------------------------------------------
+
+
+def choosing(first: bool):
+    def write(request):
+        number = re.search(r"thing (\d+)", request.messages[-1]["content"])[1]
+        return f"Summary:\nBoth work.\n\nBest option: {'thing' if first else 'other'} {number}"
+
+    return write
+
+
+def test_two_runs_are_compared_question_by_question(client, lab, django_assert_max_num_queries):
+    for pair in lab.study.comparisons.all():
+        pair.arguments.create(
+            study=lab.study, text=f"The {pair.object2} is better than the {pair.object1}."
+        )
+    first = wrote(lab, choosing(True), target={"favoured": "object1"}, replicates=3)
+    second = wrote(lab, choosing(False), target={"favoured": "object2"})
+    query = f"?a={first.number}&b={second.number}"
+    with django_assert_max_num_queries(14):
+        response = client.get(url(lab, "generation_compare", query=query))
+    compared = response.context["compared"]
+    assert (len(compared.pairs), compared.decided, compared.changed) == (4, 4, 4)
+    assert compared.first.choices == {"object1": 12}
+    assert compared.second.choices == {"object2": 4}
+    assert "another object" in response.text
+    assert "4 questions are in both" in response.text
+    same = client.get(url(lab, "generation_compare", query=f"?a={first.number}&b={first.number}"))
+    assert "compared" not in same.context
+    assert "compared" not in client.get(url(lab, "generation_compare", query="?a=x&b=9")).context
+
+
+def test_what_chooses_no_object_decides_nothing(client, lab):
+    first = wrote(lab, choosing(True), number=3)
+    second = wrote(lab, lambda request: "It depends.", number=1)
+    query = f"?a={first.number}&b={second.number}"
+    compared = client.get(url(lab, "generation_compare", query=query)).context["compared"]
+    assert (len(compared.pairs), compared.decided, compared.changed) == (4, 0, 0)
+
+
+def test_judges_do_not_appear_among_the_runs_that_write(client, lab):
+    run = wrote(lab)
+    assert f"Run #{run.number}" not in client.get(url(lab, "runs")).text
+    assert f"Run #{run.number}" in client.get(url(lab, "generations")).text

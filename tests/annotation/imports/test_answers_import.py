@@ -1,0 +1,364 @@
+"""What files with answers do, also a second time, and what they refuse."""
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.answers.models.answers import Answer, System
+from annotation.corpus.models.questions import (
+    Argument,
+    ArgumentList,
+    Comparison,
+    ListedArgument,
+    Question,
+)
+from annotation.imports.actions import ImportRefused, import_path, origin_of
+from tests import cast
+from tests.annotation.imports.import_files import json_file, numbers
+from tests.annotation.made_answers import make_answer, make_question
+
+pytestmark = pytest.mark.django_db
+TABLES = (Comparison, Argument, Question, System, ArgumentList, ListedArgument, Answer)
+
+
+@pytest.fixture
+def study():
+    return cast.make_study()
+
+
+def take(study, kind, path, *, write=True, leave_out_rejected=False, update_changed=False, **how):
+    return import_path(
+        study=study,
+        kind=kind,
+        path=path,
+        name=path.name,
+        options=how,
+        write=write,
+        leave_out_rejected=leave_out_rejected,
+        update_changed=update_changed,
+    )
+
+
+def sizes():
+    return [table.objects.count() for table in TABLES]
+
+
+def reasons(outcome, *, rejected=True):
+    return [flag.reason for flag in outcome.flags if flag.is_rejection == rejected]
+
+
+def silver(pair=("tea", "coffee"), arguments=("Tea wins.", "Coffee wins."), **changes):
+    listed = [f"{number}. {text}" for number, text in enumerate(arguments, 1)]
+    made = {
+        "object1": pair[0],
+        "object2": pair[1],
+        "aspect": "",
+        "arguments": listed,
+        "prompt": "",
+        "gpt_answers": ["Tea [1].", "Coffee [2]."],
+    }
+    return made | changes
+
+
+def gold(pair=("tea", "coffee"), texts=("Tea, said plainly [1].",), **changes):
+    made = {
+        "object1": pair[0],
+        "object2": pair[1],
+        "aspect": None,
+        "question": "",
+        "comparison": list(texts),
+    }
+    return made | changes
+
+
+def raw(text="Tea.", pair=("tea", "coffee"), aspect=""):
+    return {"object1": pair[0], "object2": pair[1], "aspect": aspect, "comparison": text}
+
+
+@pytest.fixture
+def silver_file(tmp_path):
+    other = silver(("train", "plane"), ("Trains are calm.",), aspect="comfort")
+    return json_file(tmp_path, [silver(), other], "silver.json")
+
+
+# -- silver -----------------------------------------------------------------------------------
+
+
+def test_silver_brings_questions_lists_and_answers(study, silver_file):
+    outcome = take(study, "silver", silver_file)
+    made = {name: numbers(outcome, name)[0] for name in ("questions", "systems", "answers")}
+    assert made == {"questions": 2, "systems": 1, "answers": 4}
+    system = study.systems.get()
+    assert (system.name, system.kind) == ("gpt-3.5-turbo", "model")
+    rows = study.answers.order_by("pk").values_list("position", "choice", "scenario", "text")
+    assert list(rows)[:2] == [(1, 1, 4, "Tea [1]."), (1, 2, 4, "Coffee [2].")]
+    assert set(study.answers.values_list("source", flat=True)) == {"silver.json"}
+    listed = study.answers.first().argument_list
+    assert list(listed.entries.values_list("number", "argument__text")) == [
+        (1, "Tea wins."),
+        (2, "Coffee wins."),
+    ]
+    assert listed.recipe == {"source": "silver.json"}
+    assert study.questions.get(aspect="comfort").comparison.object1 == "train"
+
+
+def test_a_second_import_adds_nothing(study, silver_file):
+    take(study, "silver", silver_file)
+    before = sizes()
+    outcome = take(study, "silver", silver_file)
+    assert sizes() == before
+    assert (outcome.added, outcome.changed, outcome.rejected) == (0, 0, 0)
+    assert numbers(outcome, "answers") == (0, 4, 0, 0)
+
+
+def test_a_dry_run_only_reads_and_counts_the_same(study, silver_file):
+    with CaptureQueriesContext(connection) as queries:
+        looked = take(study, "silver", silver_file, write=False)
+    assert all(query["sql"].startswith("SELECT") for query in queries)
+    assert sum(sizes()) == 0
+    assert looked.counts == take(study, "silver", silver_file).counts
+
+
+def test_a_comparison_without_arguments_has_no_list(study, tmp_path):
+    path = json_file(tmp_path, [silver(arguments=())])
+    take(study, "silver", path)
+    assert study.answers.filter(argument_list=None).count() == 2
+    assert take(study, "silver", path).changed == 0
+
+
+def test_one_sentence_under_two_numbers(study, tmp_path):
+    take(study, "silver", json_file(tmp_path, [silver(arguments=("Same.", "Same."))]))
+    assert study.arguments.count() == 1
+    assert ListedArgument.objects.count() == 2
+
+
+def test_an_import_crosses_pieces(study, tmp_path, monkeypatch):
+    monkeypatch.setattr("annotation.imports.actions.reconcile.CHUNK", 3)
+    records = [silver((f"a{n}", "b"), [f"S {n} {i}." for i in range(4)]) for n in range(5)]
+    path = json_file(tmp_path, records)
+    outcome = take(study, "silver", path)
+    assert numbers(outcome, "answers") == (10, 0, 0, 0)
+    assert ArgumentList.objects.count() == 5
+    assert take(study, "silver", path).added == 0
+
+
+def test_queries_do_not_grow_with_the_records(study, tmp_path):
+    def queries(count):
+        records = [silver((f"{count}-{n}", "b")) for n in range(count)]
+        path = json_file(tmp_path, records, f"{count}.json")
+        take(study, "silver", path)
+        with CaptureQueriesContext(connection) as found:
+            take(study, "silver", path, write=False)
+        return len(found)
+
+    assert queries(2) == queries(60) <= 12
+
+
+def test_answers_that_came_with_another_file_are_here_already(study, silver_file, tmp_path):
+    take(study, "silver", silver_file)
+    part = json_file(tmp_path, [silver()], "part.json")
+    outcome = take(study, "silver", part)
+    assert numbers(outcome, "answers") == (0, 2, 0, 0)
+    assert "2 answers are here already, from silver.json." in outcome.notes
+    assert take(study, "silver", part).added == 0
+
+
+def test_who_wrote_them_can_be_said(study, silver_file):
+    outcome = take(study, "silver", silver_file, system="Another model", scenario=2)
+    assert "Written by “Another model” under scenario 2: with arguments." in outcome.notes
+    assert set(study.answers.values_list("system__name", "scenario")) == {("Another model", 2)}
+
+
+# -- what differs -----------------------------------------------------------------------------
+
+
+def test_another_text_at_the_same_place_is_never_taken(study, silver_file, tmp_path):
+    take(study, "silver", silver_file)
+    changed = json_file(tmp_path, [silver(gpt_answers=["Tea [1].", "Milk."])], "silver.json")
+    looked = take(study, "silver", changed, write=False)
+    (reason,) = reasons(looked)
+    assert "answers are never changed" in reason
+    assert looked.flags[0].column == "gpt_answers · 2"
+    with pytest.raises(ImportRefused, match="1 row is rejected"):
+        take(study, "silver", changed, update_changed=True)
+    take(study, "silver", changed, leave_out_rejected=True, update_changed=True)
+    assert not study.answers.filter(text="Milk.").exists()
+
+
+def test_a_wrong_system_is_corrected_on_wish_only(study, silver_file):
+    take(study, "silver", silver_file, system="Wrong", scenario=1)
+    outcome = take(study, "silver", silver_file, system="Right", scenario=4)
+    assert numbers(outcome, "answers") == (0, 0, 4, 0)
+    assert "Differs and was kept; stored: Wrong, 1: bare" in reasons(outcome, rejected=False)
+    assert set(study.answers.values_list("system__name", flat=True)) == {"Wrong"}
+    take(study, "silver", silver_file, system="Right", scenario=4, update_changed=True)
+    assert set(study.answers.values_list("system__name", "scenario")) == {("Right", 4)}
+    assert study.answers.count() == 4
+
+
+@pytest.mark.parametrize(
+    ("record", "part"),
+    [
+        (silver(gpt_answers=["x", " "]), "the answer is empty"),
+        (silver() | {"arguments": ["40000. S."]}, "does not begin with a number"),
+        (silver(aspect="a" * 301), "longer than 300"),
+        (silver(pair=("x" * 301, "y"), arguments=()), "longer than 300"),
+        (silver(gpt_answers="x"), "is no list"),
+    ],
+)
+def test_what_the_database_would_refuse_is_rejected(study, tmp_path, record, part):
+    outcome = take(study, "silver", json_file(tmp_path, [record]), write=False)
+    assert any(part in reason for reason in reasons(outcome))
+
+
+def test_a_long_file_name_still_proposes_a_name_that_fits():
+    assert len(origin_of("answers", "x" * 190 + ".json", {}).system) == 120
+
+
+# -- gold -------------------------------------------------------------------------------------
+
+
+def test_gold_joins_the_arguments_of_its_pair(study, silver_file, tmp_path):
+    take(study, "silver", silver_file)
+    path = json_file(tmp_path, [gold(texts=("One [1].", "Two [2]."))], "gold.json")
+    outcome = take(study, "gold", path)
+    assert numbers(outcome, "questions") == (0, 1, 0, 0)
+    assert numbers(outcome, "answers") == (2, 0, 0, 0)
+    edited = study.answers.filter(source="gold.json").order_by("choice")
+    machine = study.answers.filter(source="silver.json").first()
+    assert [row.argument_list for row in edited] == [machine.argument_list] * 2
+    assert {(row.system.name, row.system.kind, row.scenario) for row in edited} == {
+        ("human", "human", 0)
+    }
+    assert take(study, "gold", path).added == 0
+
+
+def test_gold_with_another_aspect_takes_a_copy_of_the_list(study, silver_file, tmp_path):
+    take(study, "silver", silver_file)
+    take(study, "gold", json_file(tmp_path, [gold(aspect="price")], "gold.json"))
+    answer = study.answers.get(source="gold.json")
+    assert answer.question.aspect == "price"
+    assert answer.argument_list.question == answer.question
+    assert answer.argument_list.entries.count() == 2
+
+
+def test_gold_without_silver_says_so_and_is_completed_later(study, silver_file, tmp_path):
+    path = json_file(tmp_path, [gold()], "gold.json")
+    outcome = take(study, "gold", path)
+    assert any("Import the silver file first" in note for note in outcome.notes)
+    assert study.answers.get().argument_list is None
+    take(study, "silver", silver_file)
+    assert numbers(take(study, "gold", path), "answers") == (0, 0, 1, 0)
+    take(study, "gold", path, update_changed=True)
+    assert study.answers.get(source="gold.json").argument_list is not None
+    assert take(study, "gold", path).changed == 0
+
+
+def test_the_wording_of_a_question_is_filled_in_on_wish(study, silver_file, tmp_path):
+    take(study, "silver", silver_file)
+    path = json_file(tmp_path, [gold(question="Tea or coffee?")], "gold.json")
+    assert numbers(take(study, "gold", path), "questions") == (0, 0, 1, 0)
+    question = study.questions.get(aspect="")
+    assert question.wording == ""
+    take(study, "gold", path, update_changed=True)
+    question.refresh_from_db()
+    assert question.wording == "Tea or coffee?"
+    again = [take(study, "silver", silver_file), take(study, "gold", path)]
+    assert [(each.added, each.changed) for each in again] == [(0, 0), (0, 0)]
+
+
+def test_a_second_wording_is_a_second_question(study, tmp_path):
+    worded = [gold(question="Tea?"), gold(question="Coffee?", texts=("Coffee.",))]
+    path = json_file(tmp_path, worded, "gold.json")
+    assert numbers(take(study, "gold", path), "questions") == (2, 0, 0, 0)
+    unworded = json_file(tmp_path, [gold(texts=("Milk.",))], "more.json")
+    assert numbers(take(study, "gold", unworded), "questions") == (0, 1, 0, 0)
+    assert study.answers.get(text="Milk.").question.wording == "Tea?"
+
+
+# -- the files of one system ------------------------------------------------------------------
+
+
+def test_a_system_s_file_says_who_and_which_scenario_by_its_name(study, tmp_path):
+    records = [raw("1"), raw("2"), raw("3", aspect="price"), raw("4", aspect=None)]
+    path = json_file(tmp_path, records, "mixtral_scenario_3.json")
+    outcome = take(study, "answers", path)
+    assert outcome.notes[0] == "Written by “mixtral” under scenario 3: role, task and structure."
+    rows = study.answers.order_by("position").values_list("question__aspect", "choice", "text")
+    assert list(rows) == [("", 1, "1"), ("", 2, "2"), ("price", 1, "3"), ("", 1, "4")]
+    assert set(study.answers.values_list("system__name", "scenario", "argument_list")) == {
+        ("mixtral", 3, None)
+    }
+    assert take(study, "answers", path).added == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("cam.json", "imported"), ("human_2.json", "human"), ("m_scenario_1.json", "model")],
+)
+def test_the_kind_of_system_follows(study, tmp_path, name, kind):
+    take(study, "answers", json_file(tmp_path, [raw()], name))
+    assert study.systems.get().kind == kind
+
+
+def test_copies_in_one_file_are_kept_and_counted(study, tmp_path):
+    records = [raw("Same."), raw("Same."), raw("Other."), raw("Same.")]
+    outcome = take(study, "answers", json_file(tmp_path, records, "cam.json"))
+    assert numbers(outcome, "answers") == (4, 0, 0, 0)
+    assert any(note.startswith("2 texts repeat earlier ones") for note in outcome.notes)
+
+
+def test_one_unusable_record_stops_the_file(study, tmp_path):
+    path = json_file(tmp_path, [raw("1"), raw("")], "cam.json")
+    with pytest.raises(ImportRefused, match="1 row is rejected"):
+        take(study, "answers", path)
+    assert sum(sizes()) == 0
+    outcome = take(study, "answers", path, leave_out_rejected=True)
+    assert numbers(outcome, "answers") == (1, 0, 0, 1)
+    (flag,) = outcome.flags
+    assert (flag.row, flag.column) == (2, "comparison")
+
+
+def test_studies_share_nothing(study, silver_file):
+    take(study, "silver", silver_file)
+    other = cast.make_study("Study B")
+    assert numbers(take(other, "silver", silver_file), "answers") == (4, 0, 0, 0)
+    assert other.questions.count() == study.questions.count() == 2
+
+
+def test_a_question_asked_here_meets_the_file(study, silver_file):
+    asked = make_question(study)
+    make_answer(asked, source="other.json")
+    take(study, "silver", silver_file)
+    assert study.answers.filter(question=asked).count() == 3
+
+
+# -- commands ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "record", "system"),
+    [
+        ("import_silver", silver(), "gpt-3.5-turbo"),
+        ("import_gold", gold(), "human"),
+        ("import_answers", raw(), "cam"),
+    ],
+)
+def test_each_kind_has_a_command(study, tmp_path, settings, capsys, command, record, system):
+    settings.MEDIA_ROOT = tmp_path / "media"
+    path = json_file(tmp_path, [record], "cam.json")
+    call_command(command, str(path), "--study", study.name)
+    assert study.systems.get().name == system
+    assert "answers" in capsys.readouterr().out
+    options = study.import_files.get().options
+    assert (options["system"], options["scenario"]) == ("", None)
+
+
+def test_a_command_takes_system_and_scenario(study, tmp_path, settings):
+    settings.MEDIA_ROOT = tmp_path / "media"
+    path = json_file(tmp_path, [raw()], "file.json")
+    how = ("--system", "CAM", "--scenario", "0", "--study", study.name)
+    call_command("import_answers", str(path), *how)
+    answer = study.answers.select_related("system").get()
+    assert (answer.system.name, answer.system.kind, answer.scenario) == ("CAM", "imported", 0)

@@ -1,0 +1,195 @@
+"""The import commands: the counts they print, what makes them exit with 1."""
+
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from annotation.corpus.models.questions import Argument
+from annotation.imports.models import ImportFile
+from annotation.labelling.models.campaigns import campaigns_of
+from annotation.labelling.models.votes import Assignment
+from annotation.management.throwaway import throwaway_database
+from annotation.papers.reports.relevance_published import PUBLISHED, compare_values
+from cqa_site.people.models import AuditEvent, Study
+from tests import cast
+from tests.annotation.faithfulness.made_faithfulness import compute, make_faithful
+from tests.annotation.imports.import_files import crowd_file, crowd_row, table_file
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def files_apart(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "media"
+
+
+def run(*args) -> str:
+    out = io.StringIO()
+    call_command(*map(str, args), stdout=out)
+    return out.getvalue()
+
+
+def test_a_crowd_file_with_its_record(tmp_path):
+    path = crowd_file(tmp_path, crowd_row())
+    text = run("import_toloka", path, "--study", "New", "--create-study", "--campaign", "Crowd")
+    assert text.splitlines()[0].split() == ["new", "same", "changed", "rejected"]
+    assert ["votes", "1", "0", "0", "0"] in [line.split() for line in text.splitlines()]
+    study = Study.objects.get(name="New")
+    assert campaigns_of(study).get().name == "Crowd"
+    record = study.import_files.get()
+    assert (record.state, record.name, record.created_by) == ("applied", "pool.tsv", None)
+    assert AuditEvent.objects.get(study=study, verb="import_applied").subject == "pool.tsv"
+
+
+def test_a_dry_run_leaves_no_trace(tmp_path):
+    study = cast.make_study()
+    path = crowd_file(tmp_path, crowd_row())
+    text = run("import_toloka", path, "--study", study.public_id, "--dry-run")
+    assert "Dry run: nothing was imported." in text
+    assert (Argument.objects.count(), ImportFile.objects.count()) == (0, 0)
+
+
+def test_rejected_rows_exit_with_1_and_are_named(tmp_path, capsys):
+    study = cast.make_study()
+    path = crowd_file(tmp_path, crowd_row("t1"), crowd_row("t2", "w2", 8))
+    out = io.StringIO()
+    with pytest.raises(CommandError, match="1 row is rejected") as refusal:
+        call_command("import_toloka", str(path), "--study", study.name, stdout=out)
+    assert refusal.value.returncode == 1
+    assert "rejected: row 7, OUTPUT:R-4: '8' is not a label" in out.getvalue()
+    assert (Assignment.objects.count(), ImportFile.objects.count()) == (0, 0)
+    run("import_toloka", path, "--study", study.name, "--leave-out-rejected")
+    assert Assignment.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("import_toloka", "is no Toloka export"),
+        ("import_expert_workbook", "is not an .xlsx workbook"),
+        ("import_final_labels", "was to be read as json"),
+        ("import_silver", "was to be read as json"),
+    ],
+)
+def test_another_kind_of_file_is_refused(tmp_path, command, words):
+    study = cast.make_study()
+    path = table_file(tmp_path, {"a": 1, "b": 2})
+    with pytest.raises(CommandError, match=words):
+        run(command, path, "--study", study.name)
+    assert not any(path.is_file() for path in (tmp_path / "media").rglob("*"))
+
+
+def test_the_study_must_be_there_and_clear(tmp_path):
+    path = crowd_file(tmp_path, crowd_row())
+    with pytest.raises(CommandError, match="--create-study"):
+        run("import_toloka", path, "--study", "Nowhere")
+    cast.make_study("Twice")
+    cast.make_study("Twice")
+    with pytest.raises(CommandError, match="give the id"):
+        run("import_toloka", path, "--study", "Twice")
+    with pytest.raises(CommandError, match="is not a file"):
+        run("import_toloka", tmp_path, "--study", "Twice")
+
+
+def test_a_table_by_guess_and_by_hand(tmp_path):
+    study = cast.make_study()
+    guessed = table_file(tmp_path, {"obj1": "tea", "obj2": "coffee", "sentence": "Tea."})
+    text = run("import_table", guessed, "--study", study.name)
+    assert "columns: object1=obj1, object2=obj2, text=sentence" in text
+    by_hand = table_file(tmp_path, {"x": "tea", "y": "coffee", "z": "Coffee."}, name="other.csv")
+    maps = ("--map", "object1=x", "--map", "object2=y", "--map", "text=z")
+    run("import_table", by_hand, "--study", study.name, *maps)
+    assert sorted(Argument.objects.values_list("text", flat=True)) == ["Coffee.", "Tea."]
+    with pytest.raises(CommandError, match="choose a column for text"):
+        run("import_table", by_hand, "--study", study.name, *maps[:4])
+
+
+# -- reproduce --------------------------------------------------------------------------------
+
+
+def test_the_throwaway_database_is_another_one_and_ends():
+    cast.make_study("Here")
+    configured = connection.settings_dict["NAME"]
+    with throwaway_database():
+        assert Study.objects.count() == 0
+        cast.make_study("There")
+        assert Study.objects.get().name == "There"
+    assert connection.settings_dict["NAME"] == configured
+    assert Study.objects.get().name == "Here"
+
+
+def test_the_throwaway_database_ends_after_an_error():
+    with pytest.raises(RuntimeError), throwaway_database():
+        raise RuntimeError
+    assert Study.objects.count() == 0
+    cast.make_study("Here")
+
+
+def test_reproduce_says_which_file_is_missing(tmp_path):
+    with pytest.raises(CommandError, match=r"assignments_from_pool_\*\.tsv is missing"):
+        run("reproduce", "relevance", "--data", tmp_path)
+
+
+@pytest.mark.parametrize("value", ["t1", "=2", "t1=9"])
+def test_reproduce_checks_its_control_labels(tmp_path, value):
+    with pytest.raises(CommandError, match="TASK_ID=LABEL"):
+        run("reproduce", "relevance", "--data", tmp_path, "--control-label", value)
+
+
+def test_the_status_of_a_figure_comes_from_its_numbers():
+    """A recall of .8315 does not match a printed .75, whatever the file gives."""
+    values = {"silver_recall": 0.8315, "silver_precision": 0.9610, "kept_alpha": 0.4055}
+    figures = {each.key: each for each in compare_values(values, values)}
+    by_key = {each.key: figures[each.place] for each in PUBLISHED}
+    assert (by_key["silver_recall"].status, by_key["silver_precision"].status) == (
+        "differs",
+        "match",
+    )
+    assert by_key["kept_alpha"].status == "match"
+    assert by_key["silver_coherence"].status == "not in the data"
+    assert json.dumps([figure.as_dict() for figure in figures.values()])
+
+
+def test_what_an_import_changes_differs_from_the_files():
+    released = {"kept_alpha": 0.4055, "rows": 2}
+    figures = {
+        each.key: each for each in compare_values(released, {"kept_alpha": 0.39, "rows": 1})
+    }
+    by_key = {each.key: figures[each.place] for each in PUBLISHED}
+    assert by_key["rows"].status == by_key["kept_alpha"].status == "differs"
+    assert by_key["rows"].is_unexplained
+
+
+def test_a_figure_an_option_changed_says_so():
+    asked = {"kept_workers": "control labels changed"}
+    figures = compare_values({"kept_workers": 2}, {"kept_workers": 1}, asked=asked)
+    (figure,) = [each for each in figures if each.status == "differs"]
+    assert (figure.cell, figure.why) == ("kept workers", "control labels changed")
+    assert not figure.is_unexplained
+
+
+def test_the_tables_of_a_study(tmp_path):
+    """One answer that cites 1, 2, 3 and 9, of which 1 and 2 are relevant."""
+    study = Study.objects.create(name="Mine")
+    with pytest.raises(CommandError, match="neither votes nor figures"):
+        run("reproduce", "relevance", "--study", "Mine")
+    make_faithful(study, questions=1)
+    compute(study)
+    text = run("reproduce", "relevance", "--study", "Mine")
+    assert "Model A, " in text
+    assert text == run("reproduce", "relevance", "--study", str(study.public_id))
+    row = next(line.split() for line in text.splitlines() if line.startswith("Model A"))
+    assert row[-10:-8] == ["1", "1"]
+    # Precision 2/4, recall 2/2; nobody judged coherence.
+    assert row[-4:] == ["0.50", "1.00", "0.67", "–"]
+    ours = run("reproduce", "relevance", "--study", "Mine", "--ours", "--tables", "latex")
+    assert r"\toprule" in ours
+    with pytest.raises(CommandError, match="no study"):
+        run("reproduce", "relevance", "--study", "Other")
+    path = crowd_file(tmp_path, crowd_row())
+    run("import_toloka", path, "--study", "Mine", "--campaign", "Crowd")
+    votes = run("reproduce", "relevance", "--study", "Mine", "--table", "relevance-votes")
+    assert "Votes of “Crowd”" in votes

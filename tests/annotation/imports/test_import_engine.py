@@ -1,0 +1,347 @@
+"""What an import does to the database: new, same, changed, rejected; all or nothing; twice."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.corpus.models.questions import Argument, Comparison
+from annotation.imports.actions import ImportRefused
+from annotation.imports.books.votes import VoteBook
+from annotation.labelling.models.campaigns import Campaign, Item, campaigns_of
+from annotation.labelling.models.votes import Assignment, VoteEvent
+from cqa_site.people.models import Rater
+from cqa_site.rounds.models import Place
+from tests import cast
+from tests.annotation.imports.import_files import crowd_file, crowd_row, numbers, table_file, take
+
+pytestmark = pytest.mark.django_db
+TABLES = (Comparison, Argument, Campaign, Item, Rater, Place, Assignment, VoteEvent)
+MAPPING = {"object1": "a", "object2": "b", "text": "text"}
+VOTES = MAPPING | {"label": "label", "rater": "who", "external_id": "item"}
+
+
+@pytest.fixture
+def study():
+    return cast.make_study()
+
+
+def sizes() -> list[int]:
+    return [table.objects.count() for table in TABLES]
+
+
+def reasons(outcome, *, rejected: bool) -> list[str]:
+    return [flag.reason for flag in outcome.flags if flag.is_rejection == rejected]
+
+
+def line(text="Tea is better.", **more) -> dict[str, object]:
+    return {"a": "tea", "b": "coffee", "text": text} | more
+
+
+# -- new and same -----------------------------------------------------------------------------
+
+
+def test_first_import_makes_everything_once(study, tmp_path):
+    path = crowd_file(tmp_path, crowd_row("t1", "w1", 2), crowd_row("t1", "w2", 3))
+    outcome = take(study, "toloka", path, campaign="Crowd")
+    names = ("comparisons", "arguments", "campaigns", "items", "raters", "votes")
+    assert [numbers(outcome, name)[0] for name in names] == [1, 1, 1, 1, 2, 2]
+    campaign = campaigns_of(study).get()
+    assert (campaign.name, campaign.origin, campaign.state) == ("Crowd", "imported", "closed")
+    assert sorted(Assignment.objects.values_list("label", "state")) == [
+        (2, "answered"),
+        (3, "answered"),
+    ]
+    assert Place.objects.filter(round=campaign).count() == 2
+
+
+def test_second_import_adds_nothing(study, tmp_path):
+    rows = [crowd_row(f"t{n}", f"w{n % 3}", n % 4, text=f"Sentence {n}.") for n in range(30)]
+    expired = crowd_row("t1", "w9", "", text="Sentence 1.", status="EXPIRED")
+    path = crowd_file(tmp_path, *rows, expired)
+    take(study, "toloka", path)
+    before = sizes()
+    outcome = take(study, "toloka", path)
+    assert sizes() == before
+    assert (outcome.added, outcome.changed, outcome.rejected) == (0, 0, 0)
+    assert numbers(outcome, "votes") == (0, 31, 0, 0)
+
+
+def test_dry_run_writes_nothing_and_counts_the_same(study, tmp_path):
+    path = crowd_file(tmp_path, crowd_row("t1", "w1", 2), crowd_row("t2", "w1", 3, text="Other."))
+    before = sizes()
+    looked = take(study, "toloka", path, write=False)
+    assert sizes() == before
+    assert study.guidelines.count() == 0
+    assert looked.counts == take(study, "toloka", path).counts
+
+
+def test_dry_run_takes_no_write_lock(study, tmp_path):
+    path = crowd_file(tmp_path, crowd_row("t1", "w1", 2))
+    with CaptureQueriesContext(connection) as queries:
+        take(study, "toloka", path, write=False)
+    assert all(query["sql"].startswith("SELECT") for query in queries)
+
+
+def test_unsubmitted_work_is_kept_but_never_counts(study, tmp_path):
+    expired = crowd_row("t1", "w1", "", suite="s0", status="EXPIRED")
+    path = crowd_file(tmp_path, expired, crowd_row("t1", "w1"))
+    take(study, "toloka", path)
+    assert sorted(Assignment.objects.values_list("state", "label")) == [
+        ("answered", 2),
+        ("void", None),
+    ]
+
+
+def test_an_import_crosses_pieces(study, tmp_path, monkeypatch):
+    monkeypatch.setattr("annotation.imports.actions.reconcile.CHUNK", 7)
+    rows = [crowd_row(f"t{n % 10}", f"w{n}", n % 4, text=f"S {n % 10}.") for n in range(40)]
+    path = crowd_file(tmp_path, *rows)
+    outcome = take(study, "toloka", path)
+    assert [numbers(outcome, name)[0] for name in ("arguments", "items", "votes")] == [10, 10, 40]
+    assert take(study, "toloka", path).added == 0
+
+
+def test_queries_do_not_grow_with_the_rows(study, tmp_path):
+    def queries(count: int) -> int:
+        rows = [crowd_row(f"t{n}", f"w{n}", text=f"S {n}.") for n in range(count)]
+        path = crowd_file(tmp_path, *rows, name=f"{count}.tsv")
+        take(study, "toloka", path, campaign=f"of {count}")
+        with CaptureQueriesContext(connection) as found:
+            take(study, "toloka", path, campaign=f"of {count}", write=False)
+        return len(found)
+
+    assert queries(3) == queries(300) <= 15
+
+
+# -- suggestions ------------------------------------------------------------------------------
+
+
+def test_blank_sentences_are_kept_and_flagged(study, tmp_path):
+    outcome = take(study, "toloka", crowd_file(tmp_path, crowd_row(text=" ")))
+    assert Argument.objects.get().is_blank
+    assert reasons(outcome, rejected=False) == ["The sentence is blank; kept and flagged."]
+
+
+def test_pairs_that_differ_by_case_or_order_are_suggested_not_merged(study, tmp_path):
+    pairs = [("tea", "coffee"), ("Coffee", "tea"), ("tea", "milk")]
+    rows = [crowd_row(f"t{n}", pair=pair) for n, pair in enumerate(pairs)]
+    outcome = take(study, "toloka", crowd_file(tmp_path, *rows))
+    assert Comparison.objects.count() == 3
+    (reason,) = reasons(outcome, rejected=False)
+    assert "Coffee vs tea" in reason
+    assert "nothing was merged" in reason
+
+
+# -- changed ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stored(study, tmp_path):
+    take(study, "toloka", crowd_file(tmp_path, crowd_row("t1", "w1", 2, golden=1)), campaign="C")
+    return crowd_file(tmp_path, crowd_row("t1", "w1", 3, golden=0), name="later.tsv")
+
+
+def test_a_changed_vote_is_listed_and_kept(study, stored):
+    outcome = take(study, "toloka", stored, campaign="C")
+    assert numbers(outcome, "votes") == (0, 0, 1, 0)
+    assert numbers(outcome, "items") == (0, 0, 1, 0)
+    assert "Differs and was kept; stored: 2" in reasons(outcome, rejected=False)
+    assert Assignment.objects.get().label == 2
+    assert Item.objects.get().control_label == 1
+
+
+def test_a_changed_vote_is_replaced_on_wish_with_its_history(study, stored):
+    take(study, "toloka", stored, campaign="C", update_changed=True)
+    assert Assignment.objects.get().label == 3
+    item = Item.objects.get()
+    assert (item.control_label, item.imported_control_label) == (0, 0)
+    event = VoteEvent.objects.get()
+    assert (event.kind, event.label) == ("change", 3)
+    assert "from 2" in event.comment
+
+
+def test_a_control_label_corrected_here_is_no_change(study, tmp_path):
+    path = crowd_file(tmp_path, crowd_row("t1", "w1", 2, golden=1))
+    take(study, "toloka", path)
+    Item.objects.update(control_label=3)
+    assert take(study, "toloka", path).changed == 0
+
+
+def test_a_source_address_that_comes_later_is_a_change(study, tmp_path):
+    take(study, "table", table_file(tmp_path, line()), mapping=MAPPING)
+    later = table_file(tmp_path, line(url="https://a.example/1"), name="later.csv")
+    with_url = MAPPING | {"source_url": "url"}
+    assert numbers(take(study, "table", later, mapping=with_url), "arguments") == (0, 0, 1, 0)
+    assert Argument.objects.get().source_url == ""
+    take(study, "table", later, mapping=with_url, update_changed=True)
+    assert Argument.objects.get().source_url == "https://a.example/1"
+
+
+def test_an_empty_cell_is_no_change(study, tmp_path):
+    with_url = MAPPING | {"source_url": "url"}
+    rows = table_file(tmp_path, line(url="https://a.example/1"))
+    take(study, "table", rows, mapping=with_url)
+    again = table_file(tmp_path, line(url=""), name="again.csv")
+    assert take(study, "table", again, mapping=with_url, update_changed=True).changed == 0
+    assert Argument.objects.get().source_url == "https://a.example/1"
+
+
+# -- rejected ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def with_a_bad_row(tmp_path):
+    return crowd_file(
+        tmp_path, crowd_row("t1", "w1", 2), crowd_row("t2", "w1", 7), crowd_row("t3", "w1", 1)
+    )
+
+
+def test_one_rejected_row_stops_the_whole_file(study, with_a_bad_row):
+    before = sizes()
+    with pytest.raises(ImportRefused, match="1 row is rejected"):
+        take(study, "toloka", with_a_bad_row)
+    assert sizes() == before
+
+
+def test_rejected_rows_are_listed_with_row_column_and_reason(study, with_a_bad_row):
+    outcome = take(study, "toloka", with_a_bad_row, write=False)
+    (flag,) = [flag for flag in outcome.flags if flag.is_rejection]
+    # A record takes five physical lines; the header is the first.
+    assert (flag.row, flag.column) == (7, "OUTPUT:R-4")
+    assert "'7' is not a label of the scale" in flag.reason
+
+
+def test_rejected_rows_are_left_out_on_wish(study, with_a_bad_row):
+    outcome = take(study, "toloka", with_a_bad_row, leave_out_rejected=True)
+    assert numbers(outcome, "votes") == (2, 0, 0, 1)
+    assert sorted(Item.objects.values_list("external_id", flat=True)) == ["t1", "t3"]
+
+
+def test_one_rater_cannot_vote_twice_on_an_item(study, tmp_path):
+    path = table_file(
+        tmp_path,
+        line(item="i", who="w", label=1),
+        line(item="i", who="w", label=1),
+        line(item="i", who="w", label=2),
+    )
+    outcome = take(study, "table", path, mapping=VOTES, leave_out_rejected=True)
+    assert numbers(outcome, "votes") == (1, 1, 0, 1)
+    assert "row 2 already holds this rater's vote on this item: 1" in reasons(
+        outcome, rejected=True
+    )
+
+
+def test_two_suites_of_one_worker_with_the_same_task(study, tmp_path):
+    path = crowd_file(
+        tmp_path, crowd_row("t1", "w1", 1, suite="s1"), crowd_row("t1", "w1", 2, suite="s2")
+    )
+    assert numbers(take(study, "toloka", path, write=False), "votes") == (1, 0, 0, 1)
+
+
+def test_an_item_id_stands_for_one_sentence(study, tmp_path):
+    path = crowd_file(
+        tmp_path, crowd_row("t1", "w1", text="One."), crowd_row("t1", "w2", text="Two.")
+    )
+    outcome = take(study, "toloka", path, leave_out_rejected=True)
+    assert reasons(outcome, rejected=True) == ["item t1 already stands for another sentence"]
+    other = crowd_file(tmp_path, crowd_row("t1", "w3", text="Three."), name="other.tsv")
+    assert take(study, "toloka", other, write=False, campaign="pool").rejected == 1
+
+
+def test_control_labels_that_contradict_inside_a_file(study, tmp_path):
+    path = crowd_file(tmp_path, crowd_row("t1", "w1", golden=1), crowd_row("t1", "w2", golden=2))
+    outcome = take(study, "toloka", path, write=False)
+    assert reasons(outcome, rejected=True) == [
+        "item t1 has another control label in an earlier row"
+    ]
+
+
+def test_a_vote_id_that_moved_to_another_rater(study, tmp_path):
+    take(study, "toloka", crowd_file(tmp_path, crowd_row("t1", "w1", suite="s")), campaign="C")
+    moved = crowd_file(tmp_path, crowd_row("t1", "w2", suite="s"), name="moved.tsv")
+    outcome = take(study, "toloka", moved, campaign="C", write=False)
+    assert reasons(outcome, rejected=True) == ["the vote s:t1 is there with another item or rater"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [
+        ({"a": "x" * 301}, "longer than 300"),
+        ({"item": "i" * 201}, "longer than 200"),
+        ({"who": "w" * 129}, "too long"),
+        ({"url": "https://a.example/" + "x" * 2_000}, "http"),
+        ({"url": "javascript:alert(1)"}, "http"),
+        ({"label": "2.5"}, "not a label"),
+        ({"who": ""}, "without its rater"),
+    ],
+)
+def test_cells_the_database_would_refuse(study, tmp_path, changes, part):
+    row = line(item="i", who="w", label=1, url="https://a.example/1") | changes
+    path = table_file(tmp_path, row)
+    outcome = take(study, "table", path, mapping=VOTES | {"source_url": "url"}, write=False)
+    assert outcome.rejected == 1
+    assert part in reasons(outcome, rejected=True)[0]
+
+
+# -- the file as a whole ----------------------------------------------------------------------
+
+
+def test_votes_never_go_into_a_campaign_that_is_run_here(study, tmp_path):
+    cast.make_campaign(study, name="Round 1")
+    path = crowd_file(tmp_path, crowd_row())
+    for write in (True, False):
+        with pytest.raises(ImportRefused, match="run here"):
+            take(study, "toloka", path, campaign="Round 1", write=write)
+
+
+def test_the_file_name_names_the_campaign(study, tmp_path):
+    take(study, "toloka", crowd_file(tmp_path, crowd_row(), name="pool-7.tsv"))
+    assert campaigns_of(study).get().name == "pool-7"
+
+
+def test_labels_follow_the_scale_of_the_guideline(study, tmp_path):
+    two_levels = [{"value": n, "name": str(n), "meaning": "", "example": ""} for n in (0, 1)]
+    guideline = cast.make_guideline(study)
+    guideline.levels = two_levels
+    guideline.save()
+    outcome = take(study, "toloka", crowd_file(tmp_path, crowd_row(label=2)), write=False)
+    assert "is not a label of the scale 0, 1" in reasons(outcome, rejected=True)[0]
+
+
+def test_a_damaged_end_of_file_leaves_nothing_behind(study, tmp_path, monkeypatch):
+    monkeypatch.setattr("annotation.imports.actions.reconcile.CHUNK", 2)
+    path = crowd_file(tmp_path, *[crowd_row(f"t{n}", text=f"S {n}.") for n in range(6)])
+    path.write_bytes(path.read_bytes() + b'"an open quotation mark\r\n')
+    before = sizes()
+    with pytest.raises(ImportRefused, match="never closed"):
+        take(study, "toloka", path)
+    assert sizes() == before
+
+
+def test_a_crash_in_the_middle_leaves_nothing_behind(study, tmp_path, monkeypatch):
+    monkeypatch.setattr("annotation.imports.actions.reconcile.CHUNK", 2)
+    path = crowd_file(tmp_path, *[crowd_row(f"t{n}", text=f"S {n}.") for n in range(6)])
+    calls = []
+    original = VoteBook.take
+
+    def crash(book, entries):
+        calls.append(1)
+        if len(calls) == 3:
+            raise RuntimeError("the power went")
+        original(book, entries)
+
+    before = sizes()
+    with monkeypatch.context() as broken:
+        broken.setattr(VoteBook, "take", crash)
+        with pytest.raises(RuntimeError):
+            take(study, "toloka", path)
+    assert sizes() == before
+    assert numbers(take(study, "toloka", path), "votes") == (6, 0, 0, 0)
+
+
+def test_studies_do_not_share_anything(study, tmp_path):
+    path = crowd_file(tmp_path, crowd_row())
+    take(study, "toloka", path)
+    other = cast.make_study("Study B")
+    assert numbers(take(other, "toloka", path), "arguments") == (1, 0, 0, 0)
+    assert Argument.objects.filter(study=other).count() == 1

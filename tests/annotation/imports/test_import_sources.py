@@ -1,0 +1,207 @@
+"""What each kind of file becomes: campaigns, items, raters, votes, remarks."""
+
+import pytest
+
+from annotation.consensus.reports import vote_table
+from annotation.corpus.models.questions import Argument
+from annotation.imports.actions import ImportRefused
+from annotation.labelling.models.campaigns import Campaign, Item, campaigns_of
+from annotation.labelling.models.votes import Assignment, VoteEvent
+from cqa_site.people.models import Rater
+from tests import cast
+from tests.annotation.imports.import_files import (
+    BATCH,
+    CONTROL,
+    crowd_file,
+    crowd_row,
+    expert_file,
+    json_file,
+    numbers,
+    take,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return cast.make_study()
+
+
+# -- crowd ------------------------------------------------------------------------------------
+
+
+def test_control_items_and_places_in_the_suite(study, tmp_path):
+    rows = [
+        crowd_row("t1", "w1", suite="s1", text="One."),
+        crowd_row("t2", "w1", suite="s1", text="Two.", golden=3),
+        crowd_row("t1", "w2", suite="s2", text="One."),
+        crowd_row("t3", "w1", suite="s3", text="Three."),
+    ]
+    take(study, "toloka", crowd_file(tmp_path, *rows))
+    item = Item.objects.get(external_id="t2")
+    assert (item.control_label, item.imported_control_label, item.is_control) == (3, 3, True)
+    votes = Assignment.objects.order_by("pk").values_list("external_id", "block", "position")
+    assert list(votes) == [("s1:t1", 0, 0), ("s1:t2", 0, 1), ("s2:t1", 0, 0), ("s3:t3", 1, 0)]
+
+
+def test_workers_are_people_without_a_name(study, tmp_path):
+    take(study, "toloka", crowd_file(tmp_path, crowd_row(worker="8c3f")))
+    rater = Rater.objects.get()
+    assert (rater.kind, rater.name, rater.external_id, rater.user) == ("person", "", "8c3f", None)
+    assert str(rater).startswith("R-")
+
+
+def test_one_sentence_under_two_tasks_is_one_argument(study, tmp_path):
+    take(study, "toloka", crowd_file(tmp_path, crowd_row("t1", "w1"), crowd_row("t2", "w1")))
+    assert (Argument.objects.count(), Item.objects.count()) == (1, 2)
+
+
+def test_a_label_of_refused_work_is_kept_as_a_comment_only(study, tmp_path):
+    take(study, "toloka", crowd_file(tmp_path, crowd_row(label=1, status="REJECTED")))
+    vote = Assignment.objects.get()
+    assert (vote.state, vote.label) == ("void", None)
+    assert vote.comment == "Status REJECTED in the source, label 1."
+
+
+# -- experts ----------------------------------------------------------------------------------
+
+PAIR = "tea vs coffee"
+
+
+@pytest.fixture
+def workbook(tmp_path):
+    return expert_file(
+        tmp_path,
+        {
+            "Somebody": [BATCH, [PAIR, "1. Tea wins.", 3], [PAIR, "2. Who knows.", None, "hm"]],
+            "Somebody else": [BATCH, [PAIR, "1. Tea wins.", None]],
+            "A third": [BATCH, [PAIR, "4. Tea wins.", 2]],
+            "Checks": [
+                CONTROL,
+                [PAIR, "Tea is warmer.", 3, 2, 0.5, 2.5, 3],
+                [PAIR, "Coffee is.", 1, 1, None, None, 0],
+                [PAIR, "Tea is.", 0, 0, 0, 0, 0],
+            ],
+        },
+    )
+
+
+def test_each_rated_sheet_becomes_a_campaign(study, workbook):
+    outcome = take(study, "expert_workbook", workbook, campaign="Experts")
+    names = ["Experts: Batch 1", "Experts: Batch 3", "Experts: Control 1"]
+    assert sorted(campaigns_of(study).values_list("name", flat=True)) == names
+    assert outcome.notes == ["Batch 2 holds no label in 1 rows; no campaign was made for it."]
+    first = Campaign.objects.get(name=names[0])
+    assert (first.items.count(), first.assignments.count()) == (2, 1)
+
+
+def test_sheet_titles_are_names_and_never_stored(study, workbook):
+    take(study, "expert_workbook", workbook, campaign="Experts")
+    shown = [*Rater.objects.values_list("name", "external_id")]
+    assert sorted(shown)[0] == ("Batch 1", "Experts: Batch 1")
+    assert not any("Somebody" in part or "Checks" in part for pair in shown for part in pair)
+    assert set(Rater.objects.values_list("kind", flat=True)) == {"expert"}
+
+
+def test_the_control_sheet_keeps_what_was_left_out_retired(study, workbook):
+    outcome = take(study, "expert_workbook", workbook, campaign="Experts")
+    controls = Campaign.objects.get(name="Experts: Control 1")
+    rows = controls.items.order_by("rank").values_list("control_label", "is_retired")
+    assert list(rows) == [(3, False), (0, True), (0, False)]
+    assert any("left this item out" in flag.reason for flag in outcome.flags)
+    assert vote_table(controls)["item"].nunique() == 2
+
+
+def test_a_sheet_meets_the_crowds_copy_of_a_damaged_sentence(study, tmp_path):
+    take(study, "toloka", crowd_file(tmp_path, crowd_row(text="Café au lait\u00a0!")))
+    damaged = [PAIR, "1. CafÃ© au laitÂ\u00a0!", 2]
+    path = expert_file(tmp_path, {"Sheet": [BATCH, damaged]})
+    outcome = take(study, "expert_workbook", path)
+    assert numbers(outcome, "arguments") == (0, 1, 0, 0)
+    assert "damaged characters" in outcome.flags[0].reason
+    assert Argument.objects.get().text == "Café au lait\u00a0!"
+
+
+def test_two_spellings_of_one_sentence_are_no_match(study, tmp_path):
+    rows = [crowd_row("t1", text="Tea  wins."), crowd_row("t2", text="Tea\u00a0wins.")]
+    take(study, "toloka", crowd_file(tmp_path, *rows))
+    path = expert_file(tmp_path, {"Sheet": [BATCH, [PAIR, "1. Tea wins.", 2]]})
+    assert numbers(take(study, "expert_workbook", path), "arguments") == (1, 0, 0, 0)
+
+
+# -- released labels --------------------------------------------------------------------------
+
+
+def released(*arguments: tuple[str | None, int | None, str | None]) -> list[dict]:
+    entries = [
+        {"index": n, "argument": text, "relevance": label, "relevance_gpt": model}
+        for n, (text, label, model) in enumerate(arguments)
+    ]
+    return [{"obj1": "tea", "obj2": "coffee", "arguments": entries}]
+
+
+def test_released_and_model_labels_are_two_raters(study, tmp_path):
+    path = json_file(tmp_path, released(("Tea wins.", 3, "2"), ("Coffee wins.", 1, "1")))
+    take(study, "final_labels", path, campaign="Released")
+    votes = Assignment.objects.order_by("pk").values_list("rater__kind", "rater__name", "label")
+    assert list(votes) == [
+        ("reference", "Released label", 3),
+        ("model", "GPT-4", 2),
+        ("reference", "Released label", 1),
+        ("model", "GPT-4", 1),
+    ]
+
+
+def test_null_sentences_are_left_out_and_flagged(study, tmp_path):
+    path = json_file(tmp_path, released(("Tea wins.", 3, "2"), (None, 0, "0")))
+    outcome = take(study, "final_labels", path)
+    assert numbers(outcome, "votes") == (2, 0, 0, 0)
+    assert outcome.flags[0].row == 2
+    assert "null" in outcome.flags[0].reason
+
+
+def test_the_first_copy_counts_and_the_others_are_kept_beside_it(study, tmp_path):
+    copies = [("Tea wins.", 3, "2"), ("Tea wins.", 3, "2"), ("Tea wins.", 1, "2")]
+    path = json_file(tmp_path, released(*copies))
+    outcome = take(study, "final_labels", path)
+    assert numbers(outcome, "votes") == (2, 4, 0, 0)
+    vote = Assignment.objects.get(rater__kind="reference")
+    assert (vote.label, vote.is_flagged) == (3, True)
+    event = VoteEvent.objects.get()
+    assert (event.assignment, event.kind, event.label) == (vote, "flag", 1)
+    again = take(study, "final_labels", path)
+    assert (again.added, again.changed, VoteEvent.objects.count()) == (0, 0, 1)
+
+
+def test_two_studies_may_have_the_same_released_rater(study, tmp_path):
+    path = json_file(tmp_path, released(("Tea wins.", 3, "2")))
+    take(study, "final_labels", path)
+    take(cast.make_study("Study B"), "final_labels", path)
+    assert Rater.objects.filter(external_id="gpt-4").count() == 2
+
+
+# -- summaries --------------------------------------------------------------------------------
+
+
+def test_summaries_bring_arguments_and_answers(study, tmp_path):
+    comparison = {
+        "object1": "tea",
+        "object2": "coffee",
+        "aspect": "",
+        "arguments": ["1. Tea wins.", "2. Tea wins.", "3. Coffee wins."],
+        "prompt": "",
+        "gpt_answers": ["An answer [1].", "Another [2]."],
+    }
+    outcome = take(study, "silver", json_file(tmp_path, [comparison]))
+    assert numbers(outcome, "arguments") == (2, 0, 0, 0)
+    assert numbers(outcome, "answers") == (2, 0, 0, 0)
+    assert Campaign.objects.count() == 0
+
+
+@pytest.mark.parametrize("kind", ["toloka", "final_labels", "silver", "expert_workbook"])
+def test_the_wrong_kind_of_file_is_refused_as_a_whole(study, tmp_path, kind):
+    table = tmp_path / "table.csv"
+    table.write_text("a,b\n1,2\n")
+    with pytest.raises(ImportRefused, match=r"table\.csv"):
+        take(study, kind, table)

@@ -1,0 +1,145 @@
+"""Label sets beside any rater: counts by hand, who can be chosen, the page and its files."""
+
+import pytest
+
+from annotation.consensus.actions import consensus
+from annotation.consensus.actions.adjudication import adjudicate
+from annotation.consensus.actions.adoption import adopt_labels
+from annotation.judges.models import JudgeLabel, TrainedJudge
+from annotation.judges.reports.label_compare import choices, compare_sets, labels_of_rater, said_by
+from annotation.labelling.models.campaigns import Campaign, Item
+from annotation.labelling.models.votes import Assignment, VoteEvent
+from cqa_site.people.models import Rater
+from tests.annotation.voting import imported, make_raters, vote
+from tests.cast import make_member, make_study, sign_in
+from tests.runs.made_runs import make_endpoint, make_run
+
+pytestmark = pytest.mark.django_db
+
+#         tie        settled    settled    tie        settled
+VOTES = [[1, 2, 3], [2, 2, 1], [0, 0, 3], [0, 1, 2], [1, 1, 1]]
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def campaign(study):
+    return imported(study, make_raters(study, 3), votes=VOTES)
+
+
+def lend(campaign, rater, labels, name):
+    source = imported(campaign.study, [], votes=[[]], name=name)
+    for place, (item, label) in enumerate(
+        zip(campaign.items.order_by("pk"), labels, strict=False)
+    ):
+        copy = Item.objects.create(
+            campaign=source, argument=item.argument, external_id=f"{name}-{place}"
+        )
+        vote(copy, rater, label)
+    return source
+
+
+@pytest.fixture
+def release(campaign):
+    rater = Rater.objects.create(
+        study=campaign.study, kind="reference", name="Released label", external_id="released"
+    )
+    return lend(campaign, rater, [0, 2, 3, 0, 0], "Release"), rater
+
+
+@pytest.fixture
+def settled(campaign, release):
+    """Experts say 3 about the third sentence, ties are as released, the queue decides the last."""
+    source, rater = release
+    (expert, other) = make_raters(campaign.study, 2, kind="expert")
+    batch = imported(campaign.study, [], votes=[[]], name="Batch")
+    third, last = [item.argument for item in campaign.items.order_by("pk")][2::2]
+    vote(Item.objects.create(campaign=batch, argument=third, external_id="b"), expert, 3)
+    boss = make_member(campaign.study, "researcher")
+    consensus.set_consensus(
+        campaign=campaign, aggregator="majority", overridden_by=[batch], actor=boss
+    )
+    adopt_labels(campaign=campaign, source=source, rater=rater, actor=boss)
+    adjudicate(campaign=campaign, argument=last, rater=other, label=0)
+    consensus.recompute_final_labels(campaign)
+    return campaign
+
+
+def test_each_step_adds_what_its_source_decides(settled, release):
+    source, rater = release
+    rows = {row["set"]: row for row in compare_sets(settled, labels_of_rater(source, rater))}
+    steps = [(name, rows[name]["equal"], rows[name]["changed"]) for name in list(rows)[:4]]
+    assert steps == [("votes", 1, None), ("expert", 2, 1), ("adopted", 4, 2), ("final", 5, 1)]
+    assert {row["n"] for row in rows.values()} == {5}
+    assert rows["final"]["ordinal"]["value"] == 1
+    assert rows["majority"]["equal"] == 1
+    # Released 0 2 3 0 0 against 3 2 0 2 1: -3, 0, 3, -2, -1.
+    assert rows["votes"]["difference"] == pytest.approx(-0.6)
+
+
+def test_every_label_of_a_copy_counts_as_said(campaign, release):
+    source, rater = release
+    first = source.items.order_by("pk")[1]  # the campaign was made with an item of its own
+    given = Assignment.objects.get(item=first, rater=rater)
+    VoteEvent.objects.create(assignment=given, client_key="copy", kind="flag", label=3)
+    consensus.recompute_final_labels(campaign)
+    rows = {row["set"]: row for row in compare_sets(campaign, labels_of_rater(source, rater))}
+    assert rows["votes"]["equal"] == 2
+
+
+def test_everybody_but_the_crowd_is_offered_and_anybody_can_be_named(settled, release):
+    source, rater = release
+    study = settled.study
+    judge = Rater.objects.create(study=study, kind="classifier", name="Trained judge")
+    version = TrainedJudge.objects.create(campaign=settled, rater=judge, number=1, kind="cold")
+    argument = settled.items.order_by("pk").first().argument
+    JudgeLabel.objects.create(campaign=settled, argument=argument, trained=version, label=0)
+    offered = dict(choices(study))
+    assert offered[f"rater-{source.public_id}:{rater.public_id}"] == "Release · Released label"
+    assert len(offered) == 3
+    name, said = said_by(study, f"trained-{version.public_id}")
+    assert name.startswith("Crowd · ")
+    assert said.labels.to_dict() == {argument.pk: 0}
+    person = settled.assignments.first().rater
+    assert said_by(study, f"rater-{settled.public_id}:{person.public_id}")[1].labels.size == 5
+    assert said_by(make_study("Study B"), f"trained-{version.public_id}") is None
+    for wrong in ("", "rater-", "run-x", f"rater-{source.public_id}:{person.public_id}"):
+        assert said_by(study, wrong) is None
+
+
+def here(campaign, tail=""):
+    return f"/s/{campaign.study.public_id}/campaigns/{campaign.public_id}/labels/compare/{tail}"
+
+
+def test_the_page_and_its_files(settled, release, django_assert_max_num_queries):
+    source, rater = release
+    client = sign_in(make_member(settled.study, "researcher"))
+    key = f"rater-{source.public_id}:{rater.public_id}"
+    with django_assert_max_num_queries(24):
+        page = client.get(here(settled), {"with": key, "set": "majority"})
+    assert page.context["chosen"] == "majority"
+    assert page.context["confusion"]["sums"] == [1, 1, 2, 1]
+    assert [step["equal"] for step in page.context["steps"]] == [1, 2, 4, 5]
+    assert client.get(here(settled), {"with": "nobody"}).status_code == 404
+    for name in ("sets", "confusion"):
+        file = client.get(here(settled, f"{name}.csv"), {"with": key})
+        assert file.status_code == 200
+    assert client.get(here(settled, "other.csv"), {"with": key}).status_code == 404
+    assert client.get(here(settled)).status_code == 200
+
+
+def test_without_anybody_to_compare_with_it_says_so(campaign):
+    client = sign_in(make_member(campaign.study, "researcher"))
+    assert "Nobody to compare with" in client.get(here(campaign)).content.decode()
+    assert Campaign.objects.count() == 1
+
+
+def test_a_run_without_a_single_label_is_not_offered(settled, study):
+    boss = make_member(study, "researcher")
+    run = make_run(settled, make_endpoint(study, boss), boss, lambda request: "?", preflight="off")
+    assert run.judge_labels.exists()
+    assert not any("run-" in key for key, _name in choices(study))
+    assert sign_in(boss).get(here(settled)).status_code == 200

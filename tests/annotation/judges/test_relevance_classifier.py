@@ -1,0 +1,239 @@
+"""The trained judge learns from final labels, and never from those it is tested on."""
+
+import numpy as np
+import pytest
+
+from annotation.judges.methods.classifier import (
+    OtherFeaturesError,
+    TooFewLabelsError,
+    TrainingCancelled,
+    fit,
+    grouped_folds,
+    grouped_out_of_fold,
+)
+from annotation.judges.methods.features import RelevanceFeatures, describe_sentences, pair_key
+from annotation.judges.methods.probabilities import (
+    log_loss,
+    median_label,
+    sharpen,
+    shrink,
+    uncertainty,
+)
+from annotation.judges.methods.regression import find_components, fit_member
+
+from .relevance_toys import LetterEmbedder, toy_sentences
+
+SENTENCES, OBJECTS, LABELS = toy_sentences()
+GROUPS = [pair_key(*pair) for pair in OBJECTS]
+
+
+@pytest.fixture(scope="module", params=["lexical", "with vectors"])
+def features(request):
+    embedder = LetterEmbedder() if request.param == "with vectors" else None
+    return describe_sentences(SENTENCES, OBJECTS, embedder)
+
+
+def test_it_learns_what_can_be_learned(features):
+    model = fit(features, LABELS, GROUPS)
+    probabilities = model.predict_proba(features)
+    assert probabilities.shape == (len(LABELS), 4)
+    assert probabilities.sum(axis=1) == pytest.approx(1)
+    assert (probabilities > 0).all()
+    assert (model.predict(features) == LABELS).mean() > 0.95
+    assert model.uses_embeddings == (features.mentions is not None)
+    assert model.n_labels == len(LABELS)
+
+
+def test_out_of_fold_is_good_on_unseen_pairs_and_at_chance_on_shuffled_labels(features):
+    found = median_label(grouped_out_of_fold(features, LABELS, GROUPS, n_folds=4), range(4))
+    assert (found == LABELS).mean() > 0.9
+    shuffled = np.random.default_rng(5).permutation(LABELS)
+    found = median_label(grouped_out_of_fold(features, shuffled, GROUPS, n_folds=4), range(4))
+    assert (found == shuffled).mean() < 0.45
+
+
+def test_a_label_takes_no_part_in_its_own_prediction(features):
+    folds = grouped_folds(GROUPS, 4, seed=3)
+    before = grouped_out_of_fold(features, LABELS, GROUPS, n_folds=4, seed=3)
+    changed = np.where(folds == 2, 3 - LABELS, LABELS)
+    after = grouped_out_of_fold(features, changed, GROUPS, n_folds=4, seed=3)
+    assert (after[folds == 2] == before[folds == 2]).all()
+    assert (after[folds != 2] != before[folds != 2]).any()
+
+
+def test_equal_input_gives_an_equal_model(features):
+    one, other = (fit(features, LABELS, GROUPS, seed=7) for _ in range(2))
+    assert (one.predict_proba(features) == other.predict_proba(features)).all()
+
+
+@pytest.mark.parametrize(
+    ("levels", "code"), [((0, 1), LABELS // 2), ((-5, 1, 2, 3, 40), LABELS), (range(10), LABELS)]
+)
+def test_any_ordinal_scale(features, levels, code):
+    labels = np.asarray(levels)[code]
+    model = fit(features, labels, GROUPS, levels=levels)
+    assert model.predict_proba(features).shape == (len(labels), len(levels))
+    assert (model.predict(features) == labels).mean() > 0.9
+
+
+def test_the_smallest_training_set(features):
+    # Five pairs, two labels of which one is rare: some training parts have a single label.
+    few = np.flatnonzero(np.isin(GROUPS, sorted(set(GROUPS))[:5]))[::2][:30]
+    labels = np.where(np.arange(30) < 2, 0, 3)
+    groups = [f"pair {row % 5}" for row in range(30)]
+    some = features.take(few)
+    found = grouped_out_of_fold(some, labels, groups, n_folds=10)
+    assert found.sum(axis=1) == pytest.approx(1)
+    assert set(fit(some, labels, groups).predict(some)) <= {0, 1, 2, 3}
+    assert (found[:, 1:3] < found[:, [3]]).all()
+
+
+@pytest.mark.parametrize(
+    ("n", "labels", "n_groups", "message"),
+    [
+        (29, 4, 8, "at least 30 labelled items; there are 29"),
+        (60, 1, 8, "at least 2 different labels; there are 1"),
+        (60, 4, 4, "at least 5 different pairs of objects; there are 4"),
+        (0, 4, 8, "there are 0"),
+    ],
+)
+def test_too_little_to_learn_from(features, n, labels, n_groups, message):
+    rows = np.arange(n)
+    groups = [str(row % n_groups) for row in rows]
+    for learn in (fit, grouped_out_of_fold):
+        with pytest.raises(TooFewLabelsError, match=message):
+            learn(features.take(rows), rows % labels, groups)
+
+
+@pytest.mark.parametrize(
+    ("labels", "groups", "levels", "message"),
+    [
+        (LABELS[1:], GROUPS, range(4), "same length"),
+        (LABELS, GROUPS[1:], range(4), "same length"),
+        (LABELS, GROUPS, range(3), "not one of the levels"),
+        (LABELS, GROUPS, (0, 2, 1, 3), "ascending"),
+        (LABELS, GROUPS, (0,), "2 to 10 levels"),
+        (LABELS, GROUPS, range(11), "2 to 10 levels"),
+    ],
+)
+def test_input_that_does_not_fit(features, labels, groups, levels, message):
+    with pytest.raises(ValueError, match=message):
+        fit(features, labels, groups, levels=levels)
+
+
+def test_progress_and_cancelling():
+    features, steps = describe_sentences(SENTENCES, OBJECTS), []
+    grouped_out_of_fold(
+        features, LABELS, GROUPS, n_folds=3, progress=lambda *step: steps.append(step)
+    )
+    assert steps == [(1, 3), (2, 3), (3, 3)]
+    with pytest.raises(TrainingCancelled):
+        grouped_out_of_fold(
+            features,
+            LABELS,
+            GROUPS,
+            progress=lambda *step: steps.append(step),
+            is_cancelled=lambda: len(steps) == 5,
+        )
+    assert steps[3:] == [(1, 8), (2, 8)]
+
+
+def test_other_features_than_those_trained_with_are_refused():
+    plain, full = (describe_sentences(SENTENCES, OBJECTS, e) for e in (None, LetterEmbedder()))
+    model = fit(full, LABELS, GROUPS)
+    with pytest.raises(
+        OtherFeaturesError, match="embeddings of letters; these features have none"
+    ):
+        model.predict(plain)
+    with pytest.raises(OtherFeaturesError, match="have other"):
+        model.predict(RelevanceFeatures(full.lexical, full.mentions, "other"))
+    with pytest.raises(OtherFeaturesError, match="another version"):
+        model.predict(RelevanceFeatures(full.lexical[:, 1:], full.mentions, "letters"))
+    # A judge of words only does not mind vectors it never asked for.
+    words = fit(plain, LABELS, GROUPS)
+    assert (words.predict(full) == words.predict(plain)).all()
+
+
+def test_features_that_never_vary_leave_the_frequencies_of_the_labels():
+    constant = RelevanceFeatures(np.ones((len(LABELS), 3)))
+    skewed = np.where(np.arange(len(LABELS)) % 4 == 0, 1, 2)
+    found = fit(constant, skewed, GROUPS).predict_proba(constant)
+    assert np.ptp(found, axis=0) == pytest.approx(0)
+    assert found[0, 1] == pytest.approx(0.25, abs=0.06)
+    assert found[0, [0, 3]].max() < 0.01
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_folds_keep_groups_whole_and_are_of_similar_size(seed):
+    groups = np.random.default_rng(seed).geometric(0.05, 400).tolist()
+    folds = grouped_folds(groups, 10, seed)
+    assert all(len(set(folds[np.equal(groups, name)])) == 1 for name in set(groups))
+    sizes = np.bincount(folds)
+    assert len(sizes) == 10
+    assert np.ptp(sizes) <= max(groups.count(name) for name in set(groups))
+    assert (folds == grouped_folds(groups, 10, seed)).all()
+    assert (folds != grouped_folds(groups, 10, seed + 1)).any()
+
+
+def test_no_more_folds_than_groups():
+    assert sorted(grouped_folds(["a", "b", "a", "c"], 10, 0).tolist()) in (
+        [0, 0, 1, 2],
+        [0, 1, 1, 2],
+        [0, 1, 2, 2],
+    )
+
+
+def test_the_composed_matrix_equals_scikit_learn_on_scaled_features():
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import StandardScaler
+
+    random = np.random.default_rng(1)
+    block = random.normal(size=(60, 9)) * random.uniform(0.1, 50, 9) + 7
+    for codes in (random.integers(0, 3, 60), random.integers(0, 2, 60)):
+        member = fit_member(find_components(block, 100), np.arange(60), codes, codes.max() + 1, 2)
+        scaled = StandardScaler().fit_transform(block) / 3
+        expected = LogisticRegression(C=2, max_iter=2000).fit(scaled, codes)
+        assert member.predict_proba(block) == pytest.approx(
+            expected.predict_proba(scaled), abs=1e-3
+        )
+
+
+@pytest.mark.parametrize("shape", [(40, 12), (12, 40)])
+def test_components_are_the_strongest_directions(shape):
+    block = np.random.default_rng(2).normal(size=shape)
+    block = (block - block.mean(axis=0)) / block.std(axis=0)
+    found = find_components(block, 5)
+    strengths = np.linalg.svd(block / np.sqrt(shape[1]), compute_uv=False)[:5]
+    assert np.linalg.norm(found.values, axis=0) == pytest.approx(strengths)
+    assert (block - found.centre) @ found.basis == pytest.approx(found.values)
+
+
+@pytest.mark.parametrize(
+    ("row", "label"),
+    [
+        ([0.5, 0.5, 0, 0], 0),
+        ([0.4, 0.1, 0.1, 0.4], 1),
+        ([0.1, 0.2, 0.2, 0.5], 2),
+        ([0, 0, 0.4, 0.6], 3),
+        ([0.2, 0.2, 0.0999999, 0.5], 3),
+    ],
+)
+def test_median(row, label):
+    assert median_label(np.array([row]), range(4)).tolist() == [label]
+
+
+def test_uncertainty_orders_as_the_scale_does():
+    rows = np.array(
+        [[0, 0, 0, 1], [0, 0, 0.1, 0.9], [0, 0, 0.5, 0.5], [0, 0.5, 0, 0.5], [0.5, 0, 0, 0.5]]
+    )
+    found = uncertainty(rows)
+    assert (np.diff(found) > 0).all()
+    assert found[[0, 2, 3, 4]] == pytest.approx([0, 1 / 3, 2 / 3, 1])
+
+
+def test_temperature_and_shrinking():
+    rows = np.array([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5]])
+    assert sharpen(rows, 1.0) == pytest.approx(rows, abs=1e-9)
+    assert sharpen(rows, 2.0)[0, 0] < 0.7 < sharpen(rows, 0.5)[0, 0]
+    assert shrink(rows, 9)[1] == pytest.approx([1 / 30, 29 / 60, 29 / 60])
+    assert log_loss(rows, np.array([0, 1])) == pytest.approx(-(np.log(0.7) + np.log(0.5)) / 2)

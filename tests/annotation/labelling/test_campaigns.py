@@ -1,0 +1,221 @@
+"""Campaign and guideline pages: from nothing to an open campaign."""
+
+import pytest
+from django.urls import reverse
+
+from annotation.labelling.actions import campaigns as actions
+from annotation.labelling.forms.campaigns import CampaignForm
+from annotation.labelling.models.campaigns import Campaign, Guideline, campaigns_of
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.opening import open_round
+from tests.cast import (
+    LEVELS,
+    make_arguments,
+    make_campaign,
+    make_guideline,
+    make_member,
+    make_study,
+    sign_in,
+)
+
+pytestmark = pytest.mark.django_db
+SETTINGS = {
+    "name": "First round", "votes_per_item": 3, "block_size": 5, "controls_per_block": 1,
+    "min_control_accuracy": 0.5, "low_accuracy": "warn", "share_cap": 1, "expected_seconds": 20,
+    "lease_minutes": 10, "seed": 1,
+}  # fmt: skip
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def client(study):
+    return sign_in(make_member(study, "researcher"))
+
+
+def url(name, study, **kwargs):
+    return reverse(name, kwargs={"study_id": study.public_id, **kwargs})
+
+
+def test_from_nothing_to_an_open_campaign(study, client):
+    make_arguments(study, 12)
+    assert client.get(url("campaign_new", study)).status_code == 200
+    assert not Guideline.objects.exists(), "looking at the form must not write anything"
+    created = client.post(url("campaign_new", study), SETTINGS)
+    campaign = Campaign.objects.get()
+    ids = {"campaign_id": campaign.public_id}
+    assert created["Location"] == url("campaign_items", study, **ids)
+    assert campaign.guideline.values == [0, 1, 2, 3]
+    client.post(url("campaign_items", study, **ids), {"sample": 10})
+    assert campaign.items.count() == 10
+    page = client.post(url("campaign_open", study, **ids), follow=True).content.decode()
+    assert "Mark at least one item as a control item" in page
+    item = campaign.items.first()
+    control = url("campaign_control", study, **ids, argument_id=item.argument.public_id)
+    client.post(control, {"label": "2"})
+    client.post(url("campaign_open", study, **ids))
+    campaign.refresh_from_db()
+    assert campaign.state == "open"
+    assert campaign.slots.count() == 27
+    assert campaign.guideline.frozen_at
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("controls_per_block", 5, "at least one ordinary item"),
+        ("min_control_accuracy", 1.5, "less than or equal to 1"),
+        ("share_cap", 0, "greater than or equal to"),
+        ("votes_per_item", 0, "greater than or equal to 1"),
+        ("name", "", "required"),
+    ],
+)
+def test_settings_out_of_range_say_so(study, client, field, value, message):
+    make_guideline(study)
+    guideline = study.guidelines.get().pk
+    answer = client.post(
+        url("campaign_new", study), SETTINGS | {"guideline": guideline, field: value}
+    )
+    assert answer.status_code == 422
+    assert message in answer.content.decode()
+    assert not Campaign.objects.exists()
+
+
+def test_a_second_campaign_of_the_same_name_is_refused(study, client):
+    make_campaign(study, name="First round")
+    answer = client.post(
+        url("campaign_new", study), SETTINGS | {"guideline": study.guidelines.get().pk}
+    )
+    assert "Another campaign of this study has this name" in answer.content.decode()
+
+
+def test_a_guideline_of_another_study_cannot_be_chosen(study, client):
+    make_guideline(study)
+    foreign = make_guideline(make_study("Other"))
+    answer = client.post(url("campaign_new", study), SETTINGS | {"guideline": foreign.pk})
+    assert answer.status_code == 422
+
+
+def test_an_opened_campaign_keeps_its_items_and_settings(study, client):
+    campaign = make_campaign(study)
+    ids = {"campaign_id": campaign.public_id}
+    client.post(url("campaign_open", study, **ids))
+    more = make_arguments(study, 3)
+    client.post(url("campaign_items", study, **ids), {})
+    client.post(url("campaign_edit", study, **ids), SETTINGS)
+    item = campaign.items.filter(control_label=None).first()
+    control = url("campaign_control", study, **ids, argument_id=item.argument.public_id)
+    client.post(control, {"label": "2"})
+    campaign.refresh_from_db()
+    item.refresh_from_db()
+    assert campaign.name == "Round 1"
+    assert not campaign.items.filter(argument__in=more).exists()
+    assert item.control_label is None
+
+
+def test_pausing_and_closing_are_logged(study, client):
+    campaign = make_campaign(study)
+    for move in ("open", "pause", "open", "close", "open"):
+        client.post(url(f"campaign_{move}", study, campaign_id=campaign.public_id))
+    campaign.refresh_from_db()
+    assert campaign.state == "closed"
+    verbs = list(study.audit_events.order_by("pk").values_list("verb", flat=True))
+    assert verbs == ["campaign_open", "campaign_paused", "campaign_open", "campaign_closed"]
+
+
+def scale(*values):
+    fields = {"title": "Scale", "body": "Text"}
+    for index, value in enumerate(values):
+        fields |= {f"level-{index}-value": value, f"level-{index}-name": f"Level {value}"}
+    return fields
+
+
+def test_a_new_guideline_version_with_another_scale(study, client):
+    client.post(url("guideline_new", study), scale("1", "2", "3", "4", "5"))
+    client.post(url("guideline_new", study), scale("0", "1"))
+    assert [g.values for g in study.guidelines.order_by("number")] == [[1, 2, 3, 4, 5], [0, 1]]
+    assert [g.number for g in study.guidelines.order_by("number")] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (("1",), "between two and ten levels"),
+        (("2", "1"), "ascending order"),
+        (("1", "1"), "ascending order"),
+        (("1", "x"), "a label from 0 to 9"),
+        (("1", "12"), "one digit"),
+    ],
+)
+def test_a_scale_that_is_none_is_refused(study, client, values, message):
+    answer = client.post(url("guideline_new", study), scale(*values))
+    assert answer.status_code == 422
+    assert message in answer.content.decode()
+    assert not study.guidelines.exists()
+
+
+def test_guideline_text_cannot_carry_markup(study, client):
+    client.post(
+        url("guideline_new", study),
+        scale("0", "1") | {"body": "<script>alert(1)</script> [x](javascript:alert(1)) **bold**"},
+    )
+    page = client.get(url("guideline", study, number=1)).content.decode()
+    assert "<script>alert" not in page
+    assert 'href="javascript' not in page
+    assert "<strong>bold</strong>" in page
+
+
+def test_lists_cost_the_same_queries_however_long(study, client, django_assert_max_num_queries):
+    for number in range(8):
+        make_campaign(study, name=f"Round {number}", ordinary=2, controls=1)
+    with django_assert_max_num_queries(8):
+        client.get(url("campaigns", study))
+    with django_assert_max_num_queries(6):
+        client.get(url("guidelines", study))
+    ids = {"campaign_id": campaigns_of(study).first().public_id}
+    with django_assert_max_num_queries(10):
+        client.get(url("campaign_items", study, **ids))
+    with django_assert_max_num_queries(9):
+        client.get(url("campaign", study, **ids))
+
+
+def test_a_campaign_opened_meanwhile_takes_no_items_and_no_controls(study):
+    seen = make_campaign(study, ordinary=6, controls=2)
+    open_round(round_=seen, actor=make_member(study, "researcher"))
+    assert seen.state == "draft"  # as another request had read it
+    with pytest.raises(RoundNotReady):
+        actions.add_items(campaign=seen, argument_ids=[row.pk for row in make_arguments(study, 1)])
+    with pytest.raises(RoundNotReady):
+        actions.set_control(campaign=seen, item=seen.items.last(), label=3)
+    assert seen.items.count() == 8
+
+
+def test_settings_saved_while_the_campaign_is_opened_do_not_make_it_a_draft_again(
+    study, client, monkeypatch
+):
+    campaign = make_campaign(study)
+    is_valid = CampaignForm.is_valid
+
+    def opened_meanwhile(form):
+        open_round(round_=campaign, actor=make_member(study, "researcher"))
+        return is_valid(form)
+
+    monkeypatch.setattr(CampaignForm, "is_valid", opened_meanwhile)
+    address = url("campaign_edit", study, campaign_id=campaign.public_id)
+    client.post(address, SETTINGS | {"guideline": campaign.guideline_id, "votes_per_item": 9})
+    campaign.refresh_from_db()
+    assert (campaign.state, campaign.votes_per_item) == ("open", 3)
+
+
+def test_a_key_that_the_scale_does_not_hold_keeps_the_campaign_a_draft(study):
+    campaign = make_campaign(study)
+    levels = [level | {"value": place + 5} for place, level in enumerate(LEVELS)]
+    campaign.guideline = Guideline.objects.create(
+        study=study, number=9, title="Other scale", body="Read.", levels=levels
+    )
+    campaign.save()
+    with pytest.raises(RoundNotReady, match="scale"):
+        open_round(round_=campaign, actor=make_member(study, "researcher"))

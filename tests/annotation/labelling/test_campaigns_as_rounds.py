@@ -1,0 +1,78 @@
+"""A campaign is a round: what all kinds share stands in the table of all rounds."""
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from cqa_site.rounds.models import Round
+from cqa_site.rounds.opening import open_round, pause_round
+from cqa_site.rounds.own_work import waiting_for
+from tests.benchmark.made_rounds import make_round
+from tests.benchmark.made_scores import make_scored_answers
+from tests.cast import make_campaign, make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def boss(study):
+    return make_member(study, "researcher")
+
+
+def test_a_campaign_is_a_row_among_the_rounds_of_its_study(study):
+    campaign = make_campaign(study, name="First")
+    row = study.rounds.get()
+    assert (row.pk, row.kind, row.name, row.state) == (campaign.pk, "label", "First", "draft")
+    assert (campaign.lease_minutes, campaign.seed) == (10, 20240402)
+
+
+def test_rounds_of_two_kinds_may_have_one_name_and_two_campaigns_may_not(study, boss):
+    make_scored_answers(study)
+    make_round(study, boss, name="First")
+    make_campaign(study, name="First")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        make_campaign(study, name="First")
+    assert campaigns_of(study).get().name == "First"
+
+
+def test_only_labels_pause(study, boss):
+    make_scored_answers(study)
+    scoring = make_round(study, boss)
+    campaign = make_campaign(study)
+    open_round(round_=campaign, actor=boss)
+    pause_round(round_=campaign, actor=boss)
+    assert Round.objects.get(pk=campaign.pk).state == "paused"
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Round.objects.filter(pk=scoring.pk).update(state="paused")
+
+
+def test_a_campaign_waits_on_the_first_page_among_the_rounds(study, boss):
+    make_scored_answers(study)
+    make_round(study, boss, name="Scores")
+    campaign = make_campaign(study, name="Labels")
+    open_round(round_=campaign, actor=boss)
+    person = make_member(study, "annotator")
+    cards = waiting_for(person.memberships.get())
+    assert [card.title for card in cards] == ["Labels", "Scores"]
+    text = sign_in(person).get(reverse("study", args=[study.public_id])).content.decode()
+    assert text.count("<h2>Labels</h2>") == 1
+
+
+def test_a_campaign_brings_its_study_along(study, django_assert_num_queries):
+    make_campaign(study)
+    with django_assert_num_queries(1):
+        assert [row.study.name for row in campaigns_of(study)] == [study.name]
+
+
+def test_a_change_of_state_writes_one_table(study, boss, django_assert_num_queries):
+    campaign = make_campaign(study)
+    campaign.state, campaign.closed_at = Campaign.State.CLOSED, timezone.now()
+    with django_assert_num_queries(1):
+        campaign.save(update_fields=["state", "closed_at"])

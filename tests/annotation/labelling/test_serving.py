@@ -1,0 +1,295 @@
+"""Blocks, leases, late answers: the promises of serving and answering."""
+
+import itertools
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from annotation.labelling.actions import answering, serving
+from annotation.labelling.models.campaigns import Slot
+from annotation.labelling.models.votes import Assignment, VoteEvent
+from annotation.labelling.reports import label_violations
+from annotation.quality.actions import quality
+from cqa_site.people.models import Rater
+from cqa_site.rounds.opening import close_round, open_round, pause_round
+from cqa_site.rounds.serving import place_for
+from tests.cast import make_campaign, make_member, make_study
+
+pytestmark = pytest.mark.django_db
+KEYS = itertools.count()
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+def opened(study, **fields):
+    campaign = make_campaign(study, **fields)
+    open_round(round_=campaign, actor=make_member(study, "researcher"))
+    campaign.refresh_from_db()
+    return campaign
+
+
+def newcomer(campaign, name="rater"):
+    rater = Rater.objects.create(
+        study=campaign.study, name=name, external_id=f"{name}-{next(KEYS)}"
+    )
+    return place_for(round_=campaign, rater=rater)
+
+
+def label(place, assignment, value=2, key=None):
+    given = answering.Answer(client_key=key or f"key-{next(KEYS)}", label=value)
+    return answering.answer(rater=place.rater, assignment=assignment, given=given)
+
+
+def work(place):
+    return serving.next_work(campaign=place.round, place=place)
+
+
+def label_to_the_end(place, value=2):
+    while todo := work(place).assignments:
+        label(place, todo[0], value)
+
+
+def expire_everything():
+    Slot.objects.filter(state="leased").update(lease_until=timezone.now() - timedelta(seconds=1))
+
+
+def test_opening_makes_one_slot_per_wanted_vote_and_none_for_controls(study):
+    campaign = opened(study, ordinary=7, controls=2, votes_per_item=3)
+    assert campaign.slots.count() == 21
+    assert not Slot.objects.filter(item__control_label__isnull=False).exists()
+
+
+def test_a_block_holds_its_share_of_controls_at_varying_places(study):
+    campaign = opened(study, ordinary=80, controls=10)
+    places = Counter()
+    for _ in range(40):
+        block = work(newcomer(campaign)).assignments
+        assert len(block) == 5
+        controls = [row.position for row in block if row.item.is_control]
+        assert len(controls) == 1
+        places[controls[0]] += 1
+    assert set(places) == {0, 1, 2, 3, 4}
+
+
+def test_everybody_together_fills_every_slot_exactly_once(study):
+    campaign = opened(study, ordinary=13, controls=3, votes_per_item=3)
+    people = [newcomer(campaign) for _ in range(5)]
+    for _ in range(40):
+        for place in people:
+            todo = work(place).assignments
+            if todo:
+                label(place, todo[0])
+    for place in people:
+        assert work(place).reason == "finished"
+    counted = Assignment.objects.filter(slot__isnull=False, state="answered")
+    assert Counter(counted.values_list("item", flat=True)) == dict.fromkeys(
+        campaign.items.filter(control_label=None).values_list("pk", flat=True), 3
+    )
+    assert not campaign.slots.exclude(state="done").exists()
+
+
+def test_the_same_rater_never_gets_an_item_twice(study):
+    campaign = opened(study, ordinary=6, controls=2, votes_per_item=3)
+    place = newcomer(campaign)
+    label_to_the_end(place)
+    items = list(place.rater.assignments.values_list("item", flat=True))
+    assert len(items) == len(set(items)) == 8
+
+
+def test_database_refuses_a_second_vote_on_an_item(study):
+    campaign = opened(study)
+    place = newcomer(campaign)
+    first = work(place).assignments[0]
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Assignment.objects.create(campaign=campaign, item=first.item, rater=place.rater)
+
+
+def test_expired_slot_goes_to_somebody_else_and_the_late_answer_is_an_extra(study):
+    campaign = opened(study, ordinary=4, controls=1, votes_per_item=1)
+    slow, quick = newcomer(campaign), newcomer(campaign)
+    held = work(slow).assignments
+    assert work(quick).reason == "held"
+    expire_everything()
+    label_to_the_end(quick)
+    late = next(row for row in held if not row.item.is_control)
+    kept = label(slow, late)
+    assert kept.is_extra
+    assert kept.state == "answered"
+    assert kept.slot_id is None
+
+
+def test_late_answer_counts_when_the_slot_is_still_free(study):
+    campaign = opened(study, ordinary=4, controls=1, votes_per_item=1)
+    place = newcomer(campaign)
+    held = work(place).assignments
+    expire_everything()
+    assert label(place, held[0]).is_extra is False
+
+
+def test_repeating_the_same_key_changes_nothing(study):
+    campaign = opened(study)
+    place = newcomer(campaign)
+    row = work(place).assignments[0]
+    label(place, row, 1, key="same")
+    label(place, row, 1, key="same")
+    assert VoteEvent.objects.count() == 1
+    with pytest.raises(answering.KeyReused):
+        label(place, row, 3, key="same")
+    row.refresh_from_db()
+    assert row.label == 1
+
+
+def test_changing_an_answer_keeps_the_history(study):
+    campaign = opened(study)
+    place = newcomer(campaign)
+    row = work(place).assignments[0]
+    label(place, row, 1)
+    label(place, row, 3)
+    assert list(row.events.values_list("kind", "label")) == [("answer", 1), ("change", 3)]
+
+
+def test_skipping_gives_the_slot_back_and_can_be_taken_back(study):
+    campaign = opened(study, ordinary=4, controls=0, controls_per_block=0, votes_per_item=1)
+    place = newcomer(campaign)
+    row = work(place).assignments[0]
+    given = answering.Answer(client_key="skip", skip_reason="unclear")
+    answering.answer(rater=place.rater, assignment=row, given=given)
+    assert Slot.objects.filter(item=row.item, state="open").exists()
+    assert label(place, row, 2).is_extra is False
+    assert not Slot.objects.filter(item=row.item, state="open").exists()
+
+
+@pytest.mark.parametrize("value", [-1, 4, 9, 20])
+def test_labels_off_the_scale_are_refused(study, value):
+    place = newcomer(opened(study))
+    with pytest.raises(answering.AnswerNotValid):
+        label(place, work(place).assignments[0], value)
+
+
+def test_paused_serves_nothing_but_takes_what_is_on_screens(study):
+    campaign = opened(study)
+    place = newcomer(campaign)
+    row = work(place).assignments[0]
+    pause_round(round_=campaign, actor=make_member(study, "researcher"))
+    campaign.refresh_from_db()
+    assert work(place).reason == "not_open"
+    assert label(place, row).is_extra is False
+
+
+def test_closed_keeps_first_answers_as_extras_and_refuses_changes(study):
+    campaign = opened(study)
+    place = newcomer(campaign)
+    done, late, *_ = work(place).assignments
+    label(place, done)
+    expire_everything()
+    close_round(round_=campaign, actor=make_member(study, "researcher"))
+    with pytest.raises(answering.RoundClosed):
+        label(place, done, 0)
+    assert label(place, late).state == "answered"
+
+
+def test_a_first_answer_after_closing_is_an_extra_even_with_a_reservation(study):
+    campaign = opened(study, ordinary=4, controls=1)
+    place = newcomer(campaign)
+    rows = work(place).assignments
+    close_round(round_=campaign, actor=make_member(study, "researcher"))
+    kept = [label(place, row) for row in rows]
+    assert {row.is_extra for row in kept if not row.item.is_control} == {True}
+    assert not any(row.slot_id for row in kept)
+    assert not campaign.slots.filter(state="done").exists()
+    assert list(label_violations()) == []
+
+
+def test_nothing_is_served_to_somebody_excluded_between_look_and_claim(study):
+    campaign = opened(study)
+    place = newcomer(campaign)
+    quality.exclude_rater(
+        campaign=campaign, rater=place.rater, reason="x", actor=make_member(study, "admin")
+    )
+    assert serving.claim_block(campaign=campaign, place=place) == "stopped"
+    assert not place.rater.assignments.exists()
+
+
+def test_share_cap_bounds_what_one_rater_gets(study):
+    campaign = opened(study, ordinary=20, controls=5, votes_per_item=2, share_cap=0.25)
+    place = newcomer(campaign)
+    label_to_the_end(place)
+    ordinary = place.rater.assignments.filter(item__control_label=None)
+    assert ordinary.count() == 5
+    assert work(place).reason == "share_cap"
+
+
+def test_renewing_prolongs_only_own_slots(study):
+    campaign = opened(study)
+    mine, other = newcomer(campaign), newcomer(campaign)
+    work(mine)
+    work(other)
+    expire_everything()
+    assert serving.renew(place=mine) == 4
+    assert Slot.objects.filter(state="leased", lease_until__gt=Now()).count() == 4
+
+
+def test_serving_costs_the_same_queries_whatever_comes_next(study, django_assert_num_queries):
+    campaign = opened(study, ordinary=40, controls=10)
+    place = newcomer(campaign)
+    work(place)
+    for _ in range(3):
+        todo = work(place).assignments
+        with django_assert_num_queries(1):
+            work(place)
+        label(place, todo[0])
+
+
+def test_late_answer_of_an_excluded_rater_leaves_the_slot_to_others(study):
+    campaign = opened(study, ordinary=4, controls=1, votes_per_item=1)
+    place = newcomer(campaign)
+    late = next(row for row in work(place).assignments if not row.item.is_control)
+    expire_everything()
+    Slot.objects.filter(state="leased").update(state="open", lease_until=None)
+    Assignment.objects.filter(pk=late.pk).update(slot=None, state="expired")
+    quality.exclude_rater(
+        campaign=campaign, rater=place.rater, reason="guessing", actor=make_member(study, "admin")
+    )
+    assert label(place, late).is_extra
+
+
+def test_a_block_that_ran_out_goes_as_a_whole_and_comes_back_as_a_whole(study):
+    """Otherwise what is left of it, or what never comes back, would be its controls."""
+    campaign = opened(study, ordinary=8, controls=1, votes_per_item=1)
+    slow, quick = newcomer(campaign), newcomer(campaign)
+    held = {row.item_id for row in work(slow).assignments}
+    expire_everything()
+    done = {label(quick, row).item_id for row in work(quick).assignments}
+    waiting = {row.item_id for row in work(slow).assignments}
+    left = Assignment.objects.filter(rater=slow.rater, item_id__in=held - waiting)
+    assert {row.state for row in left} <= {"expired"}
+    ordinary = set(campaign.items.filter(control_label=None).values_list("pk", flat=True))
+    label_to_the_end(slow)
+    answered = set(
+        Assignment.objects.filter(rater=slow.rater, state="answered").values_list(
+            "item", flat=True
+        )
+    )
+    controls = set(campaign.items.exclude(control_label=None).values_list("pk", flat=True))
+    assert held & controls <= answered
+    assert answered & ordinary == ordinary - done
+    assert list(label_violations()) == []
+
+
+@pytest.mark.parametrize("controls", [10, 60])
+def test_a_new_block_costs_the_same_queries_however_many_controls_there_are(
+    study, controls, django_assert_max_num_queries
+):
+    campaign = opened(study, ordinary=40, controls=controls)
+    place = newcomer(campaign)
+    work(place)
+    Assignment.objects.filter(rater=place.rater).update(state="skipped", slot=None)
+    with django_assert_max_num_queries(20):
+        assert len(work(place).assignments) == 5

@@ -1,0 +1,150 @@
+"""Leaving out everybody below a control accuracy: counts by hand, one action, its undoing."""
+
+import pytest
+
+from annotation.consensus.reports import counted_votes, machine_labels, vote_table
+from annotation.labelling.models.campaigns import Exclusion
+from annotation.quality.actions.exclusion import exclude_below, undo_exclusion
+from annotation.quality.actions.quality import exclude_rater, reinstate_rater
+from annotation.quality.reports.exclusion import curve_chart, exclusion_curve, preview_exclusion
+from cqa_site.people.models import AuditEvent, Rater
+from cqa_site.runs.models import Job
+from tests.annotation.voting import imported, make_raters, vote
+from tests.cast import make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+
+# Two control items (known label 3), then four ordinary ones; the third column is wrong on both
+# controls, the second on one.
+CONTROLS = [[3, 3, 0], [3, 0, 0]]
+ORDINARY = [[1, 1, 3], [2, 0, 0], [None, None, 2], [1, 2, 3]]
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def actor(study):
+    return make_member(study, "researcher")
+
+
+@pytest.fixture
+def campaign(study):
+    crowd = make_raters(study, 3)
+    return imported(study, crowd, votes=CONTROLS + ORDINARY, controls=[(0, 3), (1, 3)])
+
+
+def names(campaign):
+    places = campaign.places.filter(excluded_at__isnull=False)
+    return list(places.order_by("rater").values_list("rater", flat=True))
+
+
+def test_the_preview_says_what_remains(campaign):
+    seen = preview_exclusion(campaign, 0.5, "accuracy")
+    assert seen["excluded"] == 1
+    now, then = seen["now"], seen["then"]
+    assert (now["raters"], now["votes"], now["without"], now["ties"]) == (3, 10, 0, 1)
+    assert now["labels"] == (1, 1, 1, 1)  # 1, 0, 2, and the higher of 1 2 3
+    assert (then["raters"], then["votes"], then["without"], then["ties"]) == (2, 6, 1, 2)
+    assert then["labels"] == (0, 1, 2, 0)
+    assert preview_exclusion(campaign, 0.5, "surely")["excluded"] == 0
+    assert not Exclusion.objects.exists()
+
+
+def test_everybody_below_is_one_action_with_a_line_in_the_log_for_each(campaign, actor):
+    made = exclude_below(
+        campaign=campaign, below=0.6, rule="accuracy", reason="The paper's rule", actor=actor
+    )
+    _best, *low = Rater.objects.filter(kind="person", user=None).order_by("pk")
+    assert names(campaign) == [rater.pk for rater in low]
+    said = AuditEvent.objects.filter(verb="rater_excluded", reason="The paper's rule")
+    assert said.count() == 2
+    assert AuditEvent.objects.get(verb="annotators_excluded").details["annotators"] == 2
+    assert Job.objects.filter(kind="final_labels").count() == 1
+    assert counted_votes(campaign).count() == 5
+    assert undo_exclusion(exclusion=made, actor=actor) == 2
+    assert names(campaign) == []
+    assert AuditEvent.objects.filter(verb="rater_reinstated").count() == 2
+    assert undo_exclusion(exclusion=made, actor=actor) is None
+
+
+def test_undoing_leaves_what_was_decided_one_by_one(campaign, actor):
+    _best, middle, worst = Rater.objects.filter(kind="person", user=None).order_by("pk")
+    exclude_rater(campaign=campaign, rater=worst, reason="A robot", actor=actor)
+    made = exclude_below(campaign=campaign, below=0.6, rule="accuracy", reason="x", actor=actor)
+    assert made.places.get().rater == middle
+    assert undo_exclusion(exclusion=made, actor=actor) == 1
+    assert names(campaign) == [worst.pk]
+
+
+def test_who_was_let_in_and_excluded_again_stays_out(campaign, actor):
+    made = exclude_below(campaign=campaign, below=0.5, rule="accuracy", reason="x", actor=actor)
+    rater = made.places.get().rater
+    reinstate_rater(campaign=campaign, rater=rater, reason="a mistake", actor=actor)
+    exclude_rater(campaign=campaign, rater=rater, reason="no mistake", actor=actor)
+    assert undo_exclusion(exclusion=made, actor=actor) == 0
+    assert names(campaign) == [rater.pk]
+
+
+def test_nobody_below_is_nothing_done(campaign, actor):
+    asked = {"campaign": campaign, "below": 0, "rule": "accuracy", "reason": "x", "actor": actor}
+    assert exclude_below(**asked) is None
+    assert not AuditEvent.objects.exists()
+
+
+def test_the_curve_agrees_with_the_previews(campaign):
+    rows = exclusion_curve(campaign)
+    assert [row["below"] for row in rows][::5] == [0, 0.25, 0.5, 0.75, 1]
+    for row in rows:
+        then = preview_exclusion(campaign, row["below"], "accuracy")["then"]
+        assert {**then, "below": row["below"]} == row
+    for name in ("figures", "labels"):
+        assert curve_chart(campaign, rows, name, "wide")["data"]
+
+
+def test_a_machine_in_the_file_is_none_of_the_crowd(campaign, actor):
+    before, seen = exclusion_curve(campaign), preview_exclusion(campaign, 0.5, "accuracy")
+    model = Rater.objects.create(study=campaign.study, kind="model", name="GPT")
+    for item in campaign.items.all():
+        vote(item, model, 0)  # wrong on both controls
+    assert exclusion_curve(campaign) == before
+    assert preview_exclusion(campaign, 0.5, "accuracy") == seen
+    exclude_below(campaign=campaign, below=1, rule="accuracy", reason="x", actor=actor)
+    assert model.pk not in names(campaign)
+    assert vote_table(campaign, exclude=False)["rater"].nunique() == 3
+    assert machine_labels(campaign).count() == 6
+    page = sign_in(actor).get(here(campaign).removesuffix("exclude-low/"))
+    assert model.pseudonym not in page.content.decode()
+
+
+def test_a_curve_of_nothing_is_no_error(study):
+    empty = imported(study, [], votes=[[]], name="Empty")
+    assert {row["without"] for row in exclusion_curve(empty)} == {1}
+    assert {row["alpha"] for row in exclusion_curve(empty)} == {None}
+
+
+def here(campaign, tail=""):
+    base = f"/s/{campaign.study.public_id}/campaigns/{campaign.public_id}/quality/exclude-low/"
+    return base + tail
+
+
+def test_the_page_previews_excludes_and_undoes(campaign, actor, django_assert_max_num_queries):
+    client = sign_in(actor)
+    with django_assert_max_num_queries(30):
+        page = client.get(here(campaign), {"below": "0.6", "rule": "accuracy"})
+    assert page.context["preview"]["excluded"] == 2
+    asked = {"below": "0.6", "rule": "accuracy"}
+    assert client.post(here(campaign), asked).status_code == 422
+    assert client.get(here(campaign), {"below": "2"}).status_code == 422
+    assert names(campaign) == []
+    client.post(here(campaign), asked | {"reason": "The paper's rule"})
+    assert len(names(campaign)) == 2
+    assert "Let 2 annotators in again" in client.get(here(campaign)).content.decode()
+    made = Exclusion.objects.get()
+    client.post(here(campaign, f"{made.public_id}/undo/"))
+    assert names(campaign) == []
+    for name in ("figures.svg", "labels.png", "figures.csv", "figures.tex"):
+        assert client.get(here(campaign, name)).status_code == 200
+    assert client.get(here(campaign, "other.svg")).status_code == 404

@@ -1,0 +1,549 @@
+"""Control accuracy, exclusion that can be undone, control keys, and the pages about them."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from annotation.consensus.models import FinalLabel
+from annotation.consensus.reports import counted_votes, vote_table
+from annotation.labelling.models.campaigns import Campaign, Item, Slot
+from annotation.labelling.models.votes import Assignment
+from annotation.labelling.reports import label_violations
+from annotation.quality.actions import quality
+from annotation.quality.actions.exclusion import exclude_below
+from annotation.quality.reports.controls import controls
+from annotation.quality.reports.quality import annotators, control_record
+from cqa_site.people.models import AuditEvent
+from cqa_site.rounds.models import Place
+from cqa_site.rounds.opening import close_round
+from tests.annotation.voting import (
+    imported,
+    label,
+    label_all,
+    make_raters,
+    newcomer,
+    opened,
+    vote,
+    work,
+)
+from tests.cast import make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def researcher(study):
+    return make_member(study, "researcher", name="Zoe Researcher")
+
+
+def with_controls(study, right, wrong, **fields):
+    """One rater with that many right and wrong answers on control items."""
+    (rater,) = make_raters(study, 1)
+    votes = [[3]] * right + [[0]] * wrong
+    keys = [(place, 3) for place in range(right + wrong)]
+    campaign = imported(study, [rater], votes=votes, controls=keys, **fields)
+    place = Place.objects.create(round=campaign, rater=rater)
+    return campaign, place
+
+
+def counts(campaign):
+    """Counted votes of each item, and how many slots are done."""
+    votes = vote_table(campaign)
+    return votes["item"].value_counts().sort_index().to_dict(), campaign.slots.filter(
+        state="done"
+    ).count()
+
+
+# -- the rule --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "is_acted_on"), [(0, 5, False), (0, 6, True), (3, 5, False)]
+)
+def test_the_rule_acts_only_when_the_upper_bound_is_below_the_mark(
+    study, right, wrong, is_acted_on
+):
+    campaign, place = with_controls(study, right, wrong, low_accuracy="exclude")
+    found = quality.check_rater(campaign=campaign, place=place)
+    assert (found.right, found.n) == (right, right + wrong)
+    place.refresh_from_db()
+    assert place.is_excluded is is_acted_on
+    assert not place.is_decided_by_person
+
+
+@pytest.mark.parametrize(
+    ("policy", "is_stopped", "is_excluded"),
+    [("warn", False, False), ("pause", True, False), ("exclude", False, True)],
+)
+def test_what_the_rule_does_is_the_campaigns_choice(study, policy, is_stopped, is_excluded):
+    campaign, place = with_controls(study, 0, 8, low_accuracy=policy)
+    for _ in range(2):
+        quality.check_rater(campaign=campaign, place=place)
+        place.refresh_from_db()
+    assert (place.is_stopped, place.is_excluded) == (is_stopped, is_excluded)
+    assert AuditEvent.objects.filter(actor=None).count() == (policy != "warn")
+    (found,) = annotators(campaign, vote_table(campaign, exclude=False))
+    assert found.is_low
+
+
+def test_the_rule_leaves_a_persons_decision_alone(study, researcher):
+    campaign, place = with_controls(study, 0, 8, low_accuracy="exclude")
+    quality.check_rater(campaign=campaign, place=place)
+    quality.reinstate_rater(
+        campaign=campaign, rater=place.rater, reason="Colour blind test item", actor=researcher
+    )
+    place.refresh_from_db()
+    quality.check_rater(campaign=campaign, place=place)
+    place.refresh_from_db()
+    assert not place.is_excluded
+    assert place.is_decided_by_person
+
+
+def test_a_paused_rater_gets_nothing_until_reinstated(study, researcher):
+    campaign = opened(study, ordinary=40, controls=10, low_accuracy="pause")
+    place = newcomer(campaign)
+    label_all(place, value=0, at_most=40)
+    quality.check_rater(campaign=campaign, place=place)
+    assert work(place).reason == "stopped"
+    assert counted_votes(campaign).count() == 40
+    quality.reinstate_rater(campaign=campaign, rater=place.rater, reason="ok", actor=researcher)
+    assert work(place).assignments
+
+
+def test_checking_an_unsuspicious_rater_is_one_query(study, django_assert_num_queries):
+    campaign, place = with_controls(study, 5, 1)
+    with django_assert_num_queries(1):
+        quality.check_rater(campaign=campaign, place=place)
+
+
+def test_everybody_surely_low_is_excluded_at_once_and_nobody_else(study, researcher):
+    crowd = make_raters(study, 3)
+    votes = [[0, 3, 0]] * 5 + [[0, 3, None]] * 3
+    campaign = imported(study, crowd, votes=votes, controls=[(at, 3) for at in range(8)])
+    asked = {"campaign": campaign, "below": 0.5, "rule": "surely", "actor": researcher}
+    assert exclude_below(reason="low", **asked).places.count() == 1
+    assert list(
+        campaign.places.filter(excluded_at__isnull=False).values_list("rater", flat=True)
+    ) == [crowd[0].pk]
+    assert exclude_below(reason="low", **asked) is None
+
+
+# -- exclusion ------------------------------------------------------------------------------
+
+
+def test_exclusion_gives_the_places_to_others_and_keeps_every_label(study, researcher):
+    campaign = opened(study, ordinary=6, controls=1, votes_per_item=2)
+    bad, good = newcomer(campaign), newcomer(campaign)
+    label_all(bad, value=0)
+    label_all(good)
+    assert campaign.slots.filter(state="done").count() == 12
+    quality.exclude_rater(campaign=campaign, rater=bad.rater, reason="noise", actor=researcher)
+    assert campaign.slots.filter(state="open").count() == 6
+    assert set(vote_table(campaign)["rater"]) == {good.rater_id}
+    assert bad.rater.assignments.filter(state="answered", label=0).count() == 7
+    assert not bad.rater.assignments.filter(slot__isnull=False).exists()
+    third = newcomer(campaign)
+    assert label_all(third) == 7
+    assert campaign.slots.filter(state="done").count() == 12
+    quality.reinstate_rater(campaign=campaign, rater=bad.rater, reason="sorry", actor=researcher)
+    ordinary = bad.rater.assignments.filter(item__control_label=None)
+    assert ordinary.filter(is_extra=True, slot=None).count() == 6
+    assert counted_votes(campaign).filter(item__control_label=None).count() == 12
+
+
+def test_items_only_reserved_go_back_when_a_rater_is_excluded(study, researcher):
+    campaign = opened(study, ordinary=8, controls=2)
+    place = newcomer(campaign)
+    block = work(place).assignments
+    quality.exclude_rater(campaign=campaign, rater=place.rater, reason="noise", actor=researcher)
+    assert not campaign.slots.filter(state="leased").exists()
+    assert not place.rater.assignments.filter(slot__isnull=False).exists()
+    assert work(place).reason == "stopped"
+    quality.reinstate_rater(campaign=campaign, rater=place.rater, reason="ok", actor=researcher)
+    assert work(place).assignments
+    assert Assignment.objects.filter(pk__in=[row.pk for row in block]).count() == 5
+
+
+def test_in_a_closed_round_exclusion_opens_no_place(study, researcher):
+    campaign = opened(study, ordinary=4, controls=0, controls_per_block=0, votes_per_item=1)
+    place = newcomer(campaign)
+    label_all(place)
+    close_round(round_=campaign, actor=researcher)
+    campaign.refresh_from_db()
+    quality.exclude_rater(campaign=campaign, rater=place.rater, reason="x", actor=researcher)
+    assert campaign.slots.filter(state="done").count() == 4
+    assert vote_table(campaign).empty
+
+
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    amounts=st.lists(st.integers(0, 9), min_size=2, max_size=4),
+    close=st.booleans(),
+    who=st.integers(0, 3),
+)
+def test_exclusion_and_reinstatement_cancel_out_when_nobody_came_between(
+    study, researcher, amounts, close, who
+):
+    campaign = opened(
+        study, ordinary=7, controls=2, votes_per_item=2, name=f"Round {Campaign.objects.count()}"
+    )
+    places = [newcomer(campaign) for _ in amounts]
+    for place, amount in zip(places, amounts, strict=True):
+        label_all(place, value=1, at_most=amount)
+    if close:
+        close_round(round_=campaign, actor=researcher)
+        campaign.refresh_from_db()
+    rater = places[who % len(places)].rater
+    before = counts(campaign)
+    quality.exclude_rater(campaign=campaign, rater=rater, reason="?", actor=researcher)
+    assert rater.pk not in set(vote_table(campaign)["rater"])
+    quality.reinstate_rater(campaign=campaign, rater=rater, reason="!", actor=researcher)
+    assert counts(campaign) == before
+    held = Assignment.objects.filter(campaign=campaign, slot__isnull=False, state="answered")
+    assert held.count() == Slot.objects.filter(campaign=campaign, state="done").count()
+
+
+def test_excluding_an_imported_rater_needs_no_participation_and_is_logged(study, researcher):
+    crowd = make_raters(study, 2)
+    campaign = imported(study, crowd, votes=[[0, 1], [2, 2]])
+    quality.exclude_rater(campaign=campaign, rater=crowd[0], reason="spam", actor=researcher)
+    quality.exclude_rater(campaign=campaign, rater=crowd[0], reason="again", actor=researcher)
+    assert vote_table(campaign)["rater"].unique().tolist() == [crowd[1].pk]
+    assert not Assignment.objects.filter(is_extra=True).exists()
+    (event,) = AuditEvent.objects.filter(verb="rater_excluded")
+    assert (event.reason, event.actor) == ("spam", researcher)
+    quality.reinstate_rater(campaign=campaign, rater=crowd[0], reason="no", actor=researcher)
+    assert len(vote_table(campaign)) == 4
+
+
+def test_final_labels_follow_an_exclusion(study, researcher, django_capture_on_commit_callbacks):
+    crowd = make_raters(study, 2)
+    campaign = imported(study, crowd, votes=[[3, 1]])
+    with django_capture_on_commit_callbacks(execute=True):
+        quality.exclude_rater(campaign=campaign, rater=crowd[0], reason="spam", actor=researcher)
+    assert FinalLabel.objects.get(campaign=campaign).label == 1
+
+
+# -- control items ---------------------------------------------------------------------------
+
+
+def test_crowd_or_experts_against_the_key_make_a_control_contested(study):
+    crowd = make_raters(study, 3)
+    campaign = imported(
+        study,
+        crowd,
+        votes=[[3, 3, 0], [1, 1, 3], [3, 3, 3], [2, 2, 2]],
+        controls=[(0, 3), (1, 3), (2, 3)],
+    )
+    experts = make_raters(study, 3, kind="expert")
+    third = campaign.items.order_by("pk")[2]
+    theirs = imported(study, [], votes=[[]], name="Experts")
+    item = Item.objects.create(campaign=theirs, argument=third.argument, external_id="x")
+    for expert, value in zip(experts, (1, 1, 3), strict=True):
+        vote(item, expert, value)
+    found = {
+        each.item.external_id: each
+        for each in controls(campaign, vote_table(campaign, exclude=False))
+    }
+    items = campaign.items.order_by("pk")
+    agreed, crowd_objects, experts_object = (found[item.external_id] for item in items[:3])
+    assert not agreed.is_contested
+    assert (agreed.right, agreed.votes) == (2, 3)
+    assert (crowd_objects.crowd_objects, crowd_objects.experts_object) == (True, False)
+    assert (experts_object.crowd_objects, experts_object.experts_object) == (False, True)
+    assert (experts_object.expert_label, experts_object.experts) == (1, 3)
+    assert len(found) == 3
+
+
+def test_a_new_key_recomputes_accuracies_and_takes_automatic_exclusions_back(study, researcher):
+    campaign, place = with_controls(study, 0, 6, low_accuracy="exclude")
+    quality.check_rater(campaign=campaign, place=place)
+    item = campaign.items.first()
+    quality.replace_control_label(
+        campaign=campaign, item=item, label=0, reason="The key was wrong", actor=researcher
+    )
+    item.refresh_from_db()
+    assert (item.control_label, item.imported_control_label) == (0, 3)
+    assert control_record(campaign, place.rater_id).right == 1
+    place.refresh_from_db()
+    assert not place.is_excluded
+    event = AuditEvent.objects.get(verb="control_label_changed")
+    assert event.details["before"]["label"] == 3
+    quality.replace_control_label(
+        campaign=campaign, item=item, label=3, reason="It was right", actor=researcher
+    )
+    place.refresh_from_db()
+    assert place.is_excluded
+
+
+def test_a_retired_control_counts_nowhere_and_can_come_back(study, researcher):
+    campaign, place = with_controls(study, 1, 1)
+    item = campaign.items.order_by("pk").first()
+    change = {"campaign": campaign, "item": item, "reason": "x", "actor": researcher}
+    quality.replace_control_label(label=None, **change)
+    found = control_record(campaign, place.rater_id)
+    assert (found.right, found.n) == (0, 1)
+    assert len(vote_table(campaign)) == 1
+    quality.replace_control_label(label=3, **change)
+    assert control_record(campaign, place.rater_id).n == 2
+
+
+def test_only_control_items_have_keys_and_only_labels_of_the_scale(study, researcher):
+    campaign = imported(study, make_raters(study, 1), votes=[[1], [1]], controls=[(0, 1)])
+    control, ordinary = campaign.items.order_by("pk")
+    with pytest.raises(quality.ControlNotValid):
+        quality.replace_control_label(
+            campaign=campaign, item=ordinary, label=1, reason="x", actor=researcher
+        )
+    with pytest.raises(quality.ControlNotValid):
+        quality.replace_control_label(
+            campaign=campaign, item=control, label=7, reason="x", actor=researcher
+        )
+
+
+# -- the table -------------------------------------------------------------------------------
+
+
+def test_the_table_compares_with_others_and_flags_one_label_and_haste(study):
+    crowd = make_raters(study, 4)
+    votes = [[1, 1, 1, 2], [2, 2, 2, 2], [0, 0, 0, 2], [1, 1, 1, 2], [0, 0, 0, 2]]
+    campaign = imported(study, crowd, votes=votes, expected_seconds=30)
+    Assignment.objects.filter(rater=crowd[0]).update(active_ms=31_000)
+    campaign.places.create(rater=crowd[3], excluded_at="2024-05-02T00:00Z")
+    table = annotators(campaign, vote_table(campaign, exclude=False))
+    one, _two, _three, same = table
+    assert (one.agreement, one.is_one_value, one.is_hasty) == (1, False, False)
+    assert (same.agreement, same.is_one_value, same.is_hasty) == (0.2, True, True)
+    assert (same.is_excluded, same.median_seconds) == (True, 4)
+    assert one.controls.accuracy is None
+    assert not one.is_low
+
+
+# -- pages -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def played(study):
+    """An imported campaign with thirty annotators, three controls and a contested one."""
+    crowd = make_raters(study, 30)
+    votes = [[3] * 30, [0] * 20 + [3] * 10, [3] * 29 + [0], *([[1, 2, 3] * 10] * 4)]
+    return imported(study, crowd, votes=votes, controls=[(0, 3), (1, 3), (2, 3)])
+
+
+def address(campaign, *parts):
+    return "/".join(
+        [
+            "/s",
+            str(campaign.study.public_id),
+            "campaigns",
+            str(campaign.public_id),
+            *map(str, parts),
+            "",
+        ]
+    )
+
+
+def test_the_quality_page_lists_everybody_in_few_queries(
+    played, researcher, django_assert_max_num_queries
+):
+    client = sign_in(researcher)
+    with django_assert_max_num_queries(13):
+        page = client.get(address(played, "quality"))
+    text = page.content.decode()
+    assert page.status_code == 200
+    assert page.context["totals"]["people"] == 30
+    assert (page.context["totals"]["right"], page.context["totals"]["controls"]) == (69, 90)
+    assert len(page.context["contested"]) == 1
+    assert "Zoe" in text  # the signed-in person, and no external id of a rater
+    assert "person-" not in text
+
+
+@pytest.mark.parametrize(
+    "sort", ["votes", "-accuracy", "seconds", "-agreement", "name", "nonsense"]
+)
+def test_the_table_sorts_on_the_server(played, researcher, sort):
+    rows = sign_in(researcher).get(address(played, "quality"), {"sort": sort}).context["page"]
+    keys = {
+        "-accuracy": [-row.controls.accuracy for row in rows],
+        "name": [row.rater.pseudonym for row in rows],
+    }
+    shown = keys.get(sort, [0])
+    assert shown == sorted(shown)
+
+
+def test_filters_narrow_the_table(played, researcher):
+    client = sign_in(researcher)
+    rater = played.assignments.first().rater
+    quality.exclude_rater(campaign=played, rater=rater, reason="x", actor=researcher)
+    page = client.get(address(played, "quality"), {"show": "excluded"})
+    assert [row.rater for row in page.context["page"]] == [rater]
+
+
+def test_the_annotator_page_excludes_and_reinstates(
+    played, researcher, django_assert_max_num_queries
+):
+    client = sign_in(researcher)
+    rater = played.assignments.first().rater
+    here = address(played, "annotators", rater.public_id)
+    with django_assert_max_num_queries(16):
+        page = client.get(here)
+    assert page.status_code == 200
+    assert [row.first for row in page.context["detail"].labels] == [1, 4, 0, 2]
+    assert client.post(here, {"act": "exclude", "reason": ""}).status_code == 422
+    assert client.post(here, {"act": "exclude", "reason": "spam <b>"}).status_code == 302
+    assert played.places.get(rater=rater).is_excluded
+    text = client.get(here).content.decode()
+    assert "spam &lt;b&gt;" in text
+    assert "spam <b>" not in text
+    client.post(here, {"act": "reinstate", "reason": "no spam"})
+    assert not played.places.get(rater=rater).is_excluded
+    stranger = make_raters(played.study, 1)[0]
+    assert client.get(address(played, "annotators", stranger.public_id)).status_code == 404
+
+
+def test_the_control_page_changes_and_retires(played, researcher, django_assert_max_num_queries):
+    client = sign_in(researcher)
+    item = played.items.order_by("pk")[1]
+    here = address(played, "controls", item.argument.public_id)
+    with django_assert_max_num_queries(14):
+        page = client.get(here)
+    assert [row.first for row in page.context["detail"].labels] == [20, 0, 0, 10]
+    assert client.post(here, {"label": "9", "reason": "x"}).status_code == 422
+    assert client.post(here, {"label": "0", "reason": ""}).status_code == 422
+    client.post(here, {"label": "0", "reason": "Everybody says so"})
+    item.refresh_from_db()
+    assert (item.control_label, item.imported_control_label) == (0, 3)
+    client.post(here, {"label": "retire", "reason": "Unclear"})
+    item.refresh_from_db()
+    assert item.is_retired
+    assert "Unclear" in client.get(here).content.decode()
+    ordinary = played.items.order_by("pk").last()
+    assert client.get(address(played, "controls", ordinary.argument.public_id)).status_code == 404
+
+
+def test_two_keys_on_one_argument_change_together_or_not_at_all(played, researcher, monkeypatch):
+    client = sign_in(researcher)
+    item = played.items.order_by("pk")[1]
+    twin = Item.objects.create(
+        campaign=played, argument=item.argument, external_id="twin", control_label=3
+    )
+    change, changed = quality.replace_control_label, []
+
+    def change_one(**given):
+        if changed:
+            raise RuntimeError("the second one fails")
+        changed.append(change(**given))
+
+    monkeypatch.setattr(quality, "replace_control_label", change_one)
+    client.raise_request_exception = False
+    answer = {"label": "0", "reason": "Everybody says so"}
+    assert (
+        client.post(address(played, "controls", item.argument.public_id), answer).status_code
+        == 500
+    )
+    assert len(changed) == 1
+    for each in (item, twin):
+        each.refresh_from_db()
+        assert each.control_label == 3
+
+
+def test_everybody_low_is_excluded_from_the_page_with_a_reason(study, researcher):
+    campaign, place = with_controls(study, 0, 8)
+    client = sign_in(researcher)
+    client.post(address(campaign, "quality", "exclude-low"), {"reason": ""})
+    place.refresh_from_db()
+    assert not place.is_excluded
+    client.post(address(campaign, "quality", "exclude-low"), {"reason": "Below the mark"})
+    place.refresh_from_db()
+    assert place.is_excluded
+    assert place.exclusion_reason == "Below the mark"
+
+
+def test_quality_pages_are_for_researchers_of_the_study(played):
+    rater = played.assignments.first().rater
+    argument = played.items.order_by("pk").first().argument
+    pages = ["quality", f"annotators/{rater.public_id}", f"controls/{argument.public_id}"]
+    for role, status in (("annotator", 403), ("expert", 403), ("researcher", 200)):
+        client = sign_in(make_member(played.study, role))
+        assert [client.get(address(played, page)).status_code for page in pages] == [status] * 3
+    stranger = sign_in(make_member(make_study("Study B"), "researcher"))
+    assert [stranger.get(address(played, page)).status_code for page in pages] == [404] * 3
+
+
+def test_looking_at_a_page_writes_nothing(played, researcher):
+    client = sign_in(researcher)
+    before = (
+        Place.objects.count(),
+        AuditEvent.objects.count(),
+        FinalLabel.objects.count(),
+    )
+    client.get(address(played, "quality"))
+    client.get(address(played, "annotators", played.assignments.first().rater.public_id))
+    after = (Place.objects.count(), AuditEvent.objects.count(), FinalLabel.objects.count())
+    assert before == after
+
+
+def test_a_late_label_of_a_served_block_still_arrives(study, researcher):
+    campaign = opened(study, ordinary=8, controls=2)
+    place = newcomer(campaign)
+    row = next(row for row in work(place).assignments if not row.item.is_control)
+    quality.exclude_rater(campaign=campaign, rater=place.rater, reason="noise", actor=researcher)
+    assert label(place, row).state == "answered"
+    assert vote_table(campaign).empty
+
+
+def test_no_control_item_alone_is_left_of_a_block_after_an_exclusion(study, researcher):
+    campaign = opened(study, ordinary=8, controls=2)
+    place = newcomer(campaign)
+    work(place)
+    quality.exclude_rater(campaign=campaign, rater=place.rater, reason="x", actor=researcher)
+    assert not place.rater.assignments.filter(state="served").exists()
+
+
+def test_a_place_regained_ends_the_whole_reservation_of_who_let_it_run_out(study, researcher):
+    """Otherwise the slow rater would find the control items of the block, and only them."""
+    campaign = opened(study, ordinary=4, controls=1, votes_per_item=1)
+    first, slow = newcomer(campaign), newcomer(campaign)
+    label_all(first)
+    quality.exclude_rater(campaign=campaign, rater=first.rater, reason="x", actor=researcher)
+    assert len(work(slow).assignments) == 5
+    ended = timezone.now() - timedelta(seconds=1)
+    Slot.objects.filter(state="leased").update(lease_until=ended)
+    quality.reinstate_rater(campaign=campaign, rater=first.rater, reason="y", actor=researcher)
+    assert counted_votes(campaign).filter(rater=first.rater).count() == 5
+    assert set(slow.rater.assignments.values_list("state", flat=True)) == {"expired"}
+    assert list(label_violations()) == []
+
+
+def test_reinstating_counts_nothing_that_came_after_the_round_was_closed(study, researcher):
+    campaign = opened(study, ordinary=4, controls=1, votes_per_item=1)
+    place = newcomer(campaign)
+    early, late, *_rest = (row for row in work(place).assignments if not row.item.is_control)
+    label(place, early)
+    quality.exclude_rater(campaign=campaign, rater=place.rater, reason="x", actor=researcher)
+    close_round(round_=campaign, actor=researcher)
+    label(place, late)
+    Assignment.objects.filter(pk=late.pk).update(answered_at=timezone.now())
+    campaign.refresh_from_db()
+    quality.reinstate_rater(campaign=campaign, rater=place.rater, reason="y", actor=researcher)
+    assert list(counted_votes(campaign).values_list("pk", flat=True)) == [early.pk]
+
+
+def test_the_rule_does_not_overturn_a_decision_made_while_it_looked(study, researcher):
+    campaign, place = with_controls(study, 0, 8, low_accuracy="exclude")
+    quality.exclude_rater(campaign=campaign, rater=place.rater, reason="x", actor=researcher)
+    quality.reinstate_rater(campaign=campaign, rater=place.rater, reason="y", actor=researcher)
+    assert place.is_decided_by_person is False  # as the rule had read it
+    quality.check_rater(campaign=campaign, place=place)
+    place.refresh_from_db()
+    assert (place.is_excluded, place.is_decided_by_person) == (False, True)

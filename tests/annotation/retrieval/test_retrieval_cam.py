@@ -1,0 +1,314 @@
+"""A CAM service is asked in the background; its sentences are chosen before they are kept."""
+
+import json
+import re
+
+import pytest
+from django.urls import reverse
+
+from annotation.retrieval.actions import cam as retrieval_cam
+from annotation.retrieval.models import CamRequest, CamService
+from cqa_site.people.models import AuditEvent
+from cqa_site.runs.models import Job
+from tests import cast
+from tests.annotation.retrieval.made_retrieval import SENTENCES, make_cam_request
+from tests.judging.json_stub import JsonStub
+
+pytestmark = pytest.mark.django_db
+ASKED = {"aspects": "price,  taste of it", "weight": "5", "most": "2"}
+REPLY = {
+    "winner": "tea",
+    "object1": {
+        "name": "tea",
+        "sentences": [
+            {
+                "text": "Tea is cheaper  than coffee.",
+                "CAM_score": 7.25,
+                "id_pair": {"https://page.example/1": "4"},
+            },
+            {"text": "Tea <b>wins</b>.", "CAM_score": 3, "id_pair": {"javascript:alert(1)": "1"}},
+            {"text": "Tea is third.", "CAM_score": 1, "id_pair": {}},
+        ],
+    },
+    "object2": {
+        "name": "coffee",
+        "sentences": [{"text": "Coffee is stronger.", "CAM_score": 5, "id_pair": {"d": "1"}}],
+    },
+}
+
+
+@pytest.fixture
+def study():
+    return cast.make_study()
+
+
+@pytest.fixture
+def researcher(study):
+    return cast.make_member(study, "researcher")
+
+
+@pytest.fixture
+def client(researcher):
+    return cast.sign_in(researcher)
+
+
+@pytest.fixture
+def comparison(study):
+    (found,) = {row.comparison for row in cast.make_arguments(study, 1)}
+    return found
+
+
+@pytest.fixture
+def inline(django_capture_on_commit_callbacks):
+    return lambda: django_capture_on_commit_callbacks(execute=True)
+
+
+@pytest.fixture
+def ask(client, study, comparison, researcher, settings, inline):
+    """Ask a service that the operator has listed; return what became of it, and its page."""
+
+    def ask(stub, allow=None, **changed):
+        settings.EGRESS_ALLOW = stub.allow if allow is None else allow
+        retrieval_cam.set_service(study=study, address=stub.address, actor=researcher)
+        url = reverse("find_cam", args=[study.public_id, comparison.public_id])
+        with inline():
+            response = client.post(url, ASKED | changed)
+        asked = CamRequest.objects.select_related("job").latest("pk")
+        assert response.url == page_of(study, comparison, asked)
+        return asked, client.get(response.url).content.decode()
+
+    return ask
+
+
+def page_of(study, comparison, asked, name="cam_request"):
+    ids = [study.public_id, comparison.public_id, asked.public_id]
+    return reverse(name, args=ids)
+
+
+# -- asking -----------------------------------------------------------------------------------
+
+
+def test_sentences_are_shown_before_they_are_kept(ask, comparison):
+    with JsonStub(REPLY) as stub:
+        asked, page = ask(stub)
+        ((path, query),) = stub.asked
+    assert path == "/cam"
+    assert query == {
+        "model": "default",
+        "fs": "false",
+        "objectA": "tea",
+        "objectB": "coffee",
+        "aspect1": "price",
+        "weight1": "5",
+        "aspect2": "taste of it",
+        "weight2": "5",
+    }
+    found = [(one["text"], one["favours"], one["score"]) for one in asked.found]
+    assert found == [
+        ("Tea is cheaper than coffee.", 1, 7.25),
+        ("Coffee is stronger.", 2, 5.0),
+        ("Tea <b>wins</b>.", 1, 3.0),
+    ]
+    assert "3 sentences" in page
+    assert page.count("for tea") == 2
+    assert "score 7.25" in page
+    assert "Tea <b>" not in page
+    assert 'href="javascript' not in page
+    assert comparison.arguments.count() == 1
+
+
+def test_the_path_of_a_service_can_hold_the_objects(ask, study, researcher):
+    with JsonStub({"firstObjectArguments": [], "secondObjectArguments": []}) as stub:
+        stub.address += "/{objectA},{objectB}/{aspects}/{most}/false"
+        _asked, page = ask(stub)
+        assert stub.asked == [("/cam/tea,coffee/price,taste%20of%20it/2/false", {})]
+    assert "The service knows no such sentence" in page
+
+
+@pytest.mark.parametrize(
+    ("stub", "words"),
+    [
+        ({"document": [], "status": 500}, "it answered 500"),
+        ({"document": [], "status": 404}, "it answered 404"),
+        ({"body": b"<html>"}, "its answer is no JSON"),
+        ({"document": {"error": "objectA is missing"}}, "it says “objectA is missing”"),
+        ({"document": {}}, "no lists of sentences"),
+        ({"document": [], "status": 302, "headers": {"Location": "/"}}, "redirects"),
+    ],
+)
+def test_what_went_wrong_is_said(ask, stub, words):
+    with JsonStub(**stub) as server:
+        asked, page = ask(server)
+    assert (asked.found, asked.job.state) == (None, "failed")
+    assert words in asked.job.error
+    assert "No sentences came" in page
+    assert words in page
+
+
+def test_an_address_nobody_listed_is_not_asked(ask):
+    with JsonStub(REPLY) as stub:
+        asked, page = ask(stub, allow="")
+        assert stub.asked == []
+    assert "This site may not ask that address" in page
+    assert "EGRESS_ALLOW" in page
+    assert "127.0.0.1" not in asked.job.error
+
+
+def test_a_reply_that_is_too_large_is_said(ask, monkeypatch):
+    from cqa_site.judging.transport import json_service
+
+    monkeypatch.setattr(json_service, "MAX_BYTES", 10)
+    monkeypatch.setitem(json_service.get_json.__kwdefaults__, "max_bytes", 10)
+    with JsonStub(REPLY) as stub:
+        asked, _page = ask(stub)
+    assert "cannot be taken" in asked.job.error
+
+
+def test_nobody_is_asked_without_an_address(client, study, comparison):
+    url = reverse("find_cam", args=[study.public_id, comparison.public_id])
+    assert "This study asks no CAM service" in client.get(url).content.decode()
+    response = client.post(url, ASKED)
+    assert response.status_code == 422
+    assert "names no CAM service" in response.content.decode()
+    assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"weight": "0"},
+        {"weight": "6"},
+        {"most": "0"},
+        {"most": "101"},
+        {"most": ""},
+        {"aspects": "a,b,c,d,e,f"},
+        {"aspects": "x" * 101},
+        {"aspects": "\x00"},
+    ],
+)
+def test_what_cannot_be_asked(client, study, comparison, researcher, changed):
+    retrieval_cam.set_service(study=study, address="https://cam.example", actor=researcher)
+    url = reverse("find_cam", args=[study.public_id, comparison.public_id])
+    assert client.post(url, ASKED | changed).status_code == 422
+    assert not CamRequest.objects.exists()
+
+
+def test_while_it_waits_the_page_says_so(client, study, comparison, researcher):
+    retrieval_cam.set_service(study=study, address="https://cam.example", actor=researcher)
+    asked = retrieval_cam.ask(
+        comparison=comparison, aspects=[], weight=1, most=5, actor=researcher
+    )
+    page = client.get(page_of(study, comparison, asked)).content.decode()
+    assert "The service was asked" in page
+    assert "hx-get" in page
+    url = reverse("find_cam", args=[study.public_id, comparison.public_id])
+    assert "waiting" in client.get(url).content.decode()
+    Job.objects.update(state="failed")
+    assert "No sentences came" in client.get(page_of(study, comparison, asked)).content.decode()
+    assert "failed" in client.get(url).content.decode()
+
+
+# -- taking -----------------------------------------------------------------------------------
+
+
+def test_chosen_sentences_become_arguments_once(client, study, comparison, researcher):
+    asked = make_cam_request(comparison, researcher)
+    url = page_of(study, comparison, asked, "cam_take")
+    response = client.post(url, {"chosen": ["2", "3"]}, follow=True)
+    assert "2 new arguments." in response.content.decode()
+    assert response.content.decode().count("already an argument") == 2
+    client.post(url, {"chosen": ["1", "2", "3", "4", "99", "x", "-1", "9" * 5]})
+    assert comparison.arguments.count() == 1 + len(SENTENCES)
+    argument = comparison.arguments.get(text=SENTENCES[1])
+    origin = argument.origin
+    assert argument.source_url == "https://page.example/1"
+    assert (origin.kind, origin.source) == ("cam", "https://cam.example/cam")
+    assert (origin.favours, origin.score, origin.added_by) == (2, 9.5, researcher)
+    page = client.get(reverse("argument", args=[study.public_id, argument.public_id]))
+    assert "there it speaks for coffee" in page.content.decode()
+    verbs = AuditEvent.objects.filter(verb="arguments_found").values_list("details", flat=True)
+    assert sorted(one["new"] for one in verbs) == [1, 2]
+
+
+def test_a_sentence_that_was_imported_before_keeps_what_it_has(
+    client, study, comparison, researcher
+):
+    known = comparison.arguments.get()
+    asked = make_cam_request(comparison, researcher, texts=[known.text, "Tea beats all."])
+    url = page_of(study, comparison, asked, "cam_take")
+    response = client.post(url, {"everything": "1", "all": ["1", "2"]}, follow=True)
+    assert "1 new argument. Here before: 1." in response.content.decode()
+    known.refresh_from_db()
+    assert known.source_url == ""
+    assert not hasattr(known, "origin")
+
+
+def test_nothing_can_be_taken_from_a_request_that_waits(client, study, comparison, researcher):
+    asked = make_cam_request(comparison, researcher)
+    CamRequest.objects.update(found=None)
+    response = client.post(
+        page_of(study, comparison, asked, "cam_take"), {"chosen": ["1"]}, follow=True
+    )
+    assert "Choose at least one sentence." in response.content.decode()
+
+
+def test_a_request_belongs_to_its_comparison(client, study, comparison, researcher):
+    asked = make_cam_request(comparison, researcher)
+    (other,) = {row.comparison for row in cast.make_arguments(study, 1, pair=("a", "b"))}
+    assert client.get(page_of(study, other, asked)).status_code == 404
+    assert client.post(page_of(study, other, asked, "cam_take")).status_code == 404
+
+
+# -- the address ------------------------------------------------------------------------------
+
+
+def give(client, study, address):
+    url = reverse("cam_service", args=[study.public_id])
+    return client.post(url, {"address": address}, follow=True)
+
+
+def test_the_address_is_kept_changed_and_removed(client, study):
+    for address in ("https://cam.example/api", "http://10.0.0.7:5000/cam/{objectA}/{objectB}"):
+        assert give(client, study, f" {address} ").status_code == 200
+        assert retrieval_cam.address_of(study) == address
+    give(client, study, "http://10.0.0.7:5000/cam/{objectA}/{objectB}")
+    assert AuditEvent.objects.filter(verb="cam_service_changed").count() == 2
+    give(client, study, "")
+    assert not CamService.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "cam.example",
+        "ftp://cam.example",
+        "https://",
+        "https://me:secret@cam.example",
+        "https://cam.example/?objectA=x",
+        "https://cam.example/#x",
+        "https://cam.example/{colour}",
+        "https://{objectA}.example/",
+        "https://cam.example:99999/",
+        "https://[::1",
+        "https://cam.example/a b",
+        "https://cam.example/\x00",
+        "https://cam.example/" + "x" * 500,
+    ],
+)
+def test_addresses_that_are_none(client, study, address):
+    assert give(client, study, address).status_code == 422
+    assert not CamService.objects.exists()
+
+
+def test_another_study_has_an_address_of_its_own(study, researcher):
+    retrieval_cam.set_service(study=study, address="https://cam.example", actor=researcher)
+    assert retrieval_cam.address_of(cast.make_study("Study B")) == ""
+
+
+def test_what_is_stored_is_what_the_reader_found(ask):
+    with JsonStub(REPLY) as stub:
+        asked, page = ask(stub, most="10")
+    assert json.loads(json.dumps(asked.found)) == asked.found
+    keys = {frozenset(one) for one in asked.found}
+    assert keys == {frozenset({"text", "address", "document", "score", "favours"})}
+    assert re.findall(r'name="chosen" value="(\d)"', page) == ["1", "2", "3", "4"]

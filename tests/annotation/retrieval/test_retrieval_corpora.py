@@ -1,0 +1,515 @@
+"""Corpora from the upload to the search, and their pages."""
+
+import re
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.corpus.models.questions import Argument, text_key
+from annotation.exports.actions import retention
+from annotation.retrieval.actions import corpora as actions
+from annotation.retrieval.actions import loading as retrieval_loading
+from annotation.retrieval.models import ArgumentOrigin, Corpus, CorpusSentence
+from cqa_site.people.models import AuditEvent
+from cqa_site.runs import jobs
+from cqa_site.runs.jobs import JobRefused
+from cqa_site.runs.models import Job
+from tests import cast
+from tests.annotation.retrieval.made_retrieval import SENTENCES, make_corpus
+
+pytestmark = pytest.mark.django_db
+LINES = "Tea is cheaper than coffee.\n\nTea  is cheaper than coffee.\nCoffee and tea.\n"
+
+
+@pytest.fixture
+def study():
+    return cast.make_study()
+
+
+@pytest.fixture
+def researcher(study):
+    return cast.make_member(study, "researcher")
+
+
+@pytest.fixture
+def client(researcher):
+    return cast.sign_in(researcher)
+
+
+@pytest.fixture
+def inline(django_capture_on_commit_callbacks):
+    """Background work runs when the block ends, as it would after the commit."""
+    return lambda: django_capture_on_commit_callbacks(execute=True)
+
+
+@pytest.fixture(autouse=True)
+def files_apart(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "media"
+
+
+@pytest.fixture
+def stored(settings):
+    """Names of the files that lie on disk."""
+    folder = settings.MEDIA_ROOT / "corpora"
+    return lambda: list(folder.iterdir()) if folder.is_dir() else []
+
+
+def address(name, study, *rows):
+    return reverse(name, args=[study.public_id, *(row.public_id for row in rows)])
+
+
+def upload(client, study, content=LINES, name="Forum", file="forum.txt"):
+    body = content if isinstance(content, bytes) else content.encode()
+    given = {"name": name, "file": SimpleUploadedFile(file, body)}
+    return client.post(address("corpus_upload", study), given)
+
+
+def checked(client, study, inline, *args, **options):
+    with inline():
+        assert upload(client, study, *args, **options).status_code == 302
+    return study.corpora.latest("pk")
+
+
+def loaded(client, study, inline, *args, **options):
+    corpus = checked(client, study, inline, *args, **options)
+    with inline():
+        client.post(address("corpus_load", study, corpus))
+    corpus.refresh_from_db()
+    return corpus
+
+
+def text_of(client, url):
+    response = client.get(url)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+# -- the way through --------------------------------------------------------------------------
+
+
+def test_from_an_empty_page_to_a_search(client, study, inline, stored):
+    assert "No corpus yet" in text_of(client, address("corpora", study))
+    corpus = checked(client, study, inline)
+    assert corpus.state == "checked"
+    counted = ("rows", "sentences", "repeated", "blank", "too_long", "not_text", "addresses")
+    assert [corpus.found[name] for name in counted] == [4, 2, 1, 1, 0, 0, 0]
+    assert corpus.found["first"][0] == {"row": 1, "text": "Tea is cheaper than coffee.", "url": ""}
+    assert CorpusSentence.objects.count() == 0
+    assert len(stored()) == 1
+    page = text_of(client, address("corpus", study, corpus))
+    assert "Ready to load" in page
+    assert "2 sentences can be searched" in page
+    with inline():
+        client.post(address("corpus_load", study, corpus))
+    corpus.refresh_from_db()
+    assert (corpus.state, corpus.sentence_count, corpus.stored_as) == ("ready", 2, "")
+    rows = corpus.sentences.order_by("pk").values_list("text", "is_comparative")
+    assert list(rows) == [("Tea is cheaper than coffee.", True), ("Coffee and tea.", False)]
+    assert stored() == []
+    (comparison,) = {row.comparison for row in cast.make_arguments(study, 1)}
+    page = text_of(client, address("find_arguments", study, comparison))
+    assert "2 sentences" in page
+    assert "Add all 2" in page
+
+
+def test_a_table_is_read_by_its_headers_or_by_choice(client, study, inline):
+    table = "note,sentence,link\nTea wins.,Coffee wins.,https://a.example\nB,C,\n"
+    corpus = checked(client, study, inline, table, file="a.csv")
+    assert (corpus.found["text"], corpus.found["url"]) == ("sentence", "link")
+    assert corpus.found["addresses"] == 1
+    page = text_of(client, address("corpus", study, corpus))
+    assert '<option value="sentence" selected>' in page
+    with inline():
+        client.post(address("corpus_check", study, corpus), {"text": "note", "url": ""})
+    corpus.refresh_from_db()
+    assert corpus.found["first"][0]["text"] == "Tea wins."
+
+
+def test_a_table_whose_columns_are_unclear_asks(client, study, inline):
+    corpus = checked(client, study, inline, "one,two\nTea wins.,B\n", file="a.csv")
+    assert (corpus.state, corpus.found["columns"]) == ("refused", ["one", "two"])
+    page = text_of(client, address("corpus", study, corpus))
+    assert "choose it" in page
+    assert "Choose the columns below" in page
+    url = address("corpus_check", study, corpus)
+    assert client.post(url, {"text": "three"}).status_code == 422
+    assert client.post(url, {"text": "one", "url": "one"}).status_code == 422
+    with inline():
+        assert client.post(url, {"text": "one"}).status_code == 302
+    corpus.refresh_from_db()
+    assert (corpus.state, corpus.found["sentences"]) == ("checked", 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "file", "words"),
+    [
+        (b"Tea \xff wins.", "a.txt", "byte 0xFF"),
+        (b"\x89PNG\r\n\x1a\n00", "a.txt", "PNG"),
+        (b"\n \n", "a.txt", "No row of the file holds a sentence."),
+        (b"text\n", "a.csv", "no rows"),
+        (b'{"text": "a"}\n{', "a.jsonl", "row 2"),
+    ],
+)
+def test_files_that_cannot_be_taken_say_why(client, study, inline, content, file, words):
+    corpus = checked(client, study, inline, content, file=file)
+    assert corpus.state == "refused"
+    assert words in corpus.refusal
+    page = text_of(client, address("corpus", study, corpus))
+    assert "The file was refused" in page
+    assert client.post(address("corpus_load", study, corpus)).status_code == 302
+    corpus.refresh_from_db()
+    assert corpus.state == "refused"
+
+
+def test_another_encoding_can_be_named(client, study, inline):
+    corpus = checked(client, study, inline, "Café und Tee.\n".encode("latin-1"))
+    assert corpus.state == "refused"
+    with inline():
+        client.post(address("corpus_check", study, corpus), {"encoding": "latin-1"})
+    corpus.refresh_from_db()
+    assert corpus.found["first"][0]["text"] == "Café und Tee."
+
+
+# -- what is refused --------------------------------------------------------------------------
+
+
+def test_a_name_is_taken_once(client, study, inline, stored):
+    corpus = checked(client, study, inline)
+    response = upload(client, study)
+    assert response.status_code == 422
+    assert "There is a corpus of this name already." in response.content.decode()
+    assert len(stored()) == 1
+    with inline():
+        client.post(address("corpus_delete", study, corpus))
+    assert upload(client, study).status_code == 302
+
+
+def test_uploads_without_name_or_file(client, study):
+    response = client.post(address("corpus_upload", study), {"name": ""})
+    assert response.status_code == 422
+    assert response.content.decode().count("This field is required.") == 2
+
+
+def test_uploads_above_the_limit_are_refused(client, study, settings, stored):
+    settings.MAX_UPLOAD_BYTES = 50
+    response = upload(client, study, "x" * 51)
+    assert response.status_code == 413
+    assert "split this one" in response.content.decode()
+    settings.MAX_UPLOAD_BYTES = -1024 * 1024
+    assert upload(client, study).status_code == 413
+    assert (stored(), study.corpora.count()) == ([], 0)
+
+
+def test_uploads_need_the_form_s_token(researcher, study):
+    from django.test import Client
+
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(researcher, backend="allauth.account.auth_backends.AuthenticationBackend")
+    assert upload(client, study).status_code == 403
+    assert study.corpora.count() == 0
+
+
+def test_text_from_a_file_stays_text(client, study, inline):
+    attack = "<script>alert(1)</script> tea beats coffee."
+    table = f'text,url\n"{attack}",https://a.example/"><script>\n'
+    corpus = checked(client, study, inline, table.replace('/"', "/%22"), "<b>x</b>", "a.csv")
+    page = text_of(client, address("corpus", study, corpus))
+    with inline():
+        client.post(address("corpus_load", study, corpus))
+    (comparison,) = {row.comparison for row in cast.make_arguments(study, 1)}
+    page += text_of(client, address("find_arguments", study, comparison))
+    page += text_of(client, address("corpora", study))
+    assert "&lt;script&gt;" in page
+    assert "<script>alert" not in page
+    assert "<b>x" not in page
+
+
+# -- loading and deleting ---------------------------------------------------------------------
+
+
+def test_loading_goes_in_pieces_and_can_begin_again(client, study, inline, monkeypatch):
+    monkeypatch.setattr(retrieval_loading, "CHUNK", 3)
+    lines = "".join(f"Tea beats coffee in point {n}.\n" for n in range(10))
+    corpus = checked(client, study, inline, lines)
+    work = broken_off(corpus, monkeypatch, after=2)
+    corpus.refresh_from_db()
+    assert (corpus.state, corpus.sentences.count()) == ("loading", 6)
+    assert actions.is_stranded(corpus)
+    page = text_of(client, address("corpus", study, corpus))
+    assert "Go on loading" in page
+    with inline():
+        client.post(address("corpus_load", study, corpus))
+    corpus.refresh_from_db()
+    assert (corpus.state, corpus.sentence_count) == ("ready", 10)
+    assert work.job.state == "failed"
+
+
+def broken_off(corpus, monkeypatch, *, after):
+    """A load whose worker fails after some pieces."""
+    actions.request_load(corpus=corpus, actor=None)
+    pieces = retrieval_loading._in_pieces
+
+    def some(corpus, lines):
+        for number, done in enumerate(pieces(corpus, lines), start=1):
+            yield done
+            if number == after:
+                raise OSError("the disk is gone")
+
+    monkeypatch.setattr(retrieval_loading, "_in_pieces", some)
+    jobs.drain()
+    monkeypatch.setattr(retrieval_loading, "_in_pieces", pieces)
+    return jobs.Work(Job.objects.select_related("study").latest("pk"))
+
+
+def test_a_stranded_look_can_be_repeated_but_not_skipped(client, study, inline):
+    corpus = checked(client, study, inline)
+    Corpus.objects.filter(pk=corpus.pk).update(state="checking")
+    page = text_of(client, address("corpus", study, corpus))
+    assert "The work on this file broke off" in page
+    client.post(address("corpus_load", study, corpus))
+    corpus.refresh_from_db()
+    assert corpus.state == "checking"
+    with inline():
+        client.post(address("corpus_check", study, corpus))
+    corpus.refresh_from_db()
+    assert corpus.state == "checked"
+
+
+def test_what_is_being_worked_on_or_loaded_is_left_alone(client, study, inline):
+    corpus = loaded(client, study, inline)
+    for name in ("corpus_load", "corpus_check"):
+        response = client.post(address(name, study, corpus), follow=True)
+        assert "it is loaded already" in response.content.decode()
+    corpus.refresh_from_db()
+    assert corpus.state == "ready"
+
+
+def test_a_deleted_corpus_is_gone_at_once_and_its_arguments_stay(client, study, inline):
+    corpus = loaded(client, study, inline)
+    (comparison,) = {row.comparison for row in cast.make_arguments(study, 1)}
+    keys = [text_key("Coffee and tea.")]
+    client.post(address("find_take", study, comparison), {"chosen": keys})
+    response = client.post(address("corpus_delete", study, corpus), follow=True)
+    assert "was deleted" in response.content.decode()
+    assert client.get(address("corpus", study, corpus)).status_code == 404
+    assert "No corpus yet" in text_of(client, address("corpora", study))
+    assert "no corpus to search" in text_of(client, address("find_arguments", study, comparison))
+    jobs.drain()
+    assert not Corpus.objects.exists()
+    assert not CorpusSentence.objects.exists()
+    origin = ArgumentOrigin.objects.get()
+    assert (origin.kind, origin.source) == ("corpus", "Forum")
+    assert AuditEvent.objects.filter(study=study, verb="corpus_deleted").count() == 1
+
+
+def test_deleting_goes_in_pieces(study, monkeypatch):
+    monkeypatch.setattr(retrieval_loading, "CHUNK", 2)
+    kept = make_corpus(study, name="Kept", texts=SENTENCES)
+    corpus = make_corpus(study, texts=[f"Sentence {n}." for n in range(5)])
+    actions.request_deletion(corpus=corpus, actor=None)
+    jobs.drain()
+    assert list(Corpus.objects.all()) == [kept]
+    assert CorpusSentence.objects.count() == len(SENTENCES)
+
+
+def test_a_corpus_that_was_deleted_is_not_loaded(client, study, inline, stored):
+    corpus = checked(client, study, inline)
+    actions.request_load(corpus=corpus, actor=None)
+    actions.request_deletion(corpus=corpus, actor=None)
+    with pytest.raises(actions.CorpusBusy):
+        actions.request_deletion(corpus=corpus, actor=None)
+    jobs.drain()
+    assert not Corpus.objects.exists()
+    assert stored() == []
+    assert set(Job.objects.values_list("kind", "state")) == {
+        ("check_corpus", "done"),
+        ("load_corpus", "failed"),
+        ("delete_corpus", "done"),
+    }
+
+
+def test_loading_stops_when_the_corpus_is_deleted_meanwhile(client, study, inline):
+    corpus = checked(client, study, inline)
+    Corpus.objects.filter(pk=corpus.pk).update(deleted_at=timezone.now())
+    with pytest.raises(JobRefused):
+        list(retrieval_loading._in_pieces(corpus, iter([retrieval_loading.Line(1, "Tea.", "")])))
+    assert CorpusSentence.objects.count() == 0
+
+
+def test_uploads_that_nobody_loaded_are_given_up(client, study, inline, settings, stored):
+    corpus = checked(client, study, inline)
+    ready = make_corpus(study, name="Ready")
+    long_ago = timezone.now() - timezone.timedelta(days=settings.EXPORT_RETENTION_DAYS + 1)
+    assert actions.discard_old_corpora() == 0
+    Corpus.objects.update(created_at=long_ago)
+    assert actions.discard_old_corpora() == 0
+    Job.objects.update(finished_at=long_ago)
+    assert actions.discard_old_corpora() == 1
+    jobs.drain()
+    assert list(Corpus.objects.all()) == [ready]
+    assert not Corpus.objects.filter(pk=corpus.pk).exists()
+    assert stored() == []
+
+
+def test_files_that_no_corpus_knows_are_swept(client, study, inline, stored, monkeypatch):
+    checked(client, study, inline)
+    (kept,) = stored()
+    (kept.parent / "stray").write_text("x")
+    monkeypatch.setattr(retention, "LEFTOVER_SECONDS", -1)
+    assert retention.remove_leftovers() == 1
+    assert stored() == [kept]
+
+
+# -- searching and taking ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def comparison(study):
+    (found,) = {row.comparison for row in cast.make_arguments(study, 1)}
+    return found
+
+
+def test_an_aspect_that_no_sentence_has_is_not_blamed_on_the_objects(client, study, comparison):
+    make_corpus(study)
+    url = address("find_arguments", study, comparison)
+    assert "No sentence names both and the aspect" in text_of(
+        client, url + "?words=any&aspect=zeal"
+    )
+
+
+def test_chosen_sentences_become_arguments_once(client, study, comparison):
+    make_corpus(study)
+    url = address("find_arguments", study, comparison) + "?aspect=&words=any"
+    page = text_of(client, url)
+    keys = re.findall(r'name="chosen" value="([0-9a-f]{64})"', page)
+    assert len(keys) == 3
+    take = address("find_take", study, comparison)
+    response = client.post(take + "?words=any", {"chosen": keys[:2]}, follow=True)
+    assert response.redirect_chain[0][0].endswith("/find/?words=any")
+    assert "2 new arguments." in response.content.decode()
+    assert response.content.decode().count("already an argument") == 2
+    response = client.post(take, {"chosen": keys}, follow=True)
+    assert "1 new argument. Here before: 2." in response.content.decode()
+    assert comparison.arguments.count() == 4
+    argument = comparison.arguments.get(text=SENTENCES[0])
+    assert argument.source_url == "https://forum.example/0"
+    assert (argument.study, argument.origin.source) == (study, "Forum")
+    assert argument.origin.added_by is not None
+    assert AuditEvent.objects.filter(verb="arguments_found").count() == 2
+    page = text_of(client, address("argument", study, argument))
+    assert "Found in: Corpus Forum" in page
+
+
+def test_all_shown_sentences_can_be_taken(client, study, comparison):
+    make_corpus(study)
+    url = address("find_take", study, comparison)
+    keys = [text_key(text) for text in SENTENCES]
+    client.post(url, {"everything": "1", "all": keys, "chosen": keys[:1]})
+    assert comparison.arguments.count() == 4
+
+
+def test_nothing_chosen_is_said(client, study, comparison):
+    make_corpus(study)
+    url = address("find_take", study, comparison)
+    for chosen in ([], ["x"], ["\x00" * 64], ["f" * 64], ["F" * 64], ["1"]):
+        response = client.post(url, {"chosen": chosen}, follow=True)
+        assert "Choose at least one sentence." in response.content.decode()
+    assert Argument.objects.count() == 1
+
+
+def test_sentences_of_other_studies_cannot_be_taken(client, study, comparison):
+    make_corpus(cast.make_study("Study B"), texts=["Their tea beats coffee."])
+    make_corpus(study, name="Gone", texts=["Gone tea."], deleted_at=timezone.now())
+    keys = [text_key("Their tea beats coffee."), text_key("Gone tea.")]
+    client.post(address("find_take", study, comparison), {"chosen": keys})
+    assert comparison.arguments.count() == 1
+    page = text_of(client, address("find_arguments", study, comparison))
+    assert "no corpus to search" in page
+
+
+def test_one_corpus_can_be_searched_alone(client, study, comparison):
+    make_corpus(study, name="One", texts=["Tea is older than coffee."])
+    two = make_corpus(study, name="Two", texts=["Coffee is darker than tea."])
+    foreign = make_corpus(cast.make_study("Study B"))
+    url = address("find_arguments", study, comparison)
+    page = text_of(client, f"{url}?corpus={two.public_id}")
+    assert "is darker than" in page
+    assert "is older than" not in page
+    for corpus in (foreign.public_id, "x"):
+        assert client.get(url, {"corpus": corpus}).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"most": "0"},
+        {"most": "201"},
+        {"most": "x"},
+        {"words": "all"},
+        {"aspect": "***"},
+        {"aspect": "x" * 101},
+    ],
+)
+def test_searches_that_make_no_sense(client, study, comparison, query):
+    make_corpus(study)
+    response = client.get(address("find_arguments", study, comparison), query)
+    assert response.status_code == 422
+    assert "errorlist" in response.content.decode()
+
+
+@pytest.mark.parametrize("aspect", ['"', "a* OR b", "NEAR(a b)", "-a", "東京 é", "'"])
+def test_hostile_aspects_find_nothing_and_break_nothing(client, study, comparison, aspect):
+    make_corpus(study)
+    response = client.get(address("find_arguments", study, comparison), {"aspect": aspect})
+    assert response.status_code in (200, 422)
+    assert "cheaper" not in response.content.decode()
+
+
+def test_an_object_without_letters_is_said(client, study):
+    make_corpus(study)
+    url = reverse("find_start", args=[study.public_id])
+    response = client.post(url, {"object1": "++", "object2": "tea"}, follow=True)
+    assert response.status_code == 422
+    assert "has no letter or digit" in response.content.decode()
+
+
+def test_two_objects_make_a_comparison_once(client, study):
+    url = reverse("find_start", args=[study.public_id])
+    for _ in range(2):
+        response = client.post(url, {"object1": " rain ", "object2": "snow"})
+        made = study.comparisons.get()
+        assert response.url == address("find_arguments", study, made)
+    assert str(made) == "rain vs snow"
+    assert client.post(url, {"object1": "rain", "object2": "rain"}).status_code == 422
+    assert client.post(url, {"object1": "", "object2": "rain"}).status_code == 422
+    assert "rain vs snow" in text_of(client, url)
+    assert "rain vs snow" in text_of(client, url + "?q=SNO")
+    assert "No comparison has such an object" in text_of(client, url + "?q=fog")
+    assert AuditEvent.objects.filter(verb="comparison_created").count() == 1
+
+
+def test_pages_cost_few_queries_however_much_there_is(client, study, comparison):
+    make_corpus(study)
+    urls = [
+        address("corpora", study),
+        reverse("find_start", args=[study.public_id]),
+        address("find_arguments", study, comparison),
+    ]
+    before = [cost(client, url) for url in urls]
+    for number in range(20):
+        make_corpus(study, name=f"Corpus {number}", texts=[f"Tea beats coffee, {number}."])
+        cast.make_arguments(study, 2, pair=(f"tea {number}", "coffee"))
+    after = [cost(client, url) for url in urls]
+    assert after == before
+    assert max(after) <= 14
+
+
+def cost(client, url):
+    client.get(url)
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(url).status_code == 200
+    return len(queries)

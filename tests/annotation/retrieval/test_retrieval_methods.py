@@ -1,0 +1,355 @@
+"""Queries, files of sentences, and what a CAM service is asked and answers: no database."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.retrieval.methods.cam_replies import NotACamReply, best, read_reply
+from annotation.retrieval.methods.cam_requests import request_of, unknown_placeholders
+from annotation.retrieval.methods.corpus_file import (
+    LeftOut,
+    Line,
+    Skipped,
+    open_sentences,
+    web_address,
+)
+from annotation.retrieval.methods.corpus_query import (
+    NothingToSearch,
+    build_query,
+    fts5_expression,
+    is_comparative,
+    tsquery_expression,
+    words_of,
+)
+from cqa_site.tabular import Limits, UnreadableFile
+
+# -- queries ----------------------------------------------------------------------------------
+
+
+def test_a_name_is_a_phrase_or_any_of_its_words():
+    query = build_query("New York", "Java", aspect="rent, cost of it")
+    assert fts5_expression(query) == '"New York" AND "Java" AND ("rent" OR "cost")'
+    assert tsquery_expression(query) == "('New' <-> 'York') & 'Java' & ('rent' | 'cost')"
+    query = build_query("the state of New York", "Java", any_word=True)
+    assert fts5_expression(query) == '("state" OR "New" OR "York") AND "Java"'
+
+
+def test_function_words_stand_for_a_name_that_has_no_others():
+    assert fts5_expression(build_query("The", "Them", any_word=True)) == '"The" AND "Them"'
+
+
+@pytest.mark.parametrize("name", ["", "  ", "+++", "_", "☃", "\u0301", '"*"'])
+def test_a_name_without_letters_cannot_be_looked_for(name):
+    with pytest.raises(NothingToSearch):
+        build_query(name, "tea")
+    if name.strip():
+        with pytest.raises(NothingToSearch):
+            build_query("tea", "coffee", aspect=name)
+
+
+@given(st.text(), st.text(), st.text(), st.booleans())
+def test_nothing_typed_is_part_of_the_query_language(one, two, aspect, any_word):
+    try:
+        query = build_query(one, two, aspect=aspect, any_word=any_word)
+    except NothingToSearch:
+        return
+    for expression, mark in ((fts5_expression(query), '"'), (tsquery_expression(query), "'")):
+        between, quoted = expression.split(mark)[::2], expression.split(mark)[1::2]
+        assert len(between) == len(quoted) + 1
+        assert all(set(part) <= set("() ANDOR&|<->") for part in between)
+        assert all(word.isalnum() for part in quoted for word in part.split())
+
+
+def test_words_are_bounded():
+    assert len(words_of("a " * 5_000)) == 16
+    assert len(words_of("a" * 10_240)[0]) == 64
+
+
+def test_signs_tell_names_apart_that_have_the_same_words():
+    query = build_query("C++", "C")
+    assert query.accepts("C++ is faster than C.")
+    assert not query.accepts("C is not faster than C.")
+    assert not query.accepts("C++ is C++.")
+    assert build_query("Node.js", "x-ray").names is None
+    assert build_query("Java", "Ruby").accepts("whatever")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("Tea is better than coffee.", True),
+        ("Tea VERSUS coffee", True),
+        ("Tea is rather like coffee, less bitter.", True),
+        ("Tea and coffee.", False),
+        ("Thanks for the tea!", False),
+        ("", False),
+    ],
+)
+def test_sentences_that_compare(sentence, expected):
+    assert is_comparative(sentence) is expected
+
+
+# -- files ------------------------------------------------------------------------------------
+
+
+def read(tmp_path, content, name="x.txt", **options):
+    path = tmp_path / "stored"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    opened = open_sentences(path, name=name, **options)
+    return opened, list(opened.entries)
+
+
+def test_a_text_file_has_a_sentence_per_line(tmp_path):
+    text = "\ufeffTea  wins.\r\n\n\t\nCoffee\twins.\r" + "x" * 2_001 + "\nLast"
+    opened, entries = read(tmp_path, text)
+    assert opened.columns == []
+    assert entries == [
+        Line(1, "Tea wins.", ""),
+        Skipped(2, LeftOut.BLANK),
+        Skipped(3, LeftOut.BLANK),
+        Line(4, "Coffee wins.", ""),
+        Skipped(5, LeftOut.TOO_LONG),
+        Line(6, "Last", ""),
+    ]
+
+
+def test_a_comma_in_a_text_file_is_a_comma(tmp_path):
+    _opened, entries = read(tmp_path, 'a,b\n"unclosed\n')
+    assert [entry.text for entry in entries] == ["a,b", '"unclosed']
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", 'id,Sentence,URL\n1,"Tea, wins.",https://x.example/1\n2,B,javascript:x\n'),
+        ("a.tsv", "id\tSentence\tURL\n1\tTea, wins.\thttps://x.example/1\n2\tB\tno address\n"),
+        (
+            "a.jsonl",
+            '{"Sentence": "Tea, wins.", "URL": "https://x.example/1"}\n'
+            '{"Sentence": "B", "URL": null}\n',
+        ),
+    ],
+)
+def test_tables_are_read_by_their_headers(tmp_path, name, content):
+    opened, entries = read(tmp_path, content, name)
+    assert (opened.text, opened.url) == ("Sentence", "URL")
+    assert [(e.text, e.address) for e in entries] == [
+        ("Tea, wins.", "https://x.example/1"),
+        ("B", ""),
+    ]
+
+
+def test_columns_can_be_chosen(tmp_path):
+    opened, entries = read(tmp_path, "one,two\nA,B\n,\n", "a.csv", text="two")
+    assert (opened.text, opened.url) == ("two", "")
+    assert entries == [Line(2, "B", ""), Skipped(3, LeftOut.BLANK)]
+
+
+def test_what_is_no_text_in_a_table_is_left_out(tmp_path):
+    rows = '{"text": "A"}\n{"text": ["B"]}\n{"text": 7}\n{"text": true}\n'
+    _opened, entries = read(tmp_path, rows, "a.jsonl")
+    assert entries == [
+        Line(1, "A", ""),
+        Skipped(2, LeftOut.NOT_TEXT),
+        Line(3, "7", ""),
+        Skipped(4, LeftOut.NOT_TEXT),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.csv", "one,two\nA,B\n", "choose it"),
+        ("a.csv", "text,two\nA\n", "1 cells"),
+        ("a.txt", b"\x89PNG\r\n\x1a\n", "PNG"),
+        ("a.txt", b"PK\x03\x04", "no text file"),
+        ("a.txt", b"Tea \xff wins", "byte 0xFF at offset 4"),
+        ("a.txt", b"Tea\x00wins", "NUL"),
+        ("a.txt", b"", "empty"),
+        ("a.jsonl", '{"text": "a"}\n[1]\n', "row 2"),
+    ],
+)
+def test_files_that_cannot_be_read_say_why(tmp_path, name, content, words):
+    with pytest.raises(UnreadableFile, match=words):
+        read(tmp_path, content, name)
+
+
+def test_columns_that_are_not_there_or_taken_twice_are_refused(tmp_path):
+    for options in ({"text": "three"}, {"text": "one", "url": "one"}):
+        with pytest.raises(UnreadableFile):
+            read(tmp_path, "one,two\nA,B\n", "a.csv", **options)
+
+
+def test_lines_are_bounded(tmp_path):
+    for limits in (Limits(rows=2), Limits(row_chars=3)):
+        with pytest.raises(UnreadableFile):
+            read(tmp_path, "A\nB\nC has more", limits=limits)
+
+
+def test_only_web_addresses_are_addresses():
+    assert web_address(" https://a.example/x ") == "https://a.example/x"
+    for text in (
+        "",
+        "javascript:alert(1)",
+        "ftp://a.example",
+        "https://",
+        "https://" + "a" * 2_000,
+    ):
+        assert web_address(text) == ""
+
+
+# -- what a CAM service is asked ---------------------------------------------------------------
+
+
+def test_a_request_names_objects_aspects_and_weights():
+    url, query = request_of(
+        "https://cam.example", object1="a", object2="b", aspects=["price", "size"], weight=5
+    )
+    assert url == "https://cam.example"
+    assert query == {
+        "model": "default",
+        "fs": "false",
+        "objectA": "a",
+        "objectB": "b",
+        "aspect1": "price",
+        "weight1": "5",
+        "aspect2": "size",
+        "weight2": "5",
+    }
+
+
+def test_placeholders_stay_in_their_part_of_the_path():
+    address = "https://cam.example/cam/{objectA},{objectB}/{aspects}/{most}/false"
+    url, query = request_of(
+        address, object1="../a?b", object2="ä, {most}", aspects=["x/y", "z"], most=7
+    )
+    assert query == {}
+    assert url == ("https://cam.example/cam/..%2Fa%3Fb,%C3%A4%20%20%7Bmost%7D/x%2Fy,z/7/false")
+    assert unknown_placeholders(address + "/{}") == [""]
+
+
+# -- what it answers --------------------------------------------------------------------------
+
+
+def side(*sentences):
+    return {"name": "x", "points": {}, "totalPoints": 1, "sentences": list(sentences)}
+
+
+def sentence(text, score=None, **documents):
+    return {"text": text, "CAM_score": score, "ES_score": 1.0, "id_pair": documents}
+
+
+def test_a_reply_of_cam():
+    address = "https://a.example/p?q=1"
+    reply = read_reply(
+        {
+            "winner": "tea",
+            "object1": side(sentence("Tea  wins.", 1.5), {"text": "B", "CAM_score": 9}),
+            "object2": side({"text": "C", "CAM_score": 4, "id_pair": {address: "3", "d": 1}}),
+            "sentenceCount": 3,
+        }
+    )
+    found = [(s.text, s.score, s.favours, s.address) for s in reply.sentences]
+    assert found == [("B", 9.0, 1, ""), ("C", 4.0, 2, address), ("Tea wins.", 1.5, 1, "")]
+    assert reply.unreadable == 0
+
+
+def test_a_reply_of_an_older_cam():
+    reply = read_reply({"object1": side([3, "A"], ["B", 1.5]), "object2": side("C")})
+    assert [(s.text, s.score, s.favours) for s in reply.sentences] == [
+        ("A", 3.0, 1),
+        ("B", 1.5, 1),
+        ("C", None, 2),
+    ]
+
+
+def test_a_reply_of_cam_2():
+    first = [{"value": "A", "source": "https://a.example"}, {"value": "B", "source": "doc-7"}]
+    reply = read_reply(
+        {
+            "firstObjectScore": 0.7,
+            "firstObjectArguments": first,
+            "secondObjectArguments": [{"value": "C"}],
+        }
+    )
+    assert [(s.text, s.address, s.document, s.favours) for s in reply.sentences] == [
+        ("A", "https://a.example", "", 1),
+        ("B", "", "doc-7", 1),
+        ("C", "", "", 2),
+    ]
+
+
+def test_a_sentence_stands_once_with_its_best_score():
+    reply = read_reply({"object1": side([1, "A"], [5, "B"]), "object2": side([3, "A"])})
+    assert [(s.text, s.score, s.favours) for s in reply.sentences] == [
+        ("B", 5.0, 1),
+        ("A", 3.0, 2),
+    ]
+
+
+def test_entries_without_a_sentence_are_counted():
+    odd = [None, 7, {}, {"text": ""}, {"text": 3}, [1, 2], [], {"text": "x" * 2_001}]
+    reply = read_reply({"object1": side("A", *odd), "object2": side()})
+    assert ([s.text for s in reply.sentences], reply.unreadable) == (["A"], len(odd))
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf, True, "3", None, 10**400, []])
+def test_scores_that_are_no_finite_number(score):
+    (found,) = read_reply({"object1": side([score, "A"]), "object2": side()}).sentences[:1]
+    assert found.score in (None, 1.0)
+
+
+def test_what_cannot_be_stored_is_replaced():
+    (found,) = read_reply({"object1": side("a\x00b \ud800c"), "object2": side()}).sentences
+    assert found.text == "a b ?c"
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ([], "no JSON object"),
+        ("text", "no JSON object"),
+        ({}, "no lists"),
+        ({"object1": [], "object2": []}, "no lists"),
+        ({"object1": {"sentences": {}}, "object2": {"sentences": []}}, "no lists"),
+        ({"error": "objectA  is missing"}, "objectA is missing"),
+        ({"object1": side(1, 2), "object2": side()}, "none of its entries"),
+    ],
+)
+def test_other_documents_are_no_replies(document, words):
+    with pytest.raises(NotACamReply, match=words):
+        read_reply(document)
+
+
+def test_a_reply_may_be_empty():
+    assert read_reply({"object1": side(), "object2": side()}).sentences == ()
+
+
+def test_the_best_of_either_object():
+    reply = read_reply({"object1": side([9, "A"], [8, "B"], [7, "C"]), "object2": side([1, "D"])})
+    assert [s.text for s in best(reply.sentences, 2)] == ["A", "B", "D"]
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+        lambda inner: (
+            st.lists(inner)
+            | st.dictionaries(
+                st.sampled_from(
+                    ["object1", "object2", "sentences", "text", "id_pair", "CAM_score"]
+                ),
+                inner,
+            )
+        ),
+        max_leaves=30,
+    )
+)
+def test_no_document_breaks_the_reader(document):
+    try:
+        reply = read_reply(document)
+    except NotACamReply:
+        return
+    assert all(s.text and s.favours in (1, 2) for s in reply.sentences)

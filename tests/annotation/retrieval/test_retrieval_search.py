@@ -1,0 +1,240 @@
+"""Full-text search in corpora; these tests run on SQLite and on PostgreSQL alike."""
+
+from importlib import import_module
+
+import pytest
+from django.db import connection
+
+from annotation.corpus.models.questions import text_key
+from annotation.retrieval.actions import search as retrieval_search
+from annotation.retrieval.actions.search import search, sentences_of
+from annotation.retrieval.methods.corpus_query import NothingToSearch, build_query
+from annotation.retrieval.models import CorpusSentence
+from tests.annotation.retrieval.made_retrieval import make_corpus
+from tests.cast import make_study
+
+pytestmark = pytest.mark.django_db
+INDEX = "annotation.migrations.0002_corpus_search"
+TEXTS = (
+    "Dogs are more loyal than cats, people say.",
+    "A cat and a dog live here.",
+    "My dog sleeps.",
+    "New York is louder than Berlin.",
+    "York has a new wall; Berlin had an old one.",
+    "X-rays cost more than an ultrasound.",
+    "Node.js starts faster than Java.",
+    "C++ is faster than C.",
+    "C is older than Java.",
+    "Das Café Müller ist besser als der Imbiss.",
+    "It is The Who versus Them tonight.",
+    "PS3 beats the 3DS.",
+)
+HOSTILE = [
+    '"',
+    '""',
+    "*",
+    "tea*",
+    "NEAR",
+    "NEAR(tea coffee, 5)",
+    "tea NEAR coffee",
+    "-tea",
+    "NOT",
+    "tea NOT coffee",
+    "tea OR coffee",
+    "AND",
+    "^tea",
+    "{text marks} : tea",
+    "marks : k",
+    "text:tea",
+    "tea + coffee",
+    "(((",
+    ")",
+    "tea'",
+    "' OR 1=1 --",
+    "'; DROP TABLE annotation_corpussentence; --",
+    "tea & coffee",
+    "!tea",
+    "tea <-> coffee",
+    "tea:*",
+    "tea:A",
+    "\\",
+    "\\'",
+    "%s %(x)s %",
+    "{}",
+    "é",
+    "e\u0301",
+    "東京",
+    "İstanbul",
+    "ß",
+    "🍵 tea",
+    "\u202etea",
+    "²",
+    "ﬁ",
+    "a\u0000b",
+    "\ud800".encode("utf-8", "replace").decode(),
+    "x" * 10_240,
+    "tea " * 2_560,
+    '"' * 10_240,
+]
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def corpus(study):
+    return make_corpus(study, texts=TEXTS)
+
+
+def found(corpora, one, two, most=50, **options):
+    corpora = corpora if isinstance(corpora, list) else [corpora]
+    return [hit.text for hit in search(corpora, build_query(one, two, **options), most)]
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "expected"),
+    [
+        ("cat", "dog", TEXTS[:2]),
+        ("DOGS", "Cat", TEXTS[:2]),
+        ("New York", "Berlin", TEXTS[3:4]),
+        ("x-ray", "ultrasound", TEXTS[5:6]),
+        ("node.js", "java", TEXTS[6:7]),
+        ("node js", "java", TEXTS[6:7]),
+        ("café müller", "Imbiss", TEXTS[9:10]),
+        ("The Who", "Them", TEXTS[10:11]),
+        ("ps3", "3ds", TEXTS[11:12]),
+        ("dog", "fish", ()),
+        ("3", "3ds", ()),
+    ],
+)
+def test_sentences_that_name_both(corpus, one, two, expected):
+    assert found(corpus, one, two) == list(expected)
+    assert set(found(corpus, two, one)) == set(expected)
+
+
+def test_any_word_of_a_name(corpus):
+    assert found(corpus, "New York", "Berlin", any_word=True) == [TEXTS[3], TEXTS[4]]
+
+
+def test_signs_in_names_are_looked_at(corpus):
+    assert found(corpus, "C++", "C") == [TEXTS[7]]
+    assert found(corpus, "C", "Java") == [TEXTS[8]]
+
+
+def test_an_aspect_narrows(corpus):
+    assert found(corpus, "cat", "dog", aspect="loyally") == [TEXTS[0]]
+    assert found(corpus, "cat", "dog", aspect="price, people") == [TEXTS[0]]
+    assert found(corpus, "cat", "dog", aspect="price") == []
+
+
+def test_sentences_that_compare_come_first_and_short_ones_before_long_ones(study):
+    padding = " and so on" * 20
+    texts = ["tea coffee" + padding, "tea, coffee", "tea or coffee is better" + padding]
+    texts.append("tea beats coffee")
+    corpus = make_corpus(study, texts=texts)
+    assert found(corpus, "tea", "coffee") == [texts[3], texts[2], texts[1], texts[0]]
+
+
+def test_the_number_is_bounded(study, monkeypatch):
+    texts = [f"Tea beats coffee in point {n}." for n in range(8)]
+    texts += [f"Tea and coffee number {n}." for n in range(8)]
+    corpus = make_corpus(study, texts=texts)
+    assert len(found(corpus, "tea", "coffee", most=5)) == 5
+    assert len(found(corpus, "tea", "coffee", most=10)) == 10
+    assert found(corpus, "tea", "coffee", most=0) == []
+    monkeypatch.setattr(retrieval_search, "MOST", 3)
+    assert len(found(corpus, "tea", "coffee", most=10_000)) == 3
+
+
+def test_of_very_many_only_some_are_ranked(study, monkeypatch):
+    monkeypatch.setattr(retrieval_search, "MOST_RANKED", 4)
+    texts = [f"Tea, as they say {'so ' * (9 - n)}, beats coffee {n}." for n in range(9)]
+    corpus = make_corpus(study, texts=texts)
+    some = found(corpus, "tea", "coffee")
+    assert some == sorted(some, key=len)
+    assert len(some) == 4
+
+
+def test_only_the_corpora_that_are_asked_for_are_searched(study):
+    mine = make_corpus(study, texts=("Tea beats coffee.", "Tea and coffee."))
+    other = make_corpus(study, name="Other", texts=("Tea beats coffee.", "Coffee beats tea."))
+    make_corpus(make_study("Study B"), texts=("Tea beats any coffee.",))
+    assert found(mine, "tea", "coffee") == ["Tea beats coffee.", "Tea and coffee."]
+    both = search([mine, other], build_query("tea", "coffee"), 50)
+    assert sorted(hit.text for hit in both) == [
+        "Coffee beats tea.",
+        "Tea and coffee.",
+        "Tea beats coffee.",
+    ]
+    assert {hit.corpus for hit in both} == {mine, other}
+    assert search([], build_query("tea", "coffee"), 50) == []
+
+
+def test_a_search_costs_four_queries(corpus, django_assert_num_queries):
+    with django_assert_num_queries(4):
+        assert len(found(corpus, "cat", "dog")) == 2
+
+
+@pytest.mark.parametrize("typed", HOSTILE)
+def test_nothing_typed_reaches_the_query_language(study, typed):
+    corpus = make_corpus(study, texts=("Tea beats coffee.", "marks k c1 text", "a b x"))
+    for options in ({}, {"any_word": True}):
+        for names in ((typed, "coffee"), ("tea", typed), (typed, typed)):
+            try:
+                hits = found(corpus, *names, **options)
+            except NothingToSearch:
+                continue
+            assert len(hits) <= 3
+        try:
+            assert len(found(corpus, "tea", "coffee", aspect=typed, **options)) <= 1
+        except NothingToSearch:
+            continue
+    assert CorpusSentence.objects.count() == 3
+
+
+def test_marks_are_no_words(study):
+    corpus = make_corpus(study, texts=("Tea beats coffee.",))
+    assert found(corpus, "k", "tea") == found(corpus, f"c{corpus.pk}", "tea") == []
+
+
+def test_the_index_follows_the_table(corpus):
+    row = corpus.sentences.get(text=TEXTS[0])
+    CorpusSentence.objects.filter(pk=row.pk).update(text="Birds sing, fish do not.")
+    assert found(corpus, "bird", "fish") == ["Birds sing, fish do not."]
+    assert found(corpus, "cat", "dog") == [TEXTS[1]]
+    CorpusSentence.objects.filter(pk=row.pk).update(is_comparative=False)
+    assert found(corpus, "bird", "fish") == ["Birds sing, fish do not."]
+    row.delete()
+    assert found(corpus, "bird", "fish") == []
+    corpus.sentences.all().delete()
+    assert found(corpus, "cat", "dog") == []
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO annotation_corpussearch (annotation_corpussearch) "
+                "VALUES ('integrity-check')"
+            )
+
+
+def test_sentences_by_their_keys(corpus, study):
+    other = make_corpus(study, name="Other", texts=TEXTS[:2])
+    keys = [text_key(text) for text in (TEXTS[1], TEXTS[0], TEXTS[1], "nothing")]
+    rows = sentences_of([corpus, other], keys)
+    assert [row.text for row in rows] == [TEXTS[1], TEXTS[0]]
+    assert {row.corpus for row in rows} == {corpus}
+    assert sentences_of([other], [text_key(TEXTS[5])]) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_index_can_be_taken_away_and_made_again():
+    corpus = make_corpus(make_study(), texts=TEXTS)
+    (operation,) = import_module(INDEX).Migration.operations
+    with connection.schema_editor() as editor:
+        operation.reverse_code(None, editor)
+        operation.code(None, editor)
+    assert CorpusSentence.objects.count() == len(TEXTS)
+    assert found(corpus, "cat", "dog") == list(TEXTS[:2])
+    CorpusSentence.objects.all().delete()
+    assert found(corpus, "cat", "dog") == []

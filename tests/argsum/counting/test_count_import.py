@@ -1,0 +1,208 @@
+"""Files of people's counts: sets, sheets and raters from them, once, and nothing half."""
+
+from io import StringIO
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from annotation.imports.models import ImportFile
+from argsum.counting.models import CountSheet
+from argsum.datasets.models import Cell, Dataset, ReferenceKeyPoint
+from argsum.keypoints.models import SummarySet
+from cqa_site.people.models import Rater
+from tests.argsum.made_cells import SIDES, TOPIC, make_dataset, make_system_run
+from tests.cast import make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+HEAD = "topic,stance,reference,prediction,n_covered,n_unique,coverage,redundancy,file_name\n"
+REFERENCES = [list(key_points) for _stance, key_points in SIDES]
+
+
+def row(
+    stance=1, system="alpha.csv", counts="1,2", shares="0.5,0.0", summaries=2, references=None
+):
+    """One set on the invented topic."""
+    texts = references or REFERENCES[0 if stance == 1 else 1]
+    reference = "\n".join(f"{at}: {text}" for at, text in enumerate(texts, 1))
+    prediction = "\n".join(f"{at}: Point {at} of {system}" for at in range(1, summaries + 1))
+    return f'{TOPIC},{stance},"{reference}","{prediction}",{counts},{shares},{system}\n'
+
+
+@pytest.fixture
+def study():
+    return make_study("Counted")
+
+
+@pytest.fixture
+def run(tmp_path, study):
+    """Import rows as one person's file; returns what the command said."""
+
+    def run(*rows, name="A1.csv", **options):
+        path = tmp_path / name
+        path.write_text(HEAD + "".join(rows), encoding="utf-8")
+        out = StringIO()
+        chosen = {"study": "Counted", "dataset": "Night buses"} | options
+        call_command("import_counts", path, stdout=out, **chosen)
+        return out.getvalue()
+
+    return run
+
+
+def test_a_file_makes_dataset_cells_sets_and_sheets(study, run):
+    said = run(row(), row(system="beta.csv", summaries=3, counts="1.5,2", shares="0.75,0.5"))
+    dataset = Dataset.objects.get()
+    cell = dataset.cells.get()
+    assert (cell.topic, cell.stance, cell.arguments.count()) == (TOPIC, 1, 0)
+    assert list(cell.key_points.values_list("text", flat=True)) == REFERENCES[0]
+    assert set(SummarySet.objects.values_list("system", "source", "state")) == {
+        ("alpha", "human counts", "done"),
+        ("beta", "human counts", "done"),
+    }
+    assert [each.text for each in SummarySet.objects.get(system="beta").summaries.all()] == [
+        "Point 1 of beta.csv",
+        "Point 2 of beta.csv",
+        "Point 3 of beta.csv",
+    ]
+    sheet = CountSheet.objects.get(summary_set__system="beta")
+    assert (sheet.covered, sheet.unique, sheet.coverage, sheet.redundancy) == (1.5, 1.5, 0.75, 0.5)
+    assert (sheet.references, sheet.summaries, sheet.covered_is_typed) == (2, 3, True)
+    rater = Rater.objects.get()
+    assert (rater.kind, rater.external_id, str(rater), rater.user) == ("person", "A1", "A1", None)
+    # The count column says 2, redundancy .5 of three summaries gives 1.5.
+    assert "n_unique: Says 2, but the share gives 1.5, which is taken." in said
+
+
+def test_the_same_file_again_adds_nothing(study, run):
+    run(row(), row(stance=-1))
+    said = run(row(), row(stance=-1))
+    assert CountSheet.objects.count() == SummarySet.objects.count() == 2
+    assert [line.split() for line in said.splitlines() if "counts" in line] == [
+        ["counts", "0", "2", "0", "0"]
+    ]
+
+
+def test_a_corrected_file_may_have_one_more_row_at_the_top(study, run):
+    beta, gamma = row(system="beta.csv"), row(system="gamma.csv")
+    run(row(), row(stance=-1))
+    for counts in (["2", "2"], ["0", "4"]):
+        said = run(beta, row(), row(stance=-1), gamma)
+        line = next(line.split() for line in said.splitlines() if "counts" in line)
+        assert line[:3] == ["counts", *counts]
+    assert CountSheet.objects.count() == 4
+    # Lines 2 and 5 are taken, so the new row goes after them; line 11 is free.
+    places = dict(CountSheet.objects.values_list("summary_set__system", "position"))
+    assert (places["beta"], places["gamma"]) == (6, 11)
+
+
+def test_the_same_file_may_go_into_a_second_dataset(study, run):
+    run(row(), row(stance=-1))
+    run(row(), row(stance=-1), dataset="Other buses")
+    run(row(), row(stance=-1), dataset="Other buses")
+    assert (CountSheet.objects.count(), Rater.objects.count()) == (4, 1)
+
+
+def test_a_second_person_judges_the_same_sets_in_another_order(study, run):
+    run(row(), row(stance=-1))
+    run(row(stance=-1, shares="1.0,0.5", counts="2,1"), row(), name="A2.csv")
+    assert (SummarySet.objects.count(), CountSheet.objects.count()) == (2, 4)
+    assert set(Rater.objects.values_list("name", flat=True)) == {"A1", "A2"}
+
+
+def test_cells_of_a_dataset_are_found_by_topic_and_stance(study, run):
+    dataset = make_dataset(study)
+    run(row(references=REFERENCES[0][::-1]))
+    assert Dataset.objects.get() == dataset
+    assert SummarySet.objects.get().cell == dataset.cells.get(stance=1)
+    assert ReferenceKeyPoint.objects.count() == 4
+
+
+def test_other_references_are_refused_and_nothing_is_imported(study, run):
+    make_dataset(study)
+    with pytest.raises(CommandError, match="1 row is rejected"):
+        run(row(stance=-1), row(references=["Night buses keep people safe", "Something else"]))
+    assert not SummarySet.objects.exists()
+    assert not Rater.objects.exists()
+
+
+def test_another_set_of_the_same_system_is_refused(study, run):
+    run(row())
+    with pytest.raises(CommandError, match="rejected"):
+        run(row(summaries=3, shares="0.5,0.5"), name="A2.csv")
+    assert CountSheet.objects.count() == 1
+
+
+def test_a_summarized_dataset_gets_no_new_topics(study, run):
+    dataset = make_dataset(study)
+    dataset.cells.get(stance=-1).key_points.all().delete()
+    Cell.objects.filter(dataset=dataset, stance=-1).delete()
+    make_system_run(dataset)
+    with pytest.raises(CommandError, match="rejected"):
+        run(row(stance=-1))
+    run(row())
+    assert dataset.cells.count() == 1
+
+
+def test_not_done_is_left_out_and_unsure_is_kept_apart(study, run):
+    said = run(
+        row(counts="-2,-2", shares="-2.0,-2.0"),
+        row(system="beta.csv", counts="-1,2", shares="-1.0,0.0"),
+    )
+    assert "1 set was not judged (-2) and is left out." in said
+    sheet = CountSheet.objects.get()
+    assert (sheet.covered, sheet.coverage, sheet.covered_is_unsure) == (None, None, True)
+    assert (sheet.unique, sheet.redundancy, sheet.unique_is_unsure) == (2, 0, False)
+
+
+def test_what_differs_stays_unless_replacing_was_asked_for(study, run):
+    run(row())
+    said = run(row(shares="1.0,0.0", counts="2,2"))
+    assert "Differs and was kept; stored: 0.5, 0" in said
+    assert CountSheet.objects.get().coverage == 0.5
+    run(row(shares="1.0,0.0", counts="2,2"), update_changed=True)
+    assert (CountSheet.objects.get().coverage, CountSheet.objects.get().covered) == (1, 2)
+
+
+def test_a_dry_run_writes_nothing(study, run):
+    said = run(row(), dry_run=True)
+    assert "Dry run" in said
+    assert [line.split()[:2] for line in said.splitlines() if " sets" in line] == [["sets", "1"]]
+    assert not Dataset.objects.exists()
+    assert not Rater.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("broken", "place"),
+    [
+        (row(shares="1.5,0.0"), "row 2, coverage"),
+        (row(stance=2, references=["A", "B"]), "row 2, stance"),
+        (row().replace("1: Night", "9: Night"), "row 2, reference"),
+        (row(counts="0.3,2"), "row 2, n_covered"),
+    ],
+)
+def test_a_bad_cell_is_named_by_row_and_column(study, tmp_path, broken, place):
+    path = tmp_path / "A1.csv"
+    path.write_text(HEAD + broken, encoding="utf-8")
+    out = StringIO()
+    with pytest.raises(CommandError):
+        call_command("import_counts", path, study="Counted", stdout=out)
+    assert f"rejected: {place}" in out.getvalue()
+    assert not SummarySet.objects.exists()
+
+
+def test_the_page_asks_for_dataset_and_rater(study):
+    boss = sign_in(make_member(study, "researcher"))
+    file = SimpleUploadedFile("A1.csv", (HEAD + row()).encode(), "text/csv")
+    boss.post(
+        reverse("import_upload", args=[study.public_id]), {"file": file, "kind": "count_sheets"}
+    )
+    stored = ImportFile.objects.get()
+    asks = reverse("import_counts", args=[study.public_id, stored.public_id])
+    page = boss.get(asks).content.decode()
+    assert 'value="A1"' in page
+    assert boss.post(asks, {"dataset": "", "rater": "A1"}).status_code == 422
+    boss.post(asks, {"dataset": "Night buses", "rater": "Annotator 1"})
+    stored.refresh_from_db()
+    assert stored.options["dataset"] == "Night buses"
+    assert stored.options["rater"] == "Annotator 1"

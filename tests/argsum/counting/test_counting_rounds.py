@@ -1,0 +1,235 @@
+"""Counting rounds for researchers: what is drawn, what the pages and the file show."""
+
+import csv
+import io
+import json
+
+import pytest
+from django.urls import reverse
+
+from argsum.counting.actions import rounds as counting_rounds
+from argsum.counting.actions.guide import GUIDE
+from argsum.counting.models import CountingRound
+from argsum.keypoints.models import SummarySet
+from cqa_site.people.models import Rater
+from tests.argsum.counting.made_counting import open_counting
+from tests.argsum.made_cells import make_count, make_dataset, make_set, make_system_run
+from tests.cast import make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def researcher(study):
+    return make_member(study, "researcher")
+
+
+@pytest.fixture
+def boss(researcher):
+    return sign_in(researcher)
+
+
+def address(name, study, *ids):
+    return reverse(name, args=[study.public_id, *ids])
+
+
+def drawn(counting_round):
+    return list(counting_round.items.values_list("summary_set", flat=True))
+
+
+def test_one_set_of_every_system_and_cell(study, researcher):
+    dataset = make_dataset(study)
+    first, second = dataset.cells.all()
+    for threshold in ("0.5", "0.6", "0.7"):
+        make_set(first, system="Alpha", setting=f"threshold={threshold}", source=threshold)
+    make_set(first, system="Beta")
+    make_set(second, system="Beta")
+    made = open_counting(study, researcher, opens=False, per_cell="one")
+    sets = SummarySet.objects.filter(pk__in=drawn(made))
+    assert sorted(sets.values_list("system", "cell__position")) == [
+        ("Alpha", 1),
+        ("Beta", 1),
+        ("Beta", 2),
+    ]
+    assert made.recipe["found"] == 5
+    every = open_counting(study, researcher, opens=False, name="All", per_cell="all")
+    assert len(drawn(every)) == 5
+    one = open_counting(study, researcher, opens=False, name="0.6", setting="threshold=0.6")
+    assert [each.setting for each in SummarySet.objects.filter(pk__in=drawn(one))] == [
+        "threshold=0.6"
+    ]
+
+
+def test_all_cells_of_a_system_are_judged_at_one_setting(study, researcher):
+    cells = list(make_dataset(study).cells.all())
+    names = [f"threshold={n}" for n in range(8)]
+    for name in names:
+        for cell in cells[: 1 if name == names[0] else 2]:
+            make_set(cell, system="Alpha", setting=name, source=name)
+    seen = set()
+    for seed in range(6):
+        made = open_counting(
+            study, researcher, opens=False, name=f"R{seed}", seed=seed, per_cell="one"
+        )
+        sets = SummarySet.objects.filter(pk__in=drawn(made))
+        assert sorted(sets.values_list("cell__position", flat=True)) == [1, 2]
+        [setting] = set(sets.values_list("setting", flat=True))
+        seen.add(setting)
+    # Drawn by the seed, and never the one that a cell lacks.
+    assert len(seen) > 1
+    assert names[0] not in seen
+
+
+def test_the_same_seed_draws_the_same_sets(study, researcher):
+    for cell in make_dataset(study).cells.all():
+        for number in range(5):
+            make_set(cell, system=f"System {number}")
+    orders = [
+        drawn(open_counting(study, researcher, opens=False, name=name, size=4, seed=seed))
+        for name, seed in (("a", 7), ("b", 7), ("c", 8))
+    ]
+    assert orders[0] == orders[1]
+    assert orders[0] != orders[2]
+    assert len(set(orders[0])) == 4
+
+
+def test_filters_and_used_sets(study, researcher):
+    test, train = make_dataset(study), make_dataset(study, name="Train", split="train")
+    for dataset in (test, train):
+        for cell in dataset.cells.all():
+            make_set(cell, system="Alpha", source=dataset.name)
+            make_set(cell, system="Beta", source=f"{dataset.name} b")
+    made = open_counting(study, researcher, split="train", systems=("Beta",))
+    assert set(
+        SummarySet.objects.filter(pk__in=drawn(made)).values_list("cell__dataset", "system")
+    ) == {(train.pk, "Beta")}
+    rest = open_counting(study, researcher, name="Rest", leave_out_used=True)
+    assert len(drawn(rest)) == 6
+    assert not set(drawn(rest)) & set(drawn(made))
+    with pytest.raises(counting_rounds.RoundNotReady):
+        open_counting(study, researcher, name="None", leave_out_used=True)
+
+
+def test_sets_without_texts_results_or_references_are_not_judged(study, researcher):
+    dataset = make_dataset(study)
+    first, second = dataset.cells.all()
+    make_set(first, system="Good")
+    make_set(first, system="Failed", state="no_result", source="f")
+    make_set(first, system="Bare", source="b").summaries.all().delete()
+    second.key_points.all().delete()
+    make_set(second, system="Lonely")
+    made = open_counting(study, researcher, opens=False)
+    assert [each.system for each in SummarySet.objects.filter(pk__in=drawn(made))] == ["Good"]
+
+
+def test_a_round_from_draft_to_closed_in_pages(study, boss):
+    make_system_run(make_dataset(study))
+    page = boss.get(address("counting_round_new", study)).content.decode()
+    assert "Nurses reach home" in page
+    plan = {
+        "name": "Pages",
+        "per_cell": "one",
+        "raters": "2",
+        "repeat_share": "0",
+        "lease_minutes": "60",
+        "seed": "4",
+        "instructions": "Look **twice**.",
+    }
+    reply = boss.post(address("counting_round_new", study), plan)
+    made = CountingRound.objects.get()
+    place = [made.public_id]
+    assert reply["Location"] == address("counting_round", study, *place)
+    edited = boss.post(address("counting_round_edit", study, *place), plan | {"raters": "3"})
+    assert edited.status_code == 302
+    boss.post(address("counting_round_open", study, *place))
+    made.refresh_from_db()
+    assert (made.state, made.slots.count()) == ("open", 6)
+    page = boss.get(address("counting_round", study, *place)).content.decode()
+    assert "0 of 6 sheets submitted" in page
+    assert "<strong>twice</strong>" in page
+    assert f"{address('counting_sheets', study)}?round={made.public_id}" in page
+    for move in ("close", "reopen", "close"):
+        boss.post(address(f"counting_round_{move}", study, *place))
+    boss.post(address("counting_round_delete", study, *place))
+    made.refresh_from_db()
+    assert (made.state, made.closed_at is None) == ("closed", False)
+    again = boss.post(address("counting_round_new", study), plan)
+    assert again.status_code == 422
+    assert "has this name" in again.content.decode()
+
+
+def test_the_guide_is_the_default_and_speaks_of_its_own_example():
+    assert counting_rounds.Plan(name="x", seed=1).instructions == GUIDE
+    assert "1.5 of 3 references" in GUIDE
+    assert "2.5 of 4 statements" in GUIDE
+
+
+def test_pages_take_as_many_queries_for_many_rows_as_for_few(
+    study, boss, researcher, django_assert_max_num_queries
+):
+    dataset = make_dataset(study)
+    for cell in dataset.cells.all():
+        for number in range(12):
+            made = make_set(cell, system=f"System {number}")
+            for name in ("A", "B"):
+                rater, _made = Rater.objects.get_or_create(
+                    study=study, name=name, external_id=name
+                )
+                make_count(made, rater)
+    counting_round = open_counting(study, researcher, raters=3)
+    pages = {
+        "counting_rounds": (address("counting_rounds", study), 14),
+        "counting_round": (address("counting_round", study, counting_round.public_id), 14),
+        "counting_sheets": (address("counting_sheets", study), 14),
+    }
+    for path, most in pages.values():
+        with django_assert_max_num_queries(most):
+            assert boss.get(path).status_code == 200
+
+
+def test_the_file_holds_every_sheet_with_its_counts(study, boss):
+    cell = make_dataset(study).cells.first()
+    one, two = make_set(cell, system="=cmd()"), make_set(cell, system="Beta", source="b")
+    rater = Rater.objects.create(study=study, name="A1", external_id="A1")
+    make_count(one, rater, covered=1.5, unique=2)
+    unsure = {"covered_is_unsure": True, "coverage": None}
+    sheet = make_count(two, rater, **unsure)
+    sheet.covered = None
+    sheet.save()
+    reply = boss.get(address("counting_sheets", study), {"format": "csv"})
+    rows = list(csv.DictReader(io.StringIO(b"".join(reply).decode("utf-8-sig"))))
+    assert [(row["n_covered"], row["coverage"], row["redundancy"][:5]) for row in rows] == [
+        ("1.5", "0.75", "0.333"),
+        ("", "", "0.333"),
+    ]
+    assert rows[0]["system"] == "'=cmd()"
+    reply = boss.get(address("counting_sheets", study), {"format": "jsonl", "rater": "x"})
+    assert reply.status_code == 404
+    asked = {"format": "jsonl", "set": str(two.public_id)}
+    lines = b"".join(boss.get(address("counting_sheets", study), asked)).decode().splitlines()
+    assert [json.loads(line)["n_covered"] for line in lines] == [None]
+
+
+def test_a_sheet_stands_beside_the_others_of_its_set(study, boss):
+    cell = make_dataset(study).cells.first()
+    made = make_set(cell, system="Alpha")
+    people = [
+        Rater.objects.create(study=study, name=name, external_id=name) for name in ("A1", "A2")
+    ]
+    marks = {
+        "references": {"0": {"level": "part", "by": [1, 2]}},
+        "groups": [[0, 2], [1]],
+        "partly": [],
+        "empty": [],
+    }
+    sheet = make_count(made, people[0], covered=0.5, marks=marks)
+    make_count(made, people[1], covered=2)
+    page = boss.get(address("count_sheet", study, sheet.public_id)).content.decode()
+    assert "by 2, 3" in page
+    assert "A2</a>" in page
+    assert "<strong>0.5</strong> / 2" in page

@@ -1,0 +1,268 @@
+"""The authors' files, in small invented copies with everything that can be wrong."""
+
+import json
+
+import pytest
+
+from argsum.counting.methods.released import read_counts, sets_of
+from argsum.counting.methods.released_rows import numbered_texts
+from argsum.imports.methods.released_scores import (
+    StoredRun,
+    iter_cells,
+    read_clusterings,
+    read_evaluations,
+    read_llm_scores,
+    read_soft_scores,
+)
+from cqa_site.tabular import UnreadableFile
+
+HEADER = "topic,stance,reference,prediction,n_covered,n_unique,coverage,redundancy,file_name\n"
+TEXTS = '"1: Buses are safe\n2: Buses help","1: Safety\n2: Work\n3: Work again"'
+
+
+def counts(tmp_path, *rows, header=HEADER, name="A1.csv"):
+    path = tmp_path / name
+    path.write_text(header + "".join(row + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def row(stance="-1", texts=TEXTS, numbers="1.5,2,0.75,0.25", system="one.csv", topic="Buses"):
+    return f"{topic},{stance},{texts},{numbers},{system}"
+
+
+# -- people's counts ---------------------------------------------------------------------------
+
+
+def test_one_judgement(tmp_path):
+    file = read_counts(counts(tmp_path, row()))
+    (found,) = file.sets
+    assert (file.rater, file.not_done, file.problems) == ("A1", 0, ())
+    assert found.key == ("Buses", "-1", "one")
+    assert found.references == ("Buses are safe", "Buses help")
+    assert found.summaries == ("Safety", "Work", "Work again")
+    assert (found.covered, found.unique) == (1.5, 2)
+    # As written, not 1.5 / 2 and 1 - 2 / 3: one released file lost the halves of its counts.
+    assert (found.coverage, found.redundancy) == (0.75, 0.25)
+    assert found.row == 2
+
+
+def test_not_done_and_unsure(tmp_path):
+    path = counts(
+        tmp_path,
+        row(numbers="-2,-2,-2.0,-2.0"),
+        row(numbers="-1,2,-1,0.25", system="two.csv"),
+        row(numbers=",,0.5,-1.0", system="three.csv"),
+    )
+    file = read_counts(path)
+    assert file.not_done == 1
+    assert [(each.coverage, each.redundancy) for each in file.sets] == [(None, 0.25), (0.5, None)]
+    assert [(each.covered, each.unique) for each in file.sets] == [(None, 2), (None, None)]
+
+
+def test_sets_are_sorted_by_topic_stance_and_system_and_some_are_left_out(tmp_path):
+    rows = [
+        row(stance="1"),
+        row(system="sep_summetix_it_0.csv"),
+        row(system="b.csv"),
+        row(system="a.csv"),
+        row(topic="Arts"),
+    ]
+    first = read_counts(counts(tmp_path, *rows))
+    second = read_counts(counts(tmp_path, row(system="c.csv"), name="A2.csv"))
+    assert [(topic, stance, system) for topic, stance, system in sets_of([first, second])] == [
+        ("Arts", "-1", "one"),
+        ("Buses", "-1", "a"),
+        ("Buses", "-1", "b"),
+        ("Buses", "-1", "c"),
+        ("Buses", "-1", "sep_summetix_it_0"),
+        ("Buses", "1", "one"),
+    ]
+    assert [each.is_left_out for each in first.sets] == [False, True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("bad", "column", "reason"),
+    [
+        (row(stance="0"), "stance", "neither 1 nor -1"),
+        (row(topic=" "), "topic", "is empty"),
+        (row(numbers="1,1,much,0"), "coverage", "'much' is no number"),
+        (row(numbers="1,1,nan,0"), "coverage", "between 0 and 1"),
+        (row(numbers="1,1,1.2,0"), "coverage", "between 0 and 1"),
+        (row(numbers="1,1,0.5,-3"), "redundancy", "between 0 and 1"),
+        (row(numbers="1,1,-2,0.5"), "redundancy", "only one"),
+        (row(numbers="1.2,1,0.5,0"), "n_covered", "half steps from 0 to 2"),
+        (row(numbers="2.5,1,0.5,0"), "n_covered", "half steps from 0 to 2"),
+        (row(numbers="1,3.5,0.5,0"), "n_unique", "half steps from 0 to 3"),
+        (row(texts='"Buses are safe","1: Safety"'), "reference", "numbered from 1"),
+        (row(texts='"1: Buses are safe","2: Safety"'), "prediction", "numbered from 1"),
+        (row(system="good.csv"), "file_name", "same set as in row 2"),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_a_problem_and_nothing_else(tmp_path, bad, column, reason):
+    file = read_counts(counts(tmp_path, row(system="good.csv"), bad))
+    assert [each.system for each in file.sets] == ["good"]
+    (problem,) = file.problems
+    assert (problem.file, problem.column) == ("A1.csv", column)
+    # Below the header, the first row takes four lines.
+    assert problem.row == 6
+    assert reason in problem.reason
+
+
+def test_a_file_without_the_columns_is_refused(tmp_path):
+    path = counts(tmp_path, "Buses,1", header="topic,stance\n")
+    with pytest.raises(UnreadableFile, match=r"A1\.csv: has no column reference, prediction"):
+        read_counts(path)
+
+
+@pytest.mark.parametrize(
+    ("cell", "texts"),
+    [
+        ("1: a\n2: b", ("a", "b")),
+        ("1: a\nstill a\n2: b", ("a\nstill a", "b")),
+        ("1: a\n7: of ten\n2. b\n3) c", ("a\n7: of ten", "b", "c")),
+    ],
+)
+def test_numbered_texts(cell, texts):
+    assert numbered_texts(cell) == texts
+
+
+@pytest.mark.parametrize("cell", ["", "a", "0: a", "1: ", "a\n1: b", "1: a\n2:\n3: c"])
+def test_no_numbered_texts(cell):
+    with pytest.raises(ValueError, match="numbered from 1"):
+        numbered_texts(cell)
+
+
+# -- stored scores -------------------------------------------------------------------------------
+
+
+def stored(tmp_path, content, name="stored.json"):
+    path = tmp_path / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def test_soft_scores(tmp_path):
+    part = {"sP": [0.5, 1], "sR": [0.25, 0], "sF1": [0.3, 0], "runtime": [1, 2]}
+    assert read_soft_scores(stored(tmp_path, {"rouge_1": part})) == {
+        "rouge_1": {"sP": [0.5, 1.0], "sR": [0.25, 0.0], "sF1": [0.3, 0.0]}
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("[1]", "no JSON object"),
+        ("{", "not valid JSON"),
+        ('{"a": {"sP": [NaN]}}', "not a JSON number"),
+        ({"a": [1]}, "column a: is no JSON object"),
+        ({"a": {"sP": [1], "sR": [1]}}, "column a: sF1 is no list of numbers"),
+        ({"a": {"sP": [1], "sR": [1], "sF1": ["1"]}}, "column a: sF1 is no list of numbers"),
+        ({"a": {"sP": [1], "sR": [1], "sF1": [True]}}, "column a: sF1 is no list of numbers"),
+        ({"a": {"sP": [1], "sR": [1], "sF1": [1, 2]}}, "differ in length"),
+        ({}, "differ in length"),
+    ],
+)
+def test_soft_scores_that_are_none(tmp_path, content, reason):
+    with pytest.raises(UnreadableFile, match=rf"stored\.json.*{reason}"):
+        read_soft_scores(stored(tmp_path, content))
+
+
+def test_counts_of_a_language_model(tmp_path):
+    content = {"llm_coverage": {"0.2": [0.5, 1], "1.0": [1, 0]}, "llm_redundancy": {"1.0": [0, 0]}}
+    assert read_llm_scores(stored(tmp_path, content | {"source": "invented"})) == {
+        "0.2": {"llm_coverage": [0.5, 1.0]},
+        "1.0": {"llm_coverage": [1.0, 0.0], "llm_redundancy": [0.0, 0.0]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ({"llm_coverage": [1]}, "column llm_coverage: is no JSON object"),
+        ({"llm_coverage": {"1.0": ["1"]}}, "llm_coverage, temperature 1.0: is no list of numbers"),
+        ({"llm_coverage": {"1.0": [1], "0.2": [1, 2]}}, "differ in length"),
+        ({"source": "invented"}, "differ in length"),
+    ],
+)
+def test_counts_that_are_none(tmp_path, content, reason):
+    with pytest.raises(UnreadableFile, match=rf"stored\.json.*{reason}"):
+        read_llm_scores(stored(tmp_path, content))
+
+
+EVALUATION = {
+    "parameter_names": ["share", "threshold"],
+    "scores": {
+        "Buses": {
+            "1": {"(0.1, 0.75)": {"llm_coverage": 0.5, "runtime": 2}, "(0.1, 0.8)": {}},
+            "-1": {"(0.1, 0.75)": {"llm_coverage": 1}},
+        }
+    },
+}
+
+
+def test_evaluations(tmp_path):
+    runs = read_evaluations(stored(tmp_path, EVALUATION))
+    first = {"share": 0.1, "threshold": 0.75}
+    assert runs == (
+        StoredRun("Buses", 1, first, scores={"llm_coverage": 0.5}, seconds=2.0),
+        StoredRun("Buses", 1, {"share": 0.1, "threshold": 0.8}),
+        StoredRun("Buses", -1, first, scores={"llm_coverage": 1.0}),
+    )
+    assert runs[0].setting == "share=0.1, threshold=0.75"
+    assert [(cell, len(of)) for cell, of in iter_cells(runs)] == [
+        ("Buses (1)", 2),
+        ("Buses (-1)", 1),
+    ]
+
+
+CLUSTERING = {
+    "parameter_names": ["threshold"],
+    "clustering": {"(0.5,)": {"Buses": {"1": {"runtime": 0.5, "cluster_ids": [0, -1, 0]}}}},
+}
+
+
+def test_clusterings(tmp_path):
+    path = stored(tmp_path, CLUSTERING)
+    (run,) = read_clusterings(path)
+    assert (run.cell, run.setting, run.seconds) == ("Buses (1)", "threshold=0.5", 0.5)
+    assert run.cluster_ids == (0, -1, 0)
+    assert read_clusterings(path, part="iterative_clustering") == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ('"1"', '"2"', "stance '2'"),
+        ("(0.5,)", "(0.5, 1)", "does not give threshold"),
+        ("(0.5,)", "__import__", "does not give threshold"),
+        ("(0.5,)", "0.5.5", "does not give threshold"),
+        ("[0, -1, 0]", "[0, -2, 0]", "whole numbers"),
+        ("[0, -1, 0]", "[0.5]", "whole numbers"),
+        ("[0, -1, 0]", "[true]", "whole numbers"),
+        ('["threshold"]', '"threshold"', "list of names"),
+        ('{"Buses"', '[{"Buses"', "not valid JSON"),
+    ],
+)
+def test_clusterings_that_are_none(tmp_path, old, new, reason):
+    text = json.dumps(CLUSTERING)
+    assert old in text
+    with pytest.raises(UnreadableFile, match=reason):
+        read_clusterings(stored(tmp_path, text.replace(old, new)))
+
+
+def test_evaluations_that_are_none(tmp_path):
+    text = json.dumps(EVALUATION).replace('"llm_coverage": 1}', '"llm_coverage": "1"}')
+    with pytest.raises(UnreadableFile, match=r"Buses \(-1\), \(0\.1, 0\.75\).*llm_coverage"):
+        read_evaluations(stored(tmp_path, text))
+    with pytest.raises(UnreadableFile, match="cannot be opened"):
+        read_evaluations(tmp_path / "nowhere.json")
+
+
+def test_a_clustering_may_name_its_arguments(tmp_path):
+    named = CLUSTERING | {"arguments": {"Buses": {"1": ["a", "b", "c"]}}}
+    (run,) = read_clusterings(stored(tmp_path, named))
+    assert run.texts == ("a", "b", "c")
+    for texts, reason in ((["a", "a"], "names an argument twice"), ([1], "no list of texts")):
+        broken = CLUSTERING | {"arguments": {"Buses": {"1": texts}}}
+        with pytest.raises(UnreadableFile, match=reason):
+            read_clusterings(stored(tmp_path, broken))

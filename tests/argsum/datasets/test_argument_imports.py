@@ -1,0 +1,307 @@
+"""Files with arguments into datasets: dry run, import, again, more of it, and refusals."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from annotation.imports.actions import ImportRefused, import_path
+from annotation.imports.models import ImportFile
+from argsum.datasets.actions.datasets import change_recipe
+from argsum.datasets.models import CellArgument, Dataset, KeyPointMatch
+from argsum.keypoints.models import SummarySet
+from tests import cast
+
+from ..argument_files import ARGUMENTS, TOPIC, pairs, triple, zip_of
+from ..made_cells import make_system_run
+
+pytestmark = pytest.mark.django_db
+NAME = "Lifts"
+
+
+@pytest.fixture
+def study():
+    return cast.make_study()
+
+
+@pytest.fixture(autouse=True)
+def files_apart(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "media"
+
+
+@pytest.fixture
+def bring(study, tmp_path):
+    """Import bytes; a dry run with ``write=False``."""
+
+    def run(content, *, kind="argkp", name="lifts.zip", write=True, dataset=NAME, **asked):
+        path = tmp_path / "file"
+        path.write_bytes(content)
+        return import_path(
+            study=study,
+            kind=kind,
+            path=path,
+            name=name,
+            options={"dataset": dataset},
+            write=write,
+            **asked,
+        )
+
+    return run
+
+
+@pytest.fixture
+def bring_pairs(bring):
+    def run(*rows, **asked):
+        return bring(pairs(*rows), kind="argument_pairs", name="pairs.csv", **asked)
+
+    return run
+
+
+def new(outcome):
+    """What is new, without what the file has nothing of."""
+    return {name: row["new"] for name, row in outcome.counts.items() if row["new"]}
+
+
+def left_out(dataset):
+    rows = CellArgument.objects.filter(cell__dataset=dataset)
+    return dict(rows.values_list("name", "left_out"))
+
+
+def test_a_dry_run_counts_and_stores_nothing(bring):
+    found = bring(zip_of(triple()), write=False)
+    assert new(found) == {"arguments": 4, "cells": 1, "key_points": 2, "matches": 5}
+    assert found.notes == [
+        "test: 4 read → 4 unique → 2 with exactly one key point → 1 of one sentence"
+    ]
+    assert not Dataset.objects.exists()
+
+
+def test_an_import_keeps_texts_labels_and_why_arguments_are_left_out(bring):
+    bring(zip_of(triple()))
+    dataset = Dataset.objects.get(name=NAME)
+    assert left_out(dataset) == {
+        "a1": "",
+        "a2": "key_points",
+        "a3": "no_key_point",
+        "a4": "sentences",
+    }
+    assert dataset.recipe["counts"] == {
+        "test": {"read": 4, "unique": 4, "exactly_one_key_point": 2, "one_sentence": 1}
+    }
+    labels = KeyPointMatch.objects.order_by("argument__position", "key_point__position")
+    assert list(labels.values_list("argument__name", "key_point__name", "is_match")) == [
+        ("a1", "k1", True),
+        ("a1", "k2", False),
+        ("a2", "k1", True),
+        ("a2", "k2", True),
+        ("a4", "k2", True),
+    ]
+
+
+def test_the_same_file_again_changes_nothing(bring):
+    bring(zip_of(triple()))
+    again = bring(zip_of(triple()))
+    assert (new(again), again.changed) == ({}, 0)
+    assert again.counts["arguments"]["same"] == 4
+    assert again.counts["matches"]["same"] == 5
+
+
+def test_more_of_it_is_added_behind(bring):
+    bring(zip_of(triple()))
+    rows = [(key, text, TOPIC, 1) for key, text in ARGUMENTS.items()]
+    more = triple(arguments=[*rows, ("a5", "Music wakes babies.", TOPIC, 1)])
+    assert new(bring(zip_of(more))) == {"arguments": 1}
+    added = CellArgument.objects.get(name="a5")
+    assert (added.position, added.left_out) == (5, "no_key_point")
+    assert new(bring(zip_of(triple("dev", topic="Other")))) == {
+        "arguments": 4,
+        "cells": 1,
+        "key_points": 2,
+        "matches": 5,
+    }
+    assert list(Dataset.objects.get().cells.values_list("split", "position")) == [
+        ("test", 1),
+        ("dev", 2),
+    ]
+
+
+def test_qualities_come_from_a_second_file_if_asked(bring, bring_pairs):
+    bring(zip_of(triple()))
+    row = (TOPIC, ARGUMENTS["a1"], "Silence is restful", 1, 1, "test", 0.75)
+    kept = bring_pairs(row)
+    assert kept.counts["arguments"]["changed"] == 1
+    assert "quality of 1 argument" in kept.notes[-1]
+    assert CellArgument.objects.get(name="a1").quality is None
+    bring_pairs(row, update_changed=True)
+    assert CellArgument.objects.get(name="a1").quality == 0.75
+
+
+def test_a_label_that_differs_is_shown_and_kept_unless_asked(bring, bring_pairs):
+    bring(zip_of(triple()))
+    row = (TOPIC, ARGUMENTS["a1"], "Music costs money", 1, 1, "test", "")
+    found = bring_pairs(row)
+    assert found.counts["matches"]["changed"] == 1
+    assert [(flag.row, flag.column) for flag in found.flags] == [(2, "label")]
+    assert left_out(Dataset.objects.get())["a1"] == ""
+    bring_pairs(row, update_changed=True)
+    assert left_out(Dataset.objects.get())["a1"] == "key_points"
+
+
+MATCHES = ("topic", "argument", "summary", "stance", "ibm_pro_deb_qs")
+
+
+def test_pairs_without_a_label_column_come_in_as_matches(bring):
+    rows = [
+        (TOPIC, "Silence is restful.", "Silence is restful", 1, 0.75),
+        (TOPIC, "Music wakes babies.", "Silence is restful", 1, 0.5),
+        (TOPIC, "Music wakes babies.", "Music costs money", 1, 0.5),
+        (TOPIC, "Silence is restful.", "Silence is restful", 1, 0.75),
+    ]
+    content = pairs(*rows, columns=MATCHES)
+    asked = {"kind": "argument_pairs", "name": "debate.csv"}
+    looked = bring(content, write=False, **asked)
+    assert looked.notes[0].startswith("The file has no label column: every row is taken")
+    assert looked.notes[1] == (
+        "Arguments: 4 read → 2 unique → 1 with exactly one key point → 1 of one sentence"
+    )
+    assert not Dataset.objects.exists()
+    assert new(bring(content, **asked)) == {
+        "arguments": 2,
+        "cells": 1,
+        "key_points": 2,
+        "matches": 3,
+    }
+    assert set(KeyPointMatch.objects.values_list("is_match", flat=True)) == {True}
+    assert bring(content, **asked).added == 0
+
+
+def test_a_column_that_may_be_the_label_is_pointed_out(bring):
+    columns = ("topic", "argument", "key_point", "stance", "relevant")
+    content = pairs((TOPIC, "One.", "First", 1, 0), columns=columns)
+    looked = bring(content, kind="argument_pairs", name="pairs.csv", write=False)
+    assert "Not read: relevant. If one of these is the label, call it label." in looked.notes
+
+
+def test_a_topic_cannot_move_to_another_split(bring, bring_pairs):
+    bring(zip_of(triple()))
+    row = (TOPIC, "New.", "Silence is restful", 1, 1, "train", "")
+    with pytest.raises(ImportRefused, match="1 row is rejected"):
+        bring_pairs(row)
+    found = bring_pairs(row, write=False)
+    assert found.counts["cells"]["rejected"] == 1
+    assert new(found) == {}
+
+
+def test_a_dataset_that_was_summarized_stays_as_it_is(bring):
+    bring(zip_of(triple()))
+    make_system_run(Dataset.objects.get())
+    assert bring(zip_of(triple())).added == 0
+    more = triple(labels=[("a1", "k1", 1), ("a3", "k1", 0)])
+    for write in (False, True):
+        with pytest.raises(ImportRefused, match="Import the file under another name"):
+            bring(zip_of(more), write=write)
+    assert KeyPointMatch.objects.count() == 5
+    assert bring(zip_of(more), dataset="Lifts, again").added == 9
+
+
+def test_imported_sets_of_summaries_hold_it_too(bring, study):
+    bring(zip_of(triple()))
+    cell = Dataset.objects.get().cells.get()
+    SummarySet.objects.create(study=study, cell=cell, system="Somebody's", source="a.csv")
+    with pytest.raises(ImportRefused):
+        bring(zip_of(triple("dev", topic="Other")))
+
+
+def test_a_bad_row_keeps_the_file_out_unless_it_may_be_left_out(bring):
+    broken = triple(labels=[("a1", "k1", 1), ("a9", "k1", 1)])
+    with pytest.raises(ImportRefused, match="1 row is rejected"):
+        bring(zip_of(broken))
+    assert not Dataset.objects.exists()
+    found = bring(zip_of(broken), leave_out_rejected=True)
+    (flag,) = found.flags
+    assert (flag.row, flag.column) == (3, "labels_test.csv · arg_id")
+    assert KeyPointMatch.objects.count() == 1
+
+
+def test_the_chosen_steps_stay_when_more_comes(bring):
+    bring(zip_of(triple()))
+    change_recipe(dataset=Dataset.objects.get(), steps=["one_sentence"], actor=None)
+    found = bring(zip_of(triple("dev", topic="Other")))
+    assert found.notes == ["dev: 4 read → 4 unique → 3 of one sentence"]
+    recipe = Dataset.objects.get().recipe
+    assert recipe["steps"] == ["unique", "one_sentence"]
+    assert recipe["counts"]["dev"] == {"read": 4, "unique": 4, "one_sentence": 3}
+
+
+def test_repeats_are_counted_once_however_often_the_file_comes(bring):
+    rows = [("a1", "Same.", TOPIC, 1), ("a2", "Same.", TOPIC, 1), ("a3", "Other.", TOPIC, 1)]
+    files = triple(arguments=rows, labels=[("a1", "k1", 1)])
+    for _time in range(2):
+        bring(zip_of(files))
+    assert Dataset.objects.get().recipe["counts"]["test"]["read"] == 3
+    assert Dataset.objects.get().recipe["counts"]["test"]["unique"] == 2
+
+
+def test_an_import_takes_few_queries(bring, django_assert_max_num_queries):
+    content = zip_of(triple())
+    with django_assert_max_num_queries(40):
+        bring(content)
+    with django_assert_max_num_queries(20):
+        bring(content)
+
+
+# -- pages and commands -----------------------------------------------------------------------
+
+
+def test_the_page_asks_for_the_dataset_and_then_looks(study, django_capture_on_commit_callbacks):
+    client = cast.sign_in(cast.make_member(study, "researcher"))
+    upload = SimpleUploadedFile("lifts.zip", zip_of(triple()))
+    sent = client.post(
+        reverse("import_upload", args=[study.public_id]),
+        {"kind": "argkp", "file": upload, "campaign": ""},
+    )
+    file = ImportFile.objects.get()
+    page = reverse("import_arguments", args=[study.public_id, file.public_id])
+    assert sent.url == page
+    assert b'value="lifts"' in client.get(page).content
+    assert client.post(page, {"dataset": "x" * 121}).status_code == 422
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(page, {"dataset": "Quiet lifts"})
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(reverse("import_apply", args=[study.public_id, file.public_id]))
+    shown = client.get(reverse("import_file", args=[study.public_id, file.public_id]))
+    assert "4 read → 4 unique" in shown.content.decode()
+    assert reverse("datasets", args=[study.public_id]) in shown.content.decode()
+    assert Dataset.objects.get().name == "Quiet lifts"
+
+
+def test_other_files_are_not_asked_for_a_dataset(study):
+    client = cast.sign_in(cast.make_member(study, "researcher"))
+    other = ImportFile.objects.create(study=study, kind="table", name="x.csv", size=1)
+    url = reverse("import_arguments", args=[study.public_id, other.public_id])
+    assert client.get(url).status_code == 404
+
+
+def test_the_commands_take_a_folder_an_archive_and_tables(study, tmp_path, capsys):
+    folder = tmp_path / "lifts"
+    folder.mkdir()
+    for name, body in triple().items():
+        (folder / name).write_bytes(body)
+    call_command("import_argkp", folder, study=study.name, dry_run=True)
+    assert not Dataset.objects.exists()
+    call_command("import_argkp", folder, study=study.name)
+    assert "Dry run" in capsys.readouterr().out
+    assert Dataset.objects.get().name == "lifts"
+    row = (TOPIC, "New.", "Key", 1, 1, "", 0.5)
+    (tmp_path / "table.csv").write_bytes(pairs(row))
+    call_command("import_arguments", tmp_path / "table.csv", study=study.name)
+    assert Dataset.objects.get(name="table").recipe["steps"][1] == "exactly_one_key_point"
+    (tmp_path / "bare.csv").write_bytes(b"topic,argument\nT,One. Two.\nT,Three.\n")
+    call_command("import_arguments", tmp_path / "bare.csv", study=study.name, dataset="Bare")
+    assert Dataset.objects.get(name="Bare").recipe["counts"] == {
+        "": {"read": 2, "unique": 2, "one_sentence": 1}
+    }
+    with pytest.raises(CommandError, match=r"holds no arguments_"):
+        call_command("import_argkp", tmp_path, study=study.name)
+    with pytest.raises(CommandError, match="is not a file"):
+        call_command("import_arguments", tmp_path / "none.csv", study=study.name)

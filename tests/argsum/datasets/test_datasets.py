@@ -1,0 +1,210 @@
+"""Pages and API of datasets: funnel, recipe, cells, filters, files, deletion."""
+
+import csv
+import io
+import json
+
+import pytest
+from django.urls import reverse
+
+from annotation.imports.actions import import_path
+from argsum.datasets.actions.datasets import DatasetInUse, change_recipe, delete_dataset
+from argsum.datasets.models import CellArgument, Dataset, KeyPointMatch
+from argsum.datasets.reports.datasets import dataset_rows
+from cqa_site.people.models import AuditEvent
+from tests import cast
+
+from ..argument_files import triple, zip_of
+from ..made_cells import make_dataset, make_system_run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return cast.make_study()
+
+
+@pytest.fixture
+def client(study):
+    return cast.sign_in(cast.make_member(study, "researcher"))
+
+
+@pytest.fixture
+def dataset(study, tmp_path):
+    """One kept, one with two key points, one without any, one of two sentences."""
+    path = tmp_path / "lifts.zip"
+    path.write_bytes(zip_of(triple()))
+    import_path(study=study, kind="argkp", path=path, name="lifts.zip", write=True)
+    return Dataset.objects.get()
+
+
+def page(client, name, row, **query):
+    study = getattr(row, "study", None) or row.dataset.study
+    return client.get(reverse(name, args=[study.public_id, row.public_id]), query)
+
+
+def post(client, name, dataset, **data):
+    url = reverse(name, args=[dataset.study.public_id, dataset.public_id])
+    return client.post(url, data, follow=True)
+
+
+def test_a_study_without_datasets_says_how_to_get_one(client, study):
+    shown = client.get(reverse("datasets", args=[study.public_id])).content.decode()
+    assert "No dataset yet" in shown
+    assert reverse("imports", args=[study.public_id]) in shown
+
+
+def test_the_list_takes_the_same_queries_for_many(
+    client, study, dataset, django_assert_max_num_queries
+):
+    for number in range(5):
+        make_dataset(study, name=f"Set {number}")
+    with django_assert_max_num_queries(16):
+        shown = client.get(reverse("datasets", args=[study.public_id])).content.decode()
+    assert "Set 4" in shown
+    assert "Exactly one key point" in shown
+
+
+def test_the_funnel_says_what_each_step_took(dataset):
+    (row,) = dataset_rows([dataset])
+    (funnel,) = row.funnels
+    assert [(step.key, step.left, step.taken) for step in funnel.steps] == [
+        ("read", 4, 0),
+        ("unique", 4, 0),
+        ("exactly_one_key_point", 2, 2),
+        ("one_sentence", 1, 1),
+    ]
+    assert (row.read, row.kept, row.cells, row.key_points) == (4, 1, 1, 2)
+    assert not row.is_frozen
+
+
+def test_the_page_shows_it_in_few_queries(client, dataset, django_assert_max_num_queries):
+    with django_assert_max_num_queries(16):
+        shown = page(client, "dataset", dataset).content.decode()
+    assert "Change the recipe" in shown
+    assert "Matches several key points: 1" in shown
+
+
+def test_another_recipe_goes_through_the_arguments_again(client, dataset):
+    post(client, "dataset_recipe", dataset, steps=["one_sentence"])
+    dataset.refresh_from_db()
+    assert dataset.recipe["counts"]["test"] == {"read": 4, "unique": 4, "one_sentence": 3}
+    reasons = CellArgument.objects.order_by("position").values_list("left_out", flat=True)
+    assert list(reasons) == ["", "", "", "sentences"]
+    assert AuditEvent.objects.get(verb="dataset_prepared").subject == "lifts"
+    post(client, "dataset_recipe", dataset)
+    assert not CellArgument.objects.exclude(left_out="").exists()
+    answer = post(client, "dataset_recipe", dataset, steps=["nonsense"])
+    assert "Choose among the steps" in answer.content.decode()
+
+
+def test_a_used_dataset_keeps_recipe_and_rows(client, dataset):
+    make_system_run(dataset)
+    shown = page(client, "dataset", dataset).content.decode()
+    assert "1 run of a system" in shown
+    assert "Change the recipe" not in shown
+    answer = post(client, "dataset_recipe", dataset, steps=[])
+    assert "stays as it is" in answer.content.decode()
+    post(client, "dataset_delete", dataset)
+    assert Dataset.objects.filter(pk=dataset.pk).exists()
+    for act in (delete_dataset, lambda **row: change_recipe(steps=[], **row)):
+        with pytest.raises(DatasetInUse):
+            act(dataset=dataset, actor=None)
+    assert CellArgument.objects.filter(left_out="").count() == 1
+
+
+def test_an_unused_dataset_can_be_deleted(client, dataset):
+    answer = post(client, "dataset_delete", dataset)
+    assert "was deleted" in answer.content.decode()
+    assert not KeyPointMatch.objects.exists()
+    assert AuditEvent.objects.get(verb="dataset_deleted").details == {"cells": 1}
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ({}, ["a1", "a2", "a3", "a4"]),
+        ({"show": "kept"}, ["a1"]),
+        ({"show": "left_out"}, ["a2", "a3", "a4"]),
+        ({"show": "sentences"}, ["a4"]),
+        ({"q": "MONEY"}, ["a2", "a4"]),
+        ({"key_point": "1"}, ["a1", "a2"]),
+        ({"key_point": "2", "show": "sentences"}, ["a4"]),
+        ({"key_point": "99"}, ["a1", "a2", "a3", "a4"]),
+    ],
+)
+def test_a_cell_shows_the_arguments_asked_for(client, dataset, query, names):
+    shown = page(client, "cell", dataset.cells.get(), **query).context["arguments"]
+    assert [each.argument.name for each in shown] == names
+
+
+def test_a_cell_shows_matches_in_few_queries(client, dataset, django_assert_max_num_queries):
+    with django_assert_max_num_queries(16):
+        context = page(client, "cell", dataset.cells.get()).context
+    assert [(each.matched, each.denied) for each in context["arguments"]] == [
+        ((1,), (2,)),
+        ((1, 2), ()),
+        ((), ()),
+        ((2,), ()),
+    ]
+    assert [(each.matched, each.matched_kept) for each in context["key_points"]] == [
+        (2, 1),
+        (2, 0),
+    ]
+
+
+def test_a_text_is_shown_as_text(client, dataset):
+    CellArgument.objects.filter(name="a1").update(text="<script>alert(1)</script>")
+    shown = page(client, "cell", dataset.cells.get()).content.decode()
+    assert "<script>alert" not in shown
+    assert "&lt;script&gt;alert(1)" in shown
+
+
+@pytest.mark.parametrize("format", ["csv", "raw.csv", "jsonl"])
+def test_an_exported_dataset_comes_back_as_it_was(client, study, dataset, format, tmp_path):
+    CellArgument.objects.filter(name="a1").update(quality=0.25)
+    answer = page(client, "dataset_export", dataset, format=format)
+    body = b"".join(answer.streaming_content)
+    path = tmp_path / f"again.{format}"
+    path.write_bytes(body)
+    import_path(
+        study=study,
+        kind="argument_pairs",
+        path=path,
+        name=path.name,
+        options={"dataset": "Again"},
+        write=True,
+    )
+    fields = ("argument__text", "argument__left_out", "key_point__text", "is_match")
+    one, two = (
+        set(KeyPointMatch.objects.filter(key_point__cell__dataset__name=name).values_list(*fields))
+        for name in ("lifts", "Again")
+    )
+    assert one == two
+    assert len(one) == 5
+    again = CellArgument.objects.get(cell__dataset__name="Again", name="a1")
+    assert again.quality == 0.25
+
+
+def test_a_file_says_why_arguments_are_left_out(client, dataset):
+    body = b"".join(page(client, "dataset_export", dataset).streaming_content)
+    rows = list(csv.DictReader(io.StringIO(body.decode("utf-8-sig"))))
+    assert [row["left_out"] for row in rows] == [
+        "",
+        "",
+        "key_points",
+        "key_points",
+        "no_key_point",
+        "sentences",
+    ]
+    lines = b"".join(page(client, "dataset_export", dataset, format="jsonl").streaming_content)
+    assert json.loads(lines.splitlines()[0])["label"] == 1
+    assert page(client, "dataset_export", dataset, format="xlsx").status_code == 404
+
+
+def test_another_study_has_no_such_dataset_or_cell(client, study):
+    foreign = make_dataset(cast.make_study("Elsewhere"))
+    for name, row in (("dataset", foreign), ("cell", foreign.cells.first())):
+        url = reverse(name, args=[study.public_id, row.public_id])
+        assert client.get(url).status_code == 404

@@ -1,0 +1,75 @@
+"""In which order ids follow arguments, and whether they show it."""
+
+import random
+
+import pytest
+
+from argsum.imports.methods.clustering_order import (
+    KEY_POINTS,
+    ROWS,
+    TEXTS,
+    Clustered,
+    better_order,
+    is_confirmed,
+    order_fits,
+    positions,
+)
+
+KEY_POINT_NAMES = ("dear", "loud", "safe", "slow")
+
+
+def shuffled_cell(seed=1, size=60):
+    """Arguments whose rows, texts and key points follow no common order."""
+    draw = random.Random(seed)
+    numbers = draw.sample(range(100, 100 + size), size)
+    return [(draw.choice(KEY_POINT_NAMES), f"argument {number}") for number in numbers]
+
+
+def ids_by(order, cell):
+    """Ids that are right for all arguments but every seventh, in an order."""
+    placed = [cell[at] for at in positions(order, cell)]
+    return [
+        -1 if place % 7 == 0 else KEY_POINT_NAMES.index(point)
+        for place, (point, _text) in enumerate(placed)
+    ]
+
+
+@pytest.mark.parametrize("order", [KEY_POINTS, ROWS, TEXTS])
+def test_ids_that_follow_an_order_show_it(order):
+    cell = shuffled_cell()
+    cells = [Clustered(cell, [ids_by(order, cell), [-1] * len(cell)])]
+    fits = order_fits(cells)
+    assert fits[order].ari > 0.7
+    for each in (KEY_POINTS, ROWS, TEXTS):
+        assert is_confirmed(each, fits, cells) == (each == order)
+        assert better_order(each, fits) == ("" if each == order else order)
+
+
+def test_ids_without_any_pattern_show_no_order():
+    cell = shuffled_cell()
+    draw = random.Random(2)
+    cells = [Clustered(cell, [[draw.randrange(4) for _ in cell]])]
+    fits = order_fits(cells)
+    assert {each: is_confirmed(each, fits, cells) for each in fits} == dict.fromkeys(fits, False)
+    assert {better_order(each, fits) for each in fits} == {""}
+
+
+def test_orders_that_are_one_need_no_proof():
+    cell = [("a", "1"), ("a", "2"), ("b", "3")]
+    cells = [Clustered(cell, [[0, 1, 0]])]
+    fits = order_fits(cells)
+    assert is_confirmed(KEY_POINTS, fits, cells)
+    assert fits[KEY_POINTS] == fits[ROWS] == fits[TEXTS]
+
+
+def test_nothing_to_compare_shows_nothing():
+    assert {fit.strength for fit in order_fits([]).values()} == {0}
+    without = [Clustered([("", "b"), ("", "a")], [[0, 1]])]
+    assert not is_confirmed(KEY_POINTS, order_fits(without), without)
+
+
+def test_an_unknown_order_and_another_length():
+    with pytest.raises(ValueError, match="none of key_points, rows, texts"):
+        positions("random", [("a", "b")])
+    with pytest.raises(ValueError, match="zip"):
+        order_fits([Clustered([("a", "b")], [[0, 1]])])

@@ -1,0 +1,226 @@
+"""Files of stored scores: a set is the one that came from its place, or the file is refused."""
+
+import json
+import random
+from io import StringIO
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from annotation.imports.models import ImportFile
+from argsum.datasets.models import CellArgument
+from argsum.keypoints.models import SummarySet
+from argsum.metrics.models import MetricScore
+from cqa_site.people.tokens import create_token
+from tests.argsum.argument_files import pairs
+from tests.argsum.made_cells import TOPIC, make_dataset
+from tests.cast import make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    made = make_study("Stored")
+    make_dataset(made, name="First")
+    make_dataset(made, name="Second")
+    return made
+
+
+@pytest.fixture
+def run(tmp_path, study):
+    """Import one evaluation of one cell; returns what the command said."""
+
+    def run(*, setting="(0.5,)", value=0.25, **options):
+        scores = {TOPIC: {"1": {setting: {"llm_coverage": value, "runtime": 1.0}}}}
+        path = tmp_path / "ArgKP21_Mine.json"
+        path.write_text(json.dumps({"parameter_names": ["t"], "scores": scores}))
+        out = StringIO()
+        chosen = {"study": "Stored", "dataset": "First", "stdout": out} | options
+        try:
+            call_command("import_summary_scores", path, **chosen)
+        except CommandError as error:
+            return f"{out.getvalue()}{error}"
+        return out.getvalue()
+
+    return run
+
+
+def test_the_same_file_again_adds_nothing(run):
+    run()
+    assert [line.split() for line in run().splitlines() if " sets " in line][:1] == [
+        ["sets", "0", "1", "0", "0"]
+    ]
+    assert (SummarySet.objects.count(), MetricScore.objects.count()) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("changed", "other"),
+    [
+        ({"dataset": "Second"}, "another dataset, topic or stance"),
+        ({"system": "Yours"}, "another system (Mine)"),
+        ({"setting": "(0.7,)"}, "another setting (t=0.5)"),
+    ],
+)
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_file_of_the_same_name_with_other_sets_is_refused(run, changed, other, dry_run):
+    run()
+    said = run(value=0.75, update_changed=True, dry_run=dry_run, **changed)
+    assert f"A set of {other} came from place 1 of a file of this name" in said
+    assert list(MetricScore.objects.values_list("value", flat=True)) == [0.25]
+
+
+# -- clusterings ------------------------------------------------------------------------------
+
+REASONS = ("It costs money", "It keeps people safe", "It wakes people")
+
+
+def by_chance():
+    """Texts and their reasons in rows that follow no order."""
+    draw = random.Random(3)
+    numbers = draw.sample(range(100, 160), 60)
+    return [(f"Argument number {number}.", draw.choice(REASONS)) for number in numbers]
+
+
+def ids_of(rows):
+    """Right ids for most of some rows, in their order."""
+    return [-1 if at % 9 == 0 else REASONS.index(reason) for at, (_, reason) in enumerate(rows)]
+
+
+def sorted_rows(rows):
+    return sorted(rows, key=lambda row: (row[1], row[0]))
+
+
+@pytest.fixture
+def rows(study, tmp_path):
+    """A dataset of one cell, imported from pairs without labels."""
+    made = by_chance()
+    table = [(TOPIC, text, reason, 1) for text, reason in made]
+    path = tmp_path / "pairs.csv"
+    path.write_bytes(pairs(*table, columns=("topic", "argument", "summary", "stance")))
+    call_command("import_arguments", path, study="Stored", dataset="Pairs", stdout=StringIO())
+    return made
+
+
+@pytest.fixture
+def cluster(tmp_path, study, rows):
+    """Import one clustering of that cell; returns what the command said."""
+
+    def cluster(ids, *, texts=None, **options):
+        content = {
+            "parameter_names": ["threshold"],
+            "clustering": {"(0.5,)": {TOPIC: {"1": {"runtime": 1.0, "cluster_ids": ids}}}},
+        }
+        if texts is not None:
+            content["arguments"] = {TOPIC: {"1": texts}}
+        path = tmp_path / "Debate_test_Mine.json"
+        path.write_text(json.dumps(content))
+        out = StringIO()
+        chosen = {"study": "Stored", "dataset": "Pairs", "stdout": out} | options
+        try:
+            call_command("import_summary_scores", path, **chosen)
+        except CommandError as error:
+            return f"{out.getvalue()}{error}"
+        return out.getvalue()
+
+    return cluster
+
+
+def placed():
+    """Text → cluster id, as stored."""
+    made = SummarySet.objects.get()
+    texts = dict(CellArgument.objects.values_list("pk", "text"))
+    assert made.system == "Mine"
+    return {texts[pk]: one for pk, one in zip(made.arguments, made.clusters, strict=True)}
+
+
+def texts_of(rows):
+    return [text for text, _reason in rows]
+
+
+def test_ids_sorted_by_key_point_need_no_word_about_their_order(cluster, rows):
+    inside = sorted_rows(rows)
+    cluster(ids_of(inside))
+    assert placed() == dict(zip(texts_of(inside), ids_of(inside), strict=True))
+
+
+@pytest.mark.parametrize("asked", [{}, {"order": "key_points"}, {"order": "texts"}])
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_ids_in_the_order_of_the_rows_are_not_matched_to_another(cluster, rows, asked, dry_run):
+    said = cluster(ids_of(rows), dry_run=dry_run, leave_out_rejected=True, **asked)
+    assert "The cluster ids do not follow the arguments sorted by" in said
+    assert "choose “rows”" in said
+    assert not SummarySet.objects.exists()
+
+
+def test_ids_in_the_order_of_the_rows_come_in_when_that_is_said(cluster, rows):
+    cluster(ids_of(rows), order="rows")
+    assert placed() == dict(zip(texts_of(rows), ids_of(rows), strict=True))
+    assert [line.split() for line in cluster(ids_of(rows), order="rows").splitlines()][1:3]
+    assert SummarySet.objects.count() == 1
+
+
+def test_ids_that_show_no_order_are_refused_until_one_is_named(cluster, rows):
+    ids = [at % 2 for at in range(60)]
+    said = cluster(ids)
+    assert "they do not show which order they follow" in said
+    assert not SummarySet.objects.exists()
+    assert "by chance only: is this their order?" in cluster(ids, order="rows")
+    assert placed() == dict(zip(texts_of(rows), ids, strict=True))
+    assert "clusters of arguments in another order" in cluster(ids, order="texts")
+
+
+def test_named_arguments_need_no_order(cluster, rows):
+    mixed = random.Random(7).sample(rows, 60)
+    said = cluster(ids_of(mixed), texts=[*texts_of(mixed)[:-1], "Nobody said this."])
+    assert "The dataset has no such argument: “Nobody said this.”" in said
+    assert "59 arguments" in cluster(ids_of(mixed), texts=texts_of(mixed)[:-1])
+    assert not SummarySet.objects.exists()
+    cluster(ids_of(mixed), texts=texts_of(mixed))
+    assert placed() == dict(zip(texts_of(mixed), ids_of(mixed), strict=True))
+
+
+def test_ids_for_all_arguments_stand_for_those_that_are_left_out_too(cluster, rows):
+    first = CellArgument.objects.get(text=rows[0][0], cell__dataset__name="Pairs")
+    first.left_out = CellArgument.LeftOut.SENTENCES
+    first.save()
+    assert "59 of 60 arguments" in cluster(ids_of(rows)[:58], order="rows")
+    assert "also those that preprocessing leaves out" in cluster(ids_of(rows), order="rows")
+    assert len(placed()) == 60
+
+
+def test_the_page_and_the_api_ask_for_the_order(study, rows, django_capture_on_commit_callbacks):
+    member = make_member(study, "researcher")
+    client = sign_in(member)
+    ids = ids_of(rows)
+    content = json.dumps(
+        {
+            "parameter_names": ["threshold"],
+            "clustering": {"(0.5,)": {TOPIC: {"1": {"cluster_ids": ids}}}},
+        }
+    ).encode()
+    upload = SimpleUploadedFile("Mine.json", content)
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(
+            reverse("import_upload", args=[study.public_id]),
+            {"kind": "metric_scores", "file": upload, "campaign": ""},
+        )
+    file = ImportFile.objects.get(kind="metric_scores")
+    page = reverse("import_summary_scores", args=[study.public_id, file.public_id])
+    assert "Order of cluster ids" in client.get(page).content.decode()
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(page, {"dataset": "Pairs", "system": "Mine"})
+    shown = client.get(reverse("import_file", args=[study.public_id, file.public_id]))
+    assert "choose “rows”" in shown.content.decode()
+    _token, secret = create_token(user=member, name="test", scope="write")
+    api = APIClient()
+    api.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
+    check = f"/api/v1/studies/{study.public_id}/imports/{file.public_id}/check/"
+    asked = {"dataset": "Pairs", "system": "Mine", "order": "rows"}
+    with django_capture_on_commit_callbacks(execute=True):
+        assert api.post(check, asked, format="json").status_code == 202
+    file.refresh_from_db()
+    assert file.counts["sets"]["new"] == 1

@@ -1,0 +1,349 @@
+"""Pages of runs of systems, and of their key points."""
+
+import json
+
+import pytest
+from django.urls import reverse
+
+from argsum.datasets.models import CellArgument
+from argsum.keypoints.actions import system_inputs
+from argsum.keypoints.models import SummarySet, SystemRun
+from argsum.keypoints.reports import system_runs as system_runs_report
+from argsum.keypoints.reports.key_points import sides_of
+from argsum.keypoints.reports.system_runs import cell_lines
+from cqa_site.people.models import Role
+from tests.argsum.made_cells import make_dataset, make_set
+from tests.argsum.made_runs import PlaceScorer, in_order, make_run, work, write
+from tests.cast import make_member, make_study, sign_in
+from tests.runs.made_runs import make_endpoint
+
+pytestmark = pytest.mark.django_db
+GRID = {"threshold": [0.1, 0.5, 0.95], "min_size": [3]}
+
+
+class Lab:
+    """Two cells, a researcher who is signed in, and a run of MCArgSum on request."""
+
+    def __init__(self):
+        self.study = make_study()
+        self.researcher = make_member(self.study, Role.RESEARCHER)
+        self.dataset = make_dataset(self.study)
+        self.client = sign_in(self.researcher)
+
+    def run(self, **chosen):
+        return make_run(self.dataset, self.researcher, **{"grid": GRID} | chosen)
+
+    def url(self, name, **ids):
+        return reverse(name, kwargs={"study_id": self.study.public_id, **ids})
+
+    def get(self, name, query=None, **ids):
+        return self.client.get(self.url(name, **ids), query)
+
+    def post(self, name, given=None, **ids):
+        return self.client.post(self.url(name, **ids), given or {})
+
+
+@pytest.fixture
+def lab(monkeypatch):
+    scorer = PlaceScorer()
+    monkeypatch.setattr(system_inputs, "match_scorer_of", lambda _scorer: scorer)
+    return Lab()
+
+
+def test_a_run_is_started_from_the_form(lab):
+    page = lab.get("system_run_new")
+    assert "0.05–0.95 step 0.025" in page.content.decode()
+    initial = page.context["form"].initial_data = {
+        name: field.initial
+        for name, field in page.context["form"].fields.items()
+        if field.initial not in (None, False)
+    }
+    chosen = {
+        "dataset": lab.dataset.pk,
+        "split": "test",
+        "settings": "typed",
+        "mcargsum-threshold": "0.1, 0.5",
+    }
+    given = initial | chosen
+    estimate = lab.post("system_run_estimate", given).content.decode()
+    assert "Sets of key points</dt><dd><strong>4</strong>" in estimate
+    response = lab.post("system_run_new", given)
+    run = lab.study.system_runs.get()
+    assert response["Location"] == lab.url("system_run", system_run_id=run.public_id)
+    assert run.grid == {"threshold": [0.1, 0.5], "min_size": [3]}
+    assert run.label == "MCArgSum (MiniLM (not tuned))"
+    work(run)
+    assert run.state == SystemRun.State.DONE
+    page = lab.get("system_run", system_run_id=run.public_id).content.decode()
+    assert "4 of 4 sets" in page
+    assert "best, oracle" in page
+
+
+def test_the_setting_that_dev_chose_is_one_choice(lab):
+    form = lab.get("system_run_new").context["form"]
+    given = {n: f.initial for n, f in form.fields.items() if f.initial not in (None, False)}
+    given |= {"dataset": lab.dataset.pk, "split": "test", "settings": "chosen"}
+    page = lab.post("system_run_new", given)
+    assert page.status_code == 422
+    assert "with a match scorer that was trained here" in page.content.decode()
+    scorer = lab.study.scorers.get(pk=given["match_scorer"])
+    scorer.figures = {"chosen": {"beyond_threshold": 0.6, "profile": 0.5, "refines": True}}
+    scorer.save()
+    assert lab.post("system_run_new", given).status_code == 302
+    run = work(lab.study.system_runs.get())
+    assert set(run.sets.values_list("setting", "state")) == {
+        ("threshold=0.6 min_size=3 profile=0.5 refines=on", "done")
+    }
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"mcargsum-threshold": "0.5-0.1 step 0.1"}, "A range goes upwards"),
+        ({"variant": "candidates"}, "This system has only"),
+        ({"variant": "seq2seq"}, "Name a model"),
+        ({"system": "uskpm", "variant": "plain", "uskpm-neighbours": "1"}, "between 2 and 100"),
+        ({"dataset": 0}, "Select a valid choice"),
+    ],
+)
+def test_what_cannot_be_run_is_said_beside_the_field(lab, changed, said):
+    form = lab.get("system_run_new").context["form"]
+    given = {n: f.initial for n, f in form.fields.items() if f.initial not in (None, False)}
+    given |= {"dataset": lab.dataset.pk, "settings": "typed"} | changed
+    response = lab.post("system_run_new", given)
+    assert response.status_code == 422
+    assert said in response.content.decode()
+    assert said in lab.post("system_run_estimate", given).content.decode()
+    assert not lab.study.system_runs.exists()
+
+
+def test_the_best_setting_of_a_cell_is_marked_as_an_oracle(lab):
+    run = lab.run()
+    lines = cell_lines(run, list(lab.dataset.cells.all()))
+    for line in lines:
+        assert (line.done, line.none) == (1, 2)
+        assert line.excluding.row.setting == "threshold=0.5 min_size=3"
+        assert line.excluding.figure.excluding == 1.0
+        by_setting = {one.row.setting: one for one in line.lines}
+        # One cluster of everything tells nothing apart; nothing clustered has no figure.
+        assert by_setting["threshold=0.1 min_size=3"].figure.excluding == 0.0
+        assert by_setting["threshold=0.95 min_size=3"].figure.excluding is None
+        assert [one.is_best_excluding for one in line.lines] == [False, True, False]
+
+
+def test_a_run_page_costs_a_bounded_number_of_queries(lab, django_assert_max_num_queries):
+    small, large = (
+        lab.run(),
+        lab.run(grid={"threshold": [n / 20 for n in range(20)], "min_size": [3]}),
+    )
+    for run in (small, large):
+        with django_assert_max_num_queries(21):
+            lab.get("system_run", system_run_id=run.public_id)
+    with django_assert_max_num_queries(14):
+        lab.get("system_runs")
+
+
+def test_a_run_too_large_to_compare_is_shown_without_figures(lab, monkeypatch):
+    run = lab.run()
+    monkeypatch.setattr(system_runs_report, "MOST_COMPARED", 10)
+    for line in cell_lines(run, list(lab.dataset.cells.all())):
+        assert (line.done, line.none, line.arguments) == (1, 2, 6)
+        assert (line.excluding, line.including) == (None, None)
+    assert lab.get("system_run", system_run_id=run.public_id).status_code == 200
+
+
+def test_the_table_of_a_run_has_a_row_for_every_cell_and_setting(lab):
+    run = lab.run()
+    content = lab.get("system_run", {"format": "csv"}, system_run_id=run.public_id).content
+    rows = content.decode("utf-8-sig").strip().splitlines()
+    assert len(rows) == 1 + 6
+    assert "Fewer than two clusters." in rows[1]
+    unknown = lab.get("system_run", {"format": "exe"}, system_run_id=run.public_id)
+    assert unknown.status_code == 404
+
+
+def test_the_curve_of_the_parameter_that_varies(lab):
+    run = lab.run(grid={"threshold": [0.1, 0.5, 0.95], "min_size": [3]})
+    page = lab.get("system_run", system_run_id=run.public_id).content.decode()
+    assert "Clusters by threshold" in page
+    here = {"system_run_id": run.public_id}
+    table = lab.get("system_run_chart", **here, format="csv").content.decode("utf-8-sig")
+    lines = table.splitlines()
+    assert lines[0].startswith("threshold,ARI excluding noise,cells,ARI including noise")
+    # One cluster of all, the key points, and nothing clustered.
+    assert [line.split(",")[:3] for line in lines[1:4]] == [
+        ["0.1", "0.0", "2"],
+        ["0.5", "1.0", "2"],
+        ["0.95", "", "0"],
+    ]
+    picture = lab.get("system_run_chart", **here, format="svg")
+    assert picture["Content-Type"] == "image/svg+xml"
+    assert b"1.000" in picture.content
+    assert lab.get("system_run_chart", **here, format="exe").status_code == 404
+    for grid in (
+        {"threshold": [0.4, 0.5], "min_size": [3]},
+        {"threshold": [0.4, 0.5, 0.6], "min_size": [2, 3]},
+    ):
+        other = lab.run(grid=grid)
+        ids = {"system_run_id": other.public_id}
+        assert "Clusters by" not in lab.get("system_run", **ids).content.decode()
+        assert lab.get("system_run_chart", **ids, format="svg").status_code == 404
+
+
+def test_stop_and_go_on_from_the_page(lab):
+    run = lab.run(variant="global")
+    lab.post("system_run_cancel", system_run_id=run.public_id)
+    run.refresh_from_db()
+    assert run.state == SystemRun.State.CANCELLED
+    page = lab.get("system_run", system_run_id=run.public_id).content.decode()
+    assert "Go on" in page
+    lab.post("system_run_resume", system_run_id=run.public_id)
+    work(run)
+    assert run.state == SystemRun.State.WRITING
+    state = lab.get("system_run_state", system_run_id=run.public_id)
+    assert state["HX-Refresh"] == "true"
+    assert "Choose the language model" in state.content.decode()
+    refused = lab.post("system_run_resume", system_run_id=run.public_id)
+    assert refused.status_code == 302
+
+
+def test_the_state_polls_while_a_job_waits(lab):
+    run = lab.run()
+    lab.study.jobs.create(kind="system_run", key=f"system_run:{run.public_id}")
+    state = lab.get("system_run_state", system_run_id=run.public_id)
+    assert "every 2s" in state.content.decode()
+    assert "HX-Refresh" not in state
+
+
+def test_a_language_model_is_chosen_with_its_price_in_sight(lab):
+    endpoint = make_endpoint(lab.study, lab.researcher)
+    run = lab.run(variant="global", grid={"threshold": [0.5], "min_size": [3]})
+    ids = {"system_run_id": run.public_id}
+    page = lab.get("writing_new", **ids)
+    form = page.context["form"]
+    assert {each.kind for each in form.fields["prompt"].queryset} == {"key_points_of_clusters"}
+    given = {n: f.initial for n, f in form.fields.items() if f.initial not in (None, False)}
+    given |= {
+        "endpoint": endpoint.pk,
+        "prompt": form.fields["prompt"].queryset[0].pk,
+        "replicates": 1,
+        "preflight": "off",
+        "max_tokens": 900,
+    }
+    estimate = lab.post("writing_estimate", given, **ids).content.decode()
+    assert "<dd>2</dd>" in estimate
+    asks = lab.post("writing_new", given, **ids)
+    assert asks.status_code == 200
+    assert "Start it?" in asks.content.decode()
+    agreed = given | {"agreed": asks.context["agreement"]}
+    response = lab.post("writing_new", agreed, **ids)
+    run.refresh_from_db()
+    assert response["Location"] == lab.url("run", run_id=run.writing.public_id)
+    assert run.writing.spec["target"]["system_run"] == str(run.public_id)
+
+
+def test_the_page_of_a_writing_run_shows_what_was_written(lab):
+    endpoint = make_endpoint(lab.study, lab.researcher)
+    run = lab.run(variant="global", grid={"threshold": [0.5], "min_size": [3]})
+    done = write(run, endpoint, lab.researcher, in_order)
+    page = lab.get("run", run_id=done.public_id).content.decode()
+    assert "As in: Nobody should have to walk home alone after midnight." in page
+    assert run.label in page
+    calls = lab.get("run_calls", run_id=done.public_id).content.decode()
+    assert "2 key points" in calls
+
+
+def test_a_run_that_does_not_wait_offers_no_model(lab):
+    run = lab.run()
+    page = lab.get("writing_new", system_run_id=run.public_id)
+    assert "does not wait" in page.content.decode()
+
+
+def test_key_points_of_both_stances_stand_side_by_side(lab):
+    run = lab.run()
+    made = run.sets.get(cell__stance=-1, state="done")
+    page = lab.get("summary_set", set_id=made.public_id)
+    text = page.content.decode()
+    assert [side.cell.stance for side, _refs in page.context["sides"]] == [1, -1]
+    assert text.index("Supporting") < text.index("Opposing")
+    assert "2 key points · 6 of 6 arguments belong to one (100 %)" in text
+    assert "Night buses cost too much" in text
+    assert 'width="100.00"' in text
+
+
+def test_the_slider_moves_weak_matches_out(lab):
+    run = lab.run()
+    made = run.sets.get(cell__stance=1, state="done")
+    [side, _other] = sides_of(made, 0.95)
+    # Only the central argument of each cluster scores 1 with its key point; others score .9.
+    assert [point.count for point in side.points] == [1, 1]
+    assert len(side.unassigned) == 4
+    text = lab.get("summary_set", {"least": "0.95"}, set_id=made.public_id).content.decode()
+    assert "4 arguments belong to no key point" in text
+    for wrong in ("2", "much", "nan"):
+        response = lab.get("summary_set", {"least": wrong}, set_id=made.public_id)
+        assert response.status_code == 400
+
+
+def test_files_hold_every_argument_of_both_stances(lab):
+    run = lab.run()
+    made = run.sets.get(cell__stance=1, state="done")
+    ids = {"set_id": made.public_id}
+    rows = lab.get("summary_set_file", format="csv", **ids).content.decode("utf-8-sig")
+    assert len(rows.strip().splitlines()) == 1 + 12
+    lines = lab.get("summary_set_file", format="jsonl", **ids).content.decode().splitlines()
+    first = json.loads(lines[0])
+    assert (first["prevalence"], first["stance"], len(first["arguments"])) == (3, 1, 3)
+    assert json.loads(lines[2]) | {"arguments": []} == {
+        "topic": made.cell.topic,
+        "stance": 1,
+        "system": run.label,
+        "setting": made.setting,
+        "key_point": None,
+        "arguments": [],
+    }
+    text = lab.get("summary_set_file", format="md", **ids).content.decode()
+    assert text.startswith("# Every town should keep a public night bus\n")
+    assert text.count("\n- ") == 12
+    assert lab.get("summary_set_file", format="exe", **ids).status_code == 404
+    chart = lab.get("summary_set_chart", format="svg", **ids)
+    assert chart["Content-Type"] == "image/svg+xml"
+
+
+def test_texts_cannot_leave_the_page(lab):
+    CellArgument.objects.filter(cell__stance=1, position=1).update(text="<script>x</script>")
+    run = lab.run(grid={"threshold": [0.4], "min_size": [3]})
+    made = run.sets.get(cell__stance=1)
+    text = lab.get("summary_set", set_id=made.public_id).content.decode()
+    assert "<script>x" not in text
+    assert "&lt;script&gt;x" in text
+
+
+def test_sets_of_files_are_shown_without_arguments(lab):
+    cell = lab.dataset.cells.get(stance=1)
+    made = make_set(cell, arguments=[], assigned=None, scores=None, clusters=None)
+    text = lab.get("summary_set", set_id=made.public_id).content.decode()
+    assert "imported without their arguments" in text
+    assert "The first point" in text
+
+
+def test_a_set_without_a_result_says_why(lab):
+    run = lab.run()
+    made = run.sets.filter(state=SummarySet.State.NO_RESULT).first()
+    text = lab.get("summary_set", set_id=made.public_id).content.decode()
+    assert made.reason in text
+
+
+def test_an_analysis_page_costs_a_bounded_number_of_queries(lab, django_assert_max_num_queries):
+    run = lab.run()
+    made = run.sets.get(cell__stance=1, state="done")
+    with django_assert_max_num_queries(16):
+        lab.get("summary_set", set_id=made.public_id)
+
+
+def test_sets_of_another_study_do_not_exist(lab):
+    other = make_dataset(make_study("Other"))
+    made = make_set(other.cells.first())
+    for name in ("summary_set", "summary_set_file", "summary_set_chart"):
+        extra = {"format": "csv"} if name != "summary_set" else {}
+        assert lab.get(name, set_id=made.public_id, **extra).status_code == 404

@@ -1,0 +1,183 @@
+"""Snapshots of key points: what is kept, and the pages around it."""
+
+import json
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from argsum.counting.models import CountSheet
+from argsum.leaderboard.actions import KEY_POINTS, request_board
+from argsum.leaderboard.models import KeyPointSnapshot
+from argsum.leaderboard.reports.board import summary_board
+from argsum.leaderboard.reports.choice import board_choice
+from argsum.leaderboard.reports.kept_rows import marker
+from argsum.leaderboard.reports.people_agreement import people_agreement
+from argsum.metrics.models import MetricScore
+from cqa_site.people.models import Rater
+from cqa_site.results import keeping
+from cqa_site.results.rows import plain
+from cqa_site.runs.models import Job
+from tests.argsum.made_cells import make_count, make_dataset, make_set, make_system_run
+from tests.cast import make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return make_study("Key points")
+
+
+@pytest.fixture
+def boss(study):
+    return make_member(study, "researcher")
+
+
+@pytest.fixture
+def raters(study):
+    names = ("Ada Invented", "Bo Invented")
+    return [Rater.objects.create(study=study, kind="person", name=name) for name in names]
+
+
+@pytest.fixture
+def sets(study, raters):
+    run = make_system_run(make_dataset(study))
+    made = list(run.sets.order_by("pk"))
+    made += [make_set(each.cell, run=run, setting="threshold=0.91") for each in made]
+    for place, each in enumerate(made):
+        make_count(each, raters[0], covered=place % 3, unique=3)
+        make_count(each, raters[1], covered=(place + 1) % 3, unique=1.5)
+    return made
+
+
+def url(study, name, *more):
+    return reverse(name, args=[study.public_id, *more])
+
+
+@pytest.mark.parametrize("selection", ["dev", "fixed", "oracle"])
+def test_the_rows_give_what_the_pages_say(study, sets, selection):
+    choice = board_choice(study, {"selection": selection, "weight": "0.5"})
+    kept = keeping.refresh(KEY_POINTS, choice).figures
+    shown = summary_board(choice)
+    assert len(shown.rows) == len(kept["board"]["rows"]) == 1
+    for row, stored in zip(shown.rows, kept["board"]["rows"], strict=True):
+        assert stored["figures"] == {name: each.as_dict() for name, each in row.figures.items()}
+        assert (stored["selection"], stored["setting"]) == (row.selection, row.setting)
+        chosen = [shown.public_ids[each.key] for each in row.chosen.values()]
+        assert [each["summary_set"] for each in stored["cells"]] == chosen
+    people = people_agreement(study)
+    assert kept["agreement"]["sets"] == people.sets
+    for found, stored in zip(people.dimensions, kept["agreement"]["dimensions"], strict=True):
+        assert stored["alpha"]["value"] == found.alpha.value
+        assert stored["mean_pearson"] == found.pairs.mean
+
+
+def test_people_stand_in_rows_and_figures_under_pseudonyms(study, sets, raters):
+    live = keeping.refresh(KEY_POINTS, board_choice(study, {}))
+    content = plain(live.rows).decode() + json.dumps(live.figures)
+    assert "Invented" not in content
+    assert raters[0].pseudonym in content
+
+
+@pytest.mark.parametrize("change", ["sheet", "score", "set", "state"])
+def test_the_marker_sees_what_moves_the_figures(study, sets, raters, change):
+    choice = board_choice(study, {})
+    before = marker(choice)
+    assert marker(board_choice(study, {})) == before
+    if change == "sheet":
+        make_count(sets[0], Rater.objects.create(study=study, name="Cy"), covered=1, unique=1)
+    elif change == "score":
+        MetricScore.objects.create(summary_set=sets[0], metric="llm_coverage", value=0.5)
+    elif change == "set":
+        make_set(sets[0].cell, run=sets[0].system_run, setting="threshold=0.95")
+    else:
+        CountSheet.objects.filter(pk=CountSheet.objects.first().pk).update(state="void")
+    assert marker(choice) != before
+    assert marker(board_choice(study, {"weight": "0.25"})) != before
+
+
+def test_queries_do_not_grow_with_sets(study, sets, django_assert_max_num_queries):
+    for place in range(5):
+        make_set(sets[0].cell, run=sets[0].system_run, setting=f"threshold=0.0{place}")
+    choice = board_choice(study, {})
+    with django_assert_max_num_queries(7):
+        marker(choice)
+    with django_assert_max_num_queries(26):
+        KEY_POINTS.compute(choice)
+
+
+def test_asking_makes_it_in_the_background(study, boss, sets, django_capture_on_commit_callbacks):
+    client = sign_in(boss)
+    choice = board_choice(study, {"weight": "0.25"})
+    page = client.get(url(study, "key_points"), {"weight": "0.25"}).content.decode()
+    assert choice.query.replace("&", "&amp;") in page
+    assert not KeyPointSnapshot.objects.exists()
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(url(study, "key_point_boards_ask"), {"choice": choice.query})
+    assert Job.objects.get(kind="key_point_board").state == "done"
+    assert KeyPointSnapshot.objects.get().recipe["weight"] == 0.25
+    assert ">#1<" in client.get(url(study, "key_point_boards")).content.decode()
+
+
+def test_what_is_gone_meanwhile_is_not_kept(study, boss, sets, django_capture_on_commit_callbacks):
+    choice = board_choice(study, {})
+    CountSheet.objects.all().delete()
+    with django_capture_on_commit_callbacks(execute=True):
+        job = request_board(choice=choice)
+    job.refresh_from_db()
+    assert (job.state, KeyPointSnapshot.objects.count()) == ("failed", 0)
+    assert (
+        "not there any more" in sign_in(boss).get(url(study, "key_point_boards")).content.decode()
+    )
+
+
+def test_frozen_on_its_page_published_and_withdrawn(study, boss, sets):
+    live = keeping.refresh(KEY_POINTS, board_choice(study, {}))
+    client, anybody = sign_in(boss), Client()
+    page = url(study, "key_point_board", 1)
+    assert live.sha256 in client.get(page).content.decode()
+    said = {"note": "Table 2", "seen": live.seal}
+    assert client.post(url(study, "key_point_board_freeze", 1), said).url == page
+    client.post(url(study, "key_point_board_publish", 1))
+    token = KeyPointSnapshot.objects.get().public_token
+    public = reverse("public_key_points", args=[token])
+    assert public in client.get(page).content.decode()
+    answer = anybody.get(public)
+    content = answer.content.decode()
+    assert answer["X-Robots-Tag"] == "noindex, nofollow"
+    assert "Table 2" in content
+    assert "MCArgSum" in content
+    assert "Each mean is over these cells" in content
+    assert "Invented" not in content
+    assert str(study.public_id) not in content
+    client.post(url(study, "key_point_board_withdraw", 1))
+    assert anybody.get(public).status_code == 404
+
+
+def test_a_live_one_says_that_it_is_behind_and_another_weight_is_not_frozen(study, boss, sets):
+    live = keeping.refresh(KEY_POINTS, board_choice(study, {}))
+    client, page = sign_in(boss), url(study, "key_point_board", 1)
+    assert "Compute again" not in client.get(page).content.decode()
+    CountSheet.objects.filter(pk=CountSheet.objects.first().pk).update(state="void")
+    assert "Compute again" in client.get(page).content.decode()
+    live = keeping.refresh(KEY_POINTS, board_choice(study, {}))
+    other = board_choice(study, {"weight": "0.25"})
+    keeping.store_live(KEY_POINTS, other, KEY_POINTS.compute(other))
+    client.post(url(study, "key_point_board_freeze", 1), {"note": "", "seen": live.seal})
+    found = KeyPointSnapshot.objects.get()
+    assert (found.sha256, found.is_frozen) == (live.sha256, False)
+
+
+def test_files_of_a_snapshot(study, boss, sets):
+    live = keeping.refresh(KEY_POINTS, board_choice(study, {}))
+    client = sign_in(boss)
+    rows = client.get(url(study, "key_point_board_file", 1, "rows.csv"))
+    assert rows.content == plain(live.rows)
+    manifest = json.loads(
+        client.get(url(study, "key_point_board_file", 1, "manifest.json")).content
+    )
+    assert manifest["rows"]["sha256"] == live.sha256
+    assert client.get(url(study, "key_point_board_file", 1, "other.csv")).status_code == 404
+    outsider = sign_in(make_member(make_study("Other"), "admin"))
+    assert outsider.get(url(study, "key_point_board_file", 1, "rows.csv")).status_code == 404

@@ -1,0 +1,287 @@
+"""The leaderboard page and its files, from rows in the database."""
+
+import pytest
+from django.urls import reverse
+
+from argsum.datasets.models import KeyPointMatch
+from argsum.keypoints.models import SummarySet
+from argsum.leaderboard.reports.board import summary_board
+from argsum.leaderboard.reports.charts import tradeoff_rows, weighted_rows
+from argsum.leaderboard.reports.choice import board_choice
+from argsum.leaderboard.reports.set_scores import cluster_values
+from argsum.metrics.models import CountingRun, MetricScore
+from cqa_site.people.models import Rater
+from cqa_site.runs.models import Run
+from tests.argsum.counting.made_counting_runs import make_counting_run
+from tests.argsum.made_cells import make_count, make_dataset, make_set, make_system_run
+from tests.cast import make_member, make_study, sign_in
+from tests.runs.made_runs import make_endpoint
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return make_study("Key points")
+
+
+@pytest.fixture
+def researcher(study):
+    return sign_in(make_member(study, "researcher"))
+
+
+@pytest.fixture
+def raters(study):
+    return [Rater.objects.create(study=study, kind="person", name=name) for name in "AB"]
+
+
+def board_of(study, **query):
+    return summary_board(board_choice(study, query))
+
+
+def scores(each, **values):
+    for metric, value in values.items():
+        MetricScore.objects.create(
+            summary_set=each, metric=metric, setting="#1 judge", value=value
+        )
+
+
+def test_people_count_with_every_rater_once(study, raters):
+    dataset = make_dataset(study)
+    sets = list(make_system_run(dataset).sets.order_by("pk"))
+    make_count(sets[0], raters[0], covered=2, unique=3)  # 1.0 and 0
+    make_count(sets[0], raters[1], covered=1, unique=1.5)  # .5 and .5
+    make_count(sets[1], raters[0], covered=1, unique=3)  # .5 and 0
+    found = board_of(study)
+    row = found.rows[0]
+    # Cells: coverage .75 and .5, redundancy .25 and 0.
+    assert row.figures["coverage"].value == pytest.approx(0.625)
+    assert row.figures["redundancy"].value == pytest.approx(0.125)
+    assert row.figures["weighted"].value == pytest.approx(2 / 3 * 0.625 + 1 / 3 * 0.875)
+    assert row.figures["coverage"].low is None
+    assert row.figures["seconds"].value == 0.25
+
+
+def test_unsure_repeats_models_and_extra_sheets_are_left_out(study, raters):
+    dataset = make_dataset(study)
+    each = make_system_run(dataset).sets.first()
+    model = Rater.objects.create(study=study, kind="model", name="LM")
+    make_count(each, raters[0], covered=2, unique=3)
+    make_count(each, raters[1], coverage=None, covered_is_unsure=True, unique=3)
+    make_count(each, model, covered=0, unique=0)
+    make_count(each, raters[1], covered=0, unique=0, is_extra=True, source="other.csv")
+    make_count(each, raters[1], covered=0, unique=0, replicate=1, source="third.csv")
+    row = board_of(study).rows[0]
+    assert row.figures["coverage"].value == 1
+    assert row.figures["redundancy"].value == 0
+
+
+def test_clusters_are_compared_with_the_only_key_point(study):
+    dataset = make_dataset(study)
+    cells = list(dataset.cells.all())
+    # Three arguments of each of two key points, in order.
+    make_set(cells[0], clusters=[0, 0, 0, 1, 1, 1])
+    make_set(cells[1], clusters=[0, 0, 0, -1, -1, -1])
+    row = board_of(study, share="0.5").rows[0]
+    assert row.figures["excluding"].value == 1
+    assert row.figures["including"].value == 1
+    assert row.figures["share"].value == 0.75
+    strict = board_of(study, share="0.75").rows[0]
+    assert strict.figures["excluding"].n_values == 1
+
+
+def test_the_share_clustered_is_of_judged_arguments(study):
+    cell = make_dataset(study).cells.first()
+    # Arguments that match both key points or none are in no index, nor in its share.
+    KeyPointMatch.objects.filter(argument__position__in=(3, 6), argument__cell=cell).update(
+        is_match=False
+    )
+    made = make_set(cell, clusters=[0, 0, -1, 1, 1, -1])
+    excluding, _including, share = cluster_values(SummarySet.objects.all(), "all")[made.pk]
+    assert (excluding, share) == (1, 1)
+    assert board_of(study, share="0.75").rows[0].figures["excluding"].n_values == 1
+
+
+def test_charts_say_how_many_cells_a_mean_has(study, raters):
+    cells = list(make_dataset(study).cells.all())
+    for cell in cells:
+        make_count(make_set(cell, system="All"), raters[0], covered=1)
+    make_count(make_set(cells[0], system="Some"), raters[0], covered=2)
+    found = board_of(study)
+    for rows in (weighted_rows(found), tradeoff_rows(found)):
+        assert [row["system"] for row in rows] == ["All", "Some (1 of 2 cells)"]
+
+
+def test_the_best_per_cell_is_called_an_oracle(study, researcher):
+    dataset = make_dataset(study)
+    run = make_system_run(dataset)
+    cells = list(dataset.cells.all())
+    for each in run.sets.all():
+        scores(each, llm_coverage=0.5, llm_redundancy=0.5)
+    for cell, value in zip(cells, (1.0, 0.0), strict=True):
+        other = make_set(cell, run=run, setting="threshold=0.6")
+        scores(other, llm_coverage=value, llm_redundancy=0.5)
+    oracle = board_of(study, selection="oracle")
+    assert oracle.is_oracle
+    assert oracle.rows[0].figures["coverage"].value == 0.75
+    fixed = board_of(study)
+    assert not fixed.is_oracle
+    assert fixed.rows[0].selection == "fixed"
+    assert fixed.rows[0].figures["coverage"].value == 0.5
+    url = reverse("key_points", args=[study.public_id])
+    page = researcher.get(f"{url}?selection=oracle").content.decode()
+    assert "Oracle: for every cell" in page
+    assert '<span class="badge warn">oracle</span>' in page
+    assert "Oracle: for every cell" not in researcher.get(url).content.decode()
+
+
+def test_a_setting_chosen_on_the_dev_split(study):
+    dataset = make_dataset(study)
+    first, second = dataset.cells.all()
+    first.split = "dev"
+    first.save()
+    run = make_system_run(dataset)
+    for cell, values in ((first, (0.2, 0.9)), (second, (0.8, 0.4))):
+        own = run.sets.get(cell=cell)
+        other = make_set(cell, run=run, setting="threshold=0.6")
+        scores(own, llm_coverage=values[0], llm_redundancy=0.0)
+        scores(other, llm_coverage=values[1], llm_redundancy=0.0)
+    found = board_of(study)
+    row = found.rows[0]
+    # Better on dev, worse on test: the test score is what it is.
+    assert found.has_dev
+    assert row.selection == "dev"
+    assert row.setting == "threshold=0.6"
+    assert row.figures["coverage"].value == 0.4
+    assert [cell.split for cell in found.cells] == ["test"]
+
+
+def test_dev_and_test_may_be_counted_by_two_runs_of_one_judge(study):
+    boss = make_member(study, "researcher")
+    dataset = make_dataset(study)
+    first, second = dataset.cells.all()
+    first.split = "dev"
+    first.save()
+    run = make_system_run(dataset)
+    for cell in (first, second):
+        make_set(cell, run=run, setting="threshold=0.6")
+    endpoint = make_endpoint(study, boss)
+    # The second setting is the better one by the counts, also where the dev split is another run.
+    better = set(SummarySet.objects.filter(setting="threshold=0.6").values_list("pk", flat=True))
+    for split in ("dev", "test"):
+        made = make_counting_run(
+            study, endpoint, boss, target={"dataset": str(dataset.public_id), "split": split}
+        )
+        for score in made.metric_scores.all():
+            score.value = 0.75 if score.summary_set_id in better else 0.25
+            score.save()
+    found = board_of(study)
+    assert found.choice.coverage.setting.startswith("#2 ")
+    (row,) = found.rows
+    assert (row.selection, row.criterion, row.setting) == ("dev", "coverage", "threshold=0.6")
+    assert found.unfinished == ()
+    Run.objects.filter(number=2).update(state="cancelled")
+    page = sign_in(boss).get(reverse("key_points", args=[study.public_id])).content.decode()
+    assert "Run #2 of the judge is not complete (cancelled)" in page
+    # Another judge's counts choose nothing.
+    other = Rater.objects.create(study=study, kind="model", name="another")
+    CountingRun.objects.filter(run__number=1).update(rater=other)
+    assert board_of(study).rows[0].criterion == "including"
+
+
+def test_a_source_without_redundancy_gives_no_weighted_score(study):
+    each = make_system_run(make_dataset(study)).sets.first()
+    MetricScore.objects.create(summary_set=each, metric="coverage_score", value=0.5)
+    found = board_of(study)
+    assert found.choice.coverage.metric == "coverage_score"
+    assert found.choice.redundancy.metric == "none"
+    assert found.rows[0].figures["weighted"].value is None
+    assert found.rows[0].figures["coverage"].value == 0.5
+
+
+def test_files_and_pictures(study, researcher, raters):
+    sets = list(make_system_run(make_dataset(study)).sets.all())
+    for each in sets:
+        make_count(each, raters[0])
+    url = reverse("key_points_table", args=[study.public_id, "systems", "csv"])
+    lines = researcher.get(url).content.decode("utf-8-sig").splitlines()
+    assert lines[0].startswith('System,Setting,How chosen,Weighted score,"Weighted score, low"')
+    assert lines[1].startswith("MCArgSum 1,threshold=0.5,the only setting,0.5")
+    cells = reverse("key_points_table", args=[study.public_id, "cells", "md"])
+    assert researcher.get(cells).content.decode().count("MCArgSum 1") == 2
+    for name in ("weighted", "tradeoff"):
+        chart = reverse("key_points_chart", args=[study.public_id, name, "svg"])
+        response = researcher.get(chart)
+        assert response.status_code == 200
+        assert b"MCArgSum" in response.content
+    nothing = reverse("key_points_chart", args=[study.public_id, "nothing", "svg"])
+    assert researcher.get(nothing).status_code == 404
+    assert researcher.get(url.replace("systems", "people")).status_code == 404
+
+
+def test_files_for_print_hold_what_has_values_and_fit_a_page(study, researcher, raters):
+    for each in make_system_run(make_dataset(study)).sets.all():
+        make_count(each, raters[0])
+    address = {
+        figure: {
+            form: reverse("key_points_table", args=[study.public_id, figure, form])
+            for form in ("csv", "tex", "md")
+        }
+        for figure in ("systems", "cells")
+    }
+    everything = researcher.get(address["systems"]["csv"]).content.decode("utf-8-sig")
+    assert everything.splitlines()[0].count(",") > 28
+    for figure in address:
+        latex = researcher.get(address[figure]["tex"]).content.decode()
+        heading = next(line for line in latex.splitlines() if "Weighted" in line)
+        assert heading.count("&") <= 9
+        assert "MCArgSum 1" in latex
+        # Two cells have long names, so that their figures stand in two panels.
+        assert latex.count(r"\begin{tabular}") == (1 if figure == "systems" else 2)
+        assert r"\toprule" in latex
+        table = researcher.get(address[figure]["md"]).content.decode()
+        assert "Weighted" in table
+        assert "cell" in table
+    heads = next(line for line in table.splitlines() if "Weighted" in line)
+    assert "other setting" not in heads
+
+
+def test_a_change_of_the_form_brings_the_board_alone(study, researcher):
+    make_system_run(make_dataset(study))
+    url = reverse("key_points", args=[study.public_id])
+    part = researcher.get(url, headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in part
+    assert "MCArgSum 1" in part
+    assert 'value="0.666667"' in researcher.get(url).content.decode()
+
+
+def test_an_address_that_makes_no_sense_shows_the_usual(study):
+    make_system_run(make_dataset(study))
+    wild = board_choice(
+        study,
+        {"dataset": "x", "split": "x", "weight": "nan", "share": "7", "selection": "x",
+         "coverage": "\x00"},
+    )  # fmt: skip
+    assert wild.query == board_choice(study, {}).query
+
+
+def test_no_dataset(researcher, study):
+    page = researcher.get(reverse("key_points", args=[study.public_id]))
+    assert "No dataset yet" in page.content.decode()
+
+
+def test_sets_of_other_studies_never_count(study):
+    make_system_run(make_dataset(make_study("Other")))
+    assert board_of(study).rows == []
+
+
+def test_queries_do_not_grow_with_sets(study, raters, django_assert_max_num_queries):
+    dataset = make_dataset(study)
+    for number in range(1, 4):
+        run = make_system_run(dataset, number=number)
+        for each in run.sets.all():
+            make_count(each, raters[0])
+            for k in range(5):
+                make_set(each.cell, run=run, setting=f"threshold=0.{k}1")
+    with django_assert_max_num_queries(14):
+        assert len(board_of(study, selection="oracle").rows) == 3

@@ -1,0 +1,193 @@
+"""Which setting stands for a system, and its figures; every number is computed by hand."""
+
+import pytest
+
+from argsum.leaderboard.methods.system_board import Scored, Terms, board
+
+CELLS = ["1", "2"]
+
+
+def scored(key, setting, cell, coverage, redundancy=0.0, *, system="S", **fields):
+    return Scored(key, system, setting, cell, coverage, redundancy, **fields)
+
+
+# Setting a wins cell 1, setting b wins cell 2; on the dev cell a is better.
+GRID = [
+    scored(1, "a", "1", 0.9, 0.3),
+    scored(2, "a", "2", 0.3, 0.3),
+    scored(3, "b", "1", 0.6, 0.0),
+    scored(4, "b", "2", 0.6, 0.0),
+]
+DEV = [scored(5, "a", "dev", 0.9), scored(6, "b", "dev", 0.5)]
+
+
+def only(rows):
+    assert len(rows) == 1
+    return rows[0]
+
+
+def test_the_oracle_takes_the_best_of_every_cell():
+    row = only(board(GRID, DEV, CELLS, Terms(selection="oracle")))
+    # Cell 1: a has 2/3 × .9 + 1/3 × .7 = .8333, b .7333. Cell 2: b .7333, a .4333.
+    assert row.selection == "oracle"
+    assert row.criterion == "weighted"
+    assert row.setting is None
+    assert {cell: each.setting for cell, each in row.chosen.items()} == {"1": "a", "2": "b"}
+    assert row.figures["weighted"].value == pytest.approx((5 / 6 + 11 / 15) / 2)
+    assert row.figures["coverage"].value == pytest.approx(0.75)
+    assert row.figures["redundancy"].value == pytest.approx(0.15)
+
+
+def test_the_dev_split_chooses_one_setting_for_all_cells():
+    row = only(board(GRID, DEV, CELLS, Terms(selection="dev")))
+    assert (row.selection, row.criterion, row.setting) == ("dev", "weighted", "a")
+    assert row.figures["coverage"].value == pytest.approx(0.6)
+    # By hand: (.8333 + .4333) / 2.
+    assert row.figures["weighted"].value == pytest.approx(19 / 30)
+
+
+def test_the_dev_split_never_sees_the_reported_scores():
+    turned = [scored(5, "a", "dev", 0.1), scored(6, "b", "dev", 0.5)]
+    assert only(board(GRID, turned, CELLS, Terms())).setting == "b"
+
+
+def test_without_dev_scores_no_score_chooses():
+    row = only(board(GRID, [], CELLS, Terms(selection="dev")))
+    assert (row.selection, row.criterion, row.setting) == ("fixed", "", "a")
+    missing = [*GRID[:1], *GRID[2:]]
+    assert only(board(missing, [], CELLS, Terms(selection="fixed"))).setting == "b"
+
+
+def test_one_dev_cell_of_many_chooses_nothing():
+    cells = [str(n) for n in range(5)]
+    judged = [scored(10, "a", "0", 0.9), scored(11, "b", "0", 0.1)]
+    clustered = [
+        scored(20 + n, name, cell, None, None, including=value)
+        for name, value in (("a", 0.1), ("b", 0.2))
+        for n, cell in enumerate(cells[1:])
+    ]
+    row = only(board(GRID, [*judged, *clustered], CELLS, Terms()))
+    # Scores are known in one of five cells, clusters in four.
+    assert (row.selection, row.criterion, row.setting) == ("dev", "including", "b")
+    unclustered = [scored(30 + n, "a", cell, None, None) for n, cell in enumerate(cells)]
+    row = only(board(GRID, [*judged[1:], *unclustered], CELLS, Terms()))
+    assert (row.selection, row.setting) == ("fixed", "a")
+
+
+def test_without_any_score_there_is_no_oracle():
+    sets = [scored(n, name, "1", None, None, seconds=2.0) for n, name in enumerate("ab")]
+    row = only(board(sets, [], ["1"], Terms(selection="oracle")))
+    assert (row.selection, row.setting) == ("fixed", "a")
+    assert row.figures["seconds"].value == 2
+
+
+def test_a_setting_that_was_judged_stands_before_one_that_was_not():
+    sets = [
+        scored(1, "a", "1", None, None, including=0.9, share=1.0),
+        scored(2, "a", "2", None, None, including=0.9, share=1.0),
+        scored(3, "b", "1", 0.1, 0.9, including=0.1, share=1.0),
+    ]
+    row = only(board(sets, [], CELLS, Terms()))
+    assert (row.selection, row.setting) == ("fixed", "b")
+
+
+def test_one_setting_needs_no_choice():
+    row = only(board(GRID[:2], [], CELLS, Terms(selection="oracle")))
+    assert (row.selection, row.setting) == ("only", "a")
+
+
+def test_the_weight_decides_who_is_first():
+    sets = [
+        scored(1, "", "1", 1.0, 1.0, system="covers"),
+        scored(2, "", "1", 0.0, 0.0, system="brief"),
+    ]
+    assert [row.system for row in board(sets, [], ["1"], Terms(weight=0.75))] == [
+        "covers",
+        "brief",
+    ]
+    assert [row.system for row in board(sets, [], ["1"], Terms(weight=0.25))] == [
+        "brief",
+        "covers",
+    ]
+
+
+def test_indexes_of_an_oracle_have_a_clustering_of_their_own():
+    sets = [
+        scored(1, "a", "1", 0.9, excluding=0.2, including=0.6, share=0.9),
+        scored(2, "b", "1", 0.5, excluding=0.5, including=0.1, share=0.8),
+        # The largest of all, and less than three quarters are clustered.
+        scored(3, "c", "1", 0.1, excluding=0.9, including=0.2, share=0.7),
+    ]
+    row = only(board(sets, [], ["1"], Terms(selection="oracle")))
+    assert row.chosen["1"].setting == "a"
+    assert row.by_cell["1"]["excluding"] == 0.5
+    assert row.by_cell["1"]["including"] == 0.6
+    # Where an index is from another setting than the row, it says from which.
+    assert row.clustering_setting("1", "including") == ""
+    assert row.clustering_setting("1", "excluding") == "b"
+    loose = only(board(sets, [], ["1"], Terms(selection="oracle", least_share=0.5)))
+    assert loose.by_cell["1"]["excluding"] == 0.9
+
+
+def test_missing_values_are_counted_and_never_nothing():
+    sets = [scored(1, "", "1", 0.5, None), scored(2, "", "2", None, 0.5)]
+    row = only(board(sets, [], CELLS, Terms()))
+    assert row.figures["weighted"].value is None
+    assert row.figures["coverage"].value == 0.5
+    assert row.figures["coverage"].n_values == 1
+    assert row.figures["including"].value is None
+
+
+def test_intervals_resample_cells():
+    sets = [scored(k, "", str(k), v) for k, v in enumerate((0.2, 0.4, 0.6, 0.8))]
+    row = only(board(sets, [], [str(k) for k in range(4)], Terms()))
+    coverage = row.figures["coverage"]
+    assert coverage.value == pytest.approx(0.5)
+    assert coverage.n_values == 4
+    assert 0.2 <= coverage.low < 0.5 < coverage.high <= 0.8
+
+
+def test_of_the_same_setting_and_cell_the_last_counts():
+    sets = [scored(1, "", "1", 0.1), scored(2, "", "1", 0.7)]
+    assert only(board(sets, [], ["1"], Terms())).chosen["1"].key == 2
+
+
+def test_a_setting_that_works_in_more_dev_cells_comes_first():
+    dev = [
+        scored(1, "a", "d1", 0.9),
+        scored(2, "b", "d1", 0.5),
+        scored(3, "b", "d2", 0.5),
+    ]
+    assert only(board(GRID, dev, CELLS, Terms())).setting == "b"
+
+
+def test_a_system_with_fewer_cells_stands_below_those_with_all():
+    sets = [
+        scored(1, "", "1", 1.0, system="easy cell alone"),
+        scored(2, "", "1", 0.5, system="all"),
+        scored(3, "", "2", 0.5, system="all"),
+        scored(4, "", "1", None, including=0.9, system="clusters, one cell"),
+        scored(5, "", "1", None, including=0.1, system="clusters"),
+        scored(6, "", "2", None, including=0.1, system="clusters"),
+    ]
+    assert [row.system for row in board(sets, [], CELLS, Terms())] == [
+        "all",
+        "easy cell alone",
+        "clusters",
+        "clusters, one cell",
+    ]
+
+
+def test_an_oracle_has_indexes_where_a_score_is_missing():
+    sets = [
+        scored(1, "a", "1", 0.9, including=0.6),
+        scored(2, "b", "1", 0.5, including=0.1),
+        scored(3, "a", "2", None, including=0.2, excluding=0.4, share=0.8),
+        scored(4, "b", "2", 0.7, None, including=0.3),
+    ]
+    row = only(board(sets, [], CELLS, Terms(selection="oracle")))
+    assert row.figures["including"].value == pytest.approx(0.45)
+    assert (row.by_cell["2"]["excluding"], row.chosen["2"].key) == (0.4, 4)
+    # Other figures are those of the best set by the score, which cell 2 has not.
+    assert row.by_cell["2"]["coverage"] is None
+    assert row.figures["weighted"].n_values == 1

@@ -1,0 +1,218 @@
+"""Computing metrics, and correlating them with people; every number is computed by hand."""
+
+import pytest
+from django.urls import reverse
+
+from argsum.leaderboard.reports.correlation import metric_points, metric_rows, sets_left_out
+from argsum.leaderboard.reports.people_agreement import people_agreement
+from argsum.leaderboard.reports.set_scores import Source
+from argsum.metrics.actions import similarities as metric_similarities
+from argsum.metrics.actions.making import Choice, request_metrics
+from argsum.metrics.actions.similarities import MetricPlan, MetricsRefused
+from argsum.metrics.models import MetricScore
+from cqa_site.people.models import Rater
+from cqa_site.runs.jobs import drain
+from tests.api.conftest import client_of
+from tests.argsum.made_cells import (
+    make_count,
+    make_dataset,
+    make_scorer,
+    make_set,
+    make_system_run,
+)
+from tests.cast import make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return make_study("Metrics")
+
+
+@pytest.fixture
+def researcher(study):
+    return sign_in(make_member(study, "researcher"))
+
+
+def compute(study, *functions, **chosen):
+    job = request_metrics(
+        study=study, plan=MetricPlan(functions, **chosen), choice=Choice(), actor=None
+    )
+    drain()
+    job.refresh_from_db()
+    return job
+
+
+def test_rouge_of_every_set_once(study):
+    cell = make_dataset(study).cells.first()
+    make_set(cell, texts=("Night buses keep people safe", "Trams"))
+    compute(study, "rouge_1")
+    values = dict(MetricScore.objects.values_list("metric", "value"))
+    # The first reference is met in full; the second shares "night" and "buses" of five words.
+    assert values["rouge_1:recall"] == pytest.approx((1 + 0.4) / 2)
+    assert values["rouge_1:precision"] == 0.5
+    assert values["rouge_1:f1"] == pytest.approx(2 * 0.7 * 0.5 / 1.2)
+    first = set(MetricScore.objects.values_list("pk", "at"))
+    make_set(cell, texts=("Trams",), system="Later")
+    assert compute(study, "rouge_1").total == 1
+    assert first < set(MetricScore.objects.values_list("pk", "at"))
+    assert MetricScore.objects.count() == 6
+
+
+class Fixed:
+    """References × summaries: .9 on the diagonal, .2 elsewhere."""
+
+    def matrix(self, rows, columns, *, topic=""):
+        import numpy as np
+
+        found = np.full((len(rows), len(columns)), 0.2, dtype=np.float32)
+        np.fill_diagonal(found, 0.9)
+        return found
+
+
+def test_coverage_score_by_a_scorer_and_a_threshold(study, monkeypatch):
+    monkeypatch.setattr(metric_similarities, "match_scorer_of", lambda _scorer: Fixed())
+    scorer = make_scorer(study, threshold=0.5)
+    make_set(make_dataset(study).cells.first(), texts=("A",))
+    compute(study, "coverage_score", scorer=scorer)
+    compute(study, "coverage_score", "embedding", scorer=scorer, threshold=0.95)
+    values = {(each.metric, each.setting): each.value for each in MetricScore.objects.all()}
+    assert values["coverage_score", "MiniLM > 0.5"] == 0.5
+    assert values["coverage_score", "MiniLM > 0.95"] == 0
+    assert values["embedding:recall", "MiniLM"] == pytest.approx(0.55)
+
+
+def test_a_model_that_is_not_there_gives_a_reason(study):
+    make_set(make_dataset(study).cells.first())
+    job = compute(study, "rouge_1", "bert_score_f", model="no-such-model")
+    assert job.state == "failed"
+    assert "no-such-model" in job.error
+    row = MetricScore.objects.get(metric="bert_score_f:recall")
+    assert row.value is None
+    assert "no-such-model" in row.reason
+    assert MetricScore.objects.get(metric="rouge_1:recall").value is not None
+
+
+def test_bert_score_with_the_packaged_model(study):
+    cell = make_dataset(study).cells.first()
+    make_set(cell, texts=tuple(cell.key_points.values_list("text", flat=True)))
+    assert compute(study, "bert_score_f").error == ""
+    row = MetricScore.objects.get(metric="bert_score_f:recall")
+    assert row.setting == "all-MiniLM-L6-v2"
+    # Every reference stands among the summaries.
+    assert row.value == pytest.approx(1, abs=1e-4)
+
+
+def test_what_cannot_be_computed_is_refused(study):
+    with pytest.raises(MetricsRefused):
+        MetricPlan(())
+    with pytest.raises(MetricsRefused):
+        MetricPlan(("coverage_score",))
+    with pytest.raises(MetricsRefused):
+        request_metrics(study=study, plan=MetricPlan(("rouge_1",)), choice=Choice(), actor=None)
+
+
+def test_correlation_with_people_across_and_within_cells(study):
+    rater = Rater.objects.create(study=study, name="A")
+    dataset = make_dataset(study)
+    given = {1: ((0.1, 0), (0.2, 1), (0.3, 2)), 2: ((0.5, 2), (0.5, 1), (0.5, 0))}
+    for cell in dataset.cells.all():
+        for place, (value, covered) in enumerate(given[cell.position]):
+            each = make_set(cell, system=f"S{place}")
+            make_count(each, rater, covered=covered)
+            MetricScore.objects.create(summary_set=each, metric="menli:recall", value=value)
+    row = metric_rows(study)[0]
+    assert (row.found.n, row.cells) == (6, 1)
+    assert row.found.within_mean == pytest.approx(1)
+    assert row.found.within_sd == 0
+    second = str(dataset.cells.get(position=2))
+    assert row.found.constant_cells == (second,)
+    # By hand: x = .1 .2 .3 .5 .5 .5, y = 0 .5 1 1 .5 0; covariance .1 / 6… = 1/60.
+    assert row.found.across == pytest.approx(0.1 / (0.155**0.5 * 1.0), abs=0.2)
+
+
+def test_systems_that_the_paper_leaves_out_are_in_no_correlation(study, researcher):
+    rater = Rater.objects.create(study=study, name="A")
+    cell = make_dataset(study).cells.first()
+    for place, system in enumerate(("S1", "S2", "S3", "summetix_20")):
+        each = make_set(cell, system=system)
+        make_count(each, rater, covered=(0, 0.5, 1, 2)[place])
+        MetricScore.objects.create(
+            summary_set=each, metric="menli:recall", value=(0.1, 0.2, 0.3, 0)[place]
+        )
+    assert (metric_rows(study)[0].found.n, sets_left_out(study)) == (3, 1)
+    assert metric_rows(study)[0].found.across == pytest.approx(1)
+    assert (metric_rows(study, without="")[0].found.n, sets_left_out(study, without="")) == (4, 0)
+    systems = [each.system for each in metric_points(study, Source("menli:recall"))]
+    assert systems == ["S1", "S2", "S3"]
+    url = reverse("summary_metrics", args=[study.public_id])
+    assert "“summetix” is left out" in researcher.get(url).content.decode()
+    everything = researcher.get(url + "?without=").content.decode()
+    assert "left out" not in everything
+    # Whoever asked for all systems keeps them on the pages behind.
+    assert "&amp;without=" in everything
+    api = f"/api/v1/studies/{study.public_id}/key-points/correlations/"
+    program = client_of(make_member(study, "researcher"))
+    found = program.get(api).json()
+    assert (found["without"], found["left_out"], found["metrics"][0]["n"]) == ("summetix", 1, 3)
+    assert program.get(api + "?without=").json()["metrics"][0]["n"] == 4
+
+
+def test_people_agree_and_are_unsure(study):
+    a, b = (Rater.objects.create(study=study, name=name) for name in "AB")
+    dataset = make_dataset(study)
+    sets = [make_set(dataset.cells.first(), system=f"S{k}") for k in range(3)]
+    for each, first, second in zip(sets, (0, 1, 2), (0, 0.5, 1), strict=True):
+        make_count(each, a, covered=first)
+        make_count(each, b, covered=second)
+    unsure = make_set(dataset.cells.first(), system="S4")
+    make_count(unsure, a, coverage=None, covered_is_unsure=True)
+    found = people_agreement(study)
+    coverage = found.dimensions[0]
+    assert coverage.pairs.mean == pytest.approx(1)
+    assert coverage.pairs.pairs[0].n == 3
+    assert coverage.alpha.n_pairable_items == 3
+    assert [each.unsure["coverage"] for each in found.raters] == [1, 0]
+    assert [each.missing["coverage"] for each in found.raters] == [0, 0]
+
+
+def test_pages_show_and_send_them(study, researcher):
+    a, b = (Rater.objects.create(study=study, name=name) for name in "AB")
+    dataset = make_dataset(study)
+    sets = [each for n in (1, 2) for each in make_system_run(dataset, number=n).sets.all()]
+    for k, each in enumerate(sets):
+        make_count(each, a, covered=k / 2)
+        make_count(each, b, covered=k / 2)
+        MetricScore.objects.create(summary_set=each, metric="rouge_1:recall", value=k / 10)
+    sid = study.public_id
+    page = researcher.get(reverse("summary_metrics", args=[sid])).content.decode()
+    assert "ROUGE-1, soft recall" in page
+    one = reverse("summary_metric", args=[sid]) + "?metric=rouge_1:recall&setting="
+    assert "MCArgSum 1" in researcher.get(one).content.decode()
+    assert researcher.get(one + "&format=csv").status_code == 200
+    unknown = reverse("summary_metric", args=[sid]) + "?metric=bleu"
+    assert researcher.get(unknown).status_code == 404
+    for name in ("coverage", "points"):
+        url = reverse("summary_metrics_chart", args=[sid, name, "svg"])
+        found = researcher.get(url + "?metric=rouge_1:recall")
+        assert found.status_code == 200, name
+    people = researcher.get(reverse("summary_people", args=[sid])).content.decode()
+    assert "Krippendorff" in people
+    for name in ("raters", "coverage"):
+        url = reverse("summary_people_table", args=[sid, name, "tex"])
+        assert researcher.get(url).status_code == 200
+    heat = reverse("summary_people_chart", args=[sid, "coverage", "svg"])
+    assert researcher.get(heat).status_code == 200
+    bad = researcher.post(reverse("summary_metrics_compute", args=[sid]), {"functions": ["bleu"]})
+    assert bad.status_code == 422
+
+
+def test_asking_twice_asks_once_and_other_metrics_wait(study, settings):
+    make_set(make_dataset(study).cells.first())
+    plan = MetricPlan(("rouge_1",))
+    ask = {"study": study, "choice": Choice(), "actor": None}
+    settings.JOBS_INLINE = False
+    assert request_metrics(plan=plan, **ask) == request_metrics(plan=plan, **ask)
+    with pytest.raises(MetricsRefused, match="when they are done"):
+        request_metrics(plan=MetricPlan(("rouge_2",)), **ask)

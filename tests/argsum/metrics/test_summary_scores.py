@@ -1,0 +1,160 @@
+"""Soft scores, coverage score, counts of a language model, and correlations, by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from argsum.counting.methods.scores import (
+    CountScore,
+    mean_coverage,
+    mean_redundancy,
+    weighted_score,
+)
+from argsum.metrics.methods.correlation import across_within, pairwise_pearson, pearson
+from argsum.metrics.methods.soft_scores import coverage_score, soft_scores
+
+SIMILARITY = np.array([[0.9, 0.2, 0.1], [0.3, 0.8, 0.4]])  # references × summaries
+
+
+def test_soft_scores_of_the_worked_example():
+    found = soft_scores(SIMILARITY)
+    assert found.precision == pytest.approx((0.9 + 0.8 + 0.4) / 3)
+    assert found.recall == pytest.approx((0.9 + 0.8) / 2)
+    assert found.f1 == pytest.approx(2 * 0.7 * 0.85 / 1.55)
+    assert round(found.f1, 4) == 0.7677
+
+
+def test_harmonic_mean_where_similarities_are_not_positive():
+    assert soft_scores(np.zeros((2, 2))).f1 == 0
+    # Logarithms: below 0 all of them.
+    assert soft_scores(np.array([[-2.0], [-4.0]])).f1 == pytest.approx(2 * -2 * -3 / -5)
+    mixed = soft_scores(np.array([[0.5], [-2.0]]))
+    assert (mixed.precision, mixed.recall, mixed.f1) == (0.5, -0.75, None)
+
+
+def test_coverage_score_needs_more_than_the_threshold():
+    assert coverage_score(SIMILARITY, 0.8) == 0.5
+    assert coverage_score(SIMILARITY, 0.79) == 1.0
+    assert coverage_score(SIMILARITY, 0.9) == 0.0
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (3,)])
+def test_a_set_without_references_or_summaries_has_no_score(shape):
+    with pytest.raises(ValueError, match="at least one"):
+        soft_scores(np.zeros(shape))
+    with pytest.raises(ValueError, match="at least one"):
+        coverage_score(np.zeros(shape), 0.5)
+
+
+def test_a_similarity_must_be_a_number():
+    with pytest.raises(ValueError, match="finite"):
+        soft_scores(np.array([[0.5, np.nan]]))
+
+
+@given(arrays(float, (3, 4), elements=st.floats(0, 1)), st.permutations(range(4)))
+def test_order_changes_no_score(similarity, order):
+    first, second = soft_scores(similarity), soft_scores(similarity[:, list(order)])
+    assert first.precision == pytest.approx(second.precision)
+    assert first.recall == second.recall
+    assert min(first.precision, first.recall) - 1e-9 <= first.f1
+    assert first.f1 <= max(first.precision, first.recall) + 1e-9
+
+
+# -- counts -----------------------------------------------------------------------------------
+
+
+def test_counts_of_the_worked_examples():
+    # 5 of 4 references is 4: (3.5 + 4) / 2 / 4.
+    assert mean_coverage([3.5, 5, None], 4) == CountScore(0.9375, n=2, unparsable=1, clipped=1)
+    found = mean_redundancy([3, 6, 2.5], 5)
+    assert found.value == pytest.approx(1 - (3 + 5 + 2.5) / 3 / 5)
+    assert (found.n, found.unparsable, found.clipped) == (3, 0, 1)
+
+
+def test_counts_at_the_bounds_are_not_clipped_and_negative_ones_are():
+    assert mean_coverage([0, 4], 4) == CountScore(0.5, n=2, unparsable=0, clipped=0)
+    assert mean_coverage([-1, 4], 4) == CountScore(0.5, n=2, unparsable=0, clipped=1)
+
+
+def test_no_reply_is_no_score():
+    assert mean_coverage([None, None], 4) == CountScore(None, n=0, unparsable=2, clipped=0)
+    assert mean_redundancy([], 4) == CountScore(None, n=0, unparsable=0, clipped=0)
+    for score in (mean_coverage, mean_redundancy):
+        with pytest.raises(ValueError, match="nothing to count"):
+            score([1], 0)
+
+
+def test_weighted_score():
+    assert weighted_score(0.9, 0.3) == pytest.approx((2 * 0.9 + 0.7) / 3)
+    assert weighted_score(0.9, 0.3, weight=1) == pytest.approx(0.9)
+    assert weighted_score(0.9, 0.3, weight=0) == pytest.approx(0.7)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        weighted_score(0.9, 0.3, weight=1.01)
+
+
+# -- correlations -----------------------------------------------------------------------------
+
+
+def test_across_and_within():
+    # Within cell a exactly 1, within b exactly -1.
+    found = across_within([1, 2, 3, 3, 4, 5], [1, 2, 3, 9, 8, 7], list("aaabbb"))
+    # Centred x -2 -1 0 0 1 2 and y -4 -3 -2 4 3 2: 8 + 3 + 3 + 4 over √10 √58.
+    assert found.across == pytest.approx(18 / math.sqrt(10 * 58))
+    assert found.per_cell == {"a": pytest.approx(1), "b": pytest.approx(-1)}
+    assert found.within_mean == pytest.approx(0)
+    assert found.within_sd == pytest.approx(1)  # of a population
+    assert (found.n, found.constant_cells, found.small_cells) == (6, (), ())
+
+
+def test_constant_and_small_cells_are_named_and_left_out():
+    metric = [1, 2, 3, 5, 5, 5, 7, None, 3, 4, 6]
+    human = [2, 4, 6, 1, 2, 3, 1, 2, math.nan, 1, 2]
+    found = across_within(metric, human, list("aaabbbcccdd"))
+    assert found.per_cell == {"a": pytest.approx(1)}
+    assert found.constant_cells == ("b",)
+    # One set with both values; and two, which always lie on a line.
+    assert found.small_cells == ("c", "d")
+    assert (found.n, found.within_mean, found.within_sd) == (9, pytest.approx(1), 0)
+
+
+def test_without_values_there_is_no_correlation():
+    found = across_within([None, 1], [1, None], ["a", "a"])
+    assert (found.across, found.n, found.within_mean, found.within_sd) == (None, 0, None, None)
+    assert found.small_cells == ("a",)
+    with pytest.raises(ValueError, match="differ in length"):
+        across_within([1, 2], [1, 2], ["a"])
+
+
+def test_pairs_of_raters_over_what_both_judged():
+    found = pairwise_pearson(
+        {"A": [1, 2, 3, None], "B": [2, 4, 6, 9], "C": [3, 2, 1, 0], "D": [1, 1, 1, 1]}
+    )
+    values = {(each.first, each.second): (each.n, each.value) for each in found.pairs}
+    assert values["A", "B"] == (3, pytest.approx(1))
+    assert values["A", "C"] == (3, pytest.approx(-1))
+    assert values["C", "D"] == (4, None)
+    # B against C: centred -3.25 -1.25 .75 3.75 and 1.5 .5 -.5 -1.5.
+    expected = (-4.875 - 0.625 - 0.375 - 5.625) / math.sqrt(26.75 * 5)
+    assert values["B", "C"] == (4, pytest.approx(expected))
+    assert found.mean == pytest.approx((1 - 1 + expected) / 3)
+
+
+def test_raters_must_have_judged_the_same_list():
+    with pytest.raises(ValueError, match="number of sets"):
+        pairwise_pearson({"A": [1, 2], "B": [1]})
+    assert pairwise_pearson({"A": [1, 2]}).mean is None
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=3, max_size=20))
+def test_pearson_lies_between_minus_1_and_1(pairs):
+    x, y = np.array(pairs).T
+    value = pearson(x, y)
+    if value is None:
+        assert np.ptp(x) < 1e-12 or np.ptp(y) < 1e-12
+    else:
+        assert -1 <= value <= 1
+        assert pearson(y, x) == pytest.approx(value)

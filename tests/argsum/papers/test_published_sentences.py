@@ -1,0 +1,59 @@
+"""What the paper took for one sentence, and that Debate and ArgKP remain as it kept them."""
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from argsum.datasets.methods.argument_columns import as_text, named_rows
+from argsum.papers.methods.published_sentences import is_one_published_sentence
+
+ROOT = Path(__file__).resolve().parents[3]
+DATA = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))
+DEBATE = DATA / "argsum" / "debate"
+
+ONE = (
+    "Buses are cheap.",
+    "Buses cost less... Nobody pays more.",
+    "It is parking vs. walking, and nothing else.",
+    "The U.S. has few of them.",
+    'He said "stop now."',
+)
+SEVERAL = (
+    "Who pays??",
+    "Buses are cheap!!! ",
+    ". Buses are cheap.",
+    "It is the driver's. Nobody else has one.",
+    "They pay (fares, taxes, etc.).",
+    "They pay.(Nobody else does.)",
+    "We waited ... Nobody came.",
+    "The bus is run by the U.S. It is late.",
+    "",
+    "?!",
+)
+
+
+@pytest.mark.parametrize("text", ONE)
+def test_one(text):
+    assert is_one_published_sentence(text)
+
+
+@pytest.mark.parametrize("text", SEVERAL)
+def test_several_or_none(text):
+    assert not is_one_published_sentence(text)
+
+
+@pytest.mark.reference
+@pytest.mark.skipif(not DEBATE.exists(), reason="released data absent: argsum")
+def test_the_kept_arguments_of_debate_one_by_one():
+    def texts(name):
+        rows = named_rows(DEBATE / name, name=name, needed=("topic", "argument", "key_point"))
+        return [as_text(row.values, "argument") for row in rows]
+
+    times = Counter(texts("dataset_scores.csv"))
+    once = {text for text, n in times.items() if n == 1}
+    assert len(once) == 3139
+    kept = {text for text in once if is_one_published_sentence(text)}
+    assert kept == set(texts("dataset_scores_processed.csv"))
+    assert kept >= set(texts("dataset_scores_processed_test.csv"))

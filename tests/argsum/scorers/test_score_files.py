@@ -1,0 +1,228 @@
+"""Scores on disk: computed once, whole or not there, thrown away when nobody reads them."""
+
+import os
+
+import numpy as np
+import pytest
+
+from argsum.datasets.models import CellArgument
+from argsum.keypoints.actions import system_inputs
+from argsum.keypoints.models import SummarySet, SystemRun
+from argsum.leaderboard.reports.set_scores import cluster_values
+from argsum.scorers.actions import models as scorer_models
+from argsum.scorers.actions import score_files, scorers
+from argsum.scorers.actions.models import ScorerRefused
+from argsum.scorers.actions.score_files import (
+    clear_scores,
+    folder,
+    kept,
+    kept_rows,
+    key_of,
+    texts_key,
+)
+from cqa_site.runs.jobs import StaleWorker
+from tests.argsum.made_cells import TOPIC, make_dataset, make_scorer, make_set
+from tests.cast import make_study
+
+ROWS, COLUMNS = ["It is safer.", "It costs."], ["Safe", "Dear", "Loud"]
+
+
+class Counting:
+    """In place of the embedder: the letters of a text as its vector, and who asked for what."""
+
+    asked: list[list[str]] = []
+
+    def __init__(self, source, batch_size=32):
+        self.name = source
+
+    def encode(self, texts, progress=None):
+        self.asked.append(list(texts))
+        found = np.array([[text.count(letter) for letter in "aeiost:"] for text in texts], "f4")
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+@pytest.fixture(autouse=True)
+def place(settings, tmp_path, monkeypatch):
+    settings.DATA_DIR = tmp_path
+    Counting.asked = []
+    monkeypatch.setattr(scorer_models, "SentenceEmbedder", Counting)
+    return tmp_path
+
+
+@pytest.mark.django_db
+def test_a_stored_matrix_needs_no_model():
+    scorer = make_scorer(make_study(), sha256="a" * 64)
+    first = scorers.cached_matrix(scorer, ROWS, COLUMNS)
+    assert first.shape == (2, 3)
+    vectors = Counting("").encode(ROWS), Counting("").encode(COLUMNS)
+    assert np.allclose(first, vectors[0] @ vectors[1].T)
+    Counting.asked = []
+    again = scorers.cached_matrix(scorer, ROWS, COLUMNS)
+    assert np.array_equal(first, again)
+    assert not again.flags.writeable
+    # Other columns with the same rows: only the columns are read.
+    scorers.cached_matrix(scorer, ROWS, ["Late"])
+    assert Counting.asked == [["Late"]]
+    # Another model, or the same texts in another order, is another file.
+    scorer.sha256 = "b" * 64
+    scorers.cached_matrix(scorer, ROWS, COLUMNS)
+    assert Counting.asked[1:] == [ROWS, COLUMNS]
+    assert texts_key(["ab", "c"]) != texts_key(["a", "bc"])
+
+
+@pytest.mark.django_db
+def test_the_topic_goes_before_each_text_where_it_was_learned():
+    study = make_study()
+    plain = make_scorer(study, sha256="a" * 64)
+    tuned = make_scorer(study, name="Tuned", sha256="b" * 64, uses_topic=True)
+    scorers.cached_matrix(plain, ROWS, COLUMNS, topic=TOPIC)
+    scorers.cached_matrix(tuned, ROWS, COLUMNS, topic=TOPIC)
+    prefixed = [[f"{TOPIC}: {text}" for text in texts] for texts in (ROWS, COLUMNS)]
+    assert Counting.asked == [ROWS, COLUMNS, *prefixed]
+    symmetric = scorers.cached_matrix(tuned, ROWS, ROWS, topic=TOPIC)
+    assert np.allclose(symmetric, symmetric.T)
+    assert np.allclose(np.diag(symmetric), 1)
+    # Nothing new was read.
+    assert len(Counting.asked) == 4
+
+
+def test_a_writer_that_dies_leaves_nothing():
+    def dies(out):
+        out[0] = 1
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        kept("key", (2, 2), dies)
+    assert list(folder().iterdir()) == []
+    assert kept("key", (2, 2), lambda out: out.fill(3)).tolist() == [[3, 3], [3, 3]]
+
+
+def test_a_file_cut_short_is_written_again():
+    kept("key", (2, 2), lambda out: out.fill(3))
+    path = folder() / "key.npy"
+    path.write_bytes(path.read_bytes()[:-5])
+    assert kept("key", (2, 2), lambda out: out.fill(4)).tolist() == [[4, 4], [4, 4]]
+    path.write_bytes(b"no array")
+    assert kept_rows("key", 1, lambda: np.ones((1, 3))).tolist() == [[1, 1, 1]]
+    assert kept("nothing", (0, 5), lambda out: 1 / 0).shape == (0, 5)
+
+
+def test_what_nobody_read_goes_first(monkeypatch):
+    for number in range(3):
+        kept(key_of(str(number)), (250,), lambda out: out.fill(1))
+    paths = [folder() / f"{key_of(str(number))}.npy" for number in range(3)]
+    left = folder() / "dead-worker.part"
+    left.write_bytes(b"x")
+    now = paths[0].stat().st_mtime
+    os.utime(paths[0], (now - 29 * 86_400,) * 2)
+    os.utime(paths[1], (now - 31 * 86_400,) * 2)
+    os.utime(left, (now - 2 * 86_400,) * 2)
+    assert clear_scores(now) == 2
+    assert sorted(folder().iterdir()) == sorted([paths[0], paths[2]])
+    # A read is what keeps a file: the oldest goes when there is too much.
+    monkeypatch.setattr(score_files, "MOST_BYTES", 2_000)
+    kept(key_of("0"), (250,), lambda out: 1 / 0)
+    os.utime(paths[2], (now - 86_400,) * 2)
+    assert clear_scores(now) == 1
+    assert list(folder().iterdir()) == [paths[0]]
+
+
+@pytest.mark.django_db
+def test_every_study_begins_with_two_scorers(django_assert_num_queries):
+    study = make_study()
+    match, quality = scorers.default_scorers(study)
+    assert (match.name, quality.name) == ("MiniLM (not tuned)", "Imported quality")
+    assert len(match.sha256) == 64
+    with django_assert_num_queries(1):
+        assert scorers.default_scorers(study) == [match, quality]
+    dataset = make_dataset(study)
+    make_dataset(make_study("Other"))
+    known = CellArgument.objects.filter(cell__dataset=dataset).first()
+    said = scorers.quality_scorer_of(quality).scores([known.text, "Unheard of."])
+    assert said[0] == pytest.approx(known.quality)
+    assert np.isnan(said[1])
+    with pytest.raises(ScorerRefused, match="something else"):
+        scorers.match_scorer_of(quality)
+    match.state = "training"
+    with pytest.raises(ScorerRefused, match="not ready"):
+        scorers.match_scorer_of(match)
+
+
+@pytest.mark.django_db
+def test_a_new_scorer_names_a_model_and_no_folder_of_the_server(place):
+    study = make_study()
+    usual = {"study": study, "actor": None, "task": "match", "kind": "bi_encoder"}
+    for model in ("/etc", "../x", "a/../b", "", ".hidden", "argsum", "a\x00b", "a/b/c"):
+        with pytest.raises(ScorerRefused):
+            scorers.add_scorer(name=f"Bad {model!r}", base_model=model, **usual)
+    made = scorers.add_scorer(name="Hub", base_model="org/model", threshold=0.5, **usual)
+    assert (made.state, made.threshold) == ("ready", 0.5)
+    with pytest.raises(ScorerRefused, match="of this name"):
+        scorers.add_scorer(name="Hub", base_model="org/model", **usual)
+    with pytest.raises(ScorerRefused, match="without a training"):
+        scorers.add_scorer(name="R", **usual | {"task": "quality", "kind": "regressor"})
+    (place / "models/own").mkdir(parents=True)
+    (place / "models/own/model.safetensors").write_bytes(b"weights")
+    mine = scorers.add_scorer(name="Own", base_model="own", **usual)
+    (place / "models/own/model.safetensors").write_bytes(b"other weights")
+    assert mine.sha256 != scorers.add_scorer(name="Newer", base_model="own", **usual).sha256
+
+
+class Reader:
+    """Reads pairs without a model."""
+
+    def __init__(self, source):
+        self.asked = []
+
+    def read(self, pairs):
+        self.asked += pairs
+        return np.array([len(first) / 100 for first, _second in pairs], dtype=np.float32)
+
+
+def test_a_model_that_reads_both_texts_says_how_far_it_is_and_can_be_stopped(monkeypatch):
+    from argsum.scorers.actions import cross_encoder
+
+    monkeypatch.setattr(cross_encoder, "PairReader", Reader)
+    model = scorer_models.CrossEncoder("any", uses_topic=True)
+    heard = []
+    model.say = lambda done, total: heard.append((done, total))
+    found = model.matrix(ROWS, COLUMNS, topic=TOPIC)
+    assert heard == [(1, 2), (2, 2)]
+    # The topic is read once for each pair, before the first text.
+    assert model._reader.asked[0] == (f"{TOPIC}: {ROWS[0]}", COLUMNS[0])
+    assert found.shape == (2, 3)
+
+    def stops(done, total):
+        raise StaleWorker
+
+    model.say = stops
+    model._reader.asked.clear()
+    with pytest.raises(StaleWorker):
+        model.matrix(ROWS, COLUMNS, topic=TOPIC)
+    assert len(model._reader.asked) == len(COLUMNS)
+
+
+@pytest.mark.django_db
+def test_a_run_hears_how_far_such_a_model_is():
+    scorer = make_scorer(make_study(), kind="cross_encoder", base_model="some/model")
+    heard = []
+    run = SystemRun(match_scorer=scorer)
+    found = system_inputs.RunScorers(run, lambda done, total: heard.append(done)).match
+    found.inner.say(1, 2)
+    assert heard == [1]
+
+
+@pytest.mark.django_db
+def test_figures_of_clusters_are_kept_together(django_assert_num_queries):
+    dataset = make_dataset(make_study())
+    first, second = dataset.cells.all()
+    kept = {make_set(first, clusters=[0, 0, 0, 1, 1, 1]).pk}
+    everything = SummarySet.objects.all()
+    assert set(cluster_values(everything, "here")) == kept
+    with django_assert_num_queries(1):
+        assert cluster_values(everything, "here")
+    kept.add(make_set(second, clusters=[0, 0, 0, -1, -1, -1]).pk)
+    found = cluster_values(everything, "here")
+    assert set(found) == kept
+    everything.filter(cell=first).delete()
+    assert set(cluster_values(everything, "here")) == {max(kept)}

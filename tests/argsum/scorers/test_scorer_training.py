@@ -1,0 +1,295 @@
+"""A match scorer and a quality scorer are trained on an invented dataset with a tiny model."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from safetensors.numpy import load_file
+
+from argsum.datasets.models import CellArgument
+from argsum.scorers.actions import (
+    match_training,
+    training_average,
+    training_torch,
+    training_weights,
+)
+from argsum.scorers.actions import training as scorer_training
+from argsum.scorers.actions.models import ScorerRefused, trained_folder
+from argsum.scorers.actions.scorers import match_scorer_of, quality_scorer_of
+from argsum.scorers.actions.training_data import cells_of
+from argsum.scorers.methods.training_recipe import Recipe
+from argsum.scorers.models import Scorer
+from cqa_site.runs.jobs import StaleWorker, drain
+from cqa_site.runs.models import Job
+from tests.argsum.made_cells import make_dataset, make_learning_dataset
+from tests.argsum.scorers.tiny_models import make_tiny_model
+from tests.cast import make_member, make_study
+
+pytestmark = pytest.mark.django_db
+RECIPE = Recipe(
+    steps=24,
+    batch=6,
+    learning_rate=1e-2,
+    entropy=1,
+    scale=16,
+    contrast=0.5,
+    temperature=0.07,
+    frozen=0,
+    longest=32,
+    checks=3,
+    averaging=0.5,
+    members=1,
+    patience=3,
+    uses_topic=False,
+)
+
+
+@pytest.fixture(autouse=True)
+def _one_thread(monkeypatch):
+    """Two threads for so little would wait for each other while other tests run."""
+    monkeypatch.setattr(training_torch, "THREADS", 1)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    return make_tiny_model(tmp_path_factory.mktemp("models") / "tiny")
+
+
+@pytest.fixture
+def data(settings, tmp_path, tiny):
+    """A data folder of its own, in which the tiny model is known by its name."""
+    settings.DATA_DIR = tmp_path
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models/tiny").symlink_to(tiny, target_is_directory=True)
+    return tmp_path
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def dataset(study):
+    return make_learning_dataset(study)
+
+
+def ask(study, dataset, **changed):
+    usual = {"name": "Tuned", "task": "match", "base_model": "tiny", "recipe": RECIPE}
+    return scorer_training.request_training(
+        study=study, dataset=dataset, actor=None, **usual | changed
+    )
+
+
+def trained(scorer):
+    """The row after the worker was there; a test never commits, so nobody rings."""
+    drain()
+    scorer.refresh_from_db()
+    return scorer
+
+
+def never(done, total, note=""):
+    """Nobody listens."""
+
+
+def test_a_trained_scorer_separates_what_the_model_did_not(data, study, dataset):
+    scorer = trained(ask(study, dataset))
+    assert (scorer.state, scorer.job.state) == ("ready", "done")
+    figures = scorer.figures
+    assert figures["test"]["arguments"] == 12
+    # The test cells are those that were learned: what is learned is found again.
+    assert figures["test"]["accuracy"] == 1
+    assert figures["test"]["oracle"] == {"excluding": 1, "including": 1}
+    assert [each["step"] for each in figures["looks"]] == [8, 8, 16, 16, 24, 24]
+    assert figures["losses"][-1]["loss"] < figures["losses"][0]["loss"]
+    assert scorer.threshold == figures["chosen"]["threshold"]
+    folder = trained_folder(scorer)
+    assert scorer.folder == folder.name
+    assert (folder / "MODEL_CARD.md").read_text() == scorer.card
+    assert "| test | 2 | 12 | 1.000 |" in scorer.card
+    assert list(load_file(folder / "model.safetensors"))
+    assert not list(folder.parent.glob("*checkpoint*"))
+    same, other = match_scorer_of(scorer).matrix(
+        ["An engine under the window wakes whole families."],
+        ["Night buses disturb sleep", "Night buses cost too much"],
+    )[0]
+    assert same > scorer.threshold > other
+    json.dumps(figures, allow_nan=False)
+
+
+def test_after_a_killed_worker_the_weights_are_the_same(data, study, dataset):
+    whole, broken = ask(study, dataset), ask(study, dataset, name="Broken off")
+    cells = cells_of(dataset)
+
+    def train(scorer, say):
+        return match_training.train_match(scorer, cells, RECIPE, say)
+
+    def dies(done, total, note=""):
+        if done == 12:
+            raise StaleWorker
+
+    with pytest.raises(StaleWorker):
+        train(broken, dies)
+    assert not trained_folder(broken).exists()
+    steps = []
+    again = train(broken, lambda done, total, note="": steps.append(done))
+    # The checkpoint after the look at step 8 is where it went on.
+    assert steps[0] == 9
+    assert again["sha256"] == train(whole, never)["sha256"]
+
+
+def test_a_training_ends_early_where_dev_gets_no_better(data, study, dataset, monkeypatch):
+    monkeypatch.setattr(match_training, "pair_precision", lambda cells: 0.5)
+    made = trained(ask(study, dataset, recipe=replace(RECIPE, checks=6, patience=2)))
+    # The first look is the best; the two after it are not better.
+    assert made.figures["steps"] == 12
+
+
+def test_the_topic_stands_before_all_that_is_learned_and_judged(data, study, dataset, monkeypatch):
+    read = []
+    usual = training_torch.MatchTraining._vectors
+
+    def noted(self, texts):
+        read.extend(texts)
+        return usual(self, texts)
+
+    monkeypatch.setattr(training_torch.MatchTraining, "_vectors", noted)
+    made = trained(ask(study, dataset, recipe=replace(RECIPE, steps=2, uses_topic=True)))
+    assert made.uses_topic
+    assert "`topic: text`" in made.card
+    assert read
+    topics = tuple(f"{each}: " for each in dataset.cells.values_list("topic", flat=True))
+    assert all(text.startswith(topics) for text in read)
+
+
+def test_a_second_training_waits_and_can_be_cancelled(data, study, dataset, monkeypatch):
+    monkeypatch.setattr(training_average, "WAITING", 0.01)
+    said = []
+
+    def cancelled(done, total, note=""):
+        said.append(note)
+        raise StaleWorker
+
+    with training_average.ONE_AT_A_TIME, pytest.raises(StaleWorker):
+        match_training.train_match(ask(study, dataset), cells_of(dataset), RECIPE, cancelled)
+    assert said == ["waiting for another training"]
+    assert not training_average.ONE_AT_A_TIME.locked()
+
+
+def test_members_are_averaged_and_a_kill_changes_nothing(data, study, dataset):
+    cells = cells_of(dataset)
+    recipe = replace(RECIPE, members=3, seed=5)
+
+    def train(name, recipe, say=never):
+        scorer = study.scorers.filter(name=name).first() or ask(study, dataset, name=name)
+        return scorer, match_training.train_match(scorer, cells, recipe, say)
+
+    def dies(done, total, note=""):
+        assert total == 72
+        if done == 60:
+            raise StaleWorker
+
+    with pytest.raises(StaleWorker):
+        train("Broken off", recipe, dies)
+    steps = []
+    _broken, again = train("Broken off", recipe, lambda done, total, note="": steps.append(done))
+    # Two members were whole; the third goes on after its look at step 8.
+    assert steps[0] == 57
+    whole, made = train("Whole", recipe)
+    assert again["sha256"] == made["sha256"]
+    figures = made["figures"]
+    assert [each["step"] for each in figures["looks"]][-1] == 72
+    assert [each["member"] for each in figures["looks"]] == [n for n in range(3) for _ in "six-66"]
+    assert len(figures["chosen_looks"]) == 3
+    assert figures["steps"] == 72
+    singles = [train(f"Single {n}", replace(recipe, members=1, seed=5 + n))[0] for n in range(3)]
+    weights, *others = (
+        load_file(trained_folder(each) / "model.safetensors") for each in (whole, *singles)
+    )
+    for name, values in weights.items():
+        mean = sum(each[name].astype("float64") for each in others) / 3
+        assert values == pytest.approx(mean, abs=1e-5)
+
+
+def test_a_training_is_cancelled_and_goes_on(data, study, dataset):
+    boss = make_member(study, "researcher")
+    scorer = ask(study, dataset)
+    assert scorer_training.cancel_training(scorer=scorer, actor=boss)
+    assert not scorer_training.cancel_training(scorer=scorer, actor=boss)
+    scorer.refresh_from_db()
+    assert (scorer.state, scorer.job.state) == ("cancelled", "failed")
+    assert trained(scorer_training.resume_training(scorer=scorer, actor=boss)).state == "ready"
+    with pytest.raises(ScorerRefused, match="failed or was cancelled"):
+        scorer_training.resume_training(scorer=scorer, actor=boss)
+
+
+def test_a_model_that_is_not_there_is_said(data, study, dataset):
+    (data / "models/empty").mkdir()
+    scorer = trained(ask(study, dataset, base_model="empty"))
+    assert scorer.state == "failed"
+    assert "could not be loaded" in scorer.error
+    assert Job.objects.get(pk=scorer.job_id).state == "failed"
+
+
+def test_what_cannot_be_learned_is_refused(data, study, dataset):
+    for change, said in (
+        ({"base_model": "/etc"}, "no name of a model"),
+        ({"base_model": "../models/tiny"}, "no name of a model"),
+        ({"base_model": "argsum/methods"}, "folder of the server"),
+        ({"dataset": make_dataset(make_study("Other"))}, "another study"),
+        ({"dataset": make_dataset(study, name="Test only")}, "train split"),
+    ):
+        with pytest.raises(ScorerRefused, match=said):
+            ask(study, **{"dataset": dataset} | change)
+    ask(study, dataset)
+    with pytest.raises(ScorerRefused, match="of this name"):
+        ask(study, dataset)
+    assert study.scorers.count() == 1
+
+
+def test_a_quality_scorer_is_a_line_through_vectors(data, study, dataset):
+    scorer = trained(ask(study, dataset, task="quality", name="Quality"))
+    assert (scorer.state, scorer.kind) == ("ready", "regressor")
+    assert scorer.figures["train"]["n"] == 12
+    # As many weights as texts: what was learned is found again, in dev and test too.
+    assert scorer.figures["test"]["pearson"] > 0.9
+    texts = list(CellArgument.objects.filter(cell__split="test").values_list("text", flat=True))
+    said = quality_scorer_of(scorer).scores(texts)
+    assert said.shape == (12,)
+    known = CellArgument.objects.get(cell__split="test", text=texts[0]).quality
+    assert abs(said[0] - known) < 0.03
+    CellArgument.objects.filter(cell__split="dev").update(quality=None)
+    with pytest.raises(ScorerRefused, match="dev split"):
+        ask(study, dataset, task="quality", name="Again")
+
+
+def test_a_scorer_in_use_stays(data, study, dataset):
+    boss = make_member(study, "researcher")
+    scorer = trained(ask(study, dataset))
+    folder = trained_folder(scorer)
+    run = study.system_runs.create(
+        dataset=dataset, number=1, label="Run", system="mcargsum", match_scorer=scorer
+    )
+    with pytest.raises(ScorerRefused, match="used this scorer"):
+        scorer_training.delete_scorer(scorer=scorer, actor=boss)
+    run.delete()
+    scorer_training.delete_scorer(scorer=scorer, actor=boss)
+    assert not Scorer.objects.filter(pk=scorer.pk).exists()
+    assert folder.exists()  # gone with the commit, which a test never makes
+
+
+def test_a_torn_checkpoint_is_none(tmp_path):
+    for content in (b"", b"\x80\x02torn"):
+        path = tmp_path / "x.checkpoint"
+        path.write_bytes(content)
+        assert training_weights.read(path) is None
+
+
+def test_one_model_read_in_two_ways_keeps_two_matrices(study):
+    """Cosines must never stand for the scores of a model that reads both texts."""
+    one, other = (
+        Scorer(study=study, name=kind, task="match", kind=kind, sha256="a", state="ready",
+               base_model="all-MiniLM-L6-v2")
+        for kind in ("bi_encoder", "cross_encoder")
+    )  # fmt: skip
+    assert match_scorer_of(one).key != match_scorer_of(other).key

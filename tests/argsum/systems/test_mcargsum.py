@@ -1,0 +1,127 @@
+"""Average linkage at many thresholds, by hand and against a naive merge."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argsum.systems.methods.mcargsum import (
+    THRESHOLDS,
+    TooManyArguments,
+    distances,
+    is_summarizable,
+    members,
+    merge_clusters,
+    numbered,
+)
+
+# 0, 1 and 2 belong together, and so do 3, 4 and 5; 6 is between.
+MATCH = np.full((7, 7), 0.1)
+MATCH[:3, :3] = 0.8
+MATCH[3:6, 3:6] = 0.6
+MATCH[6, :] = MATCH[:, 6] = 0.3
+np.fill_diagonal(MATCH, 1)
+
+
+def test_the_published_grid():
+    assert len(THRESHOLDS) == 37
+    assert (THRESHOLDS[0], THRESHOLDS[1], THRESHOLDS[-1]) == (0.05, 0.075, 0.95)
+
+
+def test_clusters_at_each_threshold():
+    found = merge_clusters(MATCH, [0.85, 0.7, 0.5, 0.2, 0.05])
+    assert found[0.85] == [-1] * 7
+    assert found[0.7] == [0, 0, 0, -1, -1, -1, -1]
+    assert found[0.5] == [0, 0, 0, 1, 1, 1, -1]
+    # At .3, 6 joins the first pair it meets; then .1 · 3/4 + .3 · 1/4 = .15 links the rest.
+    assert sorted(map(len, members(found[0.2]).values())) == [3, 4]
+    assert found[0.05] == [0] * 7
+
+
+def test_a_merge_at_exactly_the_threshold_is_not_made():
+    match = np.array([[1.0, 0.5], [0.5, 1.0]])
+    found = merge_clusters(match, [0.5, 0.499], min_size=2)
+    assert found == {0.5: [-1, -1], 0.499: [0, 0]}
+
+
+def test_small_clusters_are_unclustered_and_ids_follow_first_appearance():
+    match = np.eye(6)
+    match[np.ix_([1, 3, 5], [1, 3, 5])] = 0.9
+    match[np.ix_([0, 2], [0, 2])] = 0.9
+    assert merge_clusters(match, [0.5])[0.5] == [-1, 0, -1, 0, -1, 0]
+    assert merge_clusters(match, [0.5], min_size=2)[0.5] == [0, 1, 0, 1, -1, 1]
+    assert merge_clusters(match, [0.5], min_size=1)[0.5] == [0, 1, 0, 1, 2, 1]
+
+
+def test_two_scores_of_a_pair_are_averaged_and_the_diagonal_is_not_read():
+    match = np.array([[0.0, 0.8], [0.4, np.nan]])
+    assert distances(match).tolist() == pytest.approx([0.4])
+    assert merge_clusters(match, [0.55, 0.65], min_size=2) == {0.55: [0, 0], 0.65: [-1, -1]}
+
+
+def test_scores_above_1_do_not_become_negative_distances():
+    assert distances(np.array([[1.0, 1.0000002], [1.0000002, 1.0]])).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_cells_too_small_to_merge(n):
+    assert merge_clusters(np.ones((n, n)), [0.5]) == {0.5: [-1] * n}
+    assert merge_clusters(np.ones((n, n)), [0.5], min_size=1) == {0.5: [0] * n}
+
+
+def test_what_is_no_matrix_of_scores():
+    with pytest.raises(ValueError, match="not of shape"):
+        merge_clusters(np.ones((2, 3)), [0.5])
+    bad = np.ones((3, 3))
+    bad[0, 2] = np.nan
+    with pytest.raises(ValueError, match="finite"):
+        merge_clusters(bad, [0.5])
+
+
+def test_a_cell_that_would_not_fit_into_memory_is_refused():
+    # One number seen as a matrix of any size.
+    match = np.broadcast_to(np.float32(0.5), (20_001, 20_001))
+    with pytest.raises(TooManyArguments, match="20,001 arguments in one cell"):
+        merge_clusters(match, [0.5])
+
+
+def naive(match, threshold):
+    clusters = [[place] for place in range(len(match))]
+    while len(clusters) > 1:
+        pairs = [(i, j) for j in range(len(clusters)) for i in range(j)]
+        scores = [match[np.ix_(clusters[i], clusters[j])].mean() for i, j in pairs]
+        best = int(np.argmax(scores))
+        if scores[best] <= threshold:
+            break
+        i, j = pairs[best]
+        clusters[i] += clusters.pop(j)
+    return {frozenset(each) for each in clusters}
+
+
+@given(st.integers(0, 10_000), st.integers(2, 9), st.sampled_from([0.2, 0.4, 0.5, 0.6]))
+@settings(max_examples=40, deadline=None)
+def test_it_is_the_merge_that_one_would_write_down(seed, n, threshold):
+    drawn = np.random.default_rng(seed).random((n, n))
+    match = (drawn + drawn.T) / 2
+    ids = merge_clusters(match, [threshold], min_size=1)[threshold]
+    assert {frozenset(each) for each in members(ids).values()} == naive(match, threshold)
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [
+        ([0, 0, 0, 1, 1, 1], True),
+        ([0, 0, 0, 1, 1, 1, -1, -1, -1, -1, -1], True),
+        ([0, 0, 0, 1, 1, 1, -1, -1, -1, -1, -1, -1], False),  # exactly half
+        ([0, 0, 0, 0], False),  # one cluster
+        ([-1, -1], False),
+        ([], False),
+    ],
+)
+def test_when_a_cell_is_summarised(ids, expected):
+    assert is_summarizable(ids) is expected
+
+
+def test_ids_and_members():
+    assert numbered([-1, 3, 3, 0, 3, 0], min_size=3) == [-1, 0, 0, -1, 0, -1]
+    assert members([1, -1, 0, 1]) == {0: [2], 1: [0, 3]}

@@ -1,0 +1,236 @@
+"""Pages about agreement, verdicts, judges, the rows behind them, and one sheet."""
+
+import copy
+import csv
+import io
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import reverse
+
+from benchmark.leaderboard.actions import BOARDS
+from benchmark.leaderboard.models import BoardSnapshot
+from benchmark.rubrics.actions import default_rubric
+from benchmark.scoring.models.sheets import ScoreSheet
+from cqa_site.results import keeping
+from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
+from tests.cast import make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def scored(django_db_setup, django_db_blocker):
+    """A study with sheets of people and judges and their board, made once for all tests."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        study = make_study()
+        answers = make_scored_answers(study, systems=("gpt4", "llama3", "Gamma"), questions=6)
+        made = {
+            "Ada": make_rater(study, "Ada"),
+            "Bo": make_rater(study, "Bo"),
+            "gpt-4o": make_rater(study, "gpt-4o", "model"),
+            "qwen": make_rater(study, "qwen", "model"),
+        }
+        make_sheets(study, answers, [made["Ada"], made["Bo"], made["qwen"]])
+        make_sheets(study, answers, [made["gpt-4o"]], replicates=2, seed=1)
+        keeping.refresh(BOARDS, default_rubric(study))
+        yield study, made
+        transaction.set_rollback(True)
+
+
+@pytest.fixture
+def study(request, db):
+    """The study with sheets for a test that asks for its raters, else an empty one."""
+    if "raters" not in request.fixturenames:
+        return make_study()
+    return copy.deepcopy(request.getfixturevalue("scored")[0])
+
+
+@pytest.fixture
+def client(study):
+    return sign_in(make_member(study, "researcher"))
+
+
+@pytest.fixture
+def raters(scored, study):
+    return copy.deepcopy(scored[1])
+
+
+def page(client, study, route, query="", **kwargs):
+    url = reverse(route, kwargs={"study_id": study.public_id, **kwargs})
+    return client.get(f"{url}{query}")
+
+
+PAGES = ("score_agreement", "score_replace", "score_judges", "score_rows")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_before_there_are_sheets(client, study, name):
+    response = page(client, study, name)
+    assert response.status_code == 200
+    assert "No figures of agreement yet" in response.content.decode()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_take_few_queries(client, study, raters, name, django_assert_max_num_queries):
+    page(client, study, name)
+    with django_assert_max_num_queries(10):
+        response = page(client, study, name)
+    text = response.content.decode()
+    assert response.status_code == 200
+    assert "gpt-4o" in text
+    # People stand under pseudonyms.
+    assert "Ada" not in text
+
+
+def test_agreement_says_n_method_and_leads_to_rows(client, study, raters):
+    text = page(client, study, "score_agreement", "?column=C9&measure=leniency").content.decode()
+    assert "People together" in text
+    assert "1,000 resamples" in text
+    key = raters["gpt-4o"].public_id
+    assert f"rater={key}&amp;other=people&amp;criterion=C9" in text
+    assert text.count("<img") == 2  # the ceiling and Bland-Altman
+
+
+def test_unknown_choices_fall_back_and_unknown_snapshots_are_missing(client, study, raters):
+    odd = "?column=C99&measure=x&pair=a~b&judge=nobody"
+    assert page(client, study, "score_agreement", odd).status_code == 200
+    assert page(client, study, "score_agreement", "?snapshot=x").status_code == 404
+    foreign = default_rubric(make_study("Foreign"))
+    other = keeping.refresh(BOARDS, foreign)
+    query = f"?snapshot={other.public_id}"
+    assert page(client, study, "score_agreement", query).status_code == 404
+    own = BoardSnapshot.objects.get(study=study)
+    assert page(client, study, "score_judges", f"?snapshot={own.public_id}").status_code == 200
+
+
+def test_the_verdict_comes_in_words_with_what_is_missing(client, study, raters):
+    key = raters["gpt-4o"].public_id
+    text = page(client, study, "score_replace", f"?judge={key}").content.decode()
+    assert "for totals, gpt-4o may not" in text or "these data cannot tell whether gpt-4o" in text
+    assert "about 12 more answers scored by two people and the judge" in text
+    assert "Alternative annotator test" in text
+    assert "not shown" in text
+
+
+def test_judges_are_ranked_with_what_attacks_did(client, study, raters):
+    text = page(client, study, "score_judges").content.decode()
+    assert "not tried" in text
+    assert "2 sheets each" in text
+    assert "no other judge" not in text
+
+
+@pytest.mark.parametrize("form", ["csv", "tex", "md"])
+@pytest.mark.parametrize(
+    "figure",
+    [
+        "pairs",
+        "criteria",
+        "ceiling",
+        "concatenated",
+        "systems",
+        "aspect",
+        "bland-altman",
+        "confusion",
+        "by-code",
+        "judges",
+        "consistency",
+        "replicates",
+        "preference",
+        "length",
+        "replace",
+    ],
+)
+def test_tables_as_files(client, study, raters, figure, form):
+    response = page(client, study, "score_agreement_table", figure=figure, format=form)
+    assert response.status_code == 200
+    assert f"scores-{figure}.{form}" in response["Content-Disposition"]
+    assert len(response.content) > 50
+
+
+@pytest.mark.parametrize("name", ["ceiling", "judges", "bland-altman"])
+def test_charts_as_files(client, study, raters, name):
+    for form, opening in (("svg", b"<svg"), ("png", b"\x89PNG")):
+        response = page(client, study, "score_agreement_chart", name=name, format=form)
+        assert response.content.startswith(opening)
+    assert page(client, study, "score_agreement_chart", name="x", format="svg").status_code == 404
+
+
+def test_rows_have_the_largest_difference_first_and_go_away_as_csv(client, study, raters):
+    query = f"?rater={raters['gpt-4o'].public_id}&other={raters['Ada'].public_id}"
+    response = page(client, study, "score_rows", query)
+    apart = [abs(row["difference"]) for row in response.context["rows"]]
+    assert apart == sorted(apart, reverse=True)
+    assert len(apart) == 18
+    sheet = response.context["rows"][0]["sheet"]
+    assert page(client, study, "score_sheet", sheet_id=sheet).status_code == 200
+    file = page(client, study, "score_rows", f"{query}&format=csv").content.decode("utf-8-sig")
+    assert len(list(csv.reader(io.StringIO(file)))) == 19
+
+
+def test_a_cell_of_the_confusion_leads_to_its_answers(client, study, raters):
+    agreement = BoardSnapshot.objects.get(study=study).figures["agreement"]
+    pair = agreement["pairs"][0]
+    found = pair["confusion"]["C1"]
+    for value, cells in zip(found["values"], found["cells"], strict=True):
+        for other, n in zip(found["values"], cells, strict=True):
+            query = f"?rater={pair['first']}&other={pair['second']}&criterion=C1"
+            response = page(client, study, "score_rows", f"{query}&points={value}&others={other}")
+            assert response.context["page"].paginator.count == n
+
+
+def test_a_sheet_beside_the_others_of_its_answer(
+    client, study, raters, django_assert_max_num_queries
+):
+    sheet = ScoreSheet.objects.filter(rater=raters["gpt-4o"]).first()
+    notes = {"C3": "Names <b>no</b> aspect."}
+    ScoreSheet.objects.filter(pk=sheet.pk).update(notes=notes)
+    with django_assert_max_num_queries(14):
+        response = page(client, study, "score_sheet", sheet_id=sheet.public_id)
+    text = response.content.decode()
+    assert len(response.context["columns"]) == 5
+    assert "Names &lt;b&gt;no&lt;/b&gt; aspect." in text
+    assert "Ada" not in text
+    assert raters["Ada"].pseudonym in text
+
+
+def test_points_that_are_missing_are_no_zero(client, study, raters):
+    sheet = ScoreSheet.objects.filter(rater=raters["Bo"]).first()
+    points = {key: value for key, value in sheet.points.items() if key != "C2"}
+    ScoreSheet.objects.filter(pk=sheet.pk).update(
+        points=points, unable={"C2": "unclear"}, total=None
+    )
+    text = page(client, study, "score_sheet", sheet_id=sheet.public_id).content.decode()
+    assert "The criterion is unclear here" in text
+
+
+def test_other_studies_and_roles_stay_outside(study, raters):
+    sheet = ScoreSheet.objects.first()
+    stranger = sign_in(make_member(make_study("Other"), "admin"))
+    annotator = sign_in(make_member(study, "annotator"))
+    for name in PAGES:
+        assert page(stranger, study, name).status_code == 404
+        assert page(annotator, study, name).status_code == 403
+        assert page(Client(), study, name).status_code == 302
+    assert page(stranger, study, "score_sheet", sheet_id=sheet.public_id).status_code == 404
+    own = make_study("Third")
+    admin = sign_in(make_member(own, "admin"))
+    assert page(admin, own, "score_sheet", sheet_id=sheet.public_id).status_code == 404
+
+
+def test_a_page_is_told_when_newer_figures_are_there(django_assert_max_num_queries):
+    study = make_study()
+    answers = make_scored_answers(study)
+    make_sheets(study, answers, [make_rater(study, "Ada"), make_rater(study, "Bo")])
+    client = sign_in(make_member(study, "researcher"))
+    url = reverse("score_watch", args=[study.public_id])
+    snapshot = keeping.refresh(BOARDS, default_rubric(study))
+    seen = {"seen": snapshot.recipe["figures_sha256"][:12]}
+    with django_assert_max_num_queries(12):
+        assert client.get(url, seen).status_code == 204
+    make_sheets(study, answers, [make_rater(study, "Cy")], seed=2)
+    assert client.get(url, seen).status_code == 204
+    keeping.refresh(BOARDS, default_rubric(study))
+    told = client.get(url, seen)
+    assert (told.status_code, told["HX-Refresh"]) == (200, "true")

@@ -1,0 +1,79 @@
+"""The demo's scores: invented, by its own people and an invented judge, and enough to look at."""
+
+from collections import Counter
+
+import pytest
+
+from annotation.answers.models.answers import Answer
+from annotation.demo.actions.demo import PARTS, add_part
+from benchmark.demo.actions.score_texts import PAIRS, SYSTEMS
+from benchmark.demo.actions.scores import add_scores
+from benchmark.rubrics.actions import default_rubric
+from benchmark.scoring.reports.sheet_rows import counted_sheets, sheet_table
+from cqa_site.people.models import Rater
+from tests import cast
+
+from ..made_scores import make_scored_answers
+
+pytestmark = pytest.mark.django_db
+N_ANSWERS = len(PAIRS) * len(SYSTEMS) * 2
+
+
+@pytest.fixture
+def scored():
+    study = cast.make_study()
+    users = {role: cast.make_member(study, role) for role in cast.ROLES}
+    older = make_scored_answers(study)
+    add_scores(study=study, users=users)
+    return study, users, older
+
+
+def test_it_is_a_part_of_the_demo_once():
+    path = "benchmark.demo.actions.scores.add_scores"
+    add_part(path)
+    assert PARTS.count(path) == 1
+
+
+def test_two_members_and_a_judge_score_every_new_answer(scored):
+    study, users, older = scored
+    sheets = study.score_sheets.select_related("rater")
+    by_rater = Counter((each.rater.kind, each.rater.user) for each in sheets)
+    assert by_rater == {
+        ("person", users["annotator"]): N_ANSWERS,
+        ("expert", users["expert"]): N_ANSWERS,
+        ("model", None): N_ANSWERS,
+    }
+    # People have something left to score.
+    assert not sheets.filter(answer__in=older).exists()
+    assert {each.comment for each in sheets} == {"Invented by a simulation for the demo."}
+
+
+def test_there_is_something_to_see(scored):
+    study = scored[0]
+    rubric = default_rubric(study)
+    table = sheet_table(counted_sheets(rubric), rubric.rubric)
+    people = table[table["rater_kind"] != "model"].groupby("system")["total"].mean()
+    best, middle, worst = (people[name] for name in SYSTEMS)
+    assert best > middle > worst
+    judge = table[table["rater_kind"] == "model"]
+    assert 0 < judge["total"].isna().sum() < 0.15 * len(judge)
+    # The judge is the more lenient, as real ones are.
+    assert judge["total"].mean() > people.mean() + 0.5
+    assert (table["aspect"] == "").sum() == len(table) / 2
+    assert set(table["C15"].dropna()) == {0, 1}
+
+
+def test_the_simulation_gives_the_same_points_again(scored):
+    other = cast.make_study("B")
+    add_scores(study=other, users={role: cast.make_member(other, role) for role in cast.ROLES})
+    totals = [
+        list(study.score_sheets.order_by("pk").values_list("total", flat=True))
+        for study in (scored[0], other)
+    ]
+    assert totals[0] == totals[1]
+
+
+def test_no_two_answers_of_a_system_say_the_same(scored):
+    texts = Answer.objects.filter(source="demo-scores").values_list("text", flat=True)
+    assert len(set(texts)) == len(texts) == N_ANSWERS
+    assert Rater.objects.get(kind="model").name == "Invented judge"

@@ -1,0 +1,97 @@
+"""Released judgements: one reading for each record, problems with file and place, counts."""
+
+import json
+
+import pytest
+
+from benchmark.imports.methods.judged_files import judge_of, read_judged_file
+from benchmark.judges.methods.judgement_keys import Reading
+from cqa_site.tabular import UnreadableFile
+
+from ..small_rubric import SMALL
+
+GOOD = {"1": 1, "2": 2, "3": 0}
+
+
+def record(scores, total=3, text="Oak.", **changes):
+    made = {"object1": "oak", "object2": "elm", "aspect": "", "comparison": text}
+    return made | {"score_dict": scores, "score": total} | changes
+
+
+def read(folder, *records, name="gpt4_scenario_2.json"):
+    path = folder / name
+    path.write_text(json.dumps(records))
+    return read_judged_file(path, SMALL)
+
+
+def test_answers_with_their_points_and_where_they_come_from(tmp_path):
+    found = read(tmp_path, record(GOOD), record({**GOOD, "3": 1}, 4, text="Elm."))
+    assert (found.name, found.system, found.scenario) == ("gpt4_scenario_2.json", "gpt4", 2)
+    assert [each.judgement.total for each in found.answers] == [3, 4]
+    assert [(each.answer.position, each.answer.choice) for each in found.answers] == [
+        (1, 1),
+        (2, 2),
+    ]
+    assert found.answers[1].answer.text == "Elm."
+    assert found.problems == ()
+    assert found.counts == {Reading.VALID: 2}
+
+
+def test_every_kind_of_score_dict_is_counted(tmp_path):
+    kinds = {
+        "renumbered": {"16": 1, "17": 1, "18": 1},
+        "missing_keys": {"1": 1, "2": 2},
+        "extra_keys": GOOD | {"4": 1},
+        "out_of_range": GOOD | {"1": 2},
+        "not_a_whole_number": GOOD | {"1": "1.0"},
+        "empty": {},
+        "not_schema": "no scores",
+        "valid": GOOD,
+    }
+    found = read(tmp_path, *(record(each, None) for each in kinds.values()), record(None, 0))
+    assert [each.judgement.reading for each in found.answers] == [*kinds, "empty"]
+    assert found.counts == {**dict.fromkeys(kinds, 1), "empty": 2}
+    assert [each.judgement.total is not None for each in found.answers] == [
+        kind == "valid" for kind in [*kinds, "empty"]
+    ]
+    places = [(each.file, each.row, each.column) for each in found.problems]
+    assert places == [(found.name, row, "score_dict") for row in (1, 2, 3, 4, 5, 6, 7, 9)]
+    assert "C16 … C18 instead of C1 … C3" in str(found.problems[0])
+
+
+def test_only_whole_judgements_enter_the_papers_recipe(tmp_path):
+    off_scale, partial, renumbered = (GOOD | {"1": 2}, {"1": 1}, {"4": 1, "5": 1, "6": 1})
+    found = read(tmp_path, record(off_scale, 4), record(partial, 1), record(renumbered, 3))
+    points = [each.paper_points(SMALL) for each in found.answers]
+    assert points == [{"C1": 2, "C2": 2, "C3": 0}, None, None]
+
+
+def test_a_wrong_sum_is_a_problem_but_costs_nothing(tmp_path):
+    found = read(tmp_path, record(GOOD, 3.0), record(GOOD, 5), record(GOOD, "5"))
+    (problem,) = found.problems
+    assert (problem.row, problem.column) == (2, "score")
+    assert "add up to 3" in problem.reason
+    assert [each.stated_sum for each in found.answers] == [3, 5, None]
+    assert found.counts == {Reading.VALID: 3}
+
+
+def test_a_bad_record_keeps_the_places_of_the_others(tmp_path):
+    found = read(tmp_path, record(GOOD), record(GOOD, text=" "), record(GOOD))
+    assert [each.answer.position for each in found.answers] == [1, 3]
+    (problem,) = found.problems
+    assert (problem.row, problem.column) == (2, "comparison")
+
+
+def test_a_file_without_judgements_is_refused(tmp_path):
+    path = tmp_path / "cam.json"
+    path.write_text(json.dumps([{"object1": "a", "object2": "b", "comparison": "c"}]))
+    with pytest.raises(UnreadableFile, match="score_dict"):
+        read_judged_file(path, SMALL)
+
+
+@pytest.mark.parametrize(
+    ("folder", "judge"),
+    [("judged_gpt4", "gpt4"), ("Judged llama3-70b", "llama3-70b"), ("gpt4", "gpt4")],
+)
+def test_the_folder_names_the_judge(folder, judge):
+    assert judge_of(folder) == judge

@@ -1,0 +1,231 @@
+"""Rows of a score table meet the answers of a study by letters; near texts wait for a person."""
+
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation.answers.models.answers import Answer
+from annotation.corpus.models.questions import text_key
+from benchmark.imports.methods.answer_letters import excerpts, letters_of, likeness
+from benchmark.imports.methods.columns import guess_columns
+from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.scoring.models.sheets import ScoreSheet
+from cqa_site.people.models import Role
+from tests.annotation.imports.import_files import numbers, table_file
+from tests.api.conftest import client_of
+from tests.cast import make_member, make_study, sign_in
+
+from ..made_scores import make_scored_answers
+from ..score_files import points_row, take
+
+pytestmark = pytest.mark.django_db
+LONG = "The kayak’s hull is narrow, so it glides; the canoe’s is wide and steady. " * 6
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def answer(study):
+    """The only answer of Alpha to the first question."""
+    answer = make_scored_answers(study, systems=("Alpha",), questions=1)[0]
+    Answer.objects.filter(pk=answer.pk).update(text=LONG, text_sha256=text_key(LONG))
+    return answer
+
+
+def row_of(text, **more):
+    about = {"object1": "kayak 0", "object2": "canoe 0", "system": "Alpha", "scenario": 1}
+    return about | {"text": text, "rater": "ann"} | points_row() | more
+
+
+def imported(study, folder, *rows, write=True, **options):
+    path = table_file(folder, *rows)
+    mapping = guess_columns(list(rows[0]), COMPQA)
+    return take(study, "score_sheets", path, write=write, mapping=mapping, **options)
+
+
+def damaged(text: str) -> str:
+    return text.replace("’", "‚Äô").replace(" ", "  ")
+
+
+def test_texts_with_the_same_letters_are_one_answer(study, answer, tmp_path):
+    outcome = imported(study, tmp_path, row_of(damaged(LONG)))
+    assert numbers(outcome, "answers") == (0, 0, 0, 0)
+    assert ScoreSheet.objects.get().answer == answer
+    assert any("letters and digits" in note for note in outcome.notes)
+    again = imported(study, tmp_path, row_of(damaged(LONG)))
+    assert numbers(again, "sheets") == (0, 1, 0, 0)
+
+
+def test_a_file_name_tells_system_and_scenario(study, answer, tmp_path):
+    row = row_of(LONG, filename="scored_Alpha_scenario_1_comparison")
+    del row["system"], row["scenario"]
+    imported(study, tmp_path, row)
+    assert ScoreSheet.objects.get().answer == answer
+
+
+def test_the_letters_of_another_system_or_scenario_are_another_answer(study, answer, tmp_path):
+    rows = [row_of(LONG, system="Beta"), row_of(LONG, scenario=2, rater="b")]
+    outcome = imported(study, tmp_path, *rows)
+    assert numbers(outcome, "answers") == (2, 0, 0, 0)
+    assert any("does not have" in note for note in outcome.notes)
+
+
+def test_of_equal_answers_the_first_free_one_is_taken(study, answer, tmp_path):
+    twin = Answer.objects.create(
+        study=study, question=answer.question, system=answer.system, scenario=1, choice=2,
+        text=LONG, source="Alpha.json", position=99, condition=answer.condition,
+    )  # fmt: skip
+    rows = [row_of(LONG), row_of(damaged(LONG)), row_of(LONG, rater="other")]
+    outcome = imported(study, tmp_path, *rows)
+    found = ScoreSheet.objects.order_by("position").values_list("answer", flat=True)
+    assert list(found) == [answer.pk, twin.pk, answer.pk]
+    assert "Fits several" in outcome.flags[0].reason
+
+
+def test_a_near_text_waits_for_a_word(study, answer, tmp_path):
+    near = LONG.replace("steady", "stable", 1)
+    outcome = imported(study, tmp_path, row_of(near), write=False)
+    assert numbers(outcome, "sheets") == (0, 0, 0, 1)
+    assert numbers(outcome, "answers") == (0, 0, 0, 0)
+    (match,) = outcome.near
+    assert (match.row, match.answer, match.decision) == (2, answer.pk, "")
+    assert 0.9 < match.likeness < 1
+    assert match.given.startswith("The kayak’s hull")
+    assert match.found.startswith("The kayak’s hull")
+    assert "1 row has nearly the text" in outcome.notes[0]
+
+
+@pytest.mark.parametrize(("word", "answers", "how"), [("same", 1, "confirmed"), ("other", 2, "")])
+def test_one_word_for_all_near_texts(study, answer, tmp_path, word, answers, how):
+    near = LONG.replace("steady", "stable", 1)
+    outcome = imported(study, tmp_path, row_of(near), near=word)
+    assert outcome.rejected == 0
+    assert [match.decision for match in outcome.near] == [word]
+    assert Answer.objects.count() == answers
+    assert (ScoreSheet.objects.get().answer == answer) is (word == "same")
+    again = imported(study, tmp_path, row_of(near), near=word)
+    assert numbers(again, "sheets") == (0, 1, 0, 0)
+
+
+def test_a_cut_text_is_near(study, answer, tmp_path):
+    cut = LONG[: len(LONG) - 60]
+    assert len(imported(study, tmp_path, row_of(cut), write=False).near) == 1
+
+
+def test_a_word_on_another_answer_counts_as_none(study, answer, tmp_path):
+    near = LONG.replace("steady", "stable", 1)
+    gone = {"2": "00000000-0000-4000-8000-000000000000"}
+    outcome = imported(study, tmp_path, row_of(near), write=False, decisions=gone)
+    assert outcome.near[0].decision == ""
+
+
+def test_rows_without_points_were_not_scored(study, answer, tmp_path):
+    rows = [row_of(LONG), row_of("Other.", **points_row("")), row_of("More.", **points_row(""))]
+    outcome = imported(study, tmp_path, *rows, write=False)
+    assert (outcome.rejected, outcome.rows["read"]) == (0, 3)
+    assert numbers(outcome, "sheets") == (1, 0, 0, 0)
+    assert any("2 rows have no points at all" in note for note in outcome.notes)
+
+
+def test_rejected_rows_are_counted_once(study, answer, tmp_path):
+    bad = row_of(LONG, C1="x", C2="", C3=7)
+    outcome = imported(study, tmp_path, bad, bad | {"rater": "b"}, write=False)
+    assert outcome.rows == {"read": 2, "rejected": 2, "problems": 6}
+    assert numbers(outcome, "sheets") == (0, 0, 0, 2)
+
+
+def test_queries_do_not_grow_with_the_rows(study, answer, tmp_path):
+    def counted(*rows):
+        with CaptureQueriesContext(connection) as queries:
+            imported(study, tmp_path, *rows, write=False)
+        return len(queries)
+
+    near = LONG.replace("steady", "stable", 1)
+    one = counted(row_of(near))
+    assert counted(*(row_of(near, rater=f"r{n}") for n in range(60))) == one
+
+
+def test_words_about_letters():
+    assert letters_of("A-b 3!") == "ab3"
+    assert likeness("x" * 300 + "tail", "x" * 300) > 0.9
+    assert likeness("x" * 300, "x" * 300 + "y" * 3_000) > 0
+    one, other = excerpts("a " * 400 + "tail", "a " * 400 + "tale")
+    assert one.endswith("tail")
+    assert other.endswith("tale")
+
+
+# -- page, API, command -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def near_file(study, answer, settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "media"
+    rows = [row_of(LONG.replace("steady", word, 1), rater=word) for word in ("stable", "solid")]
+    path = table_file(tmp_path, *rows)
+    return path, guess_columns(list(rows[0]), COMPQA)
+
+
+def test_near_texts_on_the_page(study, answer, near_file, django_capture_on_commit_callbacks):
+    client = sign_in(make_member(study, Role.RESEARCHER))
+    path, mapping = near_file
+    data = {"kind": "score_sheets", "file": SimpleUploadedFile("t.csv", path.read_bytes())}
+    client.post(reverse("import_upload", args=[study.public_id]), data)
+    file = study.import_files.get()
+    args = [study.public_id, file.public_id]
+    chosen = {f"map_{field}": column for field, column in mapping.items()}
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(reverse("import_scores", args=args), chosen | {"rater_kind": "person"})
+    page = client.get(reverse("import_file", args=args)).content.decode()
+    assert "2 wait for you" in page
+    assert "2 rows cannot be taken" in page
+    for said in ("same:2", "other:3"):
+        with django_capture_on_commit_callbacks(execute=True):
+            client.post(reverse("import_matches", args=args), {"said": said})
+    page = client.get(reverse("import_file", args=args)).content.decode()
+    assert "all decided" in page
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(reverse("import_apply", args=args), {})
+    assert (Answer.objects.count(), ScoreSheet.objects.count()) == (2, 2)
+    assert answer.score_sheets.count() == 1
+
+
+def test_near_texts_by_the_api(study, answer, near_file, django_capture_on_commit_callbacks):
+    client = client_of(make_member(study, Role.RESEARCHER))
+    path, mapping = near_file
+    body = {"kind": "score_sheets", "mapping": json.dumps(mapping)}
+    body["file"] = SimpleUploadedFile("t.csv", path.read_bytes())
+    with django_capture_on_commit_callbacks(execute=True):
+        stored = client.post(
+            reverse("api_imports", args=[study.public_id]), body, format="multipart"
+        )
+    assert stored.status_code == 202, stored.content
+    args = [study.public_id, stored.json()["id"]]
+    address = reverse("api_import_matches", args=args)
+    rows = client.get(address, {"is_decided": "false"}).json()["results"]
+    assert [row["row"] for row in rows] == [2, 3]
+    assert rows[0]["answer"] == str(answer.public_id)
+    refused = client.post(address, {"decision": "same", "rows": [2, 9]}, format="json")
+    assert refused.status_code == 400
+    with django_capture_on_commit_callbacks(execute=True):
+        assert client.post(address, {"decision": "same"}, format="json").status_code == 202
+    shown = client.get(reverse("api_import", args=args)).json()
+    assert shown["rows"] == {"read": 2, "rejected": 0, "problems": 0}
+    assert client.get(address, {"decision": "same"}).json()["count"] == 2
+
+
+def test_near_texts_by_the_command(study, answer, near_file, capsys):
+    path, _mapping = near_file
+    asked = ("import_score_sheets", str(path), "--study", study.name)
+    with pytest.raises(CommandError, match="2 rows are rejected"):
+        call_command(*asked)
+    assert "near: row 2" in capsys.readouterr().out
+    call_command(*asked, "--near", "same")
+    assert (Answer.objects.count(), ScoreSheet.objects.count()) == (1, 2)

@@ -1,0 +1,306 @@
+"""Uploading score sheets on the pages and through the API, and taking them out again."""
+
+import io
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from annotation.answers.models.answers import Answer
+from annotation.imports.actions import import_path
+from annotation.imports.models import ImportFile
+from benchmark.imports.methods.columns import guess_columns
+from benchmark.rubrics.actions import default_rubric, save_rubric
+from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.scoring.models.sheets import ScoreSheet
+from cqa_site.people.models import AuditEvent, Rater
+from cqa_site.tabular import preview
+from tests import cast
+
+from ..made_scores import make_rater, make_scored_answers, make_sheets
+from ..score_files import ALL_ONES, judged_record, points_row
+from ..small_rubric import SMALL
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return cast.make_study()
+
+
+@pytest.fixture
+def client(study):
+    return cast.sign_in(cast.make_member(study, "researcher"))
+
+
+@pytest.fixture(autouse=True)
+def files_apart(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "media"
+
+
+@pytest.fixture
+def inline(django_capture_on_commit_callbacks):
+    return lambda: django_capture_on_commit_callbacks(execute=True)
+
+
+def address(name, study, file=None):
+    return reverse(name, args=[study.public_id, *([file.public_id] if file else [])])
+
+
+def upload(client, study, kind, content: bytes, name):
+    data = {"kind": kind, "file": SimpleUploadedFile(name, content), "campaign": ""}
+    return client.post(address("import_upload", study), data)
+
+
+def csv_of(*rows):
+    lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
+    return "\r\n".join(lines).encode()
+
+
+# -- in ---------------------------------------------------------------------------------------
+
+
+def test_a_judged_file_asks_for_its_judge(client, study, inline):
+    content = json.dumps([judged_record("One.", ALL_ONES), judged_record("Two.", {})]).encode()
+    response = upload(client, study, "judged", content, "alpha_scenario_3.json")
+    file = study.import_files.get()
+    assert response.url == address("import_scores", study, file)
+    assert "Judge" in client.get(response.url).content.decode()
+    assert client.post(response.url, {"rater": ""}).status_code == 422
+    with inline():
+        client.post(response.url, {"rater": "gpt4", "rubric": ""})
+    page = client.get(address("import_file", study, file)).content.decode()
+    assert "1 of 2 judgements of “gpt4” can be used" in page
+    assert "unscored, empty" in page
+    assert "2 new score sheets" in page
+    assert not ScoreSheet.objects.exists()
+    with inline():
+        client.post(address("import_apply", study, file))
+    assert sorted(ScoreSheet.objects.values_list("state", flat=True)) == ["submitted", "unscored"]
+    page = client.get(address("import_file", study, file)).content.decode()
+    assert "Its score sheets count" in page
+
+
+def test_correcting_who_wrote_keeps_the_judge(client, study, inline):
+    content = json.dumps([judged_record("One.", ALL_ONES)]).encode()
+    upload(client, study, "judged", content, "alpha.json")
+    file = study.import_files.get()
+    with inline():
+        client.post(address("import_scores", study, file), {"rater": "gpt4", "rubric": ""})
+    with inline():
+        client.post(address("import_origin", study, file), {"system": "Beta", "scenario": "2"})
+    with inline():
+        client.post(address("import_apply", study, file))
+    sheet = ScoreSheet.objects.get()
+    assert (sheet.answer.system.name, sheet.answer.scenario) == ("Beta", 2)
+    assert sheet.rater.name == "gpt4"
+
+
+def test_a_table_shows_its_rows_and_the_guess(client, study, inline):
+    answer = make_scored_answers(study, questions=1)[0]
+    rows = [{"answer": answer.public_id, "Annotator": "a"} | points_row()]
+    upload(client, study, "score_sheets", csv_of(*rows), "scores.csv")
+    file = study.import_files.get()
+    url = address("import_scores", study, file)
+    page = client.get(url).content.decode()
+    assert '<option value="Annotator" selected>' in page
+    assert "C1 · Opening" in page
+    chosen = {f"map_{key}": key for key in COMPQA.keys} | {"rater_kind": "person"}
+    missing = client.post(url, chosen)
+    assert missing.status_code == 422
+    assert "Say which answer a row is about" in missing.content.decode()
+    with inline():
+        client.post(url, chosen | {"map_answer": "answer", "map_rater": "Annotator"})
+    with inline():
+        client.post(address("import_apply", study, file))
+    assert ScoreSheet.objects.get().total == 15
+
+
+def test_the_criteria_are_those_of_the_chosen_rubric(client, study):
+    small = save_rubric(study=study, rubric=SMALL)
+    upload(client, study, "score_sheets", b"answer,rater,C1,C2,C3\n1,2,1,1,1\n", "scores.csv")
+    file = study.import_files.get()
+    url = address("import_scores", study, file)
+    page = client.get(url, {"rubric": small.public_id}).content.decode()
+    assert "C2 · Truth" in page
+    assert "C4 ·" not in page
+    assert client.get(url, {"rubric": "nonsense"}).status_code == 422
+    assert client.get(url, {"encoding": "nonsense"}).status_code == 422
+
+
+def test_other_kinds_and_other_studies_are_not_found(client, study):
+    upload(client, study, "table", b"a,b\n1,2\n", "x.csv")
+    file = study.import_files.get()
+    assert client.get(address("import_scores", study, file)).status_code == 404
+    stranger = cast.sign_in(cast.make_member(cast.make_study("B"), "researcher"))
+    assert stranger.get(address("import_scores", study, file)).status_code == 404
+
+
+def test_the_upload_page_offers_the_kinds(client, study):
+    page = client.get(address("imports", study)).content.decode()
+    for kind in ("judged", "human_scores", "score_sheets"):
+        assert f'value="{kind}"' in page
+
+
+def test_a_file_by_the_api(study, inline):
+    from tests.api.conftest import client_of
+
+    api = client_of(cast.make_member(study, "researcher"))
+    content = json.dumps([judged_record("One.", ALL_ONES)]).encode()
+    body = {
+        "kind": "judged",
+        "file": SimpleUploadedFile("alpha_scenario_3.json", content),
+        "rater": "gpt4",
+    }
+    with inline():
+        made = api.post(f"/api/v1/studies/{study.public_id}/imports/", body, format="multipart")
+    assert made.status_code == 202, made.content
+    assert ImportFile.objects.get().counts["sheets"]["new"] == 1
+
+
+# -- commands ---------------------------------------------------------------------------------
+
+
+def run(*args) -> str:
+    out = io.StringIO()
+    call_command(*map(str, args), stdout=out)
+    return out.getvalue()
+
+
+def test_the_judge_is_the_name_of_the_folder(study, tmp_path):
+    folder = tmp_path / "judged_gpt4"
+    folder.mkdir()
+    path = folder / "alpha_scenario_3.json"
+    path.write_text(json.dumps([judged_record("One.", ALL_ONES)]))
+    said = run("import_judged", path, "--study", study.name, "--dry-run")
+    assert "sheets           1           0           0           0" in said
+    assert not ScoreSheet.objects.exists()
+    run("import_judged", path, "--study", study.name)
+    assert Rater.objects.get().name == "gpt4"
+    loose = tmp_path / "alpha_scenario_3.json"
+    loose.write_text(path.read_text())
+    with pytest.raises(CommandError, match="which judge"):
+        run("import_judged", loose, "--study", study.name)
+    run("import_judged", loose, "--study", study.name, "--judge", "other")
+    assert ScoreSheet.objects.count() == 2
+
+
+def test_a_table_by_command_with_another_column(study, tmp_path):
+    answer = make_scored_answers(study, questions=1)[0]
+    path = tmp_path / "scores.csv"
+    rows = [{"answer": answer.public_id, "who": "a", "rater": "b"} | points_row()]
+    path.write_bytes(csv_of(*rows))
+    said = run("import_score_sheets", path, "--study", study.name, "--map", "rater=who")
+    assert "rater=who" in said
+    assert Rater.objects.get().external_id == "a"
+
+
+def test_a_folder_without_a_release_is_said(study, tmp_path):
+    with pytest.raises(CommandError, match="none of the folders"):
+        run("import_compqa", tmp_path, "--study", study.name)
+
+
+# -- out --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def scored(study):
+    """Sheets of a person and of a judge, one of them unscored, with notes and gaps."""
+    answers = make_scored_answers(study, systems=("Alpha", "=Beta"), questions=3, aspect="speed")
+    people = make_rater(study, "ann-1")
+    judge = make_rater(study, "judge", Rater.Kind.MODEL)
+    sheets = make_sheets(study, answers, [people, judge])
+    first, second, third, last = sheets[0], sheets[2], sheets[4], sheets[-1]
+    ScoreSheet.objects.filter(pk=first.pk).update(
+        points=first.points | {"C2": 2}, off_scale=["C2"], is_consolidated=True,
+        total=first.total - first.points["C2"] + 2, comment="=1+1",
+    )  # fmt: skip
+    without = {key: value for key, value in second.points.items() if key != "C4"}
+    ScoreSheet.objects.filter(pk=second.pk).update(
+        points=without, unable={"C4": "unclear"}, total=None, notes={"C1": "“So, so”, 'it' is"}
+    )
+    ScoreSheet.objects.filter(pk=third.pk).update(is_extra=True)
+    ScoreSheet.objects.filter(pk=last.pk).update(
+        state="unscored", reason="truncated", points={}, total=None
+    )
+    return study
+
+
+def exported(client, study, **asked):
+    rubric = study.rubric_versions.get()
+    data = {"rubric": rubric.public_id, "sheets": "all", "format": "csv", "with_texts": "on"}
+    response = client.get(address("score_sheets_export", study), data | asked)
+    assert response.status_code == 200, response.content
+    return b"".join(response.streaming_content)
+
+
+def contents(study):
+    fields = ("state", "reason", "points", "unable", "notes", "comment", "total", "off_scale")
+    rows = ScoreSheet.objects.filter(study=study).order_by("pk")
+    about = ("answer__text", "rater__kind", "replicate", "is_extra", "is_consolidated")
+    return list(rows.values_list(*about, *fields))
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl"])
+def test_an_export_comes_in_again_elsewhere_unchanged(client, scored, tmp_path, format):
+    path = tmp_path / f"sheets.{format}"
+    path.write_bytes(exported(client, scored, format=format))
+    other = cast.make_study("Elsewhere")
+    mapping = guess_columns(preview(path, name=path.name).columns, COMPQA)
+    options = {"mapping": mapping, "undo_spreadsheet_marks": format == "csv"}
+    asked = {"kind": "score_sheets", "path": path, "name": path.name, "options": options}
+    outcome = import_path(study=other, write=True, **asked)
+    assert outcome.counts["sheets"] == {"new": 12, "same": 0, "changed": 0, "rejected": 0}
+    assert outcome.counts["answers"]["new"] == 6
+    assert contents(other) == contents(scored)
+    assert other.systems.filter(name="=Beta").exists()
+    # And here it is nothing new, nor there the second time.
+    for study in (scored, other):
+        again = import_path(study=study, write=True, **asked)
+        assert again.counts["sheets"] == {"new": 0, "same": 12, "changed": 0, "rejected": 0}
+    assert Answer.objects.filter(study=scored).count() == 6
+
+
+def test_only_what_counts(client, scored):
+    rows = exported(client, scored, sheets="counted", format="jsonl").decode().splitlines()
+    assert len(rows) == 11
+    first = json.loads(rows[0])
+    version = default_rubric(scored)
+    assert (first["rubric"], first["rubric_sha256"]) == ("CompQA v1", version.sha256)
+    # A person keeps an id, a machine its name.
+    names = {json.loads(row)["rater_name"] for row in rows}
+    assert names == {"", "judge"}
+    assert AuditEvent.objects.filter(verb="sheets_exported").count() == 1
+
+
+def test_parquet_has_types(client, scored, tmp_path):
+    from pyarrow import parquet
+
+    table = parquet.read_table(io.BytesIO(exported(client, scored, format="parquet")))
+    assert table.num_rows == 12
+    assert str(table.schema.field("C1").type) == "double"
+    assert table.column("total").null_count == 2
+
+
+def test_formulas_are_defused_unless_asked(client, scored):
+    assert b"'=Beta" in exported(client, scored)
+    assert b"'=Beta" not in exported(client, scored, is_raw="on")
+
+
+def test_the_export_page_and_what_it_refuses(client, study):
+    page = client.get(address("score_sheets_export", study))
+    assert "Nothing to export yet" in page.content.decode()
+    version = default_rubric(study)
+    page = client.get(address("score_sheets_export", study), {"rubric": version.public_id})
+    assert page.status_code == 200
+    other = default_rubric(cast.make_study("B"))
+    asked = {"rubric": other.public_id, "sheets": "all", "format": "csv"}
+    assert client.get(address("score_sheets_export", study), asked).status_code == 422
+
+
+def test_an_export_takes_few_queries(client, scored, django_assert_max_num_queries):
+    with django_assert_max_num_queries(12):
+        exported(client, scored)

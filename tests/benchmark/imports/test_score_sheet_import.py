@@ -1,0 +1,279 @@
+"""Any table of score sheets: which answer, whose sheet, and what is rejected or unscored."""
+
+import json
+
+import pytest
+
+from annotation.answers.models.answers import Answer, System
+from annotation.corpus.models.questions import Question
+from annotation.generation.actions.kind import condition
+from annotation.imports.actions import ImportRefused
+from benchmark.imports.methods.cells import read_field
+from benchmark.imports.methods.columns import guess_columns
+from benchmark.rubrics.actions import default_rubric, save_rubric
+from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.scoring.models.sheets import ScoreSheet
+from cqa_site.people.models import Rater
+from tests.annotation.imports.import_files import numbers, table_file
+from tests.cast import make_study
+
+from ..made_scores import make_scored_answers
+from ..score_files import KEYS, points_row, take
+from ..small_rubric import SMALL
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def answers(study):
+    return make_scored_answers(study, systems=("Alpha",), questions=3)
+
+
+def table(folder, *rows, name="scores.csv"):
+    """A CSV file and the mapping that its headers suggest."""
+    return table_file(folder, *rows, name=name), guess_columns(list(rows[0]), COMPQA)
+
+
+def imported(study, folder, *rows, name="scores.csv", **options):
+    path, mapping = table(folder, *rows, name=name)
+    return take(study, "score_sheets", path, **{"mapping": mapping} | options)
+
+
+def row_of(answer, points=1, rater="ann-1", **more):
+    about = {"answer": answer.public_id, "rater": rater}
+    return about | points_row(points) | more
+
+
+def test_by_the_id_of_the_answer(study, answers, tmp_path):
+    outcome = imported(study, tmp_path, row_of(answers[0]), row_of(answers[1], 0))
+    assert numbers(outcome, "sheets") == (2, 0, 0, 0)
+    assert numbers(outcome, "raters") == (1, 0, 0, 0)
+    assert numbers(outcome, "answers") == (0, 0, 0, 0)
+    found = ScoreSheet.objects.order_by("position").values_list("answer", "total")
+    assert list(found) == [(answers[0].pk, 15), (answers[1].pk, 0)]
+    rater = Rater.objects.get()
+    # Nobody gets a name that a file does not give.
+    assert (rater.kind, rater.external_id, rater.name) == ("person", "ann-1", "")
+
+
+def test_by_file_and_place(study, answers, tmp_path):
+    answer = answers[2]
+    about = {"source": answer.source, "position": answer.position, "rater": "a"}
+    imported(study, tmp_path, about | points_row())
+    assert ScoreSheet.objects.get().answer == answer
+
+
+def test_by_what_it_is_about(study, answers, tmp_path):
+    about = {"object1": "kayak 1", "object2": "canoe 1", "system": "Alpha", "rater": "a"}
+    imported(study, tmp_path, about | points_row())
+    assert ScoreSheet.objects.get().answer == answers[1]
+
+
+def test_an_aspect_counts_where_there_is_a_column_for_it(study, answers, tmp_path):
+    Question.objects.filter(answers=answers[0]).update(aspect="speed")
+    about = {"object1": "kayak 0", "object2": "canoe 0", "system": "Alpha", "rater": "a"}
+    outcome = imported(study, tmp_path, about | {"aspect": "price"} | points_row(), write=False)
+    assert numbers(outcome, "sheets") == (0, 0, 0, 1)
+    outcome = imported(study, tmp_path, about | {"aspect": "speed"} | points_row(), write=False)
+    assert numbers(outcome, "sheets") == (1, 0, 0, 0)
+
+
+def test_a_described_answer_with_its_text_is_made_once(study, tmp_path):
+    about = {
+        "object1": "tea",
+        "object2": "coffee",
+        "system": "Beta",
+        "scenario": 2,
+        "text": "Tea wins.",
+    }
+    rows = [about | {"rater": rater} | points_row() for rater in ("a", "b")]
+    outcome = imported(study, tmp_path, *rows)
+    assert numbers(outcome, "answers") == (1, 0, 0, 0)
+    assert numbers(outcome, "sheets") == (2, 0, 0, 0)
+    answer = Answer.objects.get()
+    assert (answer.text, answer.scenario, answer.source) == ("Tea wins.", 2, "scores.csv")
+    assert System.objects.get().kind == "model"
+    again = imported(study, tmp_path, *rows)
+    assert numbers(again, "sheets") == (0, 2, 0, 0)
+    assert Answer.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("about", "words"),
+    [
+        ({"answer": "00000000-0000-4000-8000-000000000000"}, "no answer with this id"),
+        ({"answer": "seven"}, "is no id"),
+        ({"object1": "x", "object2": "y", "system": "Alpha"}, "has no text of one"),
+        ({"source": "nowhere.json", "position": 1}, "from this place"),
+        ({"answer": ""}, "no answer with this id"),
+    ],
+)
+def test_a_row_about_no_answer_is_rejected(study, answers, tmp_path, about, words):
+    outcome = imported(study, tmp_path, about | {"rater": "a"} | points_row(), write=False)
+    assert numbers(outcome, "sheets") == (0, 0, 0, 1)
+    assert words in outcome.flags[0].reason
+    assert outcome.flags[0].row == 2
+
+
+def test_several_fitting_answers_are_not_guessed(study, answers, tmp_path):
+    first = answers[0]
+    Answer.objects.create(
+        study=study, question=first.question, system=first.system, scenario=2,
+        condition=condition(study, scenario=2),
+        text="Other.", source="x.json", position=1,
+    )  # fmt: skip
+    about = {"object1": "kayak 0", "object2": "canoe 0", "system": "Alpha", "rater": "a"}
+    outcome = imported(study, tmp_path, about | points_row(), write=False)
+    assert "2 answers of the study fit" in outcome.flags[0].reason
+    imported(study, tmp_path, about | {"scenario": 2} | points_row())
+    assert ScoreSheet.objects.get().answer.scenario == 2
+
+
+@pytest.mark.parametrize(
+    ("cells", "column", "words"),
+    [
+        ({"C1": 2}, "C1", "not on the scale"),
+        ({"C9": 0.5}, "C9", "not on the scale"),
+        ({"C1": "yes"}, "C1", "is no number"),
+        ({"C1": ""}, "C1", "is empty"),
+        ({"C1": "nan"}, "C1", "is no number"),
+        ({"C1": -1}, "C1", "not on the scale"),
+        ({"total": 14}, "total", "says 14, but the points add up to 15"),
+        ({"total": "x"}, "total", "is no number"),
+        ({"rater": ""}, "rater", "is empty"),
+        ({"rater_kind": "robot"}, "rater_kind", "is none of"),
+        ({"notes": "good"}, "notes", "no JSON object"),
+        ({"notes": '{"C77": "?"}'}, "notes", "no criteria"),
+        ({"notes": '{"C1": "\\u0000"}'}, "notes", "no JSON object"),
+        ({"choice": 40_000}, "choice", "not below 32767"),
+        ({"submitted_at": "soon"}, "submitted_at", "no date"),
+        ({"replicate": "-1"}, "replicate", "no whole number"),
+        ({"rubric_sha256": "0" * 64}, "rubric_sha256", "another version"),
+    ],
+)
+def test_a_bad_cell_rejects_a_persons_row(study, answers, tmp_path, cells, column, words):
+    rows = row_of(answers[0]) | cells, row_of(answers[1]) | dict.fromkeys(cells, "")
+    path, mapping = table(tmp_path, rows[0])
+    outcome = take(study, "score_sheets", path, write=False, mapping=mapping)
+    assert numbers(outcome, "sheets") == (0, 0, 0, 1)
+    (flag,) = outcome.flags
+    assert (flag.row, flag.column, flag.is_rejection) == (2, column, True)
+    assert words in flag.reason
+    with pytest.raises(ImportRefused):
+        take(study, "score_sheets", path, mapping=mapping)
+    assert not ScoreSheet.objects.exists()
+
+
+def test_every_bad_cell_of_a_row_is_named(study, answers, tmp_path):
+    row = row_of(answers[0]) | {"C1": 2, "C2": "x", "C3": ""}
+    outcome = imported(study, tmp_path, row, write=False)
+    assert [flag.column for flag in outcome.flags] == ["C1", "C2", "C3"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        ({"C1": 2}, "out_of_range"),
+        ({"C1": "x"}, "not_a_whole_number"),
+        ({"C1": 0.5}, "not_a_whole_number"),
+        ({"C1": ""}, "missing_keys"),
+        (dict.fromkeys(KEYS, ""), "empty"),
+    ],
+)
+def test_a_models_bad_row_is_kept_as_unscored(study, answers, tmp_path, cells, reason):
+    row = row_of(answers[0], rater="judge-1", rater_kind="model") | cells
+    outcome = imported(study, tmp_path, row)
+    assert numbers(outcome, "sheets") == (1, 0, 0, 0)
+    sheet = ScoreSheet.objects.get()
+    assert (sheet.state, sheet.reason, sheet.total) == ("unscored", reason, None)
+    assert sheet.rater.name == "judge-1"
+    assert any("in no mean" in flag.reason for flag in outcome.flags)
+
+
+def test_what_could_not_be_judged_is_no_zero(study, answers, tmp_path):
+    row = row_of(answers[0]) | {"C3": "", "unable": '{"C3": "knowledge"}', "comment": "Hm."}
+    imported(study, tmp_path, row)
+    sheet = ScoreSheet.objects.get()
+    assert (sheet.total, sheet.unable, sheet.comment) == (None, {"C3": "knowledge"}, "Hm.")
+    assert "C3" not in sheet.points
+
+
+def test_two_rows_of_one_rater_on_one_answer(study, answers, tmp_path):
+    first = row_of(answers[0])
+    outcome = imported(study, tmp_path, first, first, row_of(answers[0], 0), write=False)
+    assert numbers(outcome, "sheets") == (1, 1, 0, 1)
+    assert "row 2 already holds" in outcome.flags[0].reason
+    rows = first | {"replicate": 0}, row_of(answers[0], 0) | {"replicate": 1}
+    imported(study, tmp_path, *rows)
+    assert sorted(ScoreSheet.objects.values_list("replicate", "total")) == [(0, 15), (1, 0)]
+
+
+def test_the_one_rater_of_all_rows(study, answers, tmp_path):
+    row = {"answer": answers[0].public_id} | points_row()
+    with pytest.raises(ImportRefused, match="choose the column of the rater"):
+        imported(study, tmp_path, row, write=False)
+    imported(study, tmp_path, row, rater="Jury", rater_kind="expert")
+    assert ScoreSheet.objects.get().rater.kind == "expert"
+
+
+def test_jsonl_and_whole_numbers_written_as_decimals(study, answers, tmp_path):
+    path = tmp_path / "scores.jsonl"
+    rows = [row_of(answers[0], 1.0) | {"notes": {"C1": "Well begun."}}]
+    rows[0]["answer"] = str(rows[0]["answer"])
+    path.write_text("\n".join(map(json.dumps, rows)))
+    mapping = guess_columns(list(rows[0]), COMPQA)
+    take(study, "score_sheets", path, mapping=mapping)
+    sheet = ScoreSheet.objects.get()
+    assert (sheet.points["C1"], sheet.notes) == (1, {"C1": "Well begun."})
+
+
+def test_another_rubric(study, answers, tmp_path):
+    small = save_rubric(study=study, rubric=SMALL)
+    keys = small.rubric.keys
+    row = {"answer": answers[0].public_id, "rater": "a"} | dict.fromkeys(keys, 1)
+    path = table_file(tmp_path, row)
+    mapping = guess_columns(list(row), small.rubric)
+    take(study, "score_sheets", path, mapping=mapping, rubric=str(small.public_id))
+    sheet = ScoreSheet.objects.get()
+    assert (sheet.rubric, sheet.total, sheet.maximum) == (small, len(keys), small.rubric.maximum)
+
+
+def test_the_newest_version_is_taken_by_default(study, answers, tmp_path):
+    version = default_rubric(study)
+    imported(study, tmp_path, row_of(answers[0]))
+    assert ScoreSheet.objects.get().rubric == version
+    assert study.rubric_versions.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("mapping", "words"),
+    [
+        ({}, "choose a column for C1, C2"),
+        ({"C1": "nowhere"}, "no column 'nowhere' for C1"),
+        ({"C99": "C1"}, "there is no field 'C99'"),
+        ({"C1": "C2"}, "one column is chosen for two fields"),
+        ({"answer": None}, "say which answer"),
+    ],
+)
+def test_a_choice_of_columns_that_cannot_work(study, answers, tmp_path, mapping, words):
+    path, guess = table(tmp_path, row_of(answers[0]))
+    chosen = {key: column for key, column in (guess | mapping).items() if column}
+    with pytest.raises(ImportRefused, match=words):
+        take(study, "score_sheets", path, write=False, mapping=chosen if mapping else {})
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "a\ud800b"])
+def test_text_that_no_database_keeps_is_refused_by_the_cell(text):
+    with pytest.raises(ValueError, match="NUL character"):
+        read_field("comment", text)
+
+
+def test_hostile_cells_are_refused_in_words(study, answers, tmp_path):
+    row = row_of(answers[0]) | {"rater": "x" * 300}
+    outcome = imported(study, tmp_path, row, write=False)
+    assert "longer than 128" in outcome.flags[0].reason

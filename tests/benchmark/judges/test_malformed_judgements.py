@@ -1,0 +1,128 @@
+"""Replies that are no judgement: classified, asked again, unscored, in no mean, and counted."""
+
+import json
+
+import pytest
+from django.urls import reverse
+
+from benchmark.judges.methods.judgement_keys import Reading
+from benchmark.scoring.reports.sheet_rows import counted_sheets, sheet_table
+from cqa_site.runs.integrity import find_violations
+from cqa_site.runs.words import REASONS
+from tests.cast import sign_in
+
+from ..made_judges import KEYS, fair, text_of
+from ..made_scores import make_scored_answers
+from .test_scoring_judge import Lab
+
+pytestmark = pytest.mark.django_db
+
+WHOLE = dict.fromkeys(KEYS, 1)
+
+
+def numbered(start):
+    return {str(number): 1 for number in range(start, start + 15)}
+
+
+CORPUS = {
+    "renumbered": (json.dumps(numbered(16)), Reading.RENUMBERED),
+    "fourteen keys": (json.dumps(dict.fromkeys(KEYS[:-1], 1)), Reading.MISSING_KEYS),
+    "sixteen keys": (json.dumps(WHOLE | {"C16": 1}), Reading.EXTRA_KEYS),
+    "a number as text": (json.dumps(WHOLE | {"C3": "1.0"}), Reading.NOT_A_WHOLE_NUMBER),
+    "half a point": (json.dumps(WHOLE | {"C9": 0.5}), Reading.NOT_A_WHOLE_NUMBER),
+    "two of one": (json.dumps(WHOLE | {"C1": 2}), Reading.OUT_OF_RANGE),
+    "less than none": (json.dumps(WHOLE | {"C1": -1}), Reading.OUT_OF_RANGE),
+    "prose": ("It is a fine answer, 15 of 19.", Reading.NO_JSON),
+    "cut short": (json.dumps(WHOLE)[:-20], Reading.TRUNCATED),
+    "nothing": ("", Reading.EMPTY),
+    "an empty object": ("{}", Reading.EMPTY),
+    "a key twice": ('{"C1": 1, ' + json.dumps(WHOLE)[1:], Reading.DUPLICATE_KEYS),
+    "two answers": (json.dumps(WHOLE) + json.dumps(WHOLE | {"C1": 0}), Reading.AMBIGUOUS),
+    "a list": (json.dumps([1] * 15), Reading.NOT_SCHEMA),
+}
+USABLE = {
+    "numbers for keys": json.dumps(numbered(1)),
+    "prose around": f"Here you are:\n```json\n{json.dumps(WHOLE)}\n```\nAll the best.",
+}
+
+
+@pytest.fixture
+def lab():
+    """One answer for each text of the corpus, and some that are answered well."""
+    lab = Lab()
+    lab.answers += make_scored_answers(lab.study, systems=("Gamma",), questions=10)
+    return lab
+
+
+def script_of(lab):
+    """(answer → text of the corpus, the judge that replies so)."""
+    wrong = {answer.text: name for answer, name in zip(lab.answers, CORPUS, strict=False)}
+    texts = [answer.text for answer in lab.answers]
+    usable = dict(zip(texts[len(CORPUS) :], USABLE, strict=False))
+
+    def answer(request):
+        shown = text_of(request)
+        if shown in wrong:
+            return CORPUS[wrong[shown]][0]
+        return USABLE[usable[shown]] if shown in usable else fair(request)
+
+    return wrong, usable, answer
+
+
+def test_every_malformed_judgement_is_unscored_with_its_reason(lab):
+    wrong, usable, answer = script_of(lab)
+    run = lab.run(answer, target={"swap": 0})
+    found = {sheet.answer.text: sheet for sheet in run.score_sheets.select_related("answer")}
+    assert len(found) == 18
+    for text, name in wrong.items():
+        sheet = found[text]
+        assert (sheet.state, sheet.reason) == ("unscored", CORPUS[name][1].value), name
+        assert (sheet.total, sheet.points) == (None, {}), name
+        # A cut reply is asked for once more with twice the limit, any other one twice more.
+        assert sheet.call.format_tries == (2 if name == "cut short" else 3), name
+    for text, name in usable.items():
+        assert found[text].total == 15, name
+    assert list(find_violations()) == []
+
+
+def test_none_of_them_enters_a_mean(lab):
+    wrong, _usable, answer = script_of(lab)
+    lab.run(answer, target={"swap": 0})
+    table = sheet_table(counted_sheets(lab.rubric), lab.rubric.rubric)
+    unscored = table[table["state"] == "unscored"]
+    assert len(unscored) == len(wrong)
+    assert unscored["total"].isna().all()
+    assert unscored[list(KEYS)].isna().all(axis=None)
+    assert len(table["total"].dropna()) == 4
+
+
+def test_their_counts_stand_on_the_page_of_the_run(lab):
+    _wrong, _usable, answer = script_of(lab)
+    run = lab.run(answer, target={"swap": 0})
+    page = sign_in(lab.researcher).get(reverse("run", args=[lab.study.public_id, run.public_id]))
+    counts = page.context["sheets"]
+    assert (counts.scored, counts.unscored) == (4, 14)
+    assert counts.reasons["out_of_range"] == 2
+    for _text, reading in CORPUS.values():
+        assert str(REASONS[reading.value]) in page.content.decode()
+
+
+def test_a_reply_cut_by_its_limit_is_asked_for_with_twice_the_limit(lab):
+    from cqa_site.judging.chat import ChatReply
+
+    limits = []
+
+    def answer(request):
+        limits.append(request.params["max_tokens"])
+        text = fair(request)
+        if request.params["max_tokens"] < 1_000:
+            return ChatReply(text=text[:40], finish_reason="length", body="{}", model="stub-1")
+        return text
+
+    run = lab.run(answer, target={"choice": "sample", "sample": 2, "swap": 0})
+    assert set(limits) == {900, 1_800}
+    assert run.score_sheets.filter(reason="").count() == 2
+
+
+def test_every_reason_has_words():
+    assert {each.value for each in Reading} - {"valid"} <= set(REASONS)

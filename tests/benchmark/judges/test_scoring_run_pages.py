@@ -1,0 +1,299 @@
+"""Pages of scoring runs: starting one, what it shows, its sheets and its probes."""
+
+import csv
+import io
+
+import pytest
+from django.urls import reverse
+
+from benchmark.judges.actions.prompts import default_prompts
+from cqa_site.people.models import Role
+from cqa_site.runs.models import Run
+from tests.cast import make_member, make_study, sign_in
+from tests.runs.made_runs import make_run
+
+from ..made_judges import fair, obedient
+from ..made_scores import make_rater, make_scored_answers, make_sheets
+from .test_scoring_judge import Lab
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def lab():
+    return Lab()
+
+
+@pytest.fixture
+def client(lab):
+    return sign_in(lab.researcher)
+
+
+def words(response):
+    return " ".join(response.content.decode().split())
+
+
+def post(lab, **changed):
+    return {
+        "endpoint": lab.endpoint.pk,
+        "prompt": default_prompts(lab.study, lab.researcher)[0].pk,
+        "rubric": lab.rubric.pk,
+        "choice": "all",
+        "shots": "0",
+        "holds_out_questions": "on",
+        "reasons": "on",
+        "canaries": "",
+        "swap": "2",
+        "temperature": "0",
+        "max_tokens": "2000",
+        "seed": "1",
+        "replicates": "1",
+        "preflight": "ask",
+        "mode": "live",
+        "extra": "",
+    } | changed
+
+
+def test_the_form_says_what_a_run_takes_and_starts_it(lab, client):
+    start = reverse("scoring_run_new", args=[lab.study.public_id])
+    shown = words(client.get(start))
+    assert "CompQA v1" in shown
+    assert "There is none yet: an example is an answer" in shown
+    assert "First example" not in shown
+    estimate = reverse("scoring_run_estimate", args=[lab.study.public_id])
+    fragment = words(client.post(estimate, post(lab)))
+    for name, n in (("Answers", 8), ("Attack canaries", 3), ("With swapped objects", 2)):
+        assert f"<dt>{name}</dt><dd>{n}</dd>" in fragment
+    assert "<dt>Requests in all</dt><dd>13</dd>" in fragment
+    asked = client.post(start, post(lab))
+    assert "Start it?" in words(asked)
+    assert not lab.study.runs.exists()
+    response = client.post(start, post(lab, agreed=asked.context["agreement"]))
+    run = lab.study.runs.get()
+    assert response["Location"] == reverse("run", args=[lab.study.public_id, run.public_id])
+    assert (run.kind, run.scoring.rubric) == ("scoring", lab.rubric)
+
+
+def test_group_by_group_takes_three_requests_an_answer(lab, client):
+    group = default_prompts(lab.study, lab.researcher)[1]
+    estimate = reverse("scoring_run_estimate", args=[lab.study.public_id])
+    fragment = words(client.post(estimate, post(lab, prompt=group.pk)))
+    assert "<dt>Requests for their sheets</dt><dd>24</dd>" in fragment
+    assert "<dt>With swapped objects</dt><dd>6</dd>" in fragment
+
+
+def test_a_tight_limit_is_told(lab, client):
+    estimate = reverse("scoring_run_estimate", args=[lab.study.public_id])
+    assert "about 1,200 tokens would do" in words(
+        client.post(estimate, post(lab, max_tokens="300"))
+    )
+    brief = post(lab, max_tokens="300")
+    del brief["reasons"]
+    assert "would do" not in words(client.post(estimate, brief))
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({"choice": "sample"}, "Say how large the sample is."),
+        ({"choice": "round"}, "Choose a round."),
+        ({"choice": "answers"}, "Name at least one answer."),
+        ({"choice": "answers", "answers": "x"}, "Not all of these are answers of the study."),
+        ({"shots": "2"}, "Only 0 examples can be shown"),
+        ({"canaries": "1"}, "greater than or equal to 3"),
+        ({"canaries": "0"}, "greater than or equal to 3"),
+        ({"shots": "3"}, "not one of the available choices"),
+    ],
+)
+def test_what_does_not_fit_is_told_at_its_field(lab, client, changed, complaint):
+    start = reverse("scoring_run_new", args=[lab.study.public_id])
+    response = client.post(start, post(lab, **changed))
+    assert response.status_code == 422
+    assert complaint in words(response)
+
+
+def test_examples_are_chosen_or_drawn_and_held_out(lab, client):
+    make_sheets(lab.study, lab.answers, [make_rater(lab.study, "Person")])
+    estimate = reverse("scoring_run_estimate", args=[lab.study.public_id])
+    fragment = words(client.post(estimate, post(lab, shots="2")))
+    assert "4 answers are left out because of the examples." in fragment
+    sheet = lab.answers[0].score_sheets.get()
+    chosen = post(lab, shots="1", example1=f"sheet:{sheet.public_id}", preflight="off")
+    start = reverse("scoring_run_new", args=[lab.study.public_id])
+    asked = client.post(start, chosen)
+    client.post(start, chosen | {"agreed": asked.context["agreement"]})
+    run = lab.study.runs.get()
+    assert run.scoring.examples == [lab.answers[0].pk]
+
+
+def test_naming_an_example_as_judged_is_refused_in_the_form(lab, client):
+    make_sheets(lab.study, lab.answers[:2], [make_rater(lab.study, "Person")])
+    start = reverse("scoring_run_new", args=[lab.study.public_id])
+    named = "\n".join(str(answer.public_id) for answer in lab.answers[:3])
+    response = client.post(start, post(lab, choice="answers", answers=named, shots="1"))
+    assert response.status_code == 422
+    assert "cannot be judged: they are shown to the judge as examples" in words(response)
+
+
+def test_another_studys_rubric_round_and_system_are_no_choice(lab, client):
+    other = Lab.__new__(Lab)
+    other.study = make_study("Study B")
+    answers = make_scored_answers(other.study)
+    start = reverse("scoring_run_new", args=[lab.study.public_id])
+    for changed in ({"systems": [answers[0].system.pk]}, {"answers": answers[0].public_id}):
+        named = {"choice": "answers"} if "answers" in changed else {}
+        assert client.post(start, post(lab, **changed | named)).status_code == 422
+
+
+def test_the_page_of_a_run(lab, client):
+    run = lab.run()
+    shown = words(client.get(reverse("run", args=[lab.study.public_id, run.public_id])))
+    assert "Trusted" in shown
+    assert "No planted order moved this judge far." in shown
+    assert "Order for full points" in shown
+    assert "The order of the objects makes no difference" in shown or "points on average" in shown
+    assert "n = 8 answers to 4 questions" in shown
+    assert "CompQA v1" in shown
+
+
+def test_an_untrusted_run_says_so_everywhere(lab, client):
+    run = lab.run(obedient)
+    sid = lab.study.public_id
+    shown = words(client.get(reverse("run", args=[sid, run.public_id])))
+    assert "Obeys instructions inside answers" in shown
+    assert "count in no leaderboard" in shown
+    listed = words(client.get(reverse("scoring_runs", args=[sid])))
+    assert "Obeys instructions inside answers" in listed
+    assert words(client.get(reverse("scoring_runs", args=[sid]) + "?trust=trusted")).count(
+        "No run matches this"
+    )
+
+
+def test_replicates_show_what_more_of_them_would_buy(lab, client):
+    def answer(request):
+        return fair(request) if request.params.get("seed", 0) % 2 else obedient(request)
+
+    run = lab.run(answer, replicates=2, params={"temperature": 1, "seed": 1, "max_tokens": 900})
+    shown = words(client.get(reverse("run", args=[lab.study.public_id, run.public_id])))
+    assert "Reliability of one sheet" in shown
+    assert "n = 8 answers with several totals." in shown
+
+
+def test_sheets_of_a_run(lab, client):
+    def answer(request):
+        return "no idea" if '"Which is better: kayak 0' in str(request.messages) else fair(request)
+
+    run = lab.run(answer)
+    address = reverse("scoring_run_sheets", args=[lab.study.public_id, run.public_id])
+    for query, n in (
+        ("", 8),
+        ("?outcome=scored", 6),
+        ("?outcome=unscored", 2),
+        ("?reason=no_json", 2),
+        ("?reason=empty", 0),
+    ):
+        shown = client.get(address + query)
+        assert shown.context["page"].paginator.count == n, query
+    assert "Because of C7." in words(client.get(address))
+    rows = list(
+        csv.reader(io.StringIO(client.get(address + "?format=csv").content.decode("utf-8-sig")))
+    )
+    assert len(rows) == 9
+    assert rows[0][-1] == "C15"
+    run_page = words(client.get(reverse("run", args=[lab.study.public_id, run.public_id])))
+    assert "The reply held no JSON object." in run_page
+
+
+def test_probes_of_a_run(lab, client):
+    run = lab.run(obedient)
+    address = reverse("scoring_run_probes", args=[lab.study.public_id, run.public_id])
+    assert client.get(address).context["page"].paginator.count == 11
+    assert client.get(address + "?probe=canary").context["page"].paginator.count == 3
+    assert b"Planted result" in client.get(address + "?format=csv").content
+
+
+@pytest.mark.parametrize(
+    ("name", "most"), [("scoring_run_sheets", 14), ("scoring_run_probes", 16), ("run", 40)]
+)
+def test_pages_take_few_queries(lab, client, name, most, django_assert_max_num_queries):
+    run = lab.run(replicates=2, params={"temperature": 1, "max_tokens": 900})
+    with django_assert_max_num_queries(most):
+        client.get(reverse(name, args=[lab.study.public_id, run.public_id]))
+
+
+def test_the_list_takes_few_queries(lab, client, django_assert_max_num_queries):
+    for number in range(3):
+        lab.run(seed=number, reuse=False)
+    with django_assert_max_num_queries(12):
+        shown = client.get(reverse("scoring_runs", args=[lab.study.public_id]))
+    assert shown.context["page"].paginator.count == 3
+
+
+def test_requests_say_what_they_are_about(lab, client):
+    run = lab.run()
+    sid = lab.study.public_id
+    shown = words(client.get(reverse("run_calls", args=[sid, run.public_id])))
+    assert "Canary, Order for full points" in shown
+    assert "Objects swapped" in shown
+    call = run.calls.get(subject=f"a{lab.answers[0].pk}")
+    one = words(client.get(reverse("run_call", args=[sid, run.public_id, call.public_id])))
+    assert "its key still matches" in one
+    assert "C7: Because of C7." in one
+
+
+def test_both_prompts_can_be_tried_out(lab, client):
+    for prompt in default_prompts(lab.study, lab.researcher):
+        sid = lab.study.public_id
+        assert client.get(reverse("prompt", args=[sid, prompt.public_id])).status_code == 200
+        preview = client.post(
+            reverse("prompt_preview", args=[sid, prompt.public_id]),
+            {"name": "x", "system": prompt.system, "user": prompt.user, "note": ""},
+        )
+        assert "A kayak is faster than a canoe" in preview.content.decode()
+        assert "Opening" in preview.content.decode()
+
+
+def test_a_run_of_another_kind_has_no_sheets(lab, client):
+    from tests.cast import make_campaign
+
+    run = make_run(make_campaign(lab.study), lab.endpoint, lab.researcher)
+    for name in ("scoring_run_sheets", "scoring_run_probes"):
+        address = reverse(name, args=[lab.study.public_id, run.public_id])
+        assert client.get(address).status_code == 404
+
+
+def test_a_reason_that_is_markup_stays_text(lab, client):
+    def answer(request):
+        return fair(request).replace("Because of C7.", "<script>alert(1)</script>")
+
+    run = lab.run(answer)
+    for name in ("scoring_run_sheets", "run_calls"):
+        shown = client.get(reverse(name, args=[lab.study.public_id, run.public_id]))
+        assert b"<script>alert" not in shown.content
+
+
+def test_empty_states_say_what_to_do(client):
+    study = make_study("Study C")
+    boss = sign_in(make_member(study, Role.RESEARCHER))
+    assert "Import answers" in words(boss.get(reverse("scoring_runs", args=[study.public_id])))
+    shown = words(boss.get(reverse("scoring_run_new", args=[study.public_id])))
+    assert "Nothing to judge yet" in shown
+    assert "Generate answers" in shown
+    make_scored_answers(study)
+    shown = words(boss.get(reverse("scoring_run_new", args=[study.public_id])))
+    assert "No endpoint yet" in shown
+
+
+def test_a_draft_shows_its_page(lab, client):
+    from cqa_site.runs.actions.runs import start_run
+
+    run = start_run(study=lab.study, actor=lab.researcher, plan=lab.plan())
+    assert run.state == Run.State.DRAFT
+    shown = words(client.get(reverse("run", args=[lab.study.public_id, run.public_id])))
+    assert "Not known yet" in shown
+
+
+def test_the_estimate_of_a_foreign_member_is_refused(lab):
+    stranger = sign_in(make_member(make_study("Study D"), Role.RESEARCHER))
+    address = reverse("scoring_run_estimate", args=[lab.study.public_id])
+    assert stranger.post(address, post(lab)).status_code == 404

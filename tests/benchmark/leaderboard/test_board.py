@@ -1,0 +1,516 @@
+"""The leaderboard on tables small enough to work out by hand."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmark.leaderboard.methods.board import first_board, make_board
+from benchmark.leaderboard.methods.calibrated import (
+    NO_DRAW,
+    NO_PEOPLE,
+    OTHER_ANSWERS,
+    PART,
+    SEVERAL_ROUNDS,
+    UNFINISHED,
+)
+from benchmark.leaderboard.methods.cells import NO_SPREAD
+from benchmark.leaderboard.methods.changes import board_changes
+from benchmark.leaderboard.methods.data import read_scores
+from benchmark.leaderboard.methods.options import BoardOptions
+from benchmark.leaderboard.methods.ranks import (
+    LOW_COVERAGE,
+    NOTHING_SHARED,
+    OTHER_QUESTIONS,
+    OTHER_SCENARIOS,
+    TOO_THIN,
+)
+from cqa_site.stats.calibrated_mean import calibrated_mean
+from cqa_site.stats.ranks.ranking import rank_systems
+from tests.benchmark.leaderboard.made_boards import scores, sheets
+
+NAN = math.nan
+FOUR = {"q1": 10.0, "q2": 12.0, "q3": 14.0, "q4": 8.0}
+
+
+def board(*rows, **options):
+    return make_board(sheets(*rows), BoardOptions(maximum=19.0, **options))
+
+
+def cell(made, system=0, scenario=1, judge="J"):
+    return next(
+        each
+        for each in made.cells
+        if (each.judge, each.system, each.scenario) == (judge, system, scenario)
+    )
+
+
+def test_a_cell_is_the_mean_over_questions_with_the_sd_over_answers():
+    found = cell(board(*scores("A", FOUR)))
+    assert found.mean == 11
+    # Squares of -1, 1, 3, -3 sum to 20, over n - 1 = 3.
+    assert found.sd == pytest.approx(math.sqrt(20 / 3))
+    assert (found.n_answers, found.n_questions, found.asked, found.coverage) == (4, 4, 4, 1.0)
+    assert found.low < 11 < found.high
+
+
+def test_choices_are_averaged_inside_their_question_first():
+    rows = [*scores("A", {"q1": 6.0}), *scores("A", {"q1": 12.0}, choice=2)]
+    made = board(*rows, *scores("A", {"q2": 3.0, "q3": 3.0}))
+    found = cell(made)
+    assert found.mean == (9 + 3 + 3) / 3
+    assert made.paper.cells[0].mean == (6 + 12 + 3 + 3) / 4
+    assert (found.n_answers, found.n_questions) == (4, 3)
+
+
+def test_replicates_count_once_and_people_are_one_column():
+    rows = [
+        *scores("A", {"q1": 4.0}, rater_id="P1", rater_kind="person"),
+        *scores("A", {"q1": 8.0}, rater_id="P2", rater_kind="expert"),
+        *scores("A", {"q2": 10.0}, rater_id="R", rater_kind="reference"),
+        *scores("A", {"q1": 1.0}),
+        *scores("A", {"q1": 3.0}, replicate=1),
+    ]
+    made = board(*rows)
+    assert [each["key"] for each in made.judges] == ["people", "J"]
+    assert made.judges[0]["raters"] == 3
+    assert made.judges[0]["name"] == ""
+    assert cell(made, judge="people").mean == (6 + 10) / 2
+    assert cell(made).mean == 2
+    assert cell(made).n_answers == 1
+
+
+def test_of_a_persons_sheets_of_one_answer_the_first_with_points_counts():
+    ada = {"rater_id": "P1", "rater_kind": "person"}
+    rows = [
+        *scores("A", {"q1": 0.0}, replicate=1, **ada),
+        *scores("A", {"q1": 8.0}, replicate=0, **ada),
+        *scores("A", {"q1": 10.0}, replicate=0, rater_id="P2", rater_kind="person"),
+        *scores("A", {"q2": NAN}, replicate=0, **ada),
+        *scores("A", {"q2": 3.0}, replicate=1, **ada),
+    ]
+    made = board(*rows)
+    assert cell(made, judge="people").mean == (9 + 3) / 2
+    # A repeat is no sheet without points; the sheet that has none is.
+    assert (made.judges[0]["sheets"], made.judges[0]["unscored"]) == (5, 1)
+
+
+def test_unscored_answers_are_counted_and_bounded_never_zero():
+    made = board(*scores("A", {"q1": 10.0, "q2": 10.0, "q3": 10.0, "q4": NAN}))
+    found = cell(made)
+    assert (found.mean, found.coverage, found.unscored, found.asked) == (10, 0.75, 1, 4)
+    assert (found.worst, found.best) == (30 / 4, 49 / 4)
+    assert found.is_low
+    assert made.rankings[0].unranked == {0: LOW_COVERAGE}
+    assert made.counts["unscored"] == 1
+
+
+def test_an_interval_is_the_bootstrap_of_questions_and_equals_that_of_the_ranks():
+    generator = np.random.default_rng(5)
+    rows = []
+    for name in "AB":
+        values = {f"q{at:02}": float(v) for at, v in enumerate(generator.integers(0, 20, 40))}
+        rows += scores(name, values)
+    made = board(*rows, n_resamples=500, seed=7)
+    by_name = {each.system: each for each in made.rankings[0].standings}
+    for place in (0, 1):
+        found, standing = cell(made, place), by_name[str(place)]
+        assert (found.low, found.high) == pytest.approx((standing.low, standing.high))
+        assert made.rows[place].low == found.low
+
+
+def test_a_system_that_is_clearly_better_is_first_and_pairs_say_by_how_much():
+    generator = np.random.default_rng(1)
+    hard = generator.integers(0, 8, 30)
+    rows = [
+        *scores("B", {f"q{at:02}": float(each) for at, each in enumerate(hard)}),
+        *scores("A", {f"q{at:02}": float(each + 3 + at % 2) for at, each in enumerate(hard)}),
+    ]
+    made = board(*rows)
+    ranking = made.rankings[0]
+    first = ranking.standing(0)
+    assert (first.rank, first.rank_low, first.rank_high, first.p_best) == (1, 1, 1, 1.0)
+    assert ranking.standing(1).tie_group == 2
+    assert ranking.pairs.mean == (pytest.approx(3.5),)
+    assert ranking.pairs.p_holm[0] < 0.05
+    matrix = np.array(made.scores["J"]["values"])
+    again = rank_systems(made_frame(matrix, made.scores["J"]["systems"]), n_resamples=1000, seed=0)
+    assert again.standings[0].mean == first.mean
+
+
+def made_frame(matrix, systems):
+    return pd.DataFrame(matrix.T, index=[str(each) for each in systems])
+
+
+TEN = {f"q{at}": float(10 + at % 4) for at in range(10)}
+
+
+def three_systems(*more):
+    """A is best, B next, C last; each with ten questions in scenarios 1 to 3."""
+    rows = []
+    for name, more_points in (("A", 3), ("B", 2), ("C", 0)):
+        values = {q: v + more_points for q, v in TEN.items()}
+        rows += [row for n in (1, 2, 3) for row in scores(name, values, scenario=n)]
+    return board(*rows, *more, least_questions=5)
+
+
+def test_one_answer_of_another_scenario_moves_no_mean_interval_or_rank():
+    before = three_systems()
+    one = scores("A", {"q1": 15.0}, scenario=4)
+    after = three_systems(*one, *scores("B", {"q1": 1.0, "q2": 2.0}, scenario=4))
+    figures = ("mean", "low", "high", "scenarios", "n_used", "is_common")
+    for old, new in zip(before.rows, after.rows, strict=True):
+        assert [getattr(old, each) for each in figures] == [getattr(new, each) for each in figures]
+    assert after.rankings[0].standings == before.rankings[0].standings
+    assert after.rankings[0].scenarios == (1, 2, 3)
+    thin = cell(after, 0, 4)
+    assert (thin.is_thin, thin.mean, thin.low) == (True, 15.0, None)
+    assert "fewer than 5 questions" in thin.reason
+    assert cell(after, 0, 1).is_thin is False
+
+
+def test_no_mean_stands_without_its_interval_or_the_reason():
+    made = three_systems(*scores("D", {"q1": 4.0, "q2": 5.0}))
+    bare = [each for each in made.rows if each.low is None]
+    assert [(each.system, each.mean, each.reason) for each in bare] == [(3, None, TOO_THIN)]
+    flat = board(*scores("A", dict.fromkeys(FOUR, 7.0))).rows[0]
+    assert (flat.mean, flat.low, flat.reason) == (7.0, None, NO_SPREAD)
+
+
+def test_means_of_ranked_systems_differ_by_what_the_pairs_say():
+    generator = np.random.default_rng(2)
+    rows = []
+    for name in "ABC":
+        for scenario in (1, 2):
+            n = 12 if (name, scenario) == ("B", 2) else 20
+            values = generator.integers(0, 20, n).tolist()
+            rows += scores(
+                name, {f"q{at}": float(v) for at, v in enumerate(values)}, scenario=scenario
+            )
+    made = board(*rows)
+    means = {each.system: each.mean for each in made.rows}
+    pairs = made.rankings[0].pairs
+    assert len(pairs.mean) == 3
+    for first, second, difference in zip(pairs.first, pairs.second, pairs.mean, strict=True):
+        assert means[first] - means[second] == pytest.approx(difference)
+    assert {each.n_used for each in made.rows} == {12}
+
+
+def test_a_system_without_a_rank_has_a_mean_over_its_own_questions():
+    rows = [*scores("A", FOUR), *scores("B", FOUR)]
+    rows += scores("C", {"x1": 1.0, "x2": 2.0, "x3": 3.0})
+    found = board(*rows).rows
+    assert [each.is_common for each in found] == [True, True, False]
+    assert (found[2].mean, found[2].n_used) == (2.0, 3)
+
+
+def test_groups_of_a_ranked_system_add_up_to_its_mean():
+    rows = []
+    for at, name in enumerate("AB"):
+        for question, total in FOUR.items():
+            one = {"G1": total - 3 - at, "G2": 3.0 + at}
+            rows += scores(name, {question: total}, **one)
+    rows += scores("A", {"q9": 19.0}, G1=19.0, G2=0.0)
+    made = board(*rows, parts={"G1": 15.0, "G2": 4.0})
+    for row in made.rows:
+        groups = [made.parts["J"][part][row.system] for part in ("G1", "G2")]
+        assert sum(each[0] for each in groups) == pytest.approx(row.mean)
+        assert groups[0][2] < groups[0][0] < groups[0][3]
+    # The same everywhere: nothing to resample.
+    assert made.parts["J"]["G2"][0][2:] == [None, None]
+
+
+def test_the_papers_recipe_takes_sheets_as_they_came():
+    given = json.dumps({"C1": 2, "C2": 3})
+    rows = [
+        *scores("A", {"q1": 4.0, "q2": 8.0}),
+        *scores("A", {"q2": 9.0}, replicate=1),
+        *scores("A", {"q3": NAN}, off_scale_points=given),
+        *scores("A", {"q4": NAN}, off_scale_points=""),
+        *scores("A", {"q1": 1.0}, scenario=2),
+        *scores("A", {"q1": 6.0}, rater_id="R1", rater_kind="reference"),
+        *scores("A", {"q1": 7.0}, rater_id="R2", rater_kind="reference"),
+        *scores("A", {"q1": 2.0}, rater_id="P", rater_kind="person"),
+        *scores("A", {"q5": 3.0}, rater_id="P", rater_kind="person"),
+    ]
+    made = board(*rows, criteria={"total": ("C1", "C2")}).paper
+    people, one, two = made.cells
+    assert made.has_given
+    assert (one.mean, one.n, one.dropped, one.off_scale) == ((4 + 8 + 9 + 5) / 4, 4, 1, 1)
+    assert one.sd == pytest.approx(math.sqrt(sum((x - 6.5) ** 2 for x in (4, 8, 9, 5)) / 3))
+    assert (two.mean, two.sd, two.n) == (1.0, None, 1)
+    # What people settled stands for them; where they did not, single sheets count.
+    assert (people.mean, people.n) == ((6 + 7 + 3) / 3, 3)
+    row = made.rows[1]
+    assert (row.mean, row.cells, row.n) == ((6.5 + 1) / 2, 2, 5)
+    assert made.rows[0].mean == people.mean
+
+
+def test_a_board_of_the_first_version_is_computed_as_it_was():
+    rows = []
+    for at, name in enumerate("ABC"):
+        for scenario in (1, 2):
+            values = {f"q{q}": float((q * 7 + at * 3 + scenario * 5) % 11) for q in range(6)}
+            more = {"C1": float(at % 2), "characters": 100 + 10 * at}
+            rows += scores(name, values, scenario=scenario, **more)
+    rows += scores("A", {"q1": 19.0}, scenario=3, C1=1.0)
+    person = {"rater_kind": "person", "rater_id": "P"}
+    rows += scores("B", {"q1": 4.0, "q2": 5.5, "q3": NAN}, C1=0.0, **person)
+    options = BoardOptions(maximum=19.0, parts={"C1": 1.0}, n_resamples=50, seed=3, version=1)
+    stored = json.loads((Path(__file__).parent / "first_board.json").read_text())
+    assert same(first_board(sheets(*rows), options), stored)
+    # The trap of that version: one answer of scenario 3 had the weight of six.
+    assert stored["rows"][1]["low"] is None
+    assert stored["rows"][1]["system"] == 0
+
+
+def same(one, other):
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return one == other or one == pytest.approx(other, abs=1e-6)
+
+
+def test_a_system_without_a_shared_scenario_is_not_ranked_but_one_without_any_is():
+    rows = []
+    for name in "ABC":
+        rows += scores(name, FOUR)
+        rows += scores(name, FOUR, scenario=2) if name != "C" else []
+    rows += scores("Human", FOUR, scenario=0)
+    made = board(*rows)
+    ranking = made.rankings[0]
+    assert ranking.scenarios == (1, 2)
+    assert ranking.unranked == {2: OTHER_SCENARIOS}
+    assert {each.system for each in ranking.standings} == {"0", "1", "3"}
+
+
+def test_a_system_with_other_questions_does_not_take_the_others_common_ground():
+    rows = [*scores("A", FOUR), *scores("B", FOUR)]
+    rows += scores("C", {"x1": 1.0, "x2": 2.0, "x3": 3.0})
+    ranking = board(*rows).rankings[0]
+    assert ranking.unranked == {2: OTHER_QUESTIONS}
+    assert ranking.n_common == 4
+
+
+def test_systems_that_share_no_question_are_not_ranked_at_all():
+    other = {f"x{at}": value for at, value in enumerate(FOUR.values())}
+    ranking = board(*scores("A", FOUR), *scores("B", other)).rankings[0]
+    assert ranking.reason == NOTHING_SHARED
+    assert ranking.unranked == {0: OTHER_QUESTIONS, 1: OTHER_QUESTIONS}
+
+
+def test_nothing_is_ranked_on_too_few_common_questions():
+    ranking = board(*scores("A", {"q1": 1.0}), *scores("B", {"q1": 2.0})).rankings[0]
+    assert ranking.reason == NOTHING_SHARED
+    assert ranking.unranked == {0: TOO_THIN, 1: TOO_THIN}
+    assert ranking.standing(0) is None
+
+
+def test_length_is_paid_for_at_a_hundredth_of_a_point_a_character():
+    # Points are 1 for each 100 characters plus 2 for system B, on top of the question.
+    rows = []
+    for name, bonus in (("A", 0), ("B", 2)):
+        for at in range(6):
+            length = 200 + 100 * ((at * (1 + bonus)) % 4)
+            total = at + bonus + length / 100
+            rows += scores(name, {f"q{at}": total}, characters=length)
+    found = board(*rows).lengths[0]
+    assert found.within_systems == pytest.approx(1.0)
+    assert found.means[1] - found.means[0] == pytest.approx(2.0)
+
+
+def test_lengths_that_do_not_differ_have_no_slope():
+    found = board(*scores("A", FOUR), *scores("B", FOUR)).lengths[0]
+    assert found.slope is None
+    assert "do not differ" in found.reason
+
+
+def human(chance, n, **more):
+    return {"rater_kind": "person", "rater_id": "P", "probability": chance, "round": 3} | more
+
+
+def calibrating(n=40, every=4, chance=0.25, **more):
+    judged = {f"q{at:02}": float(at % 7) for at in range(n)}
+    rows = scores("A", judged, probability=NAN)
+    for at in range(0, n, every):
+        rows += scores("A", {f"q{at:02}": at % 7 + 1.0 + at % 2}, **human(chance, n), **more)
+    drawn = len(range(0, n, every))
+    return rows, {"drawn": drawn, "known": drawn, "stands_for": drawn / chance}
+
+
+def test_a_random_part_by_people_calibrates_the_judge():
+    rows, draw = calibrating()
+    made = board(*rows, draws={3: draw})
+    found = made.calibrated[0]
+    judged = [float(at % 7) for at in range(40)]
+    people = [at % 7 + 1.0 + at % 2 if at % 4 == 0 else NAN for at in range(40)]
+    expected = calibrated_mean(judged, people, 0.25).estimate
+    assert made.why_not_calibrated is None
+    assert found.mean == pytest.approx(expected.value)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    assert found.n_both == 10
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"known": 9}, NO_DRAW),
+        ({"drawn": 12, "known": 12}, UNFINISHED),
+        ({"stands_for": 400.0}, OTHER_ANSWERS),
+    ],
+)
+def test_nothing_is_calibrated_unless_the_draw_is_known_and_finished(change, reason):
+    rows, draw = calibrating()
+    made = board(*rows, draws={3: draw | change})
+    assert made.calibrated[0].mean is None
+    assert made.calibrated[0].reason == reason
+
+
+def test_several_choices_of_a_question_are_one_cluster():
+    rows, draw = calibrating()
+    again, _draw = calibrating()
+    more = [{**row, "choice": 2, "total": row["total"] + 1} for row in again]
+    both = {name: 2 * value for name, value in draw.items()}
+    found = board(*rows, *more, draws={3: both}).calibrated[0]
+    judge = [float(at % 7) for at in range(40)]
+    people = [at % 7 + 1.0 + at % 2 if at % 4 == 0 else NAN for at in range(40)]
+    scored = [*judge, *(each + 1 for each in judge)], [*people, *(each + 1 for each in people)]
+    clusters = [*range(40), *range(40)]
+    expected = calibrated_mean(*scored, 0.25, clusters=clusters).estimate
+    assert found.mean == pytest.approx(expected.value)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    apart = calibrated_mean(*scored, 0.25).estimate
+    assert found.high - found.low > 1.2 * (apart.high - apart.low)
+    assert (found.n_both, found.to_halve) == (20, None)
+
+
+def test_a_part_of_the_board_is_not_called_unfinished():
+    rows, draw = calibrating()
+    kept = [row for row in rows if row["question"] < "q20"]
+    assert board(*kept, draws={3: draw}, is_part=True).why_not_calibrated == PART
+
+
+def test_imported_scores_and_several_rounds_calibrate_nothing():
+    rows, draw = calibrating()
+    assert board(*scores("A", FOUR)).why_not_calibrated == NO_PEOPLE
+    imported = [{**row, "round": 0} for row in rows]
+    assert board(*imported, draws={3: draw}).why_not_calibrated == NO_DRAW
+    other = scores("A", {"q01": 5.0}, **(human(0.25, 1) | {"round": 4, "rater_id": "Q"}))
+    assert board(*rows, *other, draws={3: draw}).why_not_calibrated == SEVERAL_ROUNDS
+
+
+def test_people_beside_a_judge_only_on_answers_that_both_scored():
+    rows = [
+        *scores("A", {"q1": 5.0, "q2": 7.0}),
+        *scores("A", {"q1": 3.0, "q9": 19.0}, rater_kind="person", rater_id="P"),
+    ]
+    (found,) = board(*rows).beside
+    assert (found.people, found.value, found.n) == (3, 5, 1)
+
+
+def test_groups_and_criteria_costs_and_spread_stand_beside_it():
+    rows = [
+        *scores("A", {"q1": 3.0}, C1=1.0, cost_micro=5.0, seconds=2.0),
+        *scores("A", {"q2": 4.5}, C1=NAN, cost_micro=7.0, seconds=4.0),
+    ]
+    made = board(*rows, parts={"C1": 1.0}, least_questions=2)
+    assert made.parts["J"]["C1"] == [[1.0, 1, None, None]]
+    assert made.costs["judges"]["J"] == [6.0, 3.0, 2]
+    assert made.costs["systems"] == [[None, None, 0]]
+    counts = made.distributions["J"][0]
+    assert len(counts) == 20
+    assert (counts[3], counts[4], sum(counts)) == (1, 1, 2)
+    assert made.profile["J"] == [[3.75, 2, 3.0, 4.5]]
+
+
+def test_another_column_has_its_own_points_and_maximum():
+    rows = [*scores("A", FOUR, C1=NAN), *scores("B", FOUR, C1=1.0)]
+    found = make_board(sheets(*rows), BoardOptions(column="C1", maximum=1.0))
+    assert cell(found, 0).n_answers == 0
+    assert cell(found, 0).best == 1.0
+    assert cell(found, 1).mean == 1.0
+    assert found.rows[0].mean is None
+
+
+def test_everything_is_plain_and_no_table_is_too_small():
+    rows, draw = calibrating()
+    for made in (board(*rows, draws={3: draw}), empty_board()):
+        text = json.dumps(made.as_dict(), allow_nan=False)
+        assert json.loads(text) == made.as_dict()
+
+
+def empty_board():
+    table = sheets(*scores("A", FOUR)).iloc[:0]
+    made = make_board(table, BoardOptions(maximum=19.0))
+    assert made.cells == made.rows == made.judges == ()
+    return made
+
+
+def test_two_sheets_of_unlike_origin_leave_the_probability_unknown():
+    rows = [
+        *scores("A", {"q1": 5.0}, **human(0.5, 1)),
+        *scores("A", {"q1": 5.0}, **(human(NAN, 1) | {"round": 0, "rater_id": "Q"})),
+    ]
+    found = read_scores(sheets(*rows), BoardOptions(maximum=19.0))
+    assert np.isnan(found.probability).all()
+    assert found.round.tolist() == [-1]
+
+
+def test_what_moved_between_two_boards():
+    before = board(*scores("A", FOUR), *scores("B", {q: v + 1 for q, v in FOUR.items()}))
+    better = {q: v + 2 for q, v in FOUR.items()}
+    after = board(
+        *scores("A", better),
+        *scores("B", {q: v + 1 for q, v in FOUR.items()}),
+        *scores("C", {"q1": 1.0}),
+    )
+    found = board_changes(before.as_dict(), after.as_dict())
+    assert found["systems"] == {"added": ["C"], "gone": []}
+    assert [each["system"] for each in found["moved"]] == ["A", "B"]
+    assert found["moved"][0] == {"judge": "J", "system": "A", "mean": [11, 13], "rank": [2, 1]}
+    assert board_changes(before.as_dict(), before.as_dict())["moved"] == []
+
+
+def under(name, *, is_plain=1):
+    return {"condition_id": f"id-{name}", "condition": name, "is_plain": is_plain}
+
+
+def test_a_cell_is_about_one_condition_and_names_the_others():
+    rows = [
+        *scores("A", FOUR, choice=1, **under("v2")),
+        *scores("A", {"q1": 19.0}, choice=2, **under("v1")),
+        *scores("A", dict.fromkeys((*FOUR, "q5"), 1.0), choice=3, **under("cold", is_plain=0)),
+        *scores("A", {"q1": 19.0}, choice=2, rater_id="K", **under("v1")),
+        *scores("B", FOUR, choice=1, **under("v1")),
+    ]
+    made = board(*rows)
+    assert cell(made).mean == 11
+    assert [
+        (each.system, each.name, each.n_questions, each.is_shown) for each in made.conditions
+    ] == [
+        (0, "v2", 4, True),
+        (0, "v1", 1, False),
+        (0, "cold", 5, False),
+        (1, "v1", 4, True),
+    ]
+    # The choice is one for all judges, so this one has nothing to say here.
+    assert [each["key"] for each in made.judges] == ["J"]
+    assert made.paper.cells[0].n == 4
+
+
+def test_answers_of_other_conditions_make_a_draw_stand_for_more_than_is_shown():
+    rows, draw = calibrating()
+    rows = [{**row, **under("v1")} for row in rows]
+    assert board(*rows, draws={3: draw}).why_not_calibrated is None
+    other = scores("A", {"q01": 5.0}, choice=2, **under("v2", is_plain=0))
+    assert board(*rows, *other, draws={3: draw}).why_not_calibrated == PART
+
+
+def test_without_any_condition_nothing_is_left_out():
+    made = board(*scores("A", FOUR), *scores("A", {"q1": 5.0}, choice=2))
+    assert made.conditions == ()
+    assert cell(made).n_answers == 5

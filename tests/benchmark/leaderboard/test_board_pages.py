@@ -1,0 +1,449 @@
+"""Pages of the leaderboard: what they show, what they cost, what goes away as a file."""
+
+import hashlib
+import json
+import uuid
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.answers.models.answers import Answer, System
+from annotation.generation.actions.kind import condition
+from benchmark.leaderboard.actions import BOARDS
+from benchmark.leaderboard.models import BoardSnapshot
+from benchmark.rubrics.actions import default_rubric
+from benchmark.scoring.models.sheets import ScoreSheet
+from cqa_site.people.models import Rater
+from cqa_site.results import keeping
+from tests.benchmark.made_scores import (
+    as_first_version,
+    make_rater,
+    make_scored_answers,
+    make_sheets,
+)
+from tests.cast import make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+
+NAMES = ("Alpha <b>", "Beta", "Gamma")
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def boss(study):
+    return make_member(study, "researcher", "Rosa Researcher")
+
+
+@pytest.fixture
+def rubric(study):
+    answers = make_scored_answers(
+        study, systems=NAMES, questions=8, scenarios=(1, 2), aspect="price"
+    )
+    people = [make_rater(study, "Ada Annotator")]
+    make_sheets(study, answers, [*people, make_rater(study, "Judge", Rater.Kind.MODEL)])
+    return default_rubric(study)
+
+
+@pytest.fixture
+def live(rubric):
+    return keeping.refresh(BOARDS, rubric)
+
+
+@pytest.fixture
+def client(boss):
+    return sign_in(boss)
+
+
+def address(name, study, *args, query=""):
+    return reverse(name, args=[study.public_id, *args]) + query
+
+
+def page(client, *args, **kwargs):
+    response = client.get(address(*args, **kwargs))
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_without_sheets_the_page_says_what_to_do(study, client):
+    said = page(client, "scores", study)
+    assert "No score sheet yet" in said
+    assert reverse("imports", args=[study.public_id]) in said
+    assert page(client, "boards", study).count("No snapshot yet") == 1
+
+
+def test_the_first_look_asks_for_the_board(
+    study, rubric, client, django_capture_on_commit_callbacks
+):
+    with django_capture_on_commit_callbacks(execute=True):
+        said = page(client, "scores", study)
+    assert "first figures are being computed" in said
+    assert BoardSnapshot.objects.count() == 1
+    fragment = client.get(address("scores_fragment", study, query="?seen=none-stale"))
+    assert fragment["HX-Refresh"] == "true"
+
+
+def test_the_page_shows_everybody_in_few_queries(
+    study, live, client, django_assert_max_num_queries
+):
+    with django_assert_max_num_queries(11):
+        said = page(client, "scores", study, query="?judge=1")
+    assert "Alpha &lt;b&gt;" in said
+    assert "Alpha <b>" not in said
+    assert said.count('name="system"') == 3
+    assert "Ada Annotator" not in said
+    assert "up to date" in said
+    for part in ("Scores by scenario", "Scores by group", "People and judge", "Judges of this"):
+        assert part in said
+
+
+def test_new_sheets_make_the_page_stale_and_the_board_follows(
+    study, live, client, rubric, django_capture_on_commit_callbacks
+):
+    seen = f"?seen={live.recipe['figures_sha256'][:12]}-board-live-fresh"
+    assert client.get(address("scores_fragment", study, query=seen)).status_code == 204
+    ScoreSheet.objects.filter(pk=ScoreSheet.objects.first().pk).update(state="void")
+    with django_capture_on_commit_callbacks(execute=True):
+        assert "updating" in page(client, "scores_fragment", study, query=seen)
+    assert "up to date" in page(client, "scores", study)
+    live.refresh_from_db()
+    assert live.figures["board"]["counts"]["sheets"] == 95
+
+
+def test_a_part_is_computed_when_first_asked_for(
+    study, live, client, django_capture_on_commit_callbacks
+):
+    query = "?column=C9&scenario=2&aspect=with"
+    with django_capture_on_commit_callbacks(execute=True):
+        assert "are being computed" in page(client, "scores", study, query=query)
+    said = page(client, "scores", study, query=query)
+    assert "C9" in said
+    assert "4 of" not in said.split("board-main")[0]
+    assert client.get(address("board", study, 1, query=query)).status_code == 200
+
+
+def test_a_part_follows_when_the_sheets_move_on(
+    study, live, client, rubric, django_capture_on_commit_callbacks
+):
+    query = "?column=C9"
+    with django_capture_on_commit_callbacks(execute=True):
+        page(client, "scores", study, query=query)
+    ScoreSheet.objects.filter(pk=ScoreSheet.objects.first().pk).update(state="void")
+    keeping.refresh(BOARDS, rubric)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert "updating" in page(client, "scores", study, query=query)
+    assert "up to date" in page(client, "scores", study, query=query)
+    assert live.slices.get().figures["counts"]["sheets"] == 95
+
+
+def test_browsers_keep_no_picture_of_older_sheets(
+    study, live, client, rubric, django_capture_on_commit_callbacks
+):
+    query = "?column=C9"
+    with django_capture_on_commit_callbacks(execute=True):
+        page(client, "scores", study, query=query)
+    ids = "&".join(f"system={each['id']}" for each in live.figures["board"]["systems"][:2])
+    pair = address("board_chart", study, 1, "pair", "svg", query=f"?{ids}")
+    before = client.get(pair)["ETag"]
+    ScoreSheet.objects.filter(pk=ScoreSheet.objects.first().pk).update(state="void")
+    newest = keeping.refresh(BOARDS, rubric).recipe["figures_sha256"][:12]
+    groups = address("board_chart", study, 1, "groups", "svg", query=f"{query}&v={newest}")
+    with django_capture_on_commit_callbacks(execute=True):
+        assert "immutable" not in client.get(groups)["Cache-Control"]
+    assert "immutable" in client.get(groups)["Cache-Control"]
+    assert client.get(pair)["ETag"] != before
+
+
+def test_what_nobody_knows_narrows_nothing(study, live, client):
+    said = page(client, "scores", study, query="?column=C99&scenario=x&dataset=none&judge=no")
+    assert "up to date" in said
+    assert client.get(address("scores", study, query="?rubric=x")).status_code == 404
+
+
+def test_another_judge_is_chosen(study, live, client):
+    judge = next(each for each in live.figures["board"]["judges"] if each["name"])
+    said = page(client, "scores", study, query=f"?judge={judge['key']}")
+    assert "scored by</span>" in said or "scored by" in said
+    assert f'value="{judge["key"]}" selected' in said
+
+
+def test_two_systems_side_by_side(study, live, client, django_assert_max_num_queries):
+    ids = [each["id"] for each in live.figures["board"]["systems"][:2]]
+    query = f"?system={ids[0]}&system={ids[1]}"
+    with django_assert_max_num_queries(6):
+        said = page(client, "board_pair", study, 1, query=query)
+    assert "Common questions" in said
+    assert "8 common questions" not in said
+    chart = client.get(address("board_chart", study, 1, "pair", "svg", query=query))
+    assert chart["Content-Type"] == "image/svg+xml"
+    table = client.get(address("board_table", study, 1, "pair", "csv", query=query))
+    assert len(table.content.splitlines()) == 9
+
+
+@pytest.mark.parametrize(("questions", "is_said"), [(5, True), (6, False)])
+def test_questions_too_few_to_tell_anything_apart_promise_no_difference(
+    study, client, questions, is_said
+):
+    answers = make_scored_answers(study, systems=("Alpha", "Beta"), questions=questions)
+    make_sheets(study, answers, [make_rater(study, "Ada Annotator")])
+    live = keeping.refresh(BOARDS, default_rubric(study))
+    query = "?" + "&".join(f"system={each['id']}" for each in live.figures["board"]["systems"])
+    for said in (page(client, "scores", study), page(client, "board_pair", study, 1, query=query)):
+        assert ("can tell no two systems apart" in said) is is_said
+    assert ("The smallest difference these" in page(client, "scores", study)) is not is_said
+
+
+def test_a_system_without_scenarios_is_said_to_stand_by_its_own_answers(study, client):
+    machine = make_scored_answers(study, systems=("Alpha",), questions=6, scenarios=(1, 2))
+    people = [
+        Answer(
+            study=study,
+            question=each.question,
+            system=System.objects.get_or_create(study=study, name="People who write")[0],
+            scenario=0,
+            condition=condition(study, scenario=0),
+            text=each.text,
+            text_sha256=each.text_sha256,
+            source="people.json",
+            position=each.position,
+        )
+        for each in machine
+        if each.scenario == 1
+    ]
+    rater = make_rater(study, "Ada Annotator")
+    make_sheets(study, [*machine, *Answer.objects.bulk_create(people)], [rater])
+    keeping.refresh(BOARDS, default_rubric(study))
+    said = page(client, "scores", study)
+    assert "in scenarios 1, 2 where a system has any" in said
+    assert "stands by its own answers" in said
+    assert "the same questions and scenarios for all of them" not in said
+
+
+@pytest.mark.parametrize("query", ["", "?system=x", "?system=x&system=y"])
+def test_anything_but_two_ranked_systems_is_no_pair(study, live, client, query):
+    response = client.get(address("board_pair", study, 1, query=query))
+    assert response.status_code == (404 if "y" in query.split("=")[-1] else 200)
+    if response.status_code == 200:
+        assert "Tick two systems" in response.content.decode()
+
+
+@pytest.mark.parametrize("figure", ["board", "cells", "groups", "criteria", "pairs", "judges"])
+def test_tables_go_away_in_three_forms_naming_the_snapshot(study, live, client, figure):
+    kinds = {"csv": "text/csv", "tex": "application/x-tex", "md": "text/markdown"}
+    for kind, content_type in kinds.items():
+        response = client.get(address("board_table", study, 1, figure, kind))
+        assert response["Content-Type"].startswith(content_type)
+        if kind == "tex":
+            assert rb"\toprule" in response.content
+            assert live.sha256[:12].encode() in response.content
+    assert client.get(address("board_table", study, 1, figure, "xlsx")).status_code == 404
+    assert client.get(address("board_table", study, 1, "nothing", "csv")).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["scenarios", "groups", "distributions", "beside"])
+def test_charts_are_pictures(study, live, client, name):
+    judge = next(each["key"] for each in live.figures["board"]["judges"] if each["name"])
+    query = f"?judge={judge}"
+    svg = client.get(address("board_chart", study, 1, name, "svg", query=query))
+    assert b"<svg" in svg.content
+    png = client.get(address("board_chart", study, 1, name, "png", query=query))
+    assert png.content.startswith(b"\x89PNG")
+    assert client.get(address("board_chart", study, 1, "nothing", "svg")).status_code == 404
+
+
+def test_rows_manifest_archive_and_page_are_files(study, live, client):
+    rows = client.get(address("board_file", study, 1, "rows.csv")).content
+    assert hashlib.sha256(rows).hexdigest() == live.sha256
+    manifest = json.loads(client.get(address("board_file", study, 1, "manifest.json")).content)
+    assert manifest["rows"] == {"file": "rows.csv", "sha256": live.sha256, "count": 96}
+    assert manifest["recipe"]["rubric"]["sha256"]
+    assert set(manifest["recipe"]["packages"]) >= {"numpy", "pandas", "scipy"}
+    parquet = client.get(address("board_file", study, 1, "rows.parquet"))
+    assert parquet.content.startswith(b"PAR1")
+    assert client.get(address("board_file", study, 1, "archive.zip")).content[:2] == b"PK"
+    assert client.get(address("board_file", study, 1, "other.zip")).status_code == 404
+
+
+def test_a_page_in_one_file_needs_nothing_else_and_names_nobody(study, live, client):
+    said = client.get(address("board_file", study, 1, "board.html")).content.decode()
+    assert "Beta" in said
+    assert "Ada" not in said
+    for outside in ("http://", "https://", 'src="/', 'href="/', "<script", str(study.public_id)):
+        assert outside not in said.replace("http://www.w3.org", ""), outside
+
+
+def test_freezing_publishing_and_withdrawing(study, live, client):
+    said = client.post(address("board_publish", study, 1), follow=True).content.decode()
+    assert "Only a frozen snapshot" in said
+    client.post(address("board_freeze", study, 1), {"note": "Table 2"})
+    said = page(client, "board", study, 1)
+    assert "Table 2" in said
+    assert "Rosa Researcher" in said
+    client.post(address("board_publish", study, 1))
+    token = BoardSnapshot.objects.get().public_token
+    assert str(token) in page(client, "board", study, 1)
+    client.post(address("board_withdraw", study, 1))
+    assert Client().get(reverse("public_board", args=[token])).status_code == 404
+    again = client.post(address("board_freeze", study, 1), follow=True).content.decode()
+    assert "already frozen" in again
+
+
+@pytest.fixture
+def public(study, live, boss):
+    keeping.freeze(BOARDS, owner=study, number=1, note="For reviewers", actor=boss)
+    return keeping.publish(BOARDS, owner=study, number=1, actor=boss)
+
+
+def test_anybody_reads_a_public_board_and_nothing_else(study, public, boss):
+    response = Client().get(reverse("public_board", args=[public.public_token]))
+    said = response.content.decode()
+    assert response["X-Robots-Tag"] == "noindex, nofollow"
+    assert "noindex" in said
+    assert "Beta" in said
+    assert "For reviewers" in said
+    rater_ids = [str(each) for each in study.raters.values_list("public_id", flat=True)]
+    system_ids = [str(each) for each in study.systems.values_list("public_id", flat=True)]
+    hidden = [str(study.public_id), study.name, "Rosa", "Ada", str(public.public_id)]
+    for secret in (*hidden, *rater_ids, *system_ids):
+        assert secret not in said, secret
+
+
+def test_public_charts_and_tables(public):
+    for judge in ("0", "1"):
+        chart = reverse("public_board_chart", args=[public.public_token, "groups", "svg"])
+        assert b"<svg" in Client().get(f"{chart}?judge={judge}").content
+        table = reverse("public_board_table", args=[public.public_token, "board", "csv"])
+        assert b"Beta" in Client().get(f"{table}?judge={judge}").content
+
+
+def test_a_withdrawn_board_is_gone_at_once(study, public, boss):
+    names = [("public_board", ()), ("public_board_chart", ("groups", "svg"))]
+    keeping.withdraw(BOARDS, owner=study, number=1, actor=boss)
+    for name, rest in names:
+        address = reverse(name, args=[public.public_token, *rest])
+        assert Client().get(address).status_code == 404
+
+
+def test_the_papers_recipe_is_a_switch_on_board_and_pair(study, live, client, boss):
+    systems = live.figures["board"]["systems"]
+    said = page(client, "scores", study, query="?recipe=paper")
+    assert "for comparison with it, without intervals and ranks" in said
+    assert 'value="paper" selected' in said
+    assert 'name="recipe" value="paper"' in said
+    assert "group 1" not in said
+    query = f"?recipe=paper&judge=1&system={systems[0]['id']}&system={systems[1]['id']}"
+    pair = page(client, "board_pair", study, 1, query=query)
+    assert "as the CompQA paper counts" in pair
+    rows = client.get(address("board_table", study, 1, "pair", "csv", query=query))
+    assert len(rows.content.splitlines()) == 4
+    chart = address("board_chart", study, 1, "pair", "svg", query=query)
+    assert client.get(chart).status_code == 404
+    table = client.get(address("board_table", study, 1, "paper-cells", "csv", query="?judge=1"))
+    paper = live.figures["board"]["paper"]["cells"]
+    assert len(table.content.splitlines()) == 1 + sum(
+        each["judge"] == paper[-1]["judge"] for each in paper
+    )
+
+
+def test_the_pair_page_says_the_difference_of_the_boards_means(study, live, client):
+    board = live.figures["board"]
+    ids = "&".join(f"system={each['id']}" for each in board["systems"][:2])
+    judge = board["judges"][0]["key"]
+    one, other = [each["mean"] for each in board["rows"] if each["judge"] == judge][:2]
+    said = page(client, "board_pair", study, 1, query=f"?judge={judge}&{ids}")
+    high, low = max(one, other), min(one, other)
+    assert f"The means of the leaderboard: {high:.2f} − {low:.2f}." in said
+    assert f"<strong>+{high - low:.2f}</strong>" in said
+
+
+def test_freezing_and_publishing_say_what_is_thin(study, rubric, client):
+    answers = make_scored_answers(study, systems=NAMES[:1], questions=1, scenarios=(4,))
+    make_sheets(study, answers, list(study.raters.filter(kind="person")))
+    keeping.refresh(BOARDS, rubric)
+    said = page(client, "board", study, 1)
+    assert "Before you freeze" in said
+    assert "1 thin cell is in no mean (Alpha &lt;b&gt; 4)" in said
+    assert "too few" in said
+    assert "Thin cells, in no mean" in said
+    client.post(address("board_freeze", study, 1), {"note": ""})
+    assert "Before you publish" in page(client, "board", study, 1)
+    client.post(address("board_publish", study, 1))
+    token = BoardSnapshot.objects.get(number=1).public_token
+    public = Client().get(reverse("public_board", args=[token])).content.decode()
+    assert "1 thin cell is in no mean" in public
+    file = client.get(address("board_file", study, 1, "board.html")).content.decode()
+    assert "1 thin cell is in no mean" in file
+
+
+def test_a_public_board_has_the_papers_recipe_too(public):
+    address = reverse("public_board", args=[public.public_token])
+    assert "As the CompQA paper" in Client().get(address).content.decode()
+    said = Client().get(f"{address}?recipe=paper").content.decode()
+    assert "for comparison with it, without intervals and ranks" in said
+    assert "&amp;recipe=paper" in said
+    table = reverse("public_board_table", args=[public.public_token, "paper", "csv"])
+    assert b"Beta" in Client().get(table).content
+
+
+def test_a_board_of_the_first_version_is_shown_and_says_what_it_is(study, live, boss, client):
+    as_first_version(live)
+    keeping.freeze(BOARDS, owner=study, number=1, note="", actor=boss)
+    token = keeping.publish(BOARDS, owner=study, number=1, actor=boss).public_token
+    ids = "&".join(f"system={each['id']}" for each in live.figures["board"]["systems"][:2])
+    for query in ("", "?recipe=paper"):
+        said = page(client, "board", study, 1, query=query)
+        assert "frozen by version 1 of the leaderboard" in said
+        assert 'id="recipe"' not in said
+        assert "group 1" in said
+        assert "Common questions" in page(
+            client, "board_pair", study, 1, query=f"{query or '?'}&{ids}"
+        )
+    for figure in ("board", "cells", "groups", "criteria", "scenarios", "thin", "paper"):
+        assert client.get(address("board_table", study, 1, figure, "csv")).status_code == 200
+    public = Client().get(reverse("public_board", args=[token])).content.decode()
+    assert "frozen by version 1 of the leaderboard" in public
+    assert client.get(address("board_file", study, 1, "board.html")).status_code == 200
+
+
+def test_cells_name_their_condition_and_another_can_be_chosen(
+    study, rubric, client, django_capture_on_commit_callbacks
+):
+    plain = condition(study, scenario=1)
+    warm = condition(study, scenario=1, filters={"relevance": "2-3"})
+    answers = list(study.answers.filter(system__name="Beta", scenario=1).order_by("pk")[:6])
+    for answer in answers:
+        answer.pk, answer.public_id, answer.condition = None, uuid.uuid4(), warm
+        answer.choice, answer.source = 2, "warm.json"
+        answer.save()
+    make_sheets(study, answers, list(study.raters.filter(kind="person")), seed=5)
+    live = keeping.refresh(BOARDS, rubric)
+    said = page(client, "scores", study, query="?judge=people")
+    assert "In 1 cell answers were written under several conditions" in said
+    assert "1 other condition" in said
+    assert str(warm) in said
+    listed = live.figures["board"]["conditions"]
+    names = {(each["name"], each["is_shown"]) for each in listed if each["scenario"] == 1}
+    assert names == {(str(plain), True), (str(warm), False)}
+    query = f"?condition={warm.public_id}&judge=people"
+    with django_capture_on_commit_callbacks(execute=True):
+        page(client, "scores", study, query=query)
+    said = page(client, "scores", study, query=query)
+    assert "Alpha" not in said.split("board-main")[1]
+    part = live.slices.get(key=f"condition={warm.public_id}").figures
+    assert [each["name"] for each in part["systems"]] == ["Beta"]
+    assert part["counts"]["answers"] == 6
+
+
+def test_a_frozen_page_says_what_moved(study, public, boss, client, rubric):
+    ScoreSheet.objects.filter(rater__kind="person").update(state="void")
+    keeping.refresh(BOARDS, rubric)
+    keeping.freeze(BOARDS, owner=study, number=2, note="", actor=boss)
+    said = page(client, "board", study, 2)
+    assert "What moved since snapshot #1" in said
+    assert "48 gone" in said
+    assert "Judge gone" in said
+    assert page(client, "boards", study).count("frozen</span>") == 1

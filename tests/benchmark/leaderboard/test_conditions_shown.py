@@ -1,0 +1,229 @@
+"""Condition as a column and filter: agreement, the rows behind it, sheets, training data."""
+
+import csv
+import io
+import json
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.answers.models.answers import Answer
+from annotation.generation.actions.kind import condition
+from benchmark.agreement.reports.agreement import compute
+from benchmark.distillation.forms import PairsForm
+from benchmark.distillation.reports.pairs import choose, datasheet, records
+from benchmark.leaderboard.actions import BOARDS, SLICE_JOB
+from benchmark.leaderboard.models import BoardSlice
+from benchmark.leaderboard.reports.rows import read_rows
+from benchmark.rubrics.actions import default_rubric
+from cqa_site.people.tokens import create_token
+from cqa_site.results import keeping
+from cqa_site.runs import jobs
+from tests.benchmark.made_scores import (
+    as_first_version,
+    make_rater,
+    make_scored_answers,
+    make_sheets,
+)
+from tests.cast import make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+NAME = "Scenario 1 · labels 0–1"
+
+
+@pytest.fixture
+def study():
+    """Answers of two systems to four questions, those of Beta from useless arguments."""
+    study = make_study()
+    answers = make_scored_answers(study, questions=4)
+    probe = condition(study, scenario=1, filters={"relevance": "0-1"})
+    Answer.objects.filter(system__name="Beta").update(condition=probe)
+    people = [make_rater(study, name) for name in ("Ada", "Bo")]
+    make_sheets(study, answers, [*people, make_rater(study, "Judge", "model")])
+    return study
+
+
+@pytest.fixture
+def client(study):
+    return sign_in(make_member(study, "researcher"))
+
+
+@pytest.fixture
+def probe(study):
+    return str(study.conditions.get(is_plain=False).public_id)
+
+
+@pytest.fixture
+def board(study):
+    return keeping.refresh(BOARDS, default_rubric(study))
+
+
+def address(study, name, *args):
+    return reverse(name, args=[study.public_id, *args])
+
+
+@pytest.mark.parametrize("name", ["score_agreement", "score_replace", "score_judges"])
+def test_agreement_of_one_condition_is_made_once_in_the_background(
+    study, client, probe, board, name, django_assert_max_num_queries
+):
+    together = client.get(address(study, name)).content.decode()
+    assert "Answers under 2 conditions together." in together
+    asked = {"condition": probe}
+    watch = address(study, "score_watch"), asked | {"snapshot": str(board.public_id)}
+    assert "being computed" in client.get(address(study, name), asked).content.decode()
+    file = address(study, "score_agreement_table", "pairs", "md")
+    assert client.get(file, asked).status_code == 404
+    assert client.get(*watch).status_code == 204
+    assert study.jobs.filter(kind=SLICE_JOB).count() == 1
+    jobs.drain()
+    assert client.get(*watch)["HX-Refresh"] == "true"
+    with django_assert_max_num_queries(10):
+        page = client.get(address(study, name), asked)
+    assert NAME in page.content.decode()
+    assert page.context["figures"]["answers"] == 4
+    rows = read_rows(bytes(board.rows))
+    alone = rows[rows["condition_id"] == probe]
+    assert page.context["figures"] == json.loads(
+        json.dumps(compute(alone, default_rubric(study).rubric, board.recipe))
+    )
+    assert NAME in client.get(file, asked).content.decode()
+
+
+def test_a_part_of_a_board_and_its_agreement_are_two_things(study, client, probe, board):
+    client.get(address(study, "score_agreement"), {"condition": probe})
+    client.get(address(study, "board", board.number), {"condition": probe})
+    jobs.drain()
+    kept = {each.key: set(each.figures) for each in BoardSlice.objects.all()}
+    assert len(kept) == 2
+    assert sum("pairs" in names and "people" in names for names in kept.values()) == 1
+
+
+def test_newer_sheets_make_the_figures_of_a_condition_anew(study, client, probe, board):
+    asked = {"condition": probe}
+    client.get(address(study, "score_agreement"), asked)
+    jobs.drain()
+    make_sheets(study, list(study.answers.all()), [make_rater(study, "Cy")], seed=2)
+    keeping.refresh(BOARDS, default_rubric(study))
+    waiting = client.get(address(study, "score_agreement"), asked).content.decode()
+    assert "being computed" in waiting
+    jobs.drain()
+    page = client.get(address(study, "score_agreement"), asked)
+    assert page.context["figures"]["people"]["raters"] == 3
+
+
+def test_a_condition_that_the_snapshot_has_not_narrows_nothing(study, client, board):
+    foreign = condition(make_study("B"), scenario=1)
+    for other in (str(foreign.public_id), "x", "all"):
+        page = client.get(address(study, "score_agreement"), {"condition": other})
+        assert page.context["figures"]["answers"] == 8
+    assert not study.jobs.filter(kind=SLICE_JOB).exists()
+
+
+def test_rows_behind_a_figure_by_condition(study, client, probe, board):
+    page = client.get(address(study, "score_rows"), {"condition": probe})
+    assert {row["condition"] for row in page.context["rows"]} == {NAME}
+    assert len(page.context["rows"]) == 4
+    assert f'value="{probe}" selected' in page.content.decode()
+    asked = {"condition": probe, "format": "csv"}
+    text = client.get(address(study, "score_rows"), asked).content.decode("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [row["Condition"] for row in rows] == [NAME] * 4
+    assert len(client.get(address(study, "score_rows")).context["rows"]) == 8
+
+
+def test_rows_of_a_first_version_know_no_condition(study, client, board):
+    as_first_version(board)
+    page = client.get(address(study, "score_rows"))
+    assert {row["condition"] for row in page.context["rows"]} == {""}
+    assert "scenario 1" in page.content.decode()
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl"])
+def test_sheets_go_away_with_their_condition(study, client, probe, format):
+    asked = {"rubric": default_rubric(study).public_id, "sheets": "all", "format": format}
+
+    def taken(**chosen):
+        response = client.get(address(study, "score_sheets_export"), asked | chosen)
+        text = b"".join(response.streaming_content).decode("utf-8-sig")
+        if format == "csv":
+            return list(csv.DictReader(io.StringIO(text)))
+        return [json.loads(line) for line in text.splitlines()]
+
+    assert len(taken()) == 24
+    assert len(taken(conditions="all")) == 24
+    assert {row["condition_name"] for row in taken(conditions=probe)} == {NAME}
+    assert len(taken(conditions=probe)) == 12
+    refused = client.get(address(study, "score_sheets_export"), asked | {"conditions": "other"})
+    assert refused.status_code == 422
+
+
+def rules(study, **chosen):
+    given = {
+        "rubric": default_rubric(study).public_id,
+        "basis": "judges",
+        "least_total": 0,
+        "validation": 0,
+        "seed": 1,
+    }
+    form = PairsForm(given | chosen, study=study)
+    assert form.is_valid(), form.errors
+    return form.rules()
+
+
+def test_training_pairs_are_of_plain_answers_unless_others_are_chosen(study, probe):
+    Answer.objects.update(text="A kayak is faster.")
+    rubric = default_rubric(study)
+    plain = choose(rubric, rules(study))
+    assert plain.chosen.left_out == {"under another condition": 4}
+    assert [row[:3] for row in plain.systems] == [("Alpha", "Scenario 1", 4)]
+    chosen = choose(rubric, rules(study, conditions=[probe]))
+    assert [row[:3] for row in chosen.systems] == [("Beta", NAME, 4)]
+    assert f"Conditions of the answers: {NAME}." in datasheet(chosen)
+    assert {each["about"]["condition"] for each in records(chosen)} == {NAME}
+    both = choose(rubric, rules(study, conditions=["all"]))
+    assert (both.chosen.left_out, len(both.chosen.pairs)) == ({}, 8)
+    assert "Conditions of the answers: all of them." in datasheet(both)
+
+
+def test_training_data_of_a_study_without_sheets(study):
+    empty = make_study("Empty")
+    assert choose(default_rubric(empty), rules(empty)).chosen.pairs.empty
+
+
+@pytest.fixture
+def asks(study):
+    """A researcher's script: status and content of an address of the study."""
+    _row, token = create_token(user=make_member(study, "researcher"), name="script", scope="write")
+    client = Client(headers={"authorization": f"Bearer {token}"})
+
+    def get(rest, **query):
+        reply = client.get(f"/api/v1/studies/{study.public_id}/{rest}/", query)
+        return reply.status_code, reply.json()
+
+    return get
+
+
+def test_the_api_has_agreement_of_a_condition(asks, probe, board):
+    assert asks("score-agreement")[1]["condition"] == ""
+    assert asks("score-agreement", condition="x")[0] == 400
+    status, job = asks("score-agreement", condition=probe)
+    assert (status, job["kind"]) == (202, SLICE_JOB)
+    jobs.drain()
+    status, found = asks("score-agreement", condition=probe)
+    assert (status, found["condition"], found["figures"]["answers"]) == (200, probe, 4)
+
+
+def test_the_api_has_sheets_and_training_data_of_a_condition(asks, study, probe):
+    Answer.objects.update(text="A kayak is faster.")
+    _status, found = asks("score-sheets", condition=probe)
+    assert found["count"] == 12
+    assert {row["condition_name"] for row in found["results"]} == {NAME}
+    assert {row["condition"] for row in found["results"]} == {probe}
+    assert asks("score-sheets", is_plain="true")[1]["count"] == 12
+    asked = {"basis": "judges", "least_total": 0, "widest_gap": 80}
+    _status, plain = asks("training-data", **asked)
+    assert (plain["count"], plain["left_out"]) == (4, {"under another condition": 4})
+    _status, chosen = asks("training-data", **asked, conditions=[probe])
+    assert {each["about"]["condition"] for each in chosen["pairs"]} == {NAME}
+    assert asks("training-data", **asked, conditions=["other"])[0] == 400

@@ -1,0 +1,143 @@
+"""The paper's tables on sheets small enough to be computed by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmark.leaderboard.methods import recipes
+from benchmark.leaderboard.methods.recipes import SheetError
+
+from ..small_rubric import SMALL
+
+ABOUT = list(recipes.ABOUT)
+
+
+def sheets(*rows, rater="judge"):
+    """Rows of system, scenario, question, choice and three points."""
+    made = [(*row[:4], rater, *row[4:]) for row in rows]
+    return pd.DataFrame(made, columns=[*ABOUT, *SMALL.keys]).pipe(recipes.with_totals, SMALL)
+
+
+MISSING = np.nan
+# Totals: a1 4 and 2; a2 1, 3 and 2; b1 0 and none.
+TABLE = sheets(
+    ("a", 1, "q1", 1, 1, 2, 1),
+    ("a", 1, "q2", 1, 0, 2, 0),
+    ("a", 2, "q1", 1, 0, 1, 0),
+    ("a", 2, "q1", 2, 1, 1, 1),
+    ("a", 2, "q2", 1, 1, 0, 1),
+    ("b", 1, "q1", 1, 0, 0, 0),
+    ("b", 1, "q2", 1, 1, MISSING, 1),
+)
+
+
+def test_totals_and_groups_are_missing_where_a_point_is():
+    assert TABLE["total"].tolist()[:-1] == [4, 2, 1, 3, 2, 0]
+    last = TABLE.iloc[-1]
+    assert np.isnan(last["total"])
+    assert np.isnan(last["facts"])
+    assert last["form"] == 2
+    assert TABLE["form"].tolist() == [2, 0, 0, 2, 2, 0, 2]
+
+
+def test_cells_have_a_mean_and_a_sample_sd_over_answers():
+    cells = recipes.cell_scores(TABLE)
+    assert cells.loc[("judge", "a", 1)].tolist() == [3, pytest.approx(2**0.5), 2, 0]
+    assert cells.loc[("judge", "a", 2)].tolist() == [2, 1, 3, 0]
+    single = cells.loc[("judge", "b", 1)]
+    assert (single["mean"], single["n"], single["dropped"]) == (0, 1, 1)
+    assert np.isnan(single["sd"])
+
+
+def test_a_row_is_the_unweighted_mean_of_its_cells_and_of_their_sds():
+    rows = recipes.system_scores(recipes.cell_scores(TABLE))
+    mean, sd, cells, n, dropped = rows.loc[("judge", "a")]
+    assert (mean, sd) == (2.5, pytest.approx((2**0.5 + 1) / 2))
+    assert (cells, n, dropped) == (2, 5, 0)
+    assert rows.loc[("judge", "b"), "dropped"] == 1
+
+
+def test_pooled_every_answer_counts_once():
+    pooled = recipes.pooled_scores(TABLE)
+    assert pooled.loc[("judge", "a"), "mean"] == pytest.approx(12 / 5)
+    assert pooled.loc[("judge", "a"), "sd"] == pytest.approx((5.2 / 4) ** 0.5)
+    over_all = recipes.pooled_scores(TABLE, ["rater"])
+    assert over_all.loc["judge", ["mean", "n", "dropped"]].tolist() == [2, 6, 1]
+
+
+def test_scenarios_over_answers_and_over_cells():
+    over_answers = recipes.scenario_scores(TABLE)
+    assert over_answers.loc[("judge", 1), "mean"] == 2
+    over_cells = recipes.scenario_scores(TABLE, over="cells")
+    assert over_cells.loc[("judge", 1), "mean"] == 1.5
+    assert over_cells.loc[("judge", 1), "cells"] == 2
+
+
+def test_answers_outside_the_scenarios_are_in_no_scenario():
+    table = pd.concat([TABLE, sheets(("cam", 0, "q1", 1, 1, 1, 1))])
+    assert recipes.scenario_scores(table).index.tolist() == [("judge", 1), ("judge", 2)]
+
+
+def test_groups_have_their_own_means():
+    found = recipes.group_scores(TABLE, SMALL)
+    assert found.loc[("facts", "judge", 2), "mean"] == pytest.approx(2 / 3)
+    # The sheet without C2 still counts where C2 does not matter.
+    assert found.loc[("form", "judge", 1), ["mean", "n"]].tolist() == [1, 4]
+    assert found.loc[("facts", "judge", 1), ["n", "dropped"]].tolist() == [3, 1]
+
+
+def test_with_and_without_an_aspect():
+    has_aspect = TABLE["question"] == "q2"
+    cells = recipes.aspect_scores(TABLE, has_aspect)
+    # Without: cells 4, (1 + 3) / 2 and 0; with: 2 and 2, and one cell without a total.
+    assert cells.loc[("judge", False), "mean"] == 2
+    assert cells.loc[("judge", False), "sd"] == pytest.approx((8 / 3) ** 0.5)
+    assert cells.loc[("judge", True), ["mean", "sd", "cells", "dropped"]].tolist() == [2, 0, 2, 1]
+    answers = recipes.aspect_scores(TABLE, has_aspect, over="answers")
+    assert answers.loc[("judge", False), ["mean", "n"]].tolist() == [2, 4]
+    assert answers.loc[("judge", False), "sd"] == pytest.approx((10 / 3) ** 0.5)
+
+
+def test_raters_are_kept_apart():
+    other = sheets(("a", 1, "q1", 1, 0, 0, 1), rater="person")
+    cells = recipes.cell_scores(pd.concat([TABLE, other]))
+    assert cells.loc[("person", "a", 1), "mean"] == 1
+    assert cells.loc[("judge", "a", 1), "mean"] == 3
+
+
+def test_sheets_from_a_long_table():
+    long = TABLE[[*ABOUT, *SMALL.keys]].melt(ABOUT, var_name="criterion", value_name="points")
+    back = recipes.sheets_from_points(long.dropna().sample(frac=1, random_state=1), SMALL)
+    wanted = TABLE[[*ABOUT, *SMALL.keys]].sort_values(ABOUT, ignore_index=True)
+    pd.testing.assert_frame_equal(back, wanted, check_dtype=False)
+
+
+def test_what_is_no_table_of_sheets_is_refused():
+    long = TABLE[[*ABOUT, *SMALL.keys]].melt(ABOUT, var_name="criterion", value_name="points")
+    with pytest.raises(SheetError, match="rater"):
+        recipes.with_totals(TABLE.drop(columns="rater"), SMALL)
+    with pytest.raises(SheetError, match="two sheets"):
+        recipes.with_totals(pd.concat([TABLE, TABLE]), SMALL)
+    with pytest.raises(SheetError, match="C9"):
+        recipes.sheets_from_points(long.replace("C1", "C9"), SMALL)
+    with pytest.raises(SheetError, match="two rows"):
+        recipes.sheets_from_points(pd.concat([long, long]), SMALL)
+    with pytest.raises(SheetError, match="whose"):
+        recipes.with_totals(TABLE.assign(question=None), SMALL)
+
+
+points = st.tuples(st.integers(0, 1), st.integers(0, 2), st.integers(0, 1))
+
+
+@given(st.lists(points, min_size=2, max_size=12))
+def test_the_figures_are_those_of_numpy(given_points):
+    table = sheets(*(("a", 1, number, 1, *each) for number, each in enumerate(given_points)))
+    totals = np.array(given_points).sum(axis=1)
+    mean, sd, n, _dropped = recipes.cell_scores(table).loc[("judge", "a", 1)]
+    assert (mean, sd, n) == (
+        pytest.approx(totals.mean()),
+        pytest.approx(totals.std(ddof=1), abs=1e-12),
+        len(totals),
+    )

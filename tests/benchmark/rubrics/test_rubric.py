@@ -1,0 +1,214 @@
+"""Rubrics: what fits together, what points are, JSON and hash, and the rubric of the paper."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmark.rubrics.methods.as_json import (
+    canonical_json,
+    rubric_from_dict,
+    rubric_sha256,
+    rubric_to_dict,
+)
+from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.methods.rubric import HINTS, RubricError
+
+from ..small_rubric import SMALL, changed, stored
+
+# -- what fits together -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("broken", "criterion", "field"),
+    [
+        (changed(2, name=" "), "C2", "name"),
+        (changed(2, asks="?" * 1001), "C2", "asks"),
+        (changed(2, asks=None), "C2", "asks"),
+        (changed(3, key="C4"), "C3", "key"),
+        (changed(1, group="facts "), "C1", "group"),
+        (changed(1, maximum=3), "C1", "maximum"),
+        (changed(1, maximum=0), "C1", "maximum"),
+        (changed(1, maximum=True), "C1", "maximum"),
+        (changed(1, maximum=2), "C1", "levels"),
+        (
+            changed(1, levels=[{"points": 1, "text": "a"}, {"points": 0, "text": "b"}]),
+            "C1",
+            "levels",
+        ),
+        (
+            changed(1, levels=[{"points": 0, "text": ""}, {"points": 1, "text": "b"}]),
+            "C1",
+            "level 0",
+        ),
+        (changed(1, levels=[{"points": 0}, {"points": 1, "text": "b"}]), "C1", "text"),
+        (changed(1, levels="none"), "C1", "levels"),
+        (changed(3, counted_by="letters"), "C3", "counted_by"),
+        (changed(3, counted_by=4), "C3", "counted_by"),
+        (changed(3, colour="red"), "C3", "colour"),
+        (stored(name=""), None, "name"),
+        (stored(criteria=[]), None, "criteria"),
+        (stored(maximum=5), None, "maximum"),
+        (stored(allows_halves=1), None, "allows_halves"),
+        (stored(version=2), None, "version"),
+        (stored(criteria=["C1"]), "C1", ""),
+    ],
+)
+def test_what_is_wrong_is_named(broken, criterion, field):
+    with pytest.raises(RubricError) as raised:
+        rubric_from_dict(broken)
+    assert (raised.value.criterion, raised.value.field) == (criterion, field)
+    assert field in str(raised.value)
+
+
+def group(key="form", name="Form", maximum=2):
+    return {"key": key, "name": name, "maximum": maximum}
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [group(maximum=3), group("facts")],
+        [group(), group("facts"), group("empty", maximum=0)],
+        [group(), group("facts"), group("form")],
+        [group(name=""), group("facts")],
+    ],
+)
+def test_groups_add_up(groups):
+    with pytest.raises(RubricError, match="group"):
+        rubric_from_dict(stored(groups=groups))
+
+
+@pytest.mark.parametrize(
+    "key", ["total", "C1", "C3", "answer", "rater_id", "two words", "a\r\nb", "=1+1", "<b>"]
+)
+def test_the_key_of_a_group_is_no_other_column(key):
+    made = stored(groups=[group(key), group("facts")])
+    for criterion in made["criteria"]:
+        if criterion["group"] == "form":
+            criterion["group"] = key
+    with pytest.raises(RubricError, match="this key cannot be used"):
+        rubric_from_dict(made)
+
+
+@pytest.mark.parametrize("other", [None, [], "rubric", 3])
+def test_something_else_is_no_rubric(other):
+    with pytest.raises(RubricError):
+        rubric_from_dict(other)
+
+
+# -- points -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("points", [-1, 2, 0.5, 1.5, "1", None, True, float("nan"), float("inf")])
+def test_points_off_the_scale_are_refused(points):
+    with pytest.raises(RubricError) as raised:
+        SMALL.check_points("C1", points)
+    assert (raised.value.criterion, raised.value.field) == ("C1", "points")
+
+
+def test_half_points_where_they_are_allowed():
+    halves = replace(SMALL, allows_halves=True)
+    assert [halves.check_points("C2", each) for each in (0, 0.5, 1, 1.5, 2)] == [0, 0.5, 1, 1.5, 2]
+    for points in (0.25, 2.5, -0.5):
+        with pytest.raises(RubricError, match="half"):
+            halves.check_points("C2", points)
+
+
+def test_unknown_criteria_are_refused():
+    with pytest.raises(RubricError, match="C4"):
+        SMALL.total({"C1": 1, "C2": 1, "C3": 1, "C4": 1})
+
+
+def test_a_total_needs_every_criterion_and_a_group_only_its_own():
+    sheet = {"C1": 1, "C2": None, "C3": 0}
+    assert SMALL.total(sheet) is None
+    assert SMALL.group_totals(sheet) == {"form": 1, "facts": None}
+    assert SMALL.total({**sheet, "C2": 2}) == 3
+    assert SMALL.total({"C1": 0, "C2": 0, "C3": 0}) == 0
+
+
+@given(st.tuples(st.integers(0, 1), st.integers(0, 2), st.integers(0, 1)))
+def test_groups_add_up_to_the_total(points):
+    sheet = dict(zip(SMALL.keys, points, strict=True))
+    assert sum(SMALL.group_totals(sheet).values()) == SMALL.total(sheet) == sum(points)
+
+
+# -- JSON and hash ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rubric", [SMALL, COMPQA, replace(SMALL, allows_halves=True)])
+def test_a_rubric_comes_back_from_json(rubric):
+    back = rubric_from_dict(json.loads(canonical_json(rubric)))
+    assert back == rubric
+    assert rubric_sha256(back) == rubric_sha256(rubric)
+
+
+def test_the_hash_does_not_depend_on_the_order_of_fields():
+    turned = dict(reversed(rubric_to_dict(SMALL).items()))
+    assert rubric_sha256(rubric_from_dict(turned)) == rubric_sha256(SMALL)
+
+
+def test_canonical_json_has_sorted_keys_and_no_white_space():
+    wanted = '{"allows_halves":false,"criteria":[{"asks":"Has it a title?","counted_by":null,'
+    assert canonical_json(SMALL).startswith(wanted)
+
+
+def test_every_word_changes_the_hash():
+    hashes = {
+        rubric_sha256(SMALL),
+        rubric_sha256(replace(SMALL, name="Little")),
+        rubric_sha256(replace(SMALL, allows_halves=True)),
+        rubric_sha256(rubric_from_dict(changed(1, asks="Has it a title ?"))),
+        rubric_sha256(rubric_from_dict(changed(3, counted_by=None))),
+    }
+    assert len(hashes) == 5
+
+
+# -- the paper's ------------------------------------------------------------------------------
+
+
+def test_the_papers_groups_and_points():
+    assert {each.key: each.maximum for each in COMPQA.groups} == {
+        "structure": 7,
+        "relevance": 5,
+        "quality": 7,
+    }
+    assert COMPQA.maximum == 19
+    assert [each.key for each in COMPQA.of_group("relevance")] == ["C8", "C9", "C10"]
+    assert [each.key for each in COMPQA.criteria if each.maximum == 2] == [
+        "C9",
+        "C10",
+        "C11",
+        "C12",
+    ]
+    assert not COMPQA.allows_halves
+
+
+def test_every_level_has_a_text_and_an_example_of_its_own():
+    levels = [level for each in COMPQA.criteria for level in each.levels]
+    assert len(levels) == 34
+    assert all(level.text and level.example for level in levels)
+    assert len({level.example for level in levels}) == len({level.text for level in levels}) == 34
+
+
+def test_what_code_counts():
+    counted = {each.key: each.counted_by for each in COMPQA.criteria if each.counted_by}
+    assert counted == {"C13": "repeats", "C15": "sentences"}
+    assert set(counted.values()) <= set(HINTS)
+
+
+def test_importing_the_package_loads_neither_django_nor_celery():
+    code = "import sys, pkgutil, importlib, benchmark.methods as package\n"
+    code += "found = [each.name for each in pkgutil.iter_modules(package.__path__)]\n"
+    code += "[importlib.import_module('benchmark.methods.' + each) for each in found]\n"
+    code += "heavy = {'django', 'celery', 'openai', 'torch', 'scipy.stats'} & set(sys.modules)\n"
+    code += "print(len(found) > 10, sorted(heavy))"
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.strip() == "True []"

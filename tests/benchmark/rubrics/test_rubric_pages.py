@@ -1,0 +1,289 @@
+"""Rubrics on pages and through the API: list, one version, a new one, JSON in and out."""
+
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from benchmark.rubrics.actions import default_rubric, save_rubric
+from benchmark.rubrics.forms.cells import criterion_rows, group_rows
+from benchmark.rubrics.forms.rubrics import draft_of, read_draft
+from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.models import RubricVersion
+from benchmark.scoring.models.sheets import ScoreSheet
+from cqa_site.people.models import AuditEvent
+from tests import cast
+from tests.api.conftest import client_of
+
+from ..made_scores import make_rater, make_scored_answers, make_sheets
+from ..small_rubric import SMALL
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return cast.make_study()
+
+
+@pytest.fixture
+def person(study):
+    return cast.make_member(study, "researcher")
+
+
+@pytest.fixture
+def client(person):
+    return cast.sign_in(person)
+
+
+def address(name, study, version=None):
+    return reverse(name, args=[study.public_id, *([version.public_id] if version else [])])
+
+
+def fields_of(rubric, **changes):
+    """What a browser sends for a rubric that nobody touched, with changes over it."""
+    draft = draft_of(rubric)
+    data = {"name": draft.name, "groups": len(draft.groups), "criteria": len(draft.criteria)}
+    for row in group_rows(draft):
+        data |= {f"g{row['place']}-key": row["key"], row["name"].name: row["name"].value}
+    for row in criterion_rows(draft):
+        cells = [row[name] for name in ("name", "asks", "group", "maximum", "counted_by")]
+        cells += [level[part] for level in row["levels"] for part in ("text", "example")]
+        data |= {cell.name: cell.value for cell in cells}
+    return {key: value for key, value in (data | changes).items() if value is not None}
+
+
+def new_page(study, base=None):
+    query = f"?from={base.public_id}" if base else ""
+    return address("rubric_new", study) + query
+
+
+# -- reading ----------------------------------------------------------------------------------
+
+
+def test_an_empty_study_says_what_to_do(client, study):
+    page = client.get(address("rubrics", study)).content.decode()
+    assert "No rubric yet" in page
+    assert reverse("rubric_new", args=[study.public_id]) in page
+
+
+def test_the_list_counts_what_uses_each_version(client, study, django_assert_max_num_queries):
+    make_sheets(study, make_scored_answers(study), [make_rater(study, "a")])
+    save_rubric(study=study, rubric=SMALL)
+    begun = ScoreSheet.objects.first()
+    ScoreSheet.objects.filter(pk=begun.pk).update(state="open", total=None)
+    with django_assert_max_num_queries(10):
+        page = client.get(address("rubrics", study)).content.decode()
+    assert "CompQA v1" in page
+    assert "Small v1" in page
+    assert '<td class="number">7</td>' in page
+
+
+def test_one_version_with_levels_use_and_hash(client, study, django_assert_max_num_queries):
+    make_sheets(study, make_scored_answers(study), [make_rater(study, "a")])
+    version = default_rubric(study)
+    with django_assert_max_num_queries(14):
+        page = client.get(address("rubric", study, version)).content.decode()
+    assert version.sha256 in page
+    assert "8 sheets" in page
+    for criterion in COMPQA.criteria:
+        assert criterion.name in page
+    assert "counted by code: Sentences" in page
+    assert "What changed since" not in page
+
+
+def test_what_changed_since_the_version_it_came_from(client, study):
+    base = save_rubric(study=study, rubric=SMALL)
+    data = fields_of(SMALL, **{"c0-asks": "Has it a good title?"})
+    client.post(new_page(study, base), data)
+    version = study.rubric_versions.get(number=2)
+    page = client.get(address("rubric", study, version)).content.decode()
+    assert "What changed since Small v1" in page
+    assert "<ins>" in page
+    assert "good" in page
+    assert "Made from it" in client.get(address("rubric", study, base)).content.decode()
+
+
+# -- writing ----------------------------------------------------------------------------------
+
+
+def test_a_form_that_nobody_touched_is_the_same_version(client, study):
+    version = default_rubric(study)
+    response = client.post(new_page(study, version), fields_of(COMPQA), follow=True)
+    assert study.rubric_versions.count() == 1
+    assert "is here already" in response.content.decode()
+
+
+def test_the_page_holds_what_the_rubric_says(client, study):
+    page = client.get(new_page(study)).content.decode()
+    assert "Aspects announced" in page
+    assert 'name="c14-text1"' in page
+
+
+def test_a_new_version_under_the_same_name(client, study, person):
+    base = default_rubric(study)
+    data = fields_of(COMPQA, **{"c0-name": "Beginning", "c0-maximum": "2", "c0-text2": "Superb."})
+    response = client.post(new_page(study, base), data)
+    version = study.rubric_versions.get(number=2)
+    assert response.url == address("rubric", study, version)
+    assert (version.derived_from, version.created_by) == (base, person)
+    first = version.rubric.criteria[0]
+    assert (first.name, first.maximum, first.levels[2].text) == ("Beginning", 2, "Superb.")
+    # The group's maximum follows by itself.
+    assert (version.rubric.groups[0].maximum, version.rubric.maximum) == (8, 20)
+    assert AuditEvent.objects.filter(verb="rubric_saved").count() == 2
+
+
+def test_buttons_add_remove_and_move_and_lose_nothing(client, study):
+    data = fields_of(SMALL, **{"c1-name": "Unsaved words"})
+    url = new_page(study)
+    page = client.post(url, data | {"do": "add-criterion"})
+    assert page.status_code == 200
+    assert page.context["draft"].criteria[-1].name == ""
+    assert "Unsaved words" in page.content.decode()
+    moved = client.post(url, data | {"do": "up-1"}).context["draft"]
+    assert [each.name for each in moved.criteria] == ["Unsaved words", "Title", "Length"]
+    # What was moved is open and where the button's address points.
+    assert [row["is_open"] for row in criterion_rows(moved)] == [True, False, False]
+    moved = client.post(url, data | {"do": "down-1"}).context["draft"]
+    assert [each.name for each in moved.criteria] == ["Title", "Length", "Unsaved words"]
+    left = client.post(url, data | {"do": "remove-0"}).context["draft"]
+    assert [each.name for each in left.criteria] == ["Unsaved words", "Length"]
+    grown = client.post(url, data | {"do": "add-group"}).context["draft"]
+    assert [key for key, _name in grown.groups] == ["form", "facts", "group-1"]
+    assert len(client.post(url, data | {"do": "drop-1"}).context["draft"].groups) == 1
+    assert not RubricVersion.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "do", ["up-0", "down-2", "remove-99", "drop-99", "x", "up-", "-1", "up-²"]
+)
+def test_buttons_that_cannot_do_anything_do_nothing(client, study, do):
+    page = client.post(new_page(study), fields_of(SMALL) | {"do": do})
+    assert page.status_code == 200
+    assert [each.name for each in page.context["draft"].criteria] == ["Title", "Truth", "Length"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "words"),
+    [
+        ({"name": ""}, "name", "is empty"),
+        ({"c1-name": " "}, "c1-name", "is empty"),
+        ({"c1-asks": "x" * 1001}, "c1-asks", "is longer than 1,000"),
+        ({"c1-maximum": "3"}, "c1-maximum", "is not 1 to 2"),
+        ({"c1-maximum": "²"}, "c1-maximum", "is not 1 to 2"),
+        ({"c1-text2": ""}, "c1-text2", "is empty"),
+        ({"c1-example1": "x" * 1001}, "c1-example1", "is longer than"),
+        ({"c1-group": "nowhere"}, "c1-group", "choose a group"),
+        ({"g0-name": ""}, "g0-name", "is empty"),
+        ({"c1-group": "form"}, "g1-name", "no criterion belongs"),
+        ({"criteria": "0"}, "g0-name", "no criterion belongs"),
+        ({"criteria": "0", "groups": "0"}, "rubric", "a rubric has 1 to 40"),
+        ({"g1-key": "form", "c1-group": "form"}, "rubric", "the same key"),
+    ],
+)
+def test_errors_stand_at_their_field_and_all_words_stay(client, study, changes, field, words):
+    page = client.post(new_page(study), fields_of(SMALL, **changes, **{"c2-asks": "My words?"}))
+    assert page.status_code == 422
+    assert words in page.context["draft"].errors[field]
+    shown = page.content.decode()
+    assert f'href="#{field}"' in shown
+    assert all(called != name for name, called, _why in page.context["errors"] if "-" in name)
+    if not changes.get("criteria"):
+        assert "My words?" in shown
+    assert not RubricVersion.objects.exists()
+
+
+def test_every_criterion_says_its_own_error(client, study):
+    changes = {"c0-name": "", "c1-asks": "", "name": ""}
+    page = client.post(new_page(study), fields_of(SMALL, **changes))
+    assert set(page.context["draft"].errors) == {"c0-name", "c1-asks", "name"}
+
+
+def test_markup_in_a_rubric_is_only_text(client, study):
+    data = fields_of(SMALL, **{"c0-name": "<script>alert(1)</script>"})
+    client.post(new_page(study), data)
+    version = study.rubric_versions.get()
+    assert "<script>alert" not in client.get(address("rubric", study, version)).content.decode()
+
+
+def test_odd_bodies_are_no_server_errors(client, study):
+    for body in ({}, {"criteria": "1e9"}, {"criteria": "-1", "groups": "x"}, {"do": "save"}):
+        assert client.post(new_page(study), body).status_code in (200, 422)
+    assert read_draft({"criteria": "999999"}).criteria == []
+
+
+def test_a_base_elsewhere_is_not_found(client, study):
+    other = default_rubric(cast.make_study("B"))
+    assert client.get(new_page(study, other)).status_code == 404
+    assert client.get(address("rubric_new", study) + "?from=x").status_code == 404
+    assert client.get(address("rubric", study, other)).status_code == 404
+
+
+# -- JSON -------------------------------------------------------------------------------------
+
+
+def upload(client, study, content):
+    file = SimpleUploadedFile("rubric.json", content)
+    return client.post(address("rubric_upload", study), {"file": file})
+
+
+def test_a_downloaded_rubric_comes_in_again_elsewhere(client, study, person):
+    version = save_rubric(study=study, rubric=SMALL)
+    response = client.get(address("rubric_json", study, version))
+    assert response["Content-Disposition"] == 'attachment; filename="small-v1.json"'
+    other = cast.make_study("B")
+    theirs = cast.sign_in(cast.make_member(other, "researcher"))
+    upload(theirs, other, response.content)
+    assert other.rubric_versions.get().sha256 == version.sha256
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"{", "file"),
+        (b'{"name": "x"}', "groups: is missing"),
+        (b'{"name": "x", "name": "y"}', "file"),
+        (json.dumps({"name": "x", "groups": [], "criteria": [], "more": 1}).encode(), "more"),
+        (b"\xff\xfe", "file"),
+    ],
+)
+def test_a_wrong_file_is_explained(client, study, content, words):
+    response = upload(client, study, content)
+    assert response.status_code == 422
+    assert words in response.content.decode()
+    assert "errorlist" in response.content.decode()
+    assert not RubricVersion.objects.exists()
+
+
+# -- API --------------------------------------------------------------------------------------
+
+
+def test_a_rubric_by_the_api(study, person):
+    api = client_of(person)
+    base = default_rubric(study)
+    url = f"/api/v1/studies/{study.public_id}/rubrics/"
+    content = json.loads(json.dumps(base.content))
+    content["criteria"][0]["asks"] = "Is there a start?"
+    made = api.post(url, {"content": content, "derived_from": str(base.public_id)}, format="json")
+    assert made.status_code == 201, made.content
+    assert (made.data["number"], made.data["maximum"], made.data["criteria"]) == (2, 19, 15)
+    assert made.data["content"]["criteria"][0]["asks"] == "Is there a start?"
+    listed = api.get(url, {"name": "CompQA"}).data["results"]
+    assert [row["number"] for row in listed] == [2, 1]
+    assert "content" not in listed[0]
+    del content["criteria"][0]
+    refused = api.post(url, {"content": content}, format="json")
+    assert refused.status_code == 400
+    assert "C1" in str(refused.data["errors"]["content"])
+
+
+def test_sheets_by_the_api(study, person):
+    sheets = make_sheets(study, make_scored_answers(study), [make_rater(study, "a")])
+    ScoreSheet.objects.filter(pk=sheets[0].pk).update(state="open", total=None)
+    api = client_of(person)
+    url = f"/api/v1/studies/{study.public_id}/score-sheets/"
+    assert api.get(url).data["count"] == 7
+    row = api.get(url, {"answer": str(sheets[1].answer.public_id)}).data["results"][0]
+    assert (row["total"], row["rater_kind"]) == (sheets[1].total, "person")

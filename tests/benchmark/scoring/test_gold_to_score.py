@@ -1,0 +1,235 @@
+"""From silver to gold to score: what experts submitted is scored like any other answer."""
+
+import io
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotation.answers.models.answers import Answer, System
+from annotation.answers.reports.answers import visible_answers
+from annotation.editing.actions.expert_answers import make_expert_answers
+from annotation.editing.models import EditingRound
+from annotation.faithfulness.actions.faithfulness import request_figures
+from annotation.generation.actions.kind import condition
+from benchmark.scoring.models.sheets import ScoreSheet
+from benchmark.scoring.reports.sheet_export import export_rows, export_types
+from benchmark.scoring.reports.sheet_rows import counted_sheets
+from cqa_site.people.models import Role
+from cqa_site.people.tokens import create_token
+from cqa_site.rounds.integrity import find_violations
+from cqa_site.rounds.opening import close_round
+from cqa_site.runs import jobs
+from tests.annotation.editing_cast import hand_in, make_answers, make_round, sheets_of
+from tests.annotation.made_answers import make_answer, make_question, make_system
+from tests.cast import make_member, make_study, sign_in
+from tests.runs.made_runs import make_endpoint
+
+from ..made_judges import make_scoring_run
+from ..made_rounds import make_round as make_scoring_round
+from .test_scoring import begin
+from .test_scoring import submit as submit_sheet
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def boss(study):
+    return make_member(study, Role.RESEARCHER)
+
+
+def edit(sheet, text, key="first"):
+    sheet.refresh_from_db()
+    return hand_in(sheet, text, sheet.version, key)
+
+
+def edited(study, **fields):
+    """An open round of two experts, each with one calibration answer and one of their own."""
+    made = make_round(study, **fields)
+    for sheet in sheets_of(made):
+        edit(sheet, f"Tea, says {sheet.rater.user.pk} [1].")
+    return made
+
+
+def golds(study):
+    return study.answers.filter(revision__isnull=False).order_by("pk")
+
+
+def test_silver_becomes_gold_becomes_scored(study, boss):
+    make_answers(study)
+    editing_round = edited(study)
+    close_round(round_=editing_round, actor=boss)
+    system = System.objects.get(name="Experts")
+    assert system.kind == System.Kind.HUMAN
+    made = list(golds(study).select_related("revision__sheet__answer__argument_list"))
+    assert len(made) == 4
+    for answer in made:
+        before = answer.revision.sheet.answer
+        assert answer.text == answer.revision.text != before.text
+        assert (answer.system, answer.question) == (system, before.question)
+        assert answer.argument_list == before.argument_list
+        assert (answer.scenario, answer.condition.is_plain) == (0, True)
+    twice = [answer for answer in made if answer.revision.sheet.is_calibration]
+    assert sorted(answer.choice for answer in twice) == [1, 2]
+
+    scored = make_scoring_round(study, boss, systems=(system,), overlap_share=1.0)
+    for client in [sign_in(make_member(study, Role.ANNOTATOR)) for _ in range(2)]:
+        for _turn in made:
+            sheet = begin(client, study, scored)
+            page = client.get(reverse("score_sheet", args=[study.public_id, sheet.public_id]))
+            assert "Experts" not in page.content.decode()
+            assert submit_sheet(client, study, sheet).status_code == 200
+    target = {"choice": "round", "scoring_round": scored.public_id, "canaries": 3, "swap": 0}
+    run = make_scoring_run(study, make_endpoint(study, boss), boss, target=target)
+    assert run.state == "done"
+
+    sheets = counted_sheets(scored.rubric).filter(answer__system=system)
+    assert sheets.filter(rater__kind="person").count() == 8
+    assert set(sheets.filter(run=run).values_list("answer", flat=True)) == {
+        answer.pk for answer in made
+    }
+    names = list(export_types(scored.rubric.rubric, with_texts=False))
+    rows = export_rows(scored.rubric, only_counted=True, with_texts=False)
+    lineage = {row[names.index("answer")]: row[names.index("edited_from")] for row in rows}
+    assert lineage == {
+        str(answer.public_id): str(answer.revision.sheet.answer.public_id) for answer in made
+    }
+    assert list(find_violations()) == []
+
+
+def test_asked_again_nothing_is_made_twice(study, boss):
+    make_answers(study)
+    editing_round = edited(study)
+    assert make_expert_answers(editing_round=editing_round, actor=boss) == 4
+    assert make_expert_answers(editing_round=editing_round, actor=boss) == 0
+    close_round(round_=editing_round, actor=boss)
+    assert golds(study).count() == 4
+
+
+def test_a_round_made_so_leaves_it_to_a_click(study, boss):
+    make_answers(study)
+    editing_round = edited(study, makes_answers=False)
+    close_round(round_=editing_round, actor=boss)
+    assert not golds(study).exists()
+    client = sign_in(boss)
+    place = [study.public_id, editing_round.public_id]
+    page = client.get(reverse("editing_round", args=place)).content.decode()
+    assert "4 are none yet" in page
+    client.post(reverse("editing_round_answers", args=place))
+    assert golds(study).count() == 4
+    page = client.get(reverse("editing_round", args=place)).content.decode()
+    assert "4 submitted texts are answers of the experts" in page
+    # The way on leads to a round that has them chosen.
+    address = f"{reverse('scoring_round_new', args=[study.public_id])}?systems="
+    experts = golds(study).first().system
+    assert f'href="{address}{experts.public_id}"' in page
+    form = client.get(f"{address}{experts.public_id}").context["form"]
+    chosen = [each.data for each in form["systems"] if each.data["selected"]]
+    assert [str(each["value"]) for each in chosen] == [str(experts.public_id)]
+    assert client.get(f"{address}nobody").status_code == 200
+
+
+def test_the_papers_table_has_what_experts_wrote_once(study, boss):
+    make_answers(study)
+    edited(study)
+    make_expert_answers(editing_round=EditingRound.objects.get(study=study), actor=boss)
+    request_figures(study=study, embedding="")
+    jobs.drain()
+    out = io.StringIO()
+    call_command("reproduce", "relevance", "--study", study.name, stdout=out)
+    rows = out.getvalue().splitlines()
+    assert len([line for line in rows if "edited by experts" in line]) == 1
+    assert not [line for line in rows if line.startswith("Experts")]
+
+
+def test_a_newer_revision_is_a_newer_answer_and_the_scored_one_stays(study, boss):
+    make_answers(study)
+    editing_round = edited(study)
+    make_expert_answers(editing_round=editing_round, actor=boss)
+    before = {answer.pk: answer.text for answer in golds(study)}
+    sheet = sheets_of(editing_round)[0]
+    edit(sheet, "Coffee after all [2].", "second")
+    assert make_expert_answers(editing_round=editing_round, actor=boss) == 1
+    assert dict(golds(study).filter(pk__in=before).values_list("pk", "text")) == before
+    newest = golds(study).last()
+    assert (newest.text, newest.revision.number) == ("Coffee after all [2].", 2)
+    scored = make_scoring_round(study, boss, systems=(newest.system,))
+    taken = set(scored.items.values_list("answer", flat=True))
+    assert newest.pk in taken
+    assert len(taken) == 4
+
+
+def test_a_system_of_that_name_is_left_alone_and_a_renamed_one_is_found_again(study, boss):
+    theirs = make_system(study, "Experts", kind="imported")
+    make_answers(study)
+    make_expert_answers(editing_round=edited(study), actor=boss)
+    ours = golds(study).first().system
+    assert (ours.name, theirs.answers.count()) == ("Experts · 2", 0)
+    System.objects.filter(pk=ours.pk).update(name="Human")
+    more = edited(study, leave="answers")
+    make_expert_answers(editing_round=more, actor=boss)
+    assert golds(study).count() == 8
+    assert set(golds(study).values_list("system", flat=True)) == {ours.pk}
+
+
+def test_what_was_special_about_the_silver_answer_stays_with_the_gold_one(study, boss):
+    probe = condition(study, scenario=4, filters={"relevance": "0-1", "favoured": "any"})
+    make_answers(study)
+    Answer.objects.update(condition=probe)
+    made = edited(study, condition="all")
+    make_expert_answers(editing_round=made, actor=boss)
+    (found,) = {answer.condition for answer in golds(study)}
+    assert (str(found), found.is_plain) == ("No scenario · labels 0–1", False)
+
+
+def test_experts_neither_see_nor_edit_what_experts_made(study, boss):
+    make_answers(study, questions=3)
+    first = edited(study)
+    make_expert_answers(editing_round=first, actor=boss)
+    assert not visible_answers(study, is_blind=True).filter(revision__isnull=False).exists()
+    again = make_round(study, leave="nothing", calibration=1)
+    assert all(sheet.answer.revision_id is None for sheet in sheets_of(again))
+    assert again.recipe["found"] == 3
+
+
+def test_the_page_of_an_answer_shows_both_ways_of_its_lineage(study, boss):
+    make_answers(study)
+    make_expert_answers(editing_round=edited(study), actor=boss)
+    gold = golds(study).first()
+    silver = gold.revision.sheet.answer
+    client = sign_in(boss)
+    for one, other in ((gold, silver), (silver, gold)):
+        page = client.get(reverse("answer", args=[study.public_id, one.public_id]))
+        assert reverse("answer", args=[study.public_id, other.public_id]) in page.content.decode()
+
+
+def test_the_api_makes_and_names_them(study, boss):
+    make_answers(study)
+    editing_round = edited(study)
+    _row, token = create_token(user=boss, name="script", scope="write")
+    client = Client(headers={"authorization": f"Bearer {token}"})
+    base = f"/api/v1/studies/{study.public_id}"
+    address = f"{base}/editing-rounds/{editing_round.public_id}/answers/"
+    reply = client.post(address, {}, content_type="application/json")
+    assert (reply.status_code, reply.json()) == (200, {"added": 4, "submitted": 4})
+    assert client.post(address, {}, content_type="application/json").json()["added"] == 0
+    rows = client.get(f"{base}/answers/?editing_round={editing_round.public_id}").json()["results"]
+    assert {row["edited_from"] for row in rows} == {
+        str(answer.revision.sheet.answer.public_id) for answer in golds(study)
+    }
+
+
+def test_a_text_that_somebody_changed_is_found(study, boss):
+    make_answers(study)
+    make_expert_answers(editing_round=edited(study), actor=boss)
+    gold = golds(study).first()
+    Answer.objects.filter(pk=gold.pk).update(text_sha256="0" * 64)
+    assert f"answer {gold.pk} is not what its revision says" in list(find_violations())
+    assert not ScoreSheet.objects.exists()
+    assert make_answer(make_question(study)).revision is None

@@ -1,0 +1,71 @@
+"""Two workers bring the last two groups of one sheet at the same moment: the sheet is joined."""
+
+import threading
+
+import pytest
+from django.db import connection, connections, transaction
+
+from benchmark.judges.actions.storing import store_ended
+from benchmark.judges.methods.judgement_keys import Reading as Judged
+from benchmark.judges.methods.judgement_reading import Judgement
+from cqa_site.runs import jobs
+from cqa_site.runs.actions.runs import start_run
+from cqa_site.runs.kinds import Ended, Reading
+from cqa_site.runs.models import Run
+from cqa_site.runs.planning.planning import write_calls
+
+from ..judges.test_scoring_judge import Lab
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.postgres,
+    pytest.mark.skipif(
+        connection.vendor != "postgresql", reason="SQLite has one writer, so nobody meets"
+    ),
+]
+
+
+def bring(run_id, call_id, group, meet, errors):
+    """Store one group as a turn of a worker would, without the gate that keeps turns apart."""
+    try:
+        run = Run.objects.select_related("study", "prompt", "endpoint").get(pk=run_id)
+        call = run.calls.get(pk=call_id)
+        points = {each.key: 1 for each in group}
+        judgement = Judgement(points, Judged.VALID, "", {}, points)
+        with transaction.atomic():
+            meet.wait(10)
+            store_ended(run, [Ended(call, 1, Reading(value=judgement))])
+    except Exception as error:  # noqa: BLE001 the test looks at it
+        errors.append(error)
+    finally:
+        connections.close_all()
+
+
+def test_the_last_two_parts_make_a_sheet(monkeypatch):
+    # Nobody carries the calls: their replies are brought below.
+    monkeypatch.setattr(jobs, "ring", lambda: None)
+    lab = Lab()
+    run = start_run(study=lab.study, actor=lab.researcher, plan=lab.plan(by_group=True))
+    write_calls(run)
+    rubric = lab.rubric.rubric
+    calls = list(run.calls.filter(subject__startswith=f"a{lab.answers[0].pk}-").order_by("pk"))
+    assert len(calls) == 3
+    for _attempt in range(5):
+        run.judgement_parts.all().delete()
+        run.score_sheets.all().delete()
+        meet, errors = threading.Barrier(3), []
+        threads = [
+            threading.Thread(
+                target=bring,
+                daemon=True,
+                args=(run.pk, call.pk, rubric.of_group(group.key), meet, errors),
+            )
+            for call, group in zip(calls, rubric.groups, strict=True)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
+        assert errors == []
+        sheet = run.score_sheets.get()
+        assert (sheet.total, len(sheet.points)) == (15, 15)

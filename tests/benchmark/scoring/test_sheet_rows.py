@@ -1,0 +1,88 @@
+"""The table of sheets: what is in it, what is left out, and how many queries it takes."""
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from benchmark.leaderboard.reports.rows import board_table
+from benchmark.rubrics.actions import default_rubric, save_rubric
+from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.methods.rubric import RESERVED
+from benchmark.scoring.models.sheets import ScoreSheet
+from benchmark.scoring.reports.sheet_rows import counted_sheets, sheet_table
+from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
+from tests.cast import make_study
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_row_a_sheet_with_points_and_totals(django_assert_max_num_queries):
+    study = make_study()
+    answers = make_scored_answers(study)
+    sheets = make_sheets(study, answers, [make_rater(study, "Ada"), make_rater(study, "Bo")])
+    rubric = default_rubric(study)
+    with django_assert_max_num_queries(5):
+        table = sheet_table(counted_sheets(rubric), rubric.rubric)
+    assert len(table) == len(sheets) == 16
+    assert (table[list(COMPQA.keys)].sum(axis=1) == table["total"]).all()
+    assert (table[["structure", "relevance", "quality"]].sum(axis=1) == table["total"]).all()
+    assert set(table["system"]) == {"Alpha", "Beta"}
+    by_id = {str(each.public_id): each for each in study.systems.all()}
+    assert [by_id[key].name for key in table["system_id"]] == table["system"].tolist()
+    assert set(table["rater_id"]) == {str(each.public_id) for each in study.raters.all()}
+
+
+def test_examples_extras_and_begun_sheets_do_not_count():
+    study = make_study()
+    sheets = make_sheets(study, make_scored_answers(study), [make_rater(study, "Ada")])
+    rubric = default_rubric(study)
+    ScoreSheet.objects.filter(pk=sheets[0].pk).update(is_example=True)
+    ScoreSheet.objects.filter(pk=sheets[1].pk).update(is_extra=True)
+    ScoreSheet.objects.filter(pk=sheets[2].pk).update(state="open", total=None)
+    ScoreSheet.objects.filter(pk=sheets[3].pk).update(
+        state="unscored", total=None, reason="truncated"
+    )
+    table = sheet_table(counted_sheets(rubric), rubric.rubric)
+    assert len(table) == len(sheets) - 3
+    assert table["total"].isna().sum() == 1
+
+
+def test_an_empty_table_has_its_columns():
+    rubric = default_rubric(make_study())
+    table = sheet_table(counted_sheets(rubric), rubric.rubric)
+    assert len(table) == 0
+    assert {"system", "total", "C1", "C15", "quality"} <= set(table.columns)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"total": 19.5},
+        {"total": -1},
+        {"state": "unscored"},
+        {"reason": "truncated"},
+        {"source": ""},
+        {"state": "open"},
+    ],
+)
+def test_the_database_itself_refuses_impossible_sheets(broken):
+    study = make_study()
+    sheets = make_sheets(study, make_scored_answers(study, questions=1), [make_rater(study, "A")])
+    with pytest.raises(IntegrityError), transaction.atomic():
+        ScoreSheet.objects.filter(pk=sheets[0].pk).update(**broken)
+
+
+def test_a_rubric_is_kept_once_for_each_text():
+    study = make_study()
+    first = default_rubric(study)
+    assert default_rubric(study) == first
+    assert save_rubric(study=study, rubric=COMPQA) == first
+    assert (first.number, first.rubric.maximum) == (1, 19)
+
+
+def test_no_group_can_be_called_like_a_column_of_the_table():
+    study = make_study()
+    make_sheets(study, make_scored_answers(study, questions=1), [make_rater(study, "Ada")])
+    rubric = default_rubric(study)
+    table, _draws = board_table(rubric)
+    groups = {each.key for each in rubric.rubric.groups}
+    assert set(table.columns) - groups - set(rubric.rubric.keys) <= RESERVED
