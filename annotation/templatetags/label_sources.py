@@ -9,7 +9,7 @@ from annotation.consensus.reports import label_source
 register = template.Library()
 
 
-@register.inclusion_tag("annotation/_label_source.html", takes_context=True)
+@register.inclusion_tag("annotation/labelling/_label_source.html", takes_context=True)
 def labels_used(context: dict[str, Any]) -> dict[str, Any]:
     """Name the campaign whose final labels the page shows, and lead to where one chooses."""
     study, request = context["study"], context.get("request")

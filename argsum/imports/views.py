@@ -42,7 +42,7 @@ def import_summary_scores(request: StudyRequest, study: Study, file_id: uuid.UUI
         "has_datasets": study.argument_datasets.exists(),
     }
     status = 422 if form.errors else 200
-    return render(request, "argsum/import_summary_scores.html", context, status=status)
+    return render(request, "argsum/imports/summary_scores.html", context, status=status)
 
 
 urlpatterns = [

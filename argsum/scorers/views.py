@@ -198,7 +198,7 @@ def _shown(
     if form is not None and form.errors:
         status = 422
     context |= {"study": study, "section": "key_points"}
-    return render(request, f"argsum/{page_name}.html", context, status=status)
+    return render(request, f"argsum/scorers/{page_name}.html", context, status=status)
 
 
 def _scorer(study: Study, scorer_id: uuid.UUID) -> Scorer:

@@ -26,11 +26,11 @@ def writing_new(request: StudyRequest, study: Study, system_run_id: uuid.UUID) -
     system_run = get_object_or_404(study.system_runs, public_id=system_run_id)
     if not writable(study).filter(pk=system_run.pk).exists():
         context = {"study": study, "section": "key_points", "system_run": system_run}
-        return render(request, "argsum/writing_new.html", context)
+        return render(request, "argsum/writing/new.html", context)
     form = _form(request, study, system_run)
     context = {"section": "key_points", "system_run": system_run}
     context |= {"has_things": True, "by": [form["prompt"]]}
-    return start_page(request, study, form, "argsum/writing_new.html", context)
+    return start_page(request, study, form, "argsum/writing/new.html", context)
 
 
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
@@ -58,7 +58,7 @@ def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
         "said": _said(run),
         "parts": parts[:20],
     }
-    return render(request, "argsum/writing_run.html", context)
+    return render(request, "argsum/writing/run.html", context)
 
 
 def _form(request: StudyRequest, study: Study, system_run: SystemRun) -> WritingForm:

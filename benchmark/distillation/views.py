@@ -26,9 +26,9 @@ def distillation(request: StudyRequest, study: Study) -> HttpResponseBase:
     form = PairsForm(request.GET if "basis" in request.GET else None, study=study, initial=initial)
     context = {"study": study, "section": "scores", "form": form}
     if not form.is_bound:
-        return render(request, "benchmark/distillation.html", context)
+        return render(request, "benchmark/distillation/distillation.html", context)
     if not form.is_valid():
-        return render(request, "benchmark/distillation.html", context, status=422)
+        return render(request, "benchmark/distillation/distillation.html", context, status=422)
     training = choose(form.cleaned_data["rubric"], form.rules())
     wanted = request.GET.get("file")
     if wanted == "datasheet":
@@ -42,7 +42,7 @@ def distillation(request: StudyRequest, study: Study) -> HttpResponseBase:
         "query": query.urlencode(),
         "examples": [each for each, _n in zip(records(training), range(SHOWN), strict=False)],
     }
-    return render(request, "benchmark/distillation.html", context)
+    return render(request, "benchmark/distillation/distillation.html", context)
 
 
 def _file(pieces: Iterable[str], name: str, content_type: str) -> StreamingHttpResponse:

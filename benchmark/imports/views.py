@@ -101,7 +101,7 @@ def _page(
 ) -> HttpResponse:
     context = {"study": study, "section": "imports", "file": file, "form": form, **more}
     status = 422 if form.errors else 200
-    return render(request, "benchmark/import_scores.html", context, status=status)
+    return render(request, "benchmark/imports/scores.html", context, status=status)
 
 
 urlpatterns = [path("imports/<uuid:file_id>/scores/", import_scores, name="import_scores")]

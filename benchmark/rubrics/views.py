@@ -51,7 +51,7 @@ def _list_page(
 ) -> HttpResponse:
     page = Paginator(versions_with_counts(study), PER_PAGE).get_page(request.GET.get("page"))
     context = {"study": study, "section": "scores", "page": page, "form": form}
-    return render(request, "benchmark/rubrics.html", context, status=status)
+    return render(request, "benchmark/rubrics/rubrics.html", context, status=status)
 
 
 @study_page(*RESEARCHERS)
@@ -74,7 +74,7 @@ def rubric(request: StudyRequest, study: Study, rubric_id: uuid.UUID) -> HttpRes
         "lines": before and compare_texts(rubric_text(before.rubric), rubric_text(content)),
         **_shown_use(version),
     }
-    return render(request, "benchmark/rubric.html", context)
+    return render(request, "benchmark/rubrics/rubric.html", context)
 
 
 def _shown_use(version: RubricVersion) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def rubric_new(request: StudyRequest, study: Study) -> HttpResponse:
         "may_add_group": len(draft.groups) < MOST_GROUPS,
         "may_add_criterion": len(draft.criteria) < MOST_CRITERIA,
     }
-    return render(request, "benchmark/rubric_form.html", context, status=status)
+    return render(request, "benchmark/rubrics/form.html", context, status=status)
 
 
 def _base(request: StudyRequest, study: Study) -> RubricVersion | None:

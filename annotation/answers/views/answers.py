@@ -67,7 +67,7 @@ def questions(request: StudyRequest, study: Study) -> HttpResponse:
         "file_form": None if is_blind else AnswersFileForm(),
         "unasked": 0 if is_blind else _unasked(study),
     }
-    return render(request, "annotation/questions.html", context)
+    return render(request, "annotation/answers/questions.html", context)
 
 
 def _unused(study: Study, is_blind: bool) -> QuestionSearchForm:
@@ -148,7 +148,7 @@ def question(request: StudyRequest, study: Study, question_id: uuid.UUID) -> Htt
         "with_labels": not is_forced,
         "is_filtered": form.is_bound,
     }
-    return render(request, "annotation/question.html", context)
+    return render(request, "annotation/answers/question.html", context)
 
 
 def _filtered(
@@ -194,7 +194,7 @@ def answer(request: StudyRequest, study: Study, answer_id: uuid.UUID) -> HttpRes
         "revisions": _revisions(row),
         "figures": list(row.figures.order_by("-mode")),
     }
-    return render(request, "annotation/answer.html", context)
+    return render(request, "annotation/answers/answer.html", context)
 
 
 def _parameters(answer: Answer) -> list[tuple[str, Any]]:
@@ -223,7 +223,7 @@ def question_new(request: StudyRequest, study: Study) -> HttpResponse:
             return redirect("question", study.public_id, made.public_id)
     context = {"study": study, "section": "answers", "form": form, "unasked": _unasked(study)}
     status = 422 if form.errors else 200
-    return render(request, "annotation/question_new.html", context, status=status)
+    return render(request, "annotation/answers/question_new.html", context, status=status)
 
 
 @study_page(*RESEARCHERS)

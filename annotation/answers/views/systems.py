@@ -35,7 +35,7 @@ def systems(request: StudyRequest, study: Study) -> HttpResponse:
         "systems": rows,
         "conditions": conditions,
     }
-    return render(request, "annotation/systems.html", context)
+    return render(request, "annotation/answers/systems.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -61,7 +61,7 @@ def system(request: StudyRequest, study: Study, system_id: uuid.UUID) -> HttpRes
         "learned_count": learned.count(),
     }
     status = 422 if form.errors else 200
-    return render(request, "annotation/system.html", context, status=status)
+    return render(request, "annotation/answers/system.html", context, status=status)
 
 
 @study_page(*RESEARCHERS)

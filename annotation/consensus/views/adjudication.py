@@ -43,7 +43,7 @@ def adjudication(request: StudyRequest, study: Study, campaign_id: uuid.UUID) ->
         return _to_queue(request, study, campaign)
     context = _page(request, study, campaign) | {"form": form}
     status = 422 if form.errors else 200
-    return render(request, "annotation/adjudication.html", context, status=status)
+    return render(request, "annotation/consensus/adjudication.html", context, status=status)
 
 
 @study_page(*EXPERTS)

@@ -138,7 +138,7 @@ def _page(
         "preferred": label_source(study),
         "has_errors": status == 422,
     }
-    return render(request, "annotation/final_labels.html", context, status=status)
+    return render(request, "annotation/consensus/final_labels.html", context, status=status)
 
 
 def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:

@@ -59,7 +59,7 @@ def _place(sheet: EditingSheet) -> dict[str, Any]:
 def _stored(sheet: EditingSheet) -> dict[str, str]:
     """What the page learns from a save besides the version: the checklist."""
     checks = checklist(read_text(sheet, sheet.text, arguments_of(sheet)))
-    html = render_to_string("annotation/_editing_checks.html", {"checks": checks})
+    html = render_to_string("annotation/editing/_checks.html", {"checks": checks})
     return {"checks": html}
 
 
@@ -103,8 +103,8 @@ FACE = Face(
     differences=_differences,
     stored=_stored,
     told=lambda sheet: (sheet.answer.question, ""),
-    templates="annotation/editing_desk",
-    kept_template="annotation/_editing_kept.html",
+    templates="annotation/editing/desk",
+    kept_template="annotation/editing/_kept.html",
     after=_after,
     settle=_settle,
     own_page="editing",

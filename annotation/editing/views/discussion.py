@@ -48,7 +48,7 @@ def editing_discussion(
         "form": form,
     }
     status = 422 if form.errors else 200
-    return render(request, "annotation/editing_discussion.html", context, status=status)
+    return render(request, "annotation/editing/discussion.html", context, status=status)
 
 
 def _calibration_sheet(

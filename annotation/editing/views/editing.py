@@ -26,7 +26,7 @@ def editing(request: StudyRequest, study: Study) -> HttpResponse:
         for editing_round, own in groupby(sheets, key=lambda sheet: sheet.round)
     ]
     context = {"study": study, "section": "editing", "rounds": rounds}
-    return render(request, "annotation/editing_own.html", context)
+    return render(request, "annotation/editing/own.html", context)
 
 
 def _own_round(editing_round: EditingRound, sheets: list[EditingSheet]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def editing_history(request: StudyRequest, study: Study, task_id: uuid.UUID) -> 
         "is_own": is_own,
         "may_restore": is_own and sheet.round.state == EditingRound.State.OPEN,
     }
-    return render(request, "annotation/editing_history.html", context)
+    return render(request, "annotation/editing/history.html", context)
 
 
 def _chosen(request: StudyRequest, versions: list[Version]) -> tuple[Version, Version]:

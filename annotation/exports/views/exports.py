@@ -30,14 +30,16 @@ def exports(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Http
     if request.method == "POST" and form.is_valid():
         return _request(request, study, campaign, form)
     context = _listed(request, study, campaign) | {"form": form}
-    return render(request, "annotation/exports.html", context, status=422 if form.errors else 200)
+    return render(
+        request, "annotation/exports/exports.html", context, status=422 if form.errors else 200
+    )
 
 
 @study_page(*RESEARCHERS)
 def export_list(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Only the list, for the page that waits."""
     campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
-    return render(request, "annotation/_export_list.html", _listed(request, study, campaign))
+    return render(request, "annotation/exports/_list.html", _listed(request, study, campaign))
 
 
 @study_page(*RESEARCHERS)

@@ -72,7 +72,7 @@ FACE = RunFace(
     has_things=has_citations,
     left_out=_left_out,
     taken=_taken,
-    tabs="annotation/_answers_tabs.html",
+    tabs="annotation/faithfulness/_answers_tabs.html",
     about=lazy("Language models judge citations; faithfulness shows the shares that they find."),
     new=lazy("Judge coherence"),
     lead=lazy(
@@ -104,7 +104,7 @@ def coherence_verdicts(request: StudyRequest, study: Study, run_id: uuid.UUID) -
         "scenarios": Answer.Scenario.choices,
         "conditions": used_conditions(study),
     }
-    return render(request, "annotation/coherence_verdicts.html", context)
+    return render(request, "annotation/faithfulness/coherence_verdicts.html", context)
 
 
 def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
@@ -118,7 +118,7 @@ def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
         "is_mixed": ALL in target.get("conditions", [ALL]),
         "said": _said(run),
     }
-    return render(request, "annotation/coherence_run.html", context)
+    return render(request, "annotation/faithfulness/coherence_run.html", context)
 
 
 def _said(run: Run) -> dict[str, Any]:

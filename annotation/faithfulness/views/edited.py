@@ -37,7 +37,7 @@ def edited_texts(request: StudyRequest, study: Study) -> HttpResponse:
         "recipe": RECIPE,
         "stale": len(stale_pairs(study)),
     }
-    return render(request, "annotation/faithfulness_edited.html", context)
+    return render(request, "annotation/faithfulness/edited.html", context)
 
 
 @study_page(*RESEARCHERS)

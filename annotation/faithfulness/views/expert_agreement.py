@@ -54,7 +54,7 @@ def expert_agreement(request: StudyRequest, study: Study, round_id: uuid.UUID) -
         "work": list(zip(found["names"][1:], found["found"]["work"], strict=True)),
         **found,
     }
-    return render(request, "annotation/expert_agreement.html", context)
+    return render(request, "annotation/faithfulness/expert_agreement.html", context)
 
 
 @study_page(*EXPERTS)

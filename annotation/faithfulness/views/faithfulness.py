@@ -69,7 +69,7 @@ def faithfulness(request: StudyRequest, study: Study) -> HttpResponse:
         "freshness": freshness(study),
         "form": FiguresForm(initial={"embedding": embedding_of(study)}),
     }
-    return render(request, "annotation/faithfulness.html", context)
+    return render(request, "annotation/faithfulness/faithfulness.html", context)
 
 
 @study_page(*RESEARCHERS)

@@ -60,7 +60,7 @@ def faithfulness_rows(request: StudyRequest, study: Study) -> HttpResponse:
         "label_choices": label_choices(study),
         "conditions": used_conditions(study),
     }
-    return render(request, "annotation/faithfulness_rows.html", context)
+    return render(request, "annotation/faithfulness/rows.html", context)
 
 
 def _column(name: str, sort: str) -> dict[str, Any]:
@@ -120,7 +120,7 @@ def _detail_page(
         ],
         "left_out": skipped_in_words(figures.values["skipped"]) if figures else [],
     }
-    return render(request, "annotation/faithfulness_text.html", context)
+    return render(request, "annotation/faithfulness/text.html", context)
 
 
 urlpatterns = [

@@ -29,14 +29,14 @@ REST = timedelta(seconds=15)
 REST_PER_VOTE = timedelta(milliseconds=1)
 REST_AFTER_FAILURE = timedelta(minutes=5)
 BODIES = {
-    "progress": "annotation/_figure_progress.html",
-    "agreement": "annotation/_figure_agreement.html",
-    "confusion": "annotation/_figure_confusion.html",
-    "pairs": "annotation/_figure_pairs.html",
-    "hardest": "annotation/_figure_hardest.html",
-    "annotators": "annotation/_figure_annotators.html",
+    "progress": "annotation/figures/_progress.html",
+    "agreement": "annotation/figures/_agreement.html",
+    "confusion": "annotation/figures/_confusion.html",
+    "pairs": "annotation/figures/_pairs.html",
+    "hardest": "annotation/figures/_hardest.html",
+    "annotators": "annotation/figures/_annotators.html",
 }
-PLAIN = "annotation/_figure_plain.html"
+PLAIN = "annotation/figures/_plain.html"
 UNITS = {"progress": "rows", "agreement": "alpha", "confusion": "alpha", "pairs": "alpha"}
 UNITS |= {"per-label": "alpha", "hardest": "alpha", "annotators": "rows", "time": "time"}
 
@@ -68,7 +68,7 @@ def figures(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Http
     """Show the stored figures; newer ones are computed in the background."""
     campaign = _campaign(study, campaign_id)
     shown = _current(campaign, request)
-    return render(request, "annotation/figures.html", _context(study, campaign, shown))
+    return render(request, "annotation/figures/figures.html", _context(study, campaign, shown))
 
 
 @study_page(*RESEARCHERS)
@@ -79,7 +79,9 @@ def figures_fragment(request: StudyRequest, study: Study, campaign_id: uuid.UUID
     seen = request.GET.get("seen", "")
     if seen == shown.version and shown.is_polling:
         return HttpResponse(status=HTTPStatus.NO_CONTENT)
-    response = render(request, "annotation/_figures.html", _context(study, campaign, shown))
+    response = render(
+        request, "annotation/figures/_figures.html", _context(study, campaign, shown)
+    )
     if seen.startswith("none") and shown.snapshot:
         response["HX-Refresh"] = "true"
     return response

@@ -99,7 +99,7 @@ def units_page(
         "n_raters": rows["rater_id"].nunique(),
         "estimate": recomputed(rows, figure),
     }
-    return render(request, "annotation/units.html", context)
+    return render(request, "annotation/figures/units.html", context)
 
 
 def _unit_choices(snapshot: Snapshot) -> list[tuple[str, str]]:

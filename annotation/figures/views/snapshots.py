@@ -40,7 +40,7 @@ def snapshots(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Ht
         "a": request.GET.get("a", ""),
         "b": request.GET.get("b", ""),
     }
-    return render(request, "annotation/snapshots.html", context)
+    return render(request, "annotation/figures/snapshots.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -49,7 +49,7 @@ def snapshot(
 ) -> HttpResponse:
     """One snapshot under its permanent address."""
     context = figure_context(study, snapshot_or_404(study, campaign_id, number))
-    return render(request, "annotation/snapshot.html", context)
+    return render(request, "annotation/figures/snapshot.html", context)
 
 
 def _compared(campaign: Campaign, a: str | None, b: str | None) -> TableData | None:

@@ -54,7 +54,7 @@ def generations(request: StudyRequest, study: Study) -> HttpResponse:
         "has_questions": study.questions.exists(),
         "has_endpoint": study.endpoints.filter(is_archived=False).exists(),
     }
-    return render(request, "annotation/generations.html", context)
+    return render(request, "annotation/generation/generations.html", context)
 
 
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
@@ -70,7 +70,7 @@ def generation_new(request: StudyRequest, study: Study) -> HttpResponse:
         "by": [form["prompt"]],
         "label": _("Start"),
     }
-    template = "annotation/generation_new.html"
+    template = "annotation/generation/new.html"
     return start_page(request, study, form, template, context, look, start_matrix)
 
 
@@ -81,7 +81,7 @@ def generation_estimate(request: StudyRequest, study: Study) -> HttpResponse:
     """Return the fragment with what the run, as the form stands now, would take."""
     form = MatrixForm(request.POST, study=study, actor=request.user)
     context = {"study": study, "form": form} | (look(study, form) if form.is_valid() else {})
-    return render(request, "annotation/_generation_estimate.html", context)
+    return render(request, "annotation/generation/_estimate.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -96,7 +96,7 @@ def generation_compare(request: StudyRequest, study: Study) -> HttpResponse:
         page = Paginator(compared.pairs, PER_PAGE).get_page(request.GET.get("page"))
         context |= {"a": first, "b": second, "compared": compared, "page": page}
         context["figures"] = figures_of(compared)
-    return render(request, "annotation/generation_compare.html", context)
+    return render(request, "annotation/generation/compare.html", context)
 
 
 def runs_of(study: Study):

@@ -34,7 +34,7 @@ from cqa_site.runs.progress import add_counts
 def generation_launch(request: StudyRequest, study: Study, launch_id: uuid.UUID) -> HttpResponse:
     """List the runs of a launch with their state."""
     launch = _launch(study, launch_id)
-    return render(request, "annotation/generation_launch.html", _context(study, launch))
+    return render(request, "annotation/generation/launch.html", _context(study, launch))
 
 
 @study_page(*RESEARCHERS)
@@ -44,7 +44,7 @@ def generation_launch_progress(
 ) -> HttpResponse:
     """Return the fragment that is asked for again while something runs."""
     context = _context(study, _launch(study, launch_id))
-    return render(request, "annotation/_generation_launch.html", context)
+    return render(request, "annotation/generation/_launch.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -74,7 +74,7 @@ def generation_launch_cap(
         set_launch_cap(launch=launch, actor=request.user, cap_micro=form.cleaned_data["cap"])
         return redirect("generation_launch", study.public_id, launch.public_id)
     context = _context(study, launch) | {"form": form}
-    return render(request, "annotation/generation_launch.html", context, status=422)
+    return render(request, "annotation/generation/launch.html", context, status=422)
 
 
 def _launch(study: Study, launch_id: uuid.UUID) -> GenerationLaunch:

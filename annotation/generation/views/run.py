@@ -34,7 +34,7 @@ def page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
         "left_out": in_words(run.generation.left_out),
         "others": runs_of(study).exclude(pk=run.pk).exclude(state=Run.State.DRAFT)[:OTHERS],
     }
-    return render(request, "annotation/generation_run.html", context)
+    return render(request, "annotation/generation/run.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -44,7 +44,7 @@ def generation_figures(request: StudyRequest, study: Study, run_id: uuid.UUID) -
     spread = spread_of(run, read_answers(run))
     shares = [(CHOICES[name], count) for name, count in spread.choices.items()]
     context = {"study": study, "run": run, "spread": spread, "choices": shares}
-    return render(request, "annotation/_generation_figures.html", context)
+    return render(request, "annotation/generation/_figures.html", context)
 
 
 def _comparisons(study: Study, run: Run) -> list[Comparison]:

@@ -67,7 +67,7 @@ def import_batch(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> Ht
         "shared": SharedForm(initial=batch.options),
     }
     is_piece = request.headers.get("HX-Request") == "true"
-    name = "annotation/_import_batch.html" if is_piece else "annotation/import_batch.html"
+    name = "annotation/imports/_batch.html" if is_piece else "annotation/imports/batch.html"
     return render(request, name, context)
 
 

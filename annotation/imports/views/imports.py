@@ -98,7 +98,7 @@ def _question_list(request: StudyRequest, study: Study) -> HttpResponse:
     if request.method != "POST" or not form.is_valid():
         context = {"study": study, "section": "answers", "form": form}
         status = 422 if form.errors else 200
-        return render(request, "annotation/question_list.html", context, status=status)
+        return render(request, "annotation/imports/question_list.html", context, status=status)
     upload = form.cleaned_data["file"]
     name, chunks = (upload.name, upload.chunks()) if upload else _pasted(form)
     try:
@@ -131,7 +131,7 @@ def _list_page(
         "page": Paginator(files, PER_PAGE).get_page(request.GET.get("page")),
         "kinds": ImportFile.Kind,
     }
-    return render(request, "annotation/imports.html", context, status=status)
+    return render(request, "annotation/imports/imports.html", context, status=status)
 
 
 def _too_large(request: StudyRequest, study: Study) -> HttpResponse:
@@ -140,7 +140,7 @@ def _too_large(request: StudyRequest, study: Study) -> HttpResponse:
         "section": "imports",
         "limit": filesizeformat(settings.MAX_UPLOAD_BYTES),
     }
-    return render(request, "annotation/import_too_large.html", context, status=413)
+    return render(request, "annotation/imports/too_large.html", context, status=413)
 
 
 @study_page(*RESEARCHERS)
@@ -172,7 +172,7 @@ def import_mapping(request: StudyRequest, study: Study, file_id: uuid.UUID) -> H
         "is_own_export": is_own_export(shown.columns),
     }
     status = 422 if form.errors else 200
-    return render(request, "annotation/import_mapping.html", context, status=status)
+    return render(request, "annotation/imports/mapping.html", context, status=status)
 
 
 def _guess(import_file: ImportFile, shown: Preview) -> dict[str, object]:
@@ -200,7 +200,7 @@ def unreadable_page(
         "reason": reason,
         "sheet_form": SheetForm(initial=seen, sheets=[]),
     }
-    return render(request, "annotation/import_unreadable.html", context, status=422)
+    return render(request, "annotation/imports/unreadable.html", context, status=422)
 
 
 def _keep_mapping(
@@ -254,7 +254,7 @@ def import_file(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Http
         "has_sheets": any(file.counts.get("sheets", {}).values()),
         "asks": importing.format_of(file.kind).asks,
     }
-    return render(request, "annotation/import_file.html", context)
+    return render(request, "annotation/imports/file.html", context)
 
 
 def brings(counts: Mapping[str, Mapping[str, int]]) -> str:

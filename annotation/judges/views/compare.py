@@ -38,7 +38,7 @@ def run_compare(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> 
         "is_same": first is not None and first == second,
         "compared": compared,
     }
-    return render(request, "annotation/judge_compare.html", context)
+    return render(request, "annotation/judges/compare.html", context)
 
 
 def _chosen(runs, number: str | None) -> Run | None:

@@ -28,12 +28,12 @@ from cqa_site.web.templatetags.figures import interval
 PER_PAGE = 50
 SHORT = 6
 BODIES = {
-    "judges": "annotation/_judges_table.html",
-    "confusion": "annotation/_judges_confusion.html",
-    "replacement": "annotation/_judges_replacement.html",
-    "hardest": "annotation/_judges_hardest.html",
+    "judges": "annotation/judges/_table.html",
+    "confusion": "annotation/judges/_confusion.html",
+    "replacement": "annotation/judges/_replacement.html",
+    "hardest": "annotation/judges/_hardest.html",
 }
-PLAIN = "annotation/_judges_plain.html"
+PLAIN = "annotation/judges/_plain.html"
 
 
 @study_page(*RESEARCHERS)
@@ -42,7 +42,7 @@ def judges(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpR
     campaign = campaign_or_404(study, campaign_id)
     keep_current(campaign, request.user)
     context = _context(study, campaign, Choice.from_query(request.GET))
-    return render(request, "annotation/judges.html", context)
+    return render(request, "annotation/judges/judges.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -53,7 +53,7 @@ def judges_fragment(request: StudyRequest, study: Study, campaign_id: uuid.UUID)
     if is_polling and request.GET.get("seen") == state_of(campaign):
         return HttpResponse(status=HTTPStatus.NO_CONTENT)
     context = _context(study, campaign, Choice.from_query(request.GET))
-    return render(request, "annotation/_judges.html", context)
+    return render(request, "annotation/judges/_judges.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -62,7 +62,7 @@ def judges_card(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> 
     campaign = campaign_or_404(study, campaign_id)
     figures = figures_of(campaign, Choice(), state_of(campaign))
     context = {"study": study, "campaign": campaign, "figures": figures, "shown": SHORT}
-    return render(request, "annotation/_judges_short.html", context)
+    return render(request, "annotation/judges/_short.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -92,7 +92,7 @@ def judge_rows(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> H
         "page": page,
         "rows": shown_rows(found, start, PER_PAGE),
     }
-    return render(request, "annotation/judges_rows.html", context)
+    return render(request, "annotation/judges/rows.html", context)
 
 
 def campaign_or_404(study: Study, campaign_id: uuid.UUID) -> Campaign:

@@ -35,7 +35,7 @@ def label_compare(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -
     }
     if key and key not in dict(offered):
         context["choices"] = [*offered, (key, context["name"])]
-    return render(request, "annotation/label_compare.html", context)
+    return render(request, "annotation/judges/label_compare.html", context)
 
 
 @study_page(*RESEARCHERS)

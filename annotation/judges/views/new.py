@@ -23,7 +23,7 @@ def run_new(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Http
     form = RunForm(request.POST or None, campaign=campaign, actor=request.user)
     by = [form["prompt"], form["batch_size"]]
     context = {"section": "judges", "campaign": campaign, "has_things": True, "by": by}
-    return start_page(request, study, form, "annotation/judge_new.html", context)
+    return start_page(request, study, form, "annotation/judges/new.html", context)
 
 
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")

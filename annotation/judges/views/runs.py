@@ -43,7 +43,7 @@ def runs(request: StudyRequest, study: Study) -> HttpResponse:
         "states": Run.State.choices,
         "has_endpoint": study.endpoints.filter(is_archived=False).exists(),
     }
-    return render(request, "annotation/judge_runs.html", context)
+    return render(request, "annotation/judges/runs.html", context)
 
 
 def judge_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
@@ -54,7 +54,7 @@ def judge_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
         "campaign": campaign,
         "others": others.select_related("prompt")[:OTHERS],
     }
-    return render(request, "annotation/judge_run.html", context)
+    return render(request, "annotation/judges/run.html", context)
 
 
 def _chosen_campaign(study: Study, campaign_id: str):

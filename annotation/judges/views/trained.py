@@ -33,7 +33,7 @@ def trained_judges(request: StudyRequest, study: Study, campaign_id: uuid.UUID) 
         "job": actions.latest_job(campaign),
         "worker_alive": is_worker_alive(),
     }
-    return render(request, "annotation/trained_judges.html", context)
+    return render(request, "annotation/judges/trained_judges.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -77,7 +77,7 @@ def trained_judge(
         "version": version,
         "recipe": recipe_rows(version),
     }
-    return render(request, "annotation/trained_judge.html", context)
+    return render(request, "annotation/judges/trained_judge.html", context)
 
 
 @study_page(*RESEARCHERS)

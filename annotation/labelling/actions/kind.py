@@ -34,7 +34,7 @@ class Labelling(Blocks):
     work_page = "label"
     answer_pages: ClassVar[tuple[str, ...]] = ("label_answer",)
     takes_crowd = True
-    crowd_head = "annotation/_campaign_head.html"
+    crowd_head = "annotation/labelling/_campaign_head.html"
     Round = Campaign
     Item = Item
     Slot = Slot

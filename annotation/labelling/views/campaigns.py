@@ -39,7 +39,7 @@ def campaigns(request: StudyRequest, study: Study) -> HttpResponse:
     )
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {"study": study, "section": "campaigns", "page": page}
-    return render(request, "annotation/campaigns.html", context)
+    return render(request, "annotation/labelling/campaigns.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -56,7 +56,7 @@ def campaign_new(request: StudyRequest, study: Study) -> HttpResponse:
         return redirect("campaign_items", study.public_id, campaign.public_id)
     context = {"study": study, "section": "campaigns", "form": form}
     status = 422 if form.errors else 200
-    return render(request, "annotation/campaign_form.html", context, status=status)
+    return render(request, "annotation/labelling/campaign_form.html", context, status=status)
 
 
 @study_page(*RESEARCHERS)
@@ -75,7 +75,7 @@ def campaign_edit(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -
         return redirect("campaign", study.public_id, campaign.public_id)
     context = {"study": study, "section": "campaigns", "form": form, "campaign": campaign}
     status = 422 if form.errors else 200
-    return render(request, "annotation/campaign_form.html", context, status=status)
+    return render(request, "annotation/labelling/campaign_form.html", context, status=status)
 
 
 @study_page(*RESEARCHERS)
@@ -101,7 +101,7 @@ def campaign(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Htt
         "votes": votes.count(),
         "raters": votes.values("rater").distinct().count(),
     }
-    return render(request, "annotation/campaign.html", context)
+    return render(request, "annotation/labelling/campaign.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -128,7 +128,7 @@ def campaign_items(request: StudyRequest, study: Study, campaign_id: uuid.UUID) 
         "controls": campaign.items.filter(control_label__isnull=False).count(),
     }
     status = 422 if form.errors else 200
-    return render(request, "annotation/campaign_items.html", context, status=status)
+    return render(request, "annotation/labelling/campaign_items.html", context, status=status)
 
 
 def _add(request: StudyRequest, study: Study, campaign: Campaign, wanted: dict) -> HttpResponse:
@@ -177,7 +177,7 @@ def campaign_control(
     if not request.htmx:
         return redirect("campaign_items", study.public_id, campaign.public_id)
     context = {"study": study, "campaign": campaign, "item": item, "is_draft": True}
-    return render(request, "annotation/_campaign_item.html", context)
+    return render(request, "annotation/labelling/_campaign_item.html", context)
 
 
 urlpatterns = [

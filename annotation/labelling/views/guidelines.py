@@ -18,7 +18,7 @@ def guidelines(request: StudyRequest, study: Study) -> HttpResponse:
         "section": "guidelines",
         "guidelines": study.guidelines.prefetch_related("campaigns"),
     }
-    return render(request, "annotation/guidelines.html", context)
+    return render(request, "annotation/labelling/guidelines.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -26,7 +26,7 @@ def guideline(request: StudyRequest, study: Study, number: int) -> HttpResponse:
     """Show one version as annotators see it."""
     version = get_object_or_404(study.guidelines, number=number)
     context = {"study": study, "section": "guidelines", "guideline": version}
-    return render(request, "annotation/guideline.html", context)
+    return render(request, "annotation/labelling/guideline.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -49,7 +49,7 @@ def guideline_new(request: StudyRequest, study: Study) -> HttpResponse:
         return redirect("guideline", study.public_id, version.number)
     context = {"study": study, "section": "guidelines", "form": form, "newest": newest}
     status = 422 if form.errors else 200
-    return render(request, "annotation/guideline_form.html", context, status=status)
+    return render(request, "annotation/labelling/guideline_form.html", context, status=status)
 
 
 urlpatterns = [

@@ -136,7 +136,7 @@ def label_answers(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -
     for row in page:
         row.segments, row.label_name = segments_of(row), names.get(row.label, "")
     context = {"study": study, "campaign": place.round, "page": page}
-    return render(request, "annotation/label_answers.html", context)
+    return render(request, "annotation/labelling/label_answers.html", context)
 
 
 def _page(
@@ -183,7 +183,9 @@ def _page(
         "notice": notice,
         "is_participant": participant_of(request) is not None,
     }
-    template = "annotation/label.html" if current else "annotation/label_state.html"
+    template = (
+        "annotation/labelling/label.html" if current else "annotation/labelling/label_state.html"
+    )
     return render(request, template, context, status=status)
 
 

@@ -57,7 +57,9 @@ def quality_exclude_low(
         "exclusions": _exclusions(campaign),
     }
     has_errors = bool(form.errors) or (request.method == "POST" and bool(reason.errors))
-    return render(request, "annotation/exclusion.html", context, status=422 if has_errors else 200)
+    return render(
+        request, "annotation/quality/exclusion.html", context, status=422 if has_errors else 200
+    )
 
 
 def _exclude(request: StudyRequest, campaign: Campaign, asked: dict[str, Any]) -> HttpResponse:

@@ -52,7 +52,7 @@ def quality(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Http
         "contested": [each for each in controls if each.is_contested],
         "low_left": sum(each.is_low and not each.is_excluded for each in people),
     }
-    return render(request, "annotation/quality.html", context)
+    return render(request, "annotation/quality/quality.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -77,7 +77,7 @@ def annotator(
         "history": _history(study, f"{campaign.name}: {rater.pseudonym}"),
     }
     status = 422 if form.errors else 200
-    return render(request, "annotation/annotator.html", context, status=status)
+    return render(request, "annotation/quality/annotator.html", context, status=status)
 
 
 @study_page(*RESEARCHERS)
@@ -108,7 +108,7 @@ def control(
         ),
     }
     status = 422 if form.errors else 200
-    return render(request, "annotation/control.html", context, status=status)
+    return render(request, "annotation/quality/control.html", context, status=status)
 
 
 def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:

@@ -82,7 +82,7 @@ def _list_page(
         "service_form": ServiceForm(initial={"address": address}),
         "address": address,
     }
-    return render(request, "annotation/corpora.html", context | forms, status=status)
+    return render(request, "annotation/retrieval/corpora.html", context | forms, status=status)
 
 
 def corpora_of(study: Study) -> QuerySet[Corpus]:
@@ -115,7 +115,9 @@ def _corpus_page(
         "is_stranded": actions.is_stranded(row),
         "counts": _counts(row.found),
     }
-    return render(request, "annotation/corpus_file.html", context, status=422 if form else 200)
+    return render(
+        request, "annotation/retrieval/corpus_file.html", context, status=422 if form else 200
+    )
 
 
 def _counts(found: dict) -> list[tuple[str, int]]:

@@ -48,7 +48,7 @@ def find_start(request: StudyRequest, study: Study) -> HttpResponse:
         "wanted": wanted,
     }
     status = 422 if form.errors else 200
-    return render(request, "annotation/find_arguments_start.html", context, status=status)
+    return render(request, "annotation/retrieval/arguments_start.html", context, status=status)
 
 
 def _count_arguments(rows: Iterable[Comparison]) -> None:
@@ -81,7 +81,7 @@ def find_arguments(request: StudyRequest, study: Study, comparison_id: uuid.UUID
         "argument_count": comparison.arguments.count(),
     }
     return render(
-        request, "annotation/find_arguments.html", context, status=422 if form.errors else 200
+        request, "annotation/retrieval/arguments.html", context, status=422 if form.errors else 200
     )
 
 

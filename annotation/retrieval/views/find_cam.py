@@ -45,7 +45,7 @@ def find_cam(request: StudyRequest, study: Study, comparison_id: uuid.UUID) -> H
         "argument_count": comparison.arguments.count(),
     }
     status = 422 if form.errors else 200
-    return render(request, "annotation/find_arguments_cam.html", context, status=status)
+    return render(request, "annotation/retrieval/arguments_cam.html", context, status=status)
 
 
 @study_page(*RESEARCHERS)
@@ -76,7 +76,7 @@ def cam_request(
         "fresh": len(found) - len(known),
         "argument_count": asked.comparison.arguments.count(),
     }
-    return render(request, "annotation/find_arguments_reply.html", context)
+    return render(request, "annotation/retrieval/arguments_reply.html", context)
 
 
 def _request(study: Study, comparison_id: uuid.UUID, request_id: uuid.UUID) -> CamRequest:

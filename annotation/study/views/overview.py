@@ -54,7 +54,7 @@ def _annotator_page(request: StudyRequest, study: Study) -> HttpResponse:
         "study": study,
         "waiting": waiting_for(request.membership),
     }
-    return render(request, "annotation/overview_annotator.html", context)
+    return render(request, "annotation/study/overview_annotator.html", context)
 
 
 def _expert_page(request: StudyRequest, study: Study) -> HttpResponse:
@@ -63,7 +63,7 @@ def _expert_page(request: StudyRequest, study: Study) -> HttpResponse:
         "queues": _disputed_campaigns(study),
         "waiting": waiting_for(request.membership),
     }
-    return render(request, "annotation/overview_expert.html", context)
+    return render(request, "annotation/study/overview_expert.html", context)
 
 
 def _researcher_page(request: StudyRequest, study: Study) -> HttpResponse:
@@ -78,7 +78,7 @@ def _researcher_page(request: StudyRequest, study: Study) -> HttpResponse:
         "waiting_runs": _waiting_runs(study),
         "waiting_imports": study.import_files.filter(state=ImportFile.State.CHECKED).count(),
     }
-    return render(request, "annotation/overview_researcher.html", context)
+    return render(request, "annotation/study/overview_researcher.html", context)
 
 
 def _waiting_runs(study: Study) -> list[Run]:

@@ -36,7 +36,7 @@ def arguments(request: StudyRequest, study: Study) -> HttpResponse:
         "comparisons": study.comparisons.count(),
         "is_filtered": form.is_bound and any(form.data.get(name) for name in ("q", "comparison")),
     }
-    return render(request, "annotation/arguments.html", context)
+    return render(request, "annotation/study/arguments.html", context)
 
 
 def _search(study: Study, form: ArgumentSearchForm) -> QuerySet[Argument]:
@@ -92,7 +92,7 @@ def argument(request: StudyRequest, study: Study, argument_id: uuid.UUID) -> Htt
         "decisions": decisions,
         "labels": labels,
     }
-    return render(request, "annotation/argument.html", context)
+    return render(request, "annotation/study/argument.html", context)
 
 
 urlpatterns = [

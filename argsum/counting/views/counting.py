@@ -46,7 +46,7 @@ FACE = Face(
     said=said,
     told=_told,
     stored=lambda sheet: shown_counts(sheet, COUNTING.content_of(sheet)),
-    templates="argsum/count",
+    templates="argsum/counting/count",
 )
 urlpatterns = work_urls(
     FACE,

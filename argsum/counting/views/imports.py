@@ -37,7 +37,7 @@ def import_counts(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Ht
         return redirect("import_file", study.public_id, file.public_id)
     context = {"study": study, "section": "imports", "file": file, "form": form, "names": names}
     status = 422 if form.errors else 200
-    return render(request, "argsum/import_counts.html", context, status=status)
+    return render(request, "argsum/counting/import_counts.html", context, status=status)
 
 
 urlpatterns = [path("imports/<uuid:file_id>/counts/", import_counts, name="import_counts")]

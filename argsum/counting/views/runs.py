@@ -72,7 +72,7 @@ def run_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
         "mean": _mean(run),
         "page": page,
     }
-    return render(request, "argsum/counting_run.html", context)
+    return render(request, "argsum/counting/run.html", context)
 
 
 def _counts(run: Run) -> list[tuple[float, int]]:

@@ -55,7 +55,7 @@ def counting_sheets(request: StudyRequest, study: Study) -> HttpResponseBase:
         "rounds": CountingRound.objects.filter(study=study).values_list("public_id", "name"),
         "datasets": study.argument_datasets.values_list("public_id", "name"),
     }
-    return render(request, "argsum/counting_sheets.html", context)
+    return render(request, "argsum/counting/sheets.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -70,7 +70,7 @@ def count_sheet(request: StudyRequest, study: Study, count_id: uuid.UUID) -> Htt
         "is_counted": is_counted(sheet),
         **beside_sheet(sheet),
     }
-    return render(request, "argsum/count_sheet.html", context)
+    return render(request, "argsum/counting/count_sheet.html", context)
 
 
 def _asked(request: StudyRequest) -> Asked:

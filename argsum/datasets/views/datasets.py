@@ -49,7 +49,7 @@ def datasets(request: StudyRequest, study: Study) -> HttpResponse:
         "page": page,
         "rows": dataset_rows(page.object_list),
     }
-    return render(request, "argsum/datasets.html", context)
+    return render(request, "argsum/datasets/datasets.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -66,7 +66,7 @@ def dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpR
         "page": page,
         "cells": cell_rows(page.object_list),
     }
-    return render(request, "argsum/dataset.html", context)
+    return render(request, "argsum/datasets/dataset.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -149,7 +149,7 @@ def cell(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpRespons
         "page": page,
         "arguments": argument_rows(page.object_list),
     }
-    return render(request, "argsum/cell.html", context)
+    return render(request, "argsum/datasets/cell.html", context)
 
 
 def _found(study: Study, dataset_id: uuid.UUID) -> Dataset:

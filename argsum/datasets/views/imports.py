@@ -38,7 +38,7 @@ def import_arguments(request: StudyRequest, study: Study, file_id: uuid.UUID) ->
         "names": list(names),
     }
     status = 422 if form.errors else 200
-    return render(request, "argsum/import_arguments.html", context, status=status)
+    return render(request, "argsum/datasets/import_arguments.html", context, status=status)
 
 
 urlpatterns = [

@@ -53,7 +53,7 @@ def summary_set(request: StudyRequest, study: Study, set_id: uuid.UUID) -> HttpR
         "settings": _settings(made),
         "topics": _topics(made),
     }
-    return render(request, "argsum/summary_set.html", context)
+    return render(request, "argsum/keypoints/summary_set.html", context)
 
 
 @study_page(*RESEARCHERS)

@@ -68,7 +68,7 @@ def system_runs(request: StudyRequest, study: Study) -> HttpResponse:
         "has_dataset": study.argument_datasets.exists(),
         "is_active": any(run.is_active for run in page),
     }
-    return render(request, "argsum/system_runs.html", context)
+    return render(request, "argsum/keypoints/system_runs.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -83,7 +83,7 @@ def system_run_new(request: StudyRequest, study: Study) -> HttpResponse:
     context = {"study": study, "section": "key_points", "form": form}
     context["has_dataset"] = study.argument_datasets.exists()
     if request.method != "POST":
-        return render(request, "argsum/system_run_new.html", context)
+        return render(request, "argsum/keypoints/system_run_new.html", context)
     if form.is_valid():
         try:
             run = start_system(study=study, actor=request.user, plan=form.plan)
@@ -94,7 +94,7 @@ def system_run_new(request: StudyRequest, study: Study) -> HttpResponse:
             if run.variant in WRITES_CELLS:
                 return redirect("writing_new", study.public_id, run.public_id)
             return redirect("system_run", study.public_id, run.public_id)
-    return render(request, "argsum/system_run_new.html", context, status=422)
+    return render(request, "argsum/keypoints/system_run_new.html", context, status=422)
 
 
 @study_page(*RESEARCHERS)
@@ -107,7 +107,7 @@ def system_run_estimate(request: StudyRequest, study: Study) -> HttpResponse:
         context["estimate"] = estimate_system(form.plan)
         context["plan"] = form.plan
         context["writes"] = form.plan.variant in (*WRITES_CELLS, *WRITES_CLUSTERS)
-    return render(request, "argsum/_system_run_estimate.html", context)
+    return render(request, "argsum/keypoints/_system_run_estimate.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -136,7 +136,7 @@ def system_run(request: StudyRequest, study: Study, system_run_id: uuid.UUID) ->
         "curve_state": _curve_state(run),
     }
     context["has_curve"] = context["has_figures"] and context["varied"]
-    return render(request, "argsum/system_run.html", context)
+    return render(request, "argsum/keypoints/system_run.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -167,7 +167,7 @@ def system_run_state(
     """Return the fragment with the progress; it polls only while something is computed."""
     run = _found(study, system_run_id)
     context = _state(study, run)
-    response = render(request, "argsum/_system_run_state.html", context)
+    response = render(request, "argsum/keypoints/_system_run_state.html", context)
     if not context["is_polling"]:
         response["HX-Refresh"] = "true"
     return response

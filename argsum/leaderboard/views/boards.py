@@ -37,7 +37,7 @@ def key_point_boards(request: StudyRequest, study: Study) -> HttpResponse:
         "page": Paginator(rows, PER_PAGE).get_page(request.GET.get("page")),
         "job": jobs.first(),
     }
-    return render(request, "argsum/key_point_boards.html", context)
+    return render(request, "argsum/leaderboard/key_point_boards.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -70,7 +70,7 @@ def key_point_board(request: StudyRequest, study: Study, number: int) -> HttpRes
             for verb in ("freeze", "publish", "withdraw")
         },
     }
-    return render(request, "argsum/key_point_board.html", context)
+    return render(request, "argsum/leaderboard/key_point_board.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -88,7 +88,7 @@ def public_key_points(request: StudyRequest, token: uuid.UUID) -> HttpResponse:
     rows = KeyPointSnapshot.objects.filter(frozen_at__isnull=False).defer("rows")
     snapshot = get_object_or_404(rows, public_token=token)
     context = {"snapshot": snapshot, "tables": kept_tables(snapshot)}
-    response = render(request, "argsum/public_key_points.html", context)
+    response = render(request, "argsum/leaderboard/public_key_points.html", context)
     response["X-Robots-Tag"] = NO_INDEX
     return response
 

@@ -60,7 +60,7 @@ def key_points(request: StudyRequest, study: Study) -> HttpResponse:
         "few_cells": 0 < len(found.cells) < FEW_CELLS,
     }
     is_part = request.headers.get("HX-Request") and not request.headers.get("HX-Boosted")
-    page = "argsum/_board.html" if is_part else "argsum/key_points.html"
+    page = "argsum/leaderboard/_board.html" if is_part else "argsum/leaderboard/key_points.html"
     return render(request, page, context)
 
 
@@ -76,7 +76,9 @@ def _board(study: Study, found: SummaryBoard) -> Board:
         )
         for row in found.rows
     ]
-    return Board(columns=columns, rows=rows, is_ranked=False, behind="argsum/_board_cells.html")
+    return Board(
+        columns=columns, rows=rows, is_ranked=False, behind="argsum/leaderboard/_board_cells.html"
+    )
 
 
 def _about(row: SystemRow) -> str:

@@ -78,7 +78,7 @@ def _page(
         "scores": MetricScore.objects.filter(summary_set__study=study).exists(),
         "state": state_of(rows, dataset.chosen),
     }
-    return render(request, "argsum/summary_metrics.html", context, status=status)
+    return render(request, "argsum/leaderboard/summary_metrics.html", context, status=status)
 
 
 def _part(rows: list[MetricRow], dimension: str) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def summary_metric(request: StudyRequest, study: Study) -> HttpResponse:
         "people": DIMENSION_NAMES[source.dimension],
         "state": state_of(points, dataset.chosen),
     }
-    return render(request, "argsum/summary_metric.html", context)
+    return render(request, "argsum/leaderboard/summary_metric.html", context)
 
 
 def _source(request: StudyRequest, study: Study) -> Source:

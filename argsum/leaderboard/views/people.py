@@ -39,7 +39,7 @@ def summary_people(request: StudyRequest, study: Study) -> HttpResponse:
         "parts": [_part(each) for each in found.dimensions],
         "state": state_of(found, dataset.chosen),
     }
-    return render(request, "argsum/summary_people.html", context)
+    return render(request, "argsum/leaderboard/summary_people.html", context)
 
 
 def _part(found: DimensionAgreement) -> dict[str, Any]:

@@ -29,12 +29,12 @@ from cqa_site.results.figures import Figure, Files
 from .verdict import verdict_context
 
 TABLES: dict[str, Entry] = PAIR_TABLES | DETAIL_TABLES | JUDGE_TABLES
-PLAIN = "benchmark/_agreement_plain.html"
+PLAIN = "benchmark/agreement/_plain.html"
 BODIES = {
-    "pairs": "benchmark/_agreement_pairs.html",
-    "criteria": "benchmark/_agreement_criteria.html",
-    "confusion": "benchmark/_agreement_confusion.html",
-    "judges": "benchmark/_agreement_judges.html",
+    "pairs": "benchmark/agreement/_pairs.html",
+    "criteria": "benchmark/agreement/_criteria.html",
+    "confusion": "benchmark/agreement/_confusion.html",
+    "judges": "benchmark/agreement/_judges.html",
 }
 # Wide tables whose chart says the same come with it; these lie folded behind theirs.
 ON_AGREEMENT = (
@@ -58,7 +58,7 @@ def score_agreement(request: StudyRequest, study: Study) -> HttpResponse:
     context = agreement_context(request, study, ON_AGREEMENT)
     if context["figures"]:
         context |= _details(context["figures"], context["choice"])
-    return render(request, "benchmark/agreement.html", context)
+    return render(request, "benchmark/agreement/agreement.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -67,7 +67,7 @@ def score_replace(request: StudyRequest, study: Study) -> HttpResponse:
     context = agreement_context(request, study, ())
     if context["figures"] and context["choice"].judge:
         context |= verdict_context(context["figures"], context["choice"])
-    return render(request, "benchmark/replace.html", context)
+    return render(request, "benchmark/agreement/replace.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -78,7 +78,7 @@ def score_judges(request: StudyRequest, study: Study) -> HttpResponse:
         trust = judge_trust(context["snapshot"].rubric)
         context["trust"] = {each["key"]: each for each in trust}
         context["kept_out"] = [each for each in trust if each["is_kept_out"]]
-    return render(request, "benchmark/judges.html", context)
+    return render(request, "benchmark/agreement/judges.html", context)
 
 
 def agreement_context(

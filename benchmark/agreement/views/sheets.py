@@ -26,7 +26,7 @@ def score_rows(request: StudyRequest, study: Study) -> HttpResponse:
     snapshot = snapshot_of(study, request.GET)
     context: dict[str, Any] = {"study": study, "section": "scores", "snapshot": snapshot}
     if snapshot is None or not snapshot.agreement:
-        return render(request, "benchmark/score_rows.html", context)
+        return render(request, "benchmark/agreement/score_rows.html", context)
     from benchmark.agreement.reports import rows as report
     from benchmark.agreement.reports.tables import column_names, rater_names
 
@@ -50,7 +50,7 @@ def score_rows(request: StudyRequest, study: Study) -> HttpResponse:
         "page": page,
         "rows": report.shown_rows(found.iloc[start : start + PER_PAGE]),
     }
-    return render(request, "benchmark/score_rows.html", context)
+    return render(request, "benchmark/agreement/score_rows.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -70,7 +70,7 @@ def score_sheet(request: StudyRequest, study: Study, sheet_id: uuid.UUID) -> Htt
         "with_labels": False,
         **beside_sheet(sheet),
     }
-    return render(request, "benchmark/score_sheet.html", context)
+    return render(request, "benchmark/agreement/score_sheet.html", context)
 
 
 urlpatterns = [

@@ -65,7 +65,7 @@ def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
         "held_out": count_held_out(study, target),
         "learned": count_learned(study, target),
     }
-    return render(request, "benchmark/scoring_run.html", context)
+    return render(request, "benchmark/judges/scoring_run.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -96,7 +96,7 @@ def scoring_run_sheets(request: StudyRequest, study: Study, run_id: uuid.UUID) -
         "conditions": used_conditions(study),
         "reasons": count_sheets(run).reasons,
     }
-    return render(request, "benchmark/scoring_run_sheets.html", context)
+    return render(request, "benchmark/judges/scoring_run_sheets.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -122,7 +122,7 @@ def scoring_run_probes(request: StudyRequest, study: Study, run_id: uuid.UUID) -
         "probe": kind,
         "probes": ProbeResult.Probe.choices,
     }
-    return render(request, "benchmark/scoring_run_probes.html", context)
+    return render(request, "benchmark/judges/scoring_run_probes.html", context)
 
 
 def _part(study: Study, run: Run) -> dict[str, Any]:

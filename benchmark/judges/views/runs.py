@@ -105,8 +105,8 @@ FACE = RunFace(
     ),
     starts=(("imports", lazy("Import answers")), ("generation_new", lazy("Generate answers"))),
     columns=(
-        RunColumn(lazy("Rubric"), "benchmark/_run_rubric.html"),
-        RunColumn(lazy("Canaries"), "benchmark/_run_trust.html"),
+        RunColumn(lazy("Rubric"), "benchmark/judges/_run_rubric.html"),
+        RunColumn(lazy("Canaries"), "benchmark/judges/_run_trust.html"),
     ),
     filters=(RunFilter("trust", lazy("Canaries"), ScoringRun.Trust.choices, "scoring__trust"),),
     related=("scoring__rubric", "scoring__rater"),

@@ -31,7 +31,7 @@ QUESTIONS_PER_PAGE = 50
 @study_page(*RESEARCHERS)
 def scores(request: StudyRequest, study: Study) -> HttpResponse:
     """Show the stored leaderboard; a newer one is computed in the background."""
-    return render(request, "benchmark/scores.html", _live_context(request, study))
+    return render(request, "benchmark/leaderboard/scores.html", _live_context(request, study))
 
 
 @study_page(*RESEARCHERS)
@@ -41,7 +41,7 @@ def scores_fragment(request: StudyRequest, study: Study) -> HttpResponse:
     shown, seen = context.get("shown"), request.GET.get("seen", "")
     if shown is not None and shown.is_polling and seen == shown.version:
         return HttpResponse(status=HTTPStatus.NO_CONTENT)
-    response = render(request, "benchmark/_board_live.html", context)
+    response = render(request, "benchmark/leaderboard/_board_live.html", context)
     if shown is not None and seen.startswith("none") and shown.snapshot:
         response["HX-Refresh"] = "true"
     return response
@@ -55,7 +55,7 @@ def boards(request: StudyRequest, study: Study) -> HttpResponse:
     )
     page = Paginator(rows.defer("rows", "figures"), PER_PAGE).get_page(request.GET.get("page"))
     context = {"study": study, "section": "scores", "page": page}
-    return render(request, "benchmark/boards.html", context)
+    return render(request, "benchmark/leaderboard/boards.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -69,7 +69,11 @@ def board(request: StudyRequest, study: Study, number: int) -> HttpResponse:
         **board_context(shown),
         "warnings": board_warnings(shown.snapshot.board),
     }
-    template = "benchmark/_board_live.html" if request.htmx else "benchmark/board.html"
+    template = (
+        "benchmark/leaderboard/_board_live.html"
+        if request.htmx
+        else "benchmark/leaderboard/board.html"
+    )
     if request.htmx and request.GET.get("seen") == shown.version and shown.is_polling:
         return HttpResponse(status=HTTPStatus.NO_CONTENT)
     return render(request, template, context)
@@ -99,7 +103,7 @@ def board_pair(request: StudyRequest, study: Study, number: int) -> HttpResponse
             "alt": pair_alt(pair),
             **_pair_source(shown, chosen),
         }
-    return render(request, "benchmark/board_pair.html", context)
+    return render(request, "benchmark/leaderboard/board_pair.html", context)
 
 
 def _pair_source(shown: Shown, chosen: list[str]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def page_file(snapshot: BoardSnapshot) -> bytes:
         "is_public": True,
         "warnings": board_warnings(board),
     }
-    return render_to_string("benchmark/board_file.html", context).encode()
+    return render_to_string("benchmark/leaderboard/board_file.html", context).encode()
 
 
 def _part(shown: Shown) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def public_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
 def public_board(request: HttpRequest, shown: Shown) -> HttpResponse:
     """The board of the address."""
     context = board_context(shown) | {"warnings": board_warnings(shown.board)}
-    return render(request, "benchmark/public_board.html", context)
+    return render(request, "benchmark/leaderboard/public_board.html", context)
 
 
 @public_page

@@ -40,7 +40,7 @@ def scoring_examples(request: StudyRequest, study: Study, round_id: uuid.UUID) -
         "chosen": set(chosen),
         "page": Paginator(answers, PER_PAGE).get_page(request.GET.get("page")),
     }
-    return render(request, "benchmark/scoring_examples.html", context)
+    return render(request, "benchmark/scoring/examples.html", context)
 
 
 @study_page(*RESEARCHERS)
@@ -77,7 +77,7 @@ def scoring_example(
         "is_drawn": item is not None and not item.is_example,
     }
     status = 422 if form.errors else 200
-    return render(request, "benchmark/scoring_example.html", context, status=status)
+    return render(request, "benchmark/scoring/example.html", context, status=status)
 
 
 def _initial(row: ScoringRound, answer, item: ScoringItem | None) -> dict[str, object]:

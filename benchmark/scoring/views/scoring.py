@@ -53,7 +53,7 @@ FACE = Face(
     said=said,
     told=_told,
     answers=_answers,
-    templates="benchmark/score",
+    templates="benchmark/scoring/score",
 )
 urlpatterns = work_urls(
     FACE,

@@ -44,7 +44,7 @@ def score_sheets_export(request: StudyRequest, study: Study) -> HttpResponseBase
         "has_rubric": study.rubric_versions.exists(),
     }
     status = 422 if form.errors else 200
-    return render(request, "benchmark/score_sheets_export.html", context, status=status)
+    return render(request, "benchmark/scoring/score_sheets_export.html", context, status=status)
 
 
 def _file(
