@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from django.db import transaction
 
 from annotation.imports.actions import apply_import, store_upload
 from annotation.imports.models import ImportFile
@@ -38,11 +39,14 @@ def figures(django_db_setup, django_db_blocker, tmp_path_factory):
     media, settings.MEDIA_ROOT = settings.MEDIA_ROOT, tmp_path_factory.mktemp("media")
     with django_db_blocker.unblock(), throwaway_database():
         study = Study.objects.create(name="CompQA")
-        for judge in JUDGES:
-            for path in sorted((FOLDER / f"judged_{judge}").glob("*.json")):
-                take(study, Kind.JUDGED, path, rater=judge)
-        take(study, Kind.HUMAN_SCORES, HUMAN)
-        yield BOARDS.compute(default_rubric(study)).figures
+        # Never committed: otherwise a leaderboard follows every file.
+        with transaction.atomic():
+            for judge in JUDGES:
+                for path in sorted((FOLDER / f"judged_{judge}").glob("*.json")):
+                    take(study, Kind.JUDGED, path, rater=judge)
+            take(study, Kind.HUMAN_SCORES, HUMAN)
+            yield BOARDS.compute(default_rubric(study)).figures
+            transaction.set_rollback(True)
     settings.MEDIA_ROOT = media
 
 
