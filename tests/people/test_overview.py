@@ -13,6 +13,7 @@ from annotation.labelling.models.votes import Assignment
 from cqa_site.people.models import Rater, Role
 from cqa_site.rounds.opening import open_round
 from tests import cast
+from tests.flat import flat
 
 
 def overview(client, study):
@@ -98,7 +99,7 @@ def test_waiting_import_comes_first(researcher, study):
 def test_researcher_sees_progress_and_disputes(researcher, study, people):
     campaign = opened(study, people, ordinary=8, controls=2)
     dispute(campaign)
-    text = overview(researcher, study)
+    text = flat(overview(researcher, study))
     assert "1 label in dispute" in text
     assert "24 / 24" in text
     assert reverse("adjudication", args=[study.public_id, campaign.public_id]) in text

@@ -11,6 +11,7 @@ from cqa_site.runs.kinds import prompt_kinds
 from cqa_site.runs.models import PromptVersion
 from cqa_site.runs.text_diff import MOST_LINES, compare_texts
 from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.flat import flat
 from tests.runs.made_runs import make_endpoint, make_prompt, make_run
 
 pytestmark = pytest.mark.django_db
@@ -180,13 +181,13 @@ def test_a_study_without_arguments_has_no_preview(client, first):
 
 def test_what_changed_since_the_version_before_is_shown(client, study, researcher, first):
     version = make_prompt(study, researcher)
-    shown = client.get(url("prompt", version)).text
+    shown = flat(client.get(url("prompt", version)).text)
     assert "<del>rate</del>" in shown
     assert "<ins>judge</ins>" in shown
     assert "What changed since v1" in shown
     assert client.get(url("prompt", version) + "?against=1").status_code == 200
     assert client.get(url("prompt", version) + "?against=9").status_code == 404
-    backwards = client.get(url("prompt", first) + "?against=2").text
+    backwards = flat(client.get(url("prompt", first) + "?against=2").text)
     assert "<ins>rate</ins>" in backwards
 
 

@@ -20,6 +20,7 @@ from cqa_site.people.actions.raters import rater_for
 from cqa_site.people.models import AuditEvent
 from tests import cast
 from tests.annotation.made_answers import make_answer, make_list, make_question, make_system
+from tests.flat import flat
 
 pytestmark = pytest.mark.django_db
 
@@ -141,7 +142,7 @@ def test_experts_learn_neither_systems_nor_what_people_wrote(expert, study, answ
 
 
 def test_all_answers_stand_side_by_side_with_their_arguments(client, study, answered):
-    page = get(client, "question", study.public_id, answered.public_id)
+    page = flat(get(client, "question", study.public_id, answered.public_id))
     assert re.findall(r'id="text-\d+"><a [^>]+>([^<]+)<', page) == [
         "CAM-SENTINEL",
         "GPT-SENTINEL",
@@ -196,7 +197,7 @@ def body_of(page):
 
 def test_a_researcher_can_hide_who_wrote_them(client, study, answered):
     query = "?blind=on&system=" + str(study.systems.get(name="GPT-SENTINEL").public_id)
-    page = get(client, "question", study.public_id, answered.public_id, query=query)
+    page = flat(get(client, "question", study.public_id, answered.public_id, query=query))
     assert "SENTINEL" not in page
     assert "scenario 4" not in body_of(page)
     assert re.findall(r'id="text-\d+">([^<]+)<', page) == ["Text 1", "Text 2", "Text 3", "Text 4"]

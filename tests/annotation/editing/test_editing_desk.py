@@ -17,6 +17,7 @@ from cqa_site.rounds.opening import close_round
 from cqa_site.rounds.saving import save_draft
 from tests.annotation.editing_cast import make_answers, make_round, sent, sheets_of
 from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.flat import flat
 
 pytestmark = pytest.mark.django_db
 
@@ -77,7 +78,7 @@ def test_arguments_with_label_and_citation_the_text_and_every_check(client, shee
     )
     html = page(client, sheet)
     assert text_field(html) == sheet.answer.text
-    listed = re.findall(r'<li data-argument="(\d)".*?class="(cited)?">', html)
+    listed = re.findall(r'<li data-argument="(\d)".*?class="(cited)?">', flat(html))
     assert listed == [("1", "cited"), ("2", "cited"), ("3", "")]
     assert "relevance 3" in html
     assert html.count("no label") == 2
@@ -155,8 +156,8 @@ def test_a_save_answers_with_the_version_and_the_checks(client, sheet):
 
 
 def test_a_fixed_check_turns_good(client, sheet):
-    wrong = send(client, sheet, sheet.answer.text.replace("[2]", "[7]")).json()["checks"]
-    right = send(client, sheet, sheet.answer.text, 1, sequence=2).json()["checks"]
+    wrong = flat(send(client, sheet, sheet.answer.text.replace("[2]", "[7]")).json()["checks"])
+    right = flat(send(client, sheet, sheet.answer.text, 1, sequence=2).json()["checks"])
     assert 'class="check open" data-name="citations_exist"' in wrong
     assert 'class="check good" data-name="citations_exist"' in right
     places = json.loads(re.search(r'data-check="citations_exist" data-places="(.*?)"', wrong)[1])
@@ -332,11 +333,11 @@ def test_any_two_versions_are_compared_word_by_word(client, sheet):
     submit(client, sheet, first)
     submit(client, sheet, second, 1, client_key="k2", sequence=2, reasons=["citation"])
     here = address("editing_history", sheet)
-    html = client.get(here).content.decode()
+    html = flat(client.get(here).content.decode())
     assert "<del>calmer</del>" in html
     assert "<ins>gentler</ins>" in html
     assert "Citation corrected" in html
-    html = client.get(here + "?from=1&to=2").content.decode()
+    html = flat(client.get(here + "?from=1&to=2").content.decode())
     assert "gentler</ins>" not in html
     assert re.search(r"<ins>, 3</ins>|<ins>, </ins>|<ins>,</ins>", html)
     assert client.get(here + "?from=1&to=9").status_code == 404

@@ -20,6 +20,7 @@ from cqa_site.people.models import AuditEvent
 from cqa_site.runs.models import Job
 from tests import cast
 from tests.annotation.imports.import_files import crowd_file, crowd_row, table_file, take
+from tests.flat import flat
 from tests.tabular.files import HEADER, LAUGHS, lying_workbook, workbook
 
 pytestmark = pytest.mark.django_db
@@ -397,7 +398,7 @@ def test_one_argument_with_all_that_was_said_about_it(client, study, tmp_path):
     take(study, "toloka", crowd_file(tmp_path, *rows), campaign="Crowd")
     argument = study.arguments.get()
     page = client.get(reverse("argument", args=[study.public_id, argument.public_id]))
-    text = page.content.decode()
+    text = flat(page.content.decode())
     assert page.status_code == 200
     assert text.count("<td>Person</td>") == 4
     assert "control item, known label 3" in text

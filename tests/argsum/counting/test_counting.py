@@ -17,6 +17,7 @@ from cqa_site.rounds.saving import RoundNotOpen, Sent, content_of, save_draft
 from tests.argsum.counting.made_counting import marked_form, open_counting
 from tests.argsum.made_cells import TOPIC, make_dataset, make_set
 from tests.cast import make_member, make_study, sign_in
+from tests.flat import flat
 
 pytestmark = pytest.mark.django_db
 JSON = {"HTTP_ACCEPT": "application/json"}
@@ -263,7 +264,7 @@ def test_drafts_come_back_with_their_running_counts(study, counting, annotator):
     assert (said["version"], said["covered"], said["unique"]) == (1, 1.0, 1.0)
     sheet.refresh_from_db()
     assert (sheet.state, sheet.marks, sheet.covered) == ("open", {}, None)
-    page = annotator.get(address("count_form", study, sheet.public_id)).content.decode()
+    page = flat(annotator.get(address("count_form", study, sheet.public_id)).content.decode())
     assert 'name="level-0" value="full" checked' in page
     assert "Hm.</textarea>" in page
 
@@ -329,7 +330,7 @@ def test_without_script_the_plain_form_works(study, counting, annotator):
         address("count_submit", study, *place),
         marked_form(**{"level-1": "", "base_version": str(sheet.version)}),
     )
-    page = reply.content.decode()
+    page = flat(reply.content.decode())
     assert (reply.status_code, "Still undecided: reference 2" in page) == (422, True)
     assert 'name="partly-2" value="1" checked' in page
     reply = annotator.post(

@@ -15,6 +15,7 @@ from cqa_site.people.models import Rater
 from tests.argsum.counting.made_counting import open_counting
 from tests.argsum.made_cells import make_count, make_dataset, make_set, make_system_run
 from tests.cast import make_member, make_study, sign_in
+from tests.flat import flat
 
 pytestmark = pytest.mark.django_db
 
@@ -229,7 +230,7 @@ def test_a_sheet_stands_beside_the_others_of_its_set(study, boss):
     }
     sheet = make_count(made, people[0], covered=0.5, marks=marks)
     make_count(made, people[1], covered=2)
-    page = boss.get(address("count_sheet", study, sheet.public_id)).content.decode()
+    page = flat(boss.get(address("count_sheet", study, sheet.public_id)).content.decode())
     assert "by 2, 3" in page
     assert "A2</a>" in page
     assert "<strong>0.5</strong> / 2" in page

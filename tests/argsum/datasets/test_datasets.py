@@ -13,6 +13,7 @@ from argsum.datasets.models import CellArgument, Dataset, KeyPointMatch
 from argsum.datasets.reports.datasets import dataset_rows
 from cqa_site.people.models import AuditEvent
 from tests import cast
+from tests.flat import flat
 
 from ..argument_files import triple, zip_of
 from ..made_cells import make_dataset, make_system_run
@@ -81,7 +82,7 @@ def test_the_funnel_says_what_each_step_took(dataset):
 
 def test_the_page_shows_it_in_few_queries(client, dataset, django_assert_max_num_queries):
     with django_assert_max_num_queries(16):
-        shown = page(client, "dataset", dataset).content.decode()
+        shown = flat(page(client, "dataset", dataset).content.decode())
     assert "Change the recipe" in shown
     assert "Matches several key points: 1" in shown
 

@@ -9,6 +9,7 @@ from cqa_site.runs.jobs import drain
 from cqa_site.runs.models import Job
 from tests.argsum.made_cells import make_dataset, make_learning_dataset, make_scorer
 from tests.cast import make_member, make_study, sign_in
+from tests.flat import flat
 
 pytestmark = pytest.mark.django_db
 PAIR = {"excluding": 0.5, "including": 0.25}
@@ -66,7 +67,7 @@ def url(name, study, *more):
 
 
 def test_the_list_says_what_was_measured(client, study, tuned, django_assert_max_num_queries):
-    page = client.get(url("scorers", study)).content.decode()
+    page = flat(client.get(url("scorers", study)).content.decode())
     assert "MiniLM (not tuned)" in page
     assert "Imported quality" in page
     assert "0.500 / 0.250" in page
@@ -80,7 +81,7 @@ def test_the_list_says_what_was_measured(client, study, tuned, django_assert_max
 
 
 def test_one_scorer_with_figures_curve_and_card(client, study, tuned):
-    page = client.get(url("scorer", study, tuned.public_id)).content.decode()
+    page = flat(client.get(url("scorer", study, tuned.public_id)).content.decode())
     for said in ("0.500 / 0.250", "not defined / 0.500", "24 pairs", "chosen", "8 batches in 3.5"):
         assert said in page, said
     # The card is text of this site, but names in it are not.

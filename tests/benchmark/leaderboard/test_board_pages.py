@@ -23,6 +23,7 @@ from tests.benchmark.made_scores import (
     make_sheets,
 )
 from tests.cast import make_member, make_study, sign_in
+from tests.flat import flat
 
 pytestmark = pytest.mark.django_db
 
@@ -330,7 +331,7 @@ def test_a_withdrawn_board_is_gone_at_once(study, public, boss):
 
 def test_the_papers_recipe_is_a_switch_on_board_and_pair(study, live, client, boss):
     systems = live.figures["board"]["systems"]
-    said = page(client, "scores", study, query="?recipe=paper")
+    said = flat(page(client, "scores", study, query="?recipe=paper"))
     assert "for comparison with it, without intervals and ranks" in said
     assert 'value="paper" selected' in said
     assert 'name="recipe" value="paper"' in said

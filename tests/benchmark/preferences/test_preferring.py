@@ -26,6 +26,7 @@ from tests.benchmark.preferences.made_preferences import (
     say,
 )
 from tests.cast import make_campaign, make_member, make_study, sign_in
+from tests.flat import flat
 
 pytestmark = pytest.mark.django_db
 KEYS = {"user", "sheet", "version", "client", "saved_at"}
@@ -112,7 +113,7 @@ def test_sides_become_answers_on_the_server(study, researcher, annotator, verdic
             wanted = {"first": "second", "second": "first"}.get(wanted, wanted)
         assert (sheet.verdict, sheet.comment) == (wanted, "Clearer.")
         assert turned(sheet.verdict, is_swapped=is_swapped) == verdict
-        page = annotator.get(address("prefer_form", study, sheet.public_id)).content.decode()
+        page = flat(annotator.get(address("prefer_form", study, sheet.public_id)).content.decode())
         assert re.search(rf'value="{verdict}" aria-pressed="true"', page)
 
 

@@ -15,6 +15,7 @@ from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.people.models import AuditEvent
 from tests import cast
 from tests.api.conftest import client_of
+from tests.flat import flat
 
 from ..made_scores import make_rater, make_scored_answers, make_sheets
 from ..small_rubric import SMALL
@@ -98,7 +99,7 @@ def test_what_changed_since_the_version_it_came_from(client, study):
     data = fields_of(SMALL, **{"c0-asks": "Has it a good title?"})
     client.post(new_page(study, base), data)
     version = study.rubric_versions.get(number=2)
-    page = client.get(address("rubric", study, version)).content.decode()
+    page = flat(client.get(address("rubric", study, version)).content.decode())
     assert "What changed since Small v1" in page
     assert "<ins>" in page
     assert "good" in page

@@ -20,6 +20,7 @@ from cqa_site.rounds.saving import RoundNotOpen, Sent, save_draft
 from tests.benchmark.made_rounds import full_form, make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.cast import make_member, make_study, sign_in
+from tests.flat import flat
 
 pytestmark = pytest.mark.django_db
 JSON = {"HTTP_ACCEPT": "application/json"}
@@ -145,7 +146,7 @@ def test_drafts_are_saved_and_come_back(study, researcher):
         "comment": "",
     }
     assert (sheet.state, sheet.points, sheet.total) == ("open", {}, None)
-    page = client.get(address("score_form", study, sheet.public_id)).content.decode()
+    page = flat(client.get(address("score_form", study, sheet.public_id)).content.decode())
     assert 'name="points-C9" value="2" checked' in page
     assert "Three of five &amp; more" in page
 
