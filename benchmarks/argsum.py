@@ -133,7 +133,7 @@ class Measuring:
         with timed("vectors and matrices, kept"):
             self.match = self._matrices()
         self._mcargsum()
-        from argsum.methods import barh, smatchtopr
+        from argsum.systems import barh, smatchtopr
 
         self._extractive("BarH", barh.THRESHOLDS, self._barh)
         self._extractive("SMatchToPr", smatchtopr.REDUNDANCIES, self._smatchtopr)

@@ -26,10 +26,9 @@ from django.contrib.auth.hashers import make_password
 from django.core.management import call_command
 call_command("migrate", verbosity=0, interactive=False)
 call_command("createcachetable", verbosity=0)
-from annotation.actions import campaigns
 from annotation.labelling.actions.guidelines import default_guideline
-from annotation.models import Argument, Campaign, Comparison, Item
-from annotation.corpus.models.questions import text_key
+from annotation.corpus.models.questions import Argument, Comparison, text_key
+from annotation.labelling.models.campaigns import Campaign, Item
 from cqa_site.people.models import Membership, Study, User
 from cqa_site.rounds.opening import open_round
 people, items, controls, votes, password = json.loads(sys.argv[1])

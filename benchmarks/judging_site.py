@@ -32,7 +32,7 @@ import json, sys
 import django
 django.setup()
 from annotation.judges.actions.relevance_judge import SINGLE, target_of
-from annotation.models import Campaign
+from annotation.labelling.models.campaigns import Campaign
 from cqa_site.people.models import User
 from cqa_site.runs.actions.runs import RunPlan, start_run
 from cqa_site.runs.models import Endpoint, PromptVersion

@@ -67,12 +67,7 @@ DIALECT = {
 }
 # With ``--all``: whatever asks a database anything.
 FOLDERS = ["annotation", "api", "argsum", "benchmark", "people", "results", "runs", "security"]
-PURE = (
-    "annotation/methods",
-    "argsum/methods",
-    "benchmark/methods",
-    "benchmark/distillation/test_finetune.py",
-)
+PURE = ("benchmark/preferences/methods", "benchmark/distillation/test_finetune.py")
 
 
 def main(arguments: list[str]) -> int:

@@ -526,7 +526,7 @@ print(json.dumps([str(study.public_id), str(sheet.public_id)]))
 SHOW = """
 import django
 django.setup()
-from annotation.models import EditingSheet
+from annotation.editing.models import EditingSheet
 sheet = EditingSheet.objects.get()
 print(sheet.version, repr(sheet.text), sheet.kept.count())
 """

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 ASK = """
 import django; django.setup()
 from annotation.consensus.actions.consensus import request_final_labels
-from annotation.models import Campaign
+from annotation.labelling.models.campaigns import Campaign
 print(request_final_labels(campaign=Campaign.objects.get()).public_id)
 """
 

@@ -49,7 +49,8 @@ import json
 import django
 django.setup()
 from collections import Counter
-from annotation.models import Answer, ArgumentList
+from annotation.answers.models.answers import Answer
+from annotation.corpus.models.questions import ArgumentList
 from cqa_site.runs.ledger.claiming import requests_for
 from cqa_site.runs.models import Attempt, Run
 from tests.faults.test_generation import key_of, text_of

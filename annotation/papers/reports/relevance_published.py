@@ -1,6 +1,6 @@
 """What the relevance paper prints, and the layout of its tables.
 
-The keys are those of the values that `annotation.methods` computes from the released files and
+The keys are those of the values that `annotation.papers.methods` computes from the released files and
 `annotation.papers.reports.relevance_paper` from imported campaigns.
 """
 
