@@ -1,4 +1,4 @@
-"""Run the tests of what changed since ``main``: those files, and the folders of the same name."""
+"""Run the tests of what changed since ``main``: those files, rooms, and files of the same name."""
 
 import subprocess
 import sys
@@ -34,15 +34,19 @@ def changed() -> list[str]:
 
 
 def tests_of(name: str) -> list[str]:
-    """Where the tests of one file are: a file or folder below tests/ that speaks of it."""
+    """Where the tests of one file are: those of its room, or those that are named like it."""
     path = Path(name)
     if path.parts[0] == "tests":
         is_test = path.name.startswith("test_") and (ROOT / path).exists()
         return [name] if is_test else []
     if path.suffix != ".py" or "migrations" in path.parts:
         return []
-    folder = path.parts[1] if path.parts[0] == "cqa_site" and len(path.parts) > 2 else ""
-    place = folder if folder in PLATFORM else path.parts[0] if path.parts[0] in APPS else ""
+    folder = path.parts[1] if len(path.parts) > 2 else ""
+    if path.parts[0] in APPS:
+        room = Path("tests", path.parts[0], folder)
+        # Names of files are short in a room, and a room's tests are few: all of them.
+        return [str(room)] if folder and (ROOT / room).is_dir() else []
+    place = folder if path.parts[0] == "cqa_site" and folder in PLATFORM else ""
     return [str(each.relative_to(ROOT)) for each in _named(ROOT / "tests" / place, path.stem)]
 
 
