@@ -3,6 +3,7 @@
 from django.template.loader import render_to_string
 
 from cqa_site.results.boards import Board, BoardCell, BoardRow, figure_cell
+from tests.flat import flat
 
 
 def shown(**about) -> str:
@@ -10,7 +11,7 @@ def shown(**about) -> str:
     ranked = BoardRow(name="Alpha", cells=[figure_cell(1.25, -0.5, 3)], tick="7", **places)
     unranked = BoardRow(name="Beta <b>", cells=(), why="it met nobody")
     board = Board(columns=["Mean"], rows=[ranked, unranked], **about)
-    return " ".join(render_to_string("results/_board.html", {"board": board}).split())
+    return flat(render_to_string("results/_board.html", {"board": board}))
 
 
 def test_a_row_says_place_interval_and_group():

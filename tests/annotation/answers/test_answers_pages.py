@@ -57,7 +57,7 @@ def answered(study):
 def get(client, name, *args, query=""):
     response = client.get(reverse(name, args=args) + query)
     assert response.status_code == 200
-    return response.content.decode()
+    return flat(response.content.decode())
 
 
 def queries_of(client, name, *args, query=""):
@@ -142,7 +142,7 @@ def test_experts_learn_neither_systems_nor_what_people_wrote(expert, study, answ
 
 
 def test_all_answers_stand_side_by_side_with_their_arguments(client, study, answered):
-    page = flat(get(client, "question", study.public_id, answered.public_id))
+    page = get(client, "question", study.public_id, answered.public_id)
     assert re.findall(r'id="text-\d+"><a [^>]+>([^<]+)<', page) == [
         "CAM-SENTINEL",
         "GPT-SENTINEL",
@@ -197,7 +197,7 @@ def body_of(page):
 
 def test_a_researcher_can_hide_who_wrote_them(client, study, answered):
     query = "?blind=on&system=" + str(study.systems.get(name="GPT-SENTINEL").public_id)
-    page = flat(get(client, "question", study.public_id, answered.public_id, query=query))
+    page = get(client, "question", study.public_id, answered.public_id, query=query)
     assert "SENTINEL" not in page
     assert "scenario 4" not in body_of(page)
     assert re.findall(r'id="text-\d+">([^<]+)<', page) == ["Text 1", "Text 2", "Text 3", "Text 4"]

@@ -235,7 +235,7 @@ def test_what_cannot_be_learned_is_refused(data, study, dataset):
     for change, said in (
         ({"base_model": "/etc"}, "no name of a model"),
         ({"base_model": "../models/tiny"}, "no name of a model"),
-        ({"base_model": "argsum/methods"}, "folder of the server"),
+        ({"base_model": "argsum/systems"}, "folder of the server"),
         ({"dataset": make_dataset(make_study("Other"))}, "another study"),
         ({"dataset": make_dataset(study, name="Test only")}, "train split"),
     ):
