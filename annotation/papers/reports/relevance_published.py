@@ -1,7 +1,7 @@
 """What the relevance paper prints, and the layout of its tables.
 
-The keys are those of the values that `annotation.papers.methods` computes from the released files and
-`annotation.papers.reports.relevance_paper` from imported campaigns.
+The keys are those of the values that `annotation.papers.methods` computes from the released
+files, and `annotation.papers.reports.relevance_paper` from imported campaigns.
 """
 
 from collections.abc import Mapping, Sequence
