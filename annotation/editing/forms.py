@@ -12,8 +12,8 @@ from annotation.editing.actions.kind import EDITING, EditContent
 from annotation.editing.actions.rounds import LEAVE, LEAVE_QUESTIONS, Plan, experts_of
 from annotation.editing.models import EditingSheet, Revision, plain_lines
 from cqa_site.people.models import User
-from cqa_site.rounds.plan_form import PlanForm
-from cqa_site.rounds.save_form import LARGEST, SaveForm
+from cqa_site.rounds.forms.plan import PlanForm
+from cqa_site.rounds.forms.save import LARGEST, SaveForm
 
 from ..answers.forms.conditions import ConditionField
 

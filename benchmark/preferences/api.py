@@ -24,7 +24,7 @@ from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.api.views import StudyViews
 from cqa_site.people.models import Rater, Study, User
 from cqa_site.rounds.api import RoundApi, round_views
-from cqa_site.rounds.plan_form import LONGEST_INSTRUCTIONS
+from cqa_site.rounds.forms.plan import LONGEST_INSTRUCTIONS
 from cqa_site.rounds.qualifying import EXCLUSIONS
 from cqa_site.runs.api.bodies import PlanInput
 from cqa_site.runs.api.starts import Given, Start, as_typed, key_of

@@ -16,8 +16,8 @@ from benchmark.preferences.actions import MOST_PAIRS, Plan
 from benchmark.preferences.kind import PREFERRING, PreferenceContent, turned
 from benchmark.preferences.methods.verdicts import OUTCOME_OF
 from benchmark.preferences.models import PreferenceSheet
-from cqa_site.rounds.plan_form import PlanForm
-from cqa_site.rounds.save_form import SaveForm
+from cqa_site.rounds.forms.plan import PlanForm
+from cqa_site.rounds.forms.save import SaveForm
 from cqa_site.web.strict_query import id_from
 
 LONGEST_REASON = 2_000

@@ -23,10 +23,10 @@ from cqa_site.people.models import Study
 from cqa_site.results.boards import Board, BoardCell, BoardRow, figure_cell
 from cqa_site.results.files import table_file
 from cqa_site.rounds.access import shown_sheets
+from cqa_site.rounds.pages.rounds import Column, RoundFace, round_urls
+from cqa_site.rounds.pages.work import Face, address_of, work_urls
 from cqa_site.rounds.progress import RaterProgress
 from cqa_site.rounds.qualifying import EXCLUSIONS
-from cqa_site.rounds.round_pages import Column, RoundFace, round_urls
-from cqa_site.rounds.work_pages import Face, address_of, work_urls
 from cqa_site.web.strict_query import chosen
 
 if TYPE_CHECKING:

@@ -24,10 +24,10 @@ from cqa_site.api.views import StudyViews
 from cqa_site.people.models import Study
 from cqa_site.web.rest.problems import conflict_on
 
+from .forms.plan import PlanForm
 from .kind import RoundNotReady, TaskKind
 from .models import Place
 from .opening import close_round, delete_round, open_round, reopen_round
-from .plan_form import PlanForm
 from .progress import items_of, progress_of, rounds_of
 from .qualifying import decide_rater
 

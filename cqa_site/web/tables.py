@@ -4,8 +4,8 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from cqa_site.reproduction.latex import booktabs
 from cqa_site.tabular import write_csv
+from cqa_site.web.latex import booktabs
 
 Cell = str | int | float | None
 UNDEFINED = "n/a"

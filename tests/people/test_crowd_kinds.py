@@ -325,7 +325,7 @@ def test_an_answer_the_server_lost_is_a_fault(kind, round_, inside, monkeypatch)
     page = address(f"{kind_of(round_).work_page}_submit", round_, sheet.public_id)
     inside.raise_request_exception = False
     with monkeypatch.context() as patched:
-        patched.setattr("cqa_site.rounds.work_pages.submit_sheet", broken)
+        patched.setattr("cqa_site.rounds.pages.work.submit_sheet", broken)
         fields = kind.form() | {"base_version": "0", "client_key": "k"}
         assert inside.post(page, fields, **JSON).status_code == 500
     inside.raise_request_exception = True

@@ -10,8 +10,8 @@ from django.core.cache import cache
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cqa_site.reproduction.latex import booktabs, escape
 from cqa_site.web.charts import drawing as charts
+from cqa_site.web.latex import booktabs, escape
 from cqa_site.web.tables import TableData, text_of
 from cqa_site.web.templatetags.figures import heat, percent
 

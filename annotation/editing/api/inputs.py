@@ -6,8 +6,8 @@ from annotation.answers.models.answers import Answer
 from annotation.editing.actions.rounds import LEAVE
 from annotation.editing.forms import LONGEST_COMMENT, MOST_ANSWERS
 from cqa_site.api.inputs import Input
-from cqa_site.rounds.plan_form import LONGEST_INSTRUCTIONS
-from cqa_site.rounds.save_form import LARGEST
+from cqa_site.rounds.forms.plan import LONGEST_INSTRUCTIONS
+from cqa_site.rounds.forms.save import LARGEST
 
 
 class EditingRoundInput(Input):

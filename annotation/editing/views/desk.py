@@ -14,9 +14,9 @@ from annotation.editing.forms import EditForm, SettleForm
 from annotation.editing.models import EditingSheet, KeptText, Revision
 from annotation.editing.reports.versions import changes
 from cqa_site.people.models import Role
-from cqa_site.rounds.replies import closed_reply, errors_of, see_other
+from cqa_site.rounds.pages.replies import closed_reply, errors_of, see_other
+from cqa_site.rounds.pages.work import Face, address_of, work_urls
 from cqa_site.rounds.saving import RoundNotOpen, StaleDraft
-from cqa_site.rounds.work_pages import Face, address_of, work_urls
 from cqa_site.runs.text_diff import Line
 
 from .payload import checklist, desk_arguments, listed_arguments

@@ -24,8 +24,8 @@ from annotation.editing.models import EditingRound, EditingSheet
 from annotation.editing.reports.editing import calibration_answers, sheets_with_revisions
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.rounds.pages.rounds import RoundFace, round_in, round_urls, to_round
 from cqa_site.rounds.progress import TO_DO
-from cqa_site.rounds.round_pages import RoundFace, round_in, round_urls, to_round
 
 
 def _more(row: EditingRound) -> dict[str, Any]:

@@ -23,8 +23,8 @@ from annotation.labelling.models.votes import Assignment
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.pages.rounds import move_urls
 from cqa_site.rounds.progress import count_of
-from cqa_site.rounds.round_pages import move_urls
 
 PER_PAGE = 50
 

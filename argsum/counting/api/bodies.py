@@ -8,7 +8,7 @@ from argsum.counting.models import CountingItem, CountingRound, CountSheet
 from argsum.datasets.models import Cell
 from cqa_site.api.inputs import Input
 from cqa_site.api.serializers import ReadSerializer, public_id
-from cqa_site.rounds.plan_form import LONGEST_INSTRUCTIONS
+from cqa_site.rounds.forms.plan import LONGEST_INSTRUCTIONS
 from cqa_site.rounds.qualifying import EXCLUSIONS
 
 

@@ -16,7 +16,7 @@ from argsum.counting.methods.marks import (
 )
 from argsum.counting.methods.statement_letters import letters
 from argsum.counting.models import CountSheet
-from cqa_site.rounds.save_form import SaveForm
+from cqa_site.rounds.forms.save import SaveForm
 
 LONGEST_COMMENT = 5_000
 LONGEST_COUNT = 40

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as lazy
 from argsum.counting.actions.kind import COUNTING
 from argsum.counting.actions.rounds import ALL, MOST_SETS, ONE, Plan
 from argsum.datasets.models import Cell, Dataset
-from cqa_site.rounds.plan_form import PlanForm
+from cqa_site.rounds.forms.plan import PlanForm
 
 PER_CELL = [
     (ONE, lazy("One of every system and cell, drawn among its settings")),

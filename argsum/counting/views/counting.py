@@ -8,7 +8,7 @@ from argsum.counting.actions.kind import COUNTING, CountContent
 from argsum.counting.forms.form import LONGEST_COMMENT, CountForm
 from argsum.counting.methods.statement_letters import letters
 from argsum.counting.models import CountSheet
-from cqa_site.rounds.work_pages import Face, work_urls
+from cqa_site.rounds.pages.work import Face, work_urls
 
 from .payload import form_set, levels, said, shown_counts
 

@@ -12,9 +12,9 @@ from argsum.counting.actions.rounds import ALL, plan_of, plan_round
 from argsum.counting.forms.rounds import RoundForm
 from argsum.counting.models import CountingItem, CountingRound
 from cqa_site.people.models import Rater
+from cqa_site.rounds.pages.rounds import Column, RoundFace, round_urls
 from cqa_site.rounds.progress import RaterProgress
 from cqa_site.rounds.qualifying import EXCLUSIONS
-from cqa_site.rounds.round_pages import Column, RoundFace, round_urls
 
 
 def _plan(counting_round: CountingRound) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from benchmark.leaderboard.reports.paper import RECIPE, has_paper
 from benchmark.leaderboard.reports.tables import TABLES, board_table_of
 from benchmark.leaderboard.reports.view import conditions_of, ranking_of, version_of
 from benchmark.leaderboard.reports.warnings import first_version
-from benchmark.views.board_face import leaderboard, paper_board
+from benchmark.leaderboard.views.face import leaderboard, paper_board
 from cqa_site.results.boards import Board, bounds_of
 from cqa_site.results.figures import Figure, PageTable, links
 from cqa_site.web.tables import TableData, text_of

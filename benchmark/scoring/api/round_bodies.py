@@ -9,7 +9,7 @@ from benchmark.scoring.forms.scoring import LONGEST_NOTE
 from benchmark.scoring.models.rounds import ScoringItem, ScoringRound
 from cqa_site.api.inputs import ConditionIds, Input
 from cqa_site.api.serializers import ReadSerializer, public_id
-from cqa_site.rounds.plan_form import LONGEST_INSTRUCTIONS
+from cqa_site.rounds.forms.plan import LONGEST_INSTRUCTIONS
 from cqa_site.rounds.qualifying import DECISIONS
 
 

@@ -15,8 +15,8 @@ from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.actions.kind import SCORING, ScoreContent
 from benchmark.scoring.actions.rounds import MOST_ANSWERS, WITH, WITHOUT, Plan
 from benchmark.scoring.models.sheets import ScoreSheet
-from cqa_site.rounds.plan_form import PlanForm
-from cqa_site.rounds.save_form import SaveForm
+from cqa_site.rounds.forms.plan import PlanForm
+from cqa_site.rounds.forms.save import SaveForm
 
 LONGEST_NOTE = 2_000
 # Every note and the comment at their longest, each letter encoded as three bytes of three.

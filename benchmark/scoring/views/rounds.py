@@ -14,8 +14,8 @@ from benchmark.scoring.actions.rounds import plan_of, plan_round
 from benchmark.scoring.forms.scoring import RoundForm
 from benchmark.scoring.models.rounds import ScoringItem, ScoringRound
 from cqa_site.people.models import Study
+from cqa_site.rounds.pages.rounds import Column, RoundFace, round_urls
 from cqa_site.rounds.progress import RaterProgress
-from cqa_site.rounds.round_pages import Column, RoundFace, round_urls
 from cqa_site.web.strict_query import id_from
 
 

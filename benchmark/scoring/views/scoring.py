@@ -6,7 +6,7 @@ from benchmark.scoring.actions.kind import SCORING, ScoreContent
 from benchmark.scoring.forms.scoring import LONGEST_NOTE, ScoreForm
 from benchmark.scoring.models.rounds import ScoringItem
 from benchmark.scoring.models.sheets import ScoreSheet
-from cqa_site.rounds.work_pages import Face, work_urls
+from cqa_site.rounds.pages.work import Face, work_urls
 
 from .payload import form_groups, hints_of, places_json, said
 

@@ -7,7 +7,7 @@ from django import template
 from cqa_site.people.models import Rater
 from cqa_site.rounds.kind import TaskKind, kinds
 from cqa_site.rounds.models import Item, Round
-from cqa_site.rounds.round_pages import Column, RoundFace
+from cqa_site.rounds.pages.rounds import Column, RoundFace
 
 register = template.Library()
 

@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as lazy
 
 from cqa_site.people.models import Study
 
-from .kind import TaskKind
-from .save_form import LARGEST
+from ..kind import TaskKind
+from .save import LARGEST
 
 LONGEST_INSTRUCTIONS = 20_000
 

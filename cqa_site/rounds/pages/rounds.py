@@ -19,11 +19,11 @@ from django.views.decorators.http import require_POST, require_safe
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Rater, Study
 
-from .kind import RoundNotReady, TaskKind, kind_of
-from .models import Place, Round
-from .opening import close_round, delete_round, open_round, pause_round, reopen_round
-from .progress import items_of, progress_of, rounds_of
-from .qualifying import DECISIONS, LONGEST_REASON, decide_rater
+from ..kind import RoundNotReady, TaskKind, kind_of
+from ..models import Place, Round
+from ..opening import close_round, delete_round, open_round, pause_round, reopen_round
+from ..progress import items_of, progress_of, rounds_of
+from ..qualifying import DECISIONS, LONGEST_REASON, decide_rater
 
 PER_PAGE = 50
 MOVES = {"open": open_round, "pause": pause_round, "close": close_round, "reopen": reopen_round}

@@ -20,7 +20,7 @@ from cqa_site.people.access import StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.web.replies import wants_json
 
-from .access import (
+from ..access import (
     WORKERS,
     next_work,
     opened_round,
@@ -30,20 +30,12 @@ from .access import (
     shown_sheets,
     submitted_count,
 )
-from .kind import SheetNotValid, TaskKind, kind_of
-from .models import Round, Sheet
-from .qualifying import agreement
-from .replies import (
-    closed_reply,
-    conflict_reply,
-    errors_of,
-    not_valid_json,
-    see_other,
-    submitted_reply,
-)
-from .save_form import SaveForm
-from .save_order import SAVED_FIELDS
-from .saving import (
+from ..forms.save import SaveForm
+from ..kind import SheetNotValid, TaskKind, kind_of
+from ..models import Round, Sheet
+from ..qualifying import agreement
+from ..save_order import SAVED_FIELDS
+from ..saving import (
     RoundNotOpen,
     StaleDraft,
     content_of,
@@ -52,7 +44,15 @@ from .saving import (
     submit_sheet,
     take_kept,
 )
-from .serving import place_for
+from ..serving import place_for
+from .replies import (
+    closed_reply,
+    conflict_reply,
+    errors_of,
+    not_valid_json,
+    see_other,
+    submitted_reply,
+)
 
 LISTED = 200
 

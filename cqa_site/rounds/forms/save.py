@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from .saving import Sent
+from ..saving import Sent
 
 # The largest integer that every database stores.
 LARGEST = 2**31 - 1
