@@ -44,9 +44,12 @@ def tests_of(name: str) -> list[str]:
     folder = path.parts[1] if len(path.parts) > 2 else ""
     if path.parts[0] in APPS:
         room = Path("tests", path.parts[0], folder)
-        # Names of files are short in a room, and a room's tests are few: all of them.
-        return [str(room)] if folder and (ROOT / room).is_dir() else []
-    place = folder if path.parts[0] == "cqa_site" and folder in PLATFORM else ""
+        if folder and (ROOT / room).is_dir():
+            # Names of files are short in a room, and a room's tests are few: all of them.
+            return [str(room)]
+        place = path.parts[0]
+    else:
+        place = folder if path.parts[0] == "cqa_site" and folder in PLATFORM else ""
     return [str(each.relative_to(ROOT)) for each in _named(ROOT / "tests" / place, path.stem)]
 
 

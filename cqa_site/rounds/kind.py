@@ -79,6 +79,8 @@ class TaskKind:
     crowd_head: ClassVar[str] = "rounds/crowd/_head.html"
     # Whether everybody's work is drawn with the round, so that nothing else is served.
     is_assigned: ClassVar[bool] = False
+    # Whether its rounds pause and are closed for good; those of other kinds are opened again.
+    pauses: ClassVar[bool] = False
     # Whether a rule of its own excludes people, who are left to a person that decided about them.
     excludes_by_rule: ClassVar[bool] = False
     Round: ClassVar[type[models.Round]]

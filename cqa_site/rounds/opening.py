@@ -29,8 +29,10 @@ def open_round(*, round_: Round, actor: User) -> None:
 
 @transaction.atomic
 def pause_round(*, round_: Round, actor: User) -> None:
-    """Stop serving for a while; the database knows which kinds can."""
+    """Stop serving for a while; raises RoundNotReady for kinds that do not pause."""
     stored = locked_round(round_, Round.State.OPEN)
+    if not kind_of(stored).pauses:
+        raise RoundNotReady(_("Rounds of this kind do not pause: close it and open it again."))
     _move(stored, Round.State.PAUSED, actor)
 
 
@@ -45,8 +47,10 @@ def close_round(*, round_: Round, actor: User) -> None:
 
 @transaction.atomic
 def reopen_round(*, round_: Round, actor: User) -> None:
-    """Let people go on."""
+    """Let people go on; raises RoundNotReady for kinds that are closed for good."""
     stored = locked_round(round_, Round.State.CLOSED)
+    if kind_of(stored).pauses:
+        raise RoundNotReady(_("Rounds of this kind are closed for good."))
     stored.closed_at = None
     _move(stored, Round.State.OPEN, actor)
 

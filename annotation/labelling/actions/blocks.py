@@ -26,6 +26,7 @@ class Blocks(TaskKind):
 
     # Who answers too few control items as known.
     excludes_by_rule = True
+    pauses = True
 
     def count_own(self, rounds: Iterable[Round], user: User) -> dict[int, int]:
         """Items labelled or skipped, control items too."""

@@ -6,8 +6,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.models import Round
-from cqa_site.rounds.opening import open_round, pause_round
+from cqa_site.rounds.opening import close_round, open_round, pause_round, reopen_round
 from cqa_site.rounds.own_work import waiting_for
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
@@ -51,6 +52,22 @@ def test_only_labels_pause(study, boss):
     assert Round.objects.get(pk=campaign.pk).state == "paused"
     with pytest.raises(IntegrityError), transaction.atomic():
         Round.objects.filter(pk=scoring.pk).update(state="paused")
+    open_round(round_=scoring, actor=boss)
+    with pytest.raises(RoundNotReady, match="do not pause"):
+        pause_round(round_=scoring, actor=boss)
+
+
+def test_only_labels_are_closed_for_good(study, boss):
+    make_scored_answers(study)
+    campaign, scoring = make_campaign(study), make_round(study, boss)
+    for each in (campaign, scoring):
+        open_round(round_=each, actor=boss)
+        close_round(round_=each, actor=boss)
+    reopen_round(round_=scoring, actor=boss)
+    assert Round.objects.get(pk=scoring.pk).state == "open"
+    with pytest.raises(RoundNotReady, match="closed for good"):
+        reopen_round(round_=campaign, actor=boss)
+    assert Round.objects.get(pk=campaign.pk).state == "closed"
 
 
 def test_a_campaign_waits_on_the_first_page_among_the_rounds(study, boss):
