@@ -52,7 +52,6 @@ def test_only_labels_pause(study, boss):
     assert Round.objects.get(pk=campaign.pk).state == "paused"
     with pytest.raises(IntegrityError), transaction.atomic():
         Round.objects.filter(pk=scoring.pk).update(state="paused")
-    open_round(round_=scoring, actor=boss)
     with pytest.raises(RoundNotReady, match="do not pause"):
         pause_round(round_=scoring, actor=boss)
 
@@ -60,8 +59,8 @@ def test_only_labels_pause(study, boss):
 def test_only_labels_are_closed_for_good(study, boss):
     make_scored_answers(study)
     campaign, scoring = make_campaign(study), make_round(study, boss)
+    open_round(round_=campaign, actor=boss)
     for each in (campaign, scoring):
-        open_round(round_=each, actor=boss)
         close_round(round_=each, actor=boss)
     reopen_round(round_=scoring, actor=boss)
     assert Round.objects.get(pk=scoring.pk).state == "open"
