@@ -54,7 +54,8 @@ PYTEST = $(BIN)/python -m pytest
 SUITE = $(PYTEST) -n 2 --dist loadscope
 
 unit: $(VENV)/.dev $(MODELS)/.ready browser-ready
-	$(SUITE) -m "not browser and not again" --ignore tests/faults
+	$(SUITE) -m "not browser and not again" --ignore tests/faults \
+	  $$($(BIN)/python -m tests.on_postgresql --here-only)
 	@# Apart: the browser driver's event loop stays in its process, and other tests run their own.
 	$(PYTEST) -n 3 --dist load -m browser tests/browser
 	$(BIN)/python -m tests.on_postgresql

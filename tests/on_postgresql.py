@@ -1,4 +1,7 @@
-"""Run tests again on PostgreSQL, if a server answers: what a dialect can break, or ``--all``."""
+"""Run tests on PostgreSQL, if a server answers: what a dialect can break, or ``--all``.
+
+``--here-only`` prints what the other lane may leave out because it is asked here.
+"""
 
 import os
 import subprocess
@@ -7,17 +10,19 @@ from urllib.parse import urlsplit
 
 from benchmarks.databases import SERVER, postgres_answers
 
-# tests/faults applies the migrations to
-# both databases.
-DIALECT = {
-    # The SQL of every page and every address, with rows behind it: types, grouping, JSON.
+# Walks of whole tables, in which PostgreSQL is the stricter one: it refuses what SQLite stores and
+# compares. One database is enough for them on every commit.
+HERE_ONLY = {
     "security/test_matrix.py::test_roles_in_the_own_study",
-    "api/test_access.py::test_whoever_may_gets_it",
     "api/test_behaviour.py",
-    # What SQLite stores or compares and PostgreSQL refuses.
     "api/test_conformity.py",
     "api/test_filters.py",
-    "api/test_bodies.py",
+}
+# tests/faults applies the migrations to both databases.
+DIALECT = HERE_ONLY | {
+    # The SQL of every address, with rows behind it: types, grouping, JSON.
+    "api/test_access.py::test_whoever_may_gets_it",
+    # What SQLite stores or compares and PostgreSQL refuses.
     "annotation/imports/test_import_engine.py",
     "annotation/imports/test_import_batches.py",
     "annotation/imports/test_import_table.py",
@@ -72,15 +77,28 @@ PURE = ("benchmark/preferences/methods", "benchmark/distillation/test_finetune.p
 
 def main(arguments: list[str]) -> int:
     """Return pytest's exit code, or 0 with a sentence where there is no server."""
+    if "--here-only" in arguments:
+        print(*(left_out() if postgres_answers() else ()))
+        return 0
     if not postgres_answers():
         print("PostgreSQL does not answer on 127.0.0.1:5432: its tests are skipped.")
         return 0
     url = urlsplit(SERVER)._replace(path="/counterpoint").geturl()
-    places = FOLDERS if "--all" in arguments else sorted(DIALECT)
+    is_all = "--all" in arguments
+    places = FOLDERS if is_all else sorted(DIALECT)
+    wanted = "not slow and not browser" + ("" if is_all else " and not again")
     command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadscope"]
-    command += ["-m", "not slow and not browser", *(f"tests/{place}" for place in places)]
+    command += ["-m", wanted, *(f"tests/{place}" for place in places)]
     command += [f"--ignore=tests/{path}" for path in PURE]
     return subprocess.run(command, env=os.environ | {"DATABASE_URL": url}, check=False).returncode
+
+
+def left_out() -> list[str]:
+    """Arguments for pytest in the lane of SQLite."""
+    return [
+        f"--{'deselect' if '::' in place else 'ignore'}=tests/{place}"
+        for place in sorted(HERE_ONLY)
+    ]
 
 
 if __name__ == "__main__":
