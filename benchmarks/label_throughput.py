@@ -9,8 +9,8 @@ the time until that item is there: labels come with the answer, a sheet is a
 page of its own. ``queries`` are those of a submit, on average. ``think`` is the
 mean pause of a person before each submit; 0 asks how much the site can take
 (then p95 is about N divided by submits/s), the paced rows ask how long a person
-waits. Client, server and database share the machine's cores, so the figures
-are a lower bound.
+waits: a sentence takes under a second, an answer at least five. Client, server
+and database share the machine's cores, so the figures are a lower bound.
 """
 
 import argparse
@@ -28,7 +28,7 @@ HEAD = (
     "  submit p50  p95 ms  next p50  p95 ms  server MiB  load"
 )
 KINDS = ("label", *FORMS)
-THINK_SECONDS = 0.7
+SENTENCE_SECONDS, SHEET_SECONDS = 0.7, 5.0
 CONTROLS = 200
 
 
@@ -97,12 +97,13 @@ def run(kind: str, database_url: str, items: int, options: argparse.Namespace) -
         items=items,
         controls=CONTROLS,
     )
+    paced = SHEET_SECONDS if kind in FORMS else SENTENCE_SECONDS
     try:
         server.prepare()
         server.start()
         people = sign_in(server, max(options.annotators))
         for count in options.annotators:
-            for think in options.think:
+            for think in options.think or (0.0, paced):
                 print(measure(server, people[:count], options.seconds, think), flush=True)
     finally:
         server.remove()
@@ -116,7 +117,7 @@ def main() -> None:
     # Only campaigns take 100,000; without any number, what each kind takes.
     parser.add_argument("--items", type=int, nargs="*")
     parser.add_argument("--annotators", type=int, nargs="*", default=[1, 8, 50])
-    parser.add_argument("--think", type=float, nargs="*", default=[0.0, THINK_SECONDS])
+    parser.add_argument("--think", type=float, nargs="*")
     parser.add_argument("--databases", nargs="*", default=["sqlite", "postgresql"])
     options = parser.parse_args()
     print(HEAD)
