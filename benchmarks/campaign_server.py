@@ -1,4 +1,4 @@
-"""A throw-away site with one open campaign, served by the production web server."""
+"""A throw-away site with one open campaign or round, served by the production web server."""
 
 import atexit
 import json
@@ -18,64 +18,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PASSWORD = "benchmark password"
 
-PREPARE = """
-import json, sys
-import django
-django.setup()
-from django.contrib.auth.hashers import make_password
-from django.core.management import call_command
-call_command("migrate", verbosity=0, interactive=False)
-call_command("createcachetable", verbosity=0)
-from annotation.labelling.actions.guidelines import default_guideline
-from annotation.corpus.models.questions import Argument, Comparison, text_key
-from annotation.labelling.models.campaigns import Campaign, Item
-from cqa_site.people.models import Membership, Study, User
-from cqa_site.rounds.opening import open_round
-people, items, controls, votes, password = json.loads(sys.argv[1])
-study = Study.objects.create(name="Benchmark")
-boss = User.objects.create_user("boss@bench.example", password)
-Membership.objects.create(study=study, user=boss, role="researcher")
-hashed = make_password(password)
-users = User.objects.bulk_create(
-    User(email=f"a{n}@bench.example", password=hashed) for n in range(people)
-)
-Membership.objects.bulk_create(
-    Membership(study=study, user=user, role="annotator") for user in users
-)
-pairs = Comparison.objects.bulk_create(
-    Comparison(study=study, object1=f"thing {n}", object2=f"other {n}")
-    for n in range(max(1, items // 15))
-)
-def argument(n):
-    pair = pairs[n % len(pairs)]
-    text = f"The {pair.object1} is somewhat lighter than the {pair.object2} in case {n}."
-    return Argument(study=study, comparison=pair, text=text, text_sha256=text_key(text))
-rows = Argument.objects.bulk_create(
-    (argument(n) for n in range(items + controls)), batch_size=5000
-)
-campaign = Campaign.objects.create(
-    study=study,
-    name="Benchmark",
-    guideline=default_guideline(study),
-    votes_per_item=votes,
-    **Campaign.USUAL,
-)
-Item.objects.bulk_create(
-    (
-        Item(
-            campaign=campaign,
-            argument=row,
-            external_id=str(row.public_id),
-            control_label=2 if n < controls else None,
-        )
-        for n, row in enumerate(rows)
-    ),
-    batch_size=5000,
-)
-open_round(round_=campaign, actor=boss)
-print(json.dumps([str(study.public_id), str(campaign.public_id)]))
-"""
-
 
 def free_port() -> int:
     """A port nobody listens on right now."""
@@ -89,6 +31,9 @@ class CampaignServer:
     """Prepares the database and runs the web server in a process group of its own."""
 
     database_url: str = ""
+    # Of the work; see `benchmarks.made_rounds`.
+    kind: str = "label"
+    settings: str = "cqa_site.settings"
     people: int = 8
     items: int = 100
     controls: int = 20
@@ -99,6 +44,8 @@ class CampaignServer:
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="counterpoint-")))
     study: str = ""
     campaign: str = ""
+    # Where somebody works, and has the next item from.
+    work: str = ""
     process: subprocess.Popen | None = None
 
     @property
@@ -109,7 +56,7 @@ class CampaignServer:
         return keep | {
             "DATA_DIR": str(self.folder),
             "DATABASE_URL": url,
-            "DJANGO_SETTINGS_MODULE": "cqa_site.settings",
+            "DJANGO_SETTINGS_MODULE": self.settings,
             "STATIC_ROOT": str(self.folder / "static"),
             "SECRET_KEY": "only-for-benchmarks-" * 4,
             "JOBS_INLINE": "false",
@@ -118,13 +65,14 @@ class CampaignServer:
         }
 
     def prepare(self) -> None:
-        """Migrate, create the people and the campaign, open it, collect static files."""
+        """Migrate, create the people and the round, open it, collect static files."""
         if not self.database_url:
             shutil.copy(migrated_file(), self.folder / "site.sqlite3")
         (self.folder / "static").symlink_to(collected_files())
-        wanted = json.dumps([self.people, self.items, self.controls, self.votes, PASSWORD])
-        result = self.python("-c", PREPARE, wanted)
-        self.study, self.campaign = json.loads(result.splitlines()[-1])
+        names = ("kind", "people", "items", "controls", "votes")
+        wanted = {name: getattr(self, name) for name in names} | {"password": PASSWORD}
+        result = self.python("-m", "benchmarks.made_rounds", json.dumps(wanted))
+        self.study, self.campaign, self.work = json.loads(result.splitlines()[-1])
 
     def start(self) -> None:
         """Start the web server and wait until it answers."""

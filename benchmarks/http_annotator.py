@@ -1,10 +1,11 @@
-"""An annotator over real HTTP: signs in on the login page, labels until nothing is left.
+"""People over real HTTP: they sign in on the login page and work until nothing is left.
 
 Standard library only, so that the client costs little beside the server. Used
 by the throughput benchmark and by the race test, which also needs to know
 exactly what the server acknowledged.
 """
 
+import html
 import http.client
 import json
 import random
@@ -16,24 +17,32 @@ from dataclasses import dataclass, field
 
 CSRF = re.compile(rb'name="csrfmiddlewaretoken" value="([^"]+)"')
 PAGE = re.compile(rb'<script id="[a-z-]+" type="application/json">(.*?)</script>', re.S)
+WRITTEN = re.compile(r'<textarea [^>]*id="text"[^>]*>\n?(.*?)</textarea>', re.S)
 TIMEOUT = 60
 
 
 @dataclass
 class Acknowledged:
-    """What the server confirmed: assignment id → label, and how long each round took."""
+    """What the server confirmed: assignment id → label, and how long each round took.
+
+    ``seconds`` are those of the submit alone, ``until_next`` those until the next item is there;
+    ``queries`` are a submit's, where the server tells.
+    """
 
     labels: dict[str, int] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
+    until_next: list[float] = field(default_factory=list)
+    queries: list[int] = field(default_factory=list)
     retries: int = 0
 
 
 class Annotator:
     """One browser: a keep-alive connection, cookies, the CSRF token."""
 
-    def __init__(self, port: int, study: str, campaign: str, seed: int) -> None:
-        self.port, self.random = port, random.Random(seed)
-        self.base = f"/s/{study}/campaigns/{campaign}/label/"
+    def __init__(self, port: int, base: str, seed: int) -> None:
+        self.port, self.base, self.random = port, base, random.Random(seed)
+        # Where the last page was, and how many queries the last answer took.
+        self.address, self.queries = "", 0
         self.cookies: dict[str, str] = {}
         self.token = ""
         self.connection: http.client.HTTPConnection | None = None
@@ -80,13 +89,19 @@ class Annotator:
         label = self.random.randrange(4)
         fields = {"item": assignment, "label": label, "client_key": uuid.uuid4().hex}
         started = time.monotonic()
-        status, body = self._insist("POST", self.base + "answer/", fields, deadline)
+        reply = self._submit(self.base + "answer/", fields, deadline)
+        self.acknowledged.until_next.append(time.monotonic() - started)
+        self.acknowledged.labels[assignment] = label
+        return reply["next"], reply["state"]
+
+    def _submit(self, path: str, fields: dict, deadline: float) -> dict:
+        started = time.monotonic()
+        status, body = self._insist("POST", path, fields, deadline)
         if status != 200:
             raise RuntimeError(f"an answer was refused with {status}: {body[:300]!r}")
         self.acknowledged.seconds.append(time.monotonic() - started)
-        reply = json.loads(body)
-        self.acknowledged.labels[assignment] = label
-        return reply["next"], reply["state"]
+        self.acknowledged.queries.append(self.queries)
+        return json.loads(body)
 
     def _insist(
         self, method: str, path: str, fields: dict | None, deadline: float
@@ -105,23 +120,93 @@ class Annotator:
             time.sleep(0.1)
 
     def request(self, method: str, path: str, fields: dict | None = None) -> tuple[int, bytes]:
-        """Send one request over the kept connection; return status and body."""
+        """Send one request over the kept connection; return status and body.
+
+        A page that only says where to go is followed.
+        """
         if self.connection is None:
             self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
-        headers = {"Accept": "application/json" if fields and "item" in fields else "text/html"}
+        is_answer = bool(fields) and "client_key" in fields
+        headers = {"Accept": "application/json" if is_answer else "text/html"}
         if self.cookies:
             headers["Cookie"] = "; ".join(f"{k}={v}" for k, v in self.cookies.items())
         body = None
         if fields is not None:
             headers |= {"Content-Type": "application/x-www-form-urlencoded"}
             headers |= {"X-CSRFToken": self.token}
-            body = urllib.parse.urlencode(fields)
+            body = urllib.parse.urlencode(fields, doseq=True)
         self.connection.request(method, path, body, headers)
         response = self.connection.getresponse()
         for header in response.headers.get_all("Set-Cookie", []):
             name, _, rest = header.partition("=")
             self.cookies[name] = rest.partition(";")[0]
-        return response.status, response.read()
+        content = response.read()
+        if method == "GET" and response.status == 302:
+            return self.request("GET", response.headers["Location"])
+        self.address, self.queries = path, int(response.headers.get("X-Queries", 0))
+        return response.status, content
+
+
+class SheetWorker(Annotator):
+    """Somebody who fills in one sheet after another, each on a page of its own."""
+
+    def __init__(self, port: int, base: str, seed: int, kind: str) -> None:
+        super().__init__(port, base, seed)
+        self.filled = FORMS[kind]
+        self.version = 0
+
+    def label_until_done(self, deadline: float, think: float = 0.0) -> str:
+        """Fill in whatever is served; return "finished" or "deadline"."""
+        sheet = self._open_sheet(self.base, deadline)
+        while sheet is not None and time.monotonic() < deadline:
+            time.sleep(think * self.random.uniform(0.5, 1.5))
+            started = time.monotonic()
+            reply = self._submit(self.address + "submit/", self._filled(sheet), deadline)
+            # The desk stays where it is and shows a link to the next text.
+            following = self.base if reply["page"] == self.address else reply["page"]
+            sheet = self._open_sheet(following, deadline)
+            self.acknowledged.until_next.append(time.monotonic() - started)
+        return "deadline" if sheet else "finished"
+
+    def _open_sheet(self, path: str, deadline: float) -> str | None:
+        """The page of a sheet; None where nothing waits."""
+        _status, page = self._insist("GET", path, None, deadline)
+        if (found := PAGE.search(page)) is None:
+            return None
+        self.token = _found(CSRF, page)
+        self.version = json.loads(found[1])["version"]
+        return page.decode()
+
+    def _filled(self, page: str) -> dict:
+        key = {"base_version": self.version, "client_key": uuid.uuid4().hex}
+        return key | self.filled(self.random, page)
+
+
+def _scored(chance: random.Random, _page: str) -> dict:
+    return {f"points-C{number}": chance.randrange(2) for number in range(1, 16)}
+
+
+def _counted(chance: random.Random, page: str) -> dict:
+    """Every reference covered by a summary, every summary a statement of its own."""
+    references, summaries = page.count('id="reference-'), page.count('id="summary-')
+    levels = {f"level-{each}": "full" for each in range(references)}
+    by = {f"by-{each}": [chance.randrange(summaries)] for each in range(references)}
+    return levels | by | {f"group-{each}": "ABCDEFGHIJ"[each] for each in range(summaries)}
+
+
+def _preferred(chance: random.Random, _page: str) -> dict:
+    return {"verdict": chance.choice(["left", "right", "tie", "both_bad"])}
+
+
+def _edited(_chance: random.Random, page: str) -> dict:
+    written = WRITTEN.search(page)
+    if written is None:
+        raise RuntimeError("the desk has no text")
+    text = html.unescape(written[1])
+    return {"text": text.replace("lighter", "much lighter"), "reasons": ["wording"]}
+
+
+FORMS = {"score": _scored, "count": _counted, "prefer": _preferred, "edit": _edited}
 
 
 def _found(pattern: re.Pattern[bytes], page: bytes) -> str:

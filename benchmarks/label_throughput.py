@@ -1,33 +1,46 @@
-"""Labels per second over real HTTP: login, page, submit-and-next rounds.
+"""Submits per second over real HTTP: login, page, submit-and-next rounds, whatever the work.
 
-    python -m benchmarks.label_throughput [--seconds 15] [--items 3000 100000]
+    python -m benchmarks.label_throughput [--kind label score] [--seconds 15] [--items 3000]
 
-Each block of rows starts a fresh site with the production web server; N
-annotators, each with a session of its own, label from one client process. A
-round is the POST that stores a label and returns the next items. ``think`` is
-the mean pause of a person before each label; 0 asks how much the site can take
-(then p95 is about N divided by labels/s), the paced rows ask how long a person
-waits. Client, server and database share the machine's cores, so the figures
-are a lower bound.
+Each block of rows starts a fresh site with the production web server; N people,
+each with a session of their own, work from one client process. ``submit`` is
+the POST that stores what somebody said and chooses their next item; ``next`` is
+the time until that item is there: labels come with the answer, a sheet is a
+page of its own. ``queries`` are those of a submit, on average. ``think`` is the
+mean pause of a person before each submit; 0 asks how much the site can take
+(then p95 is about N divided by submits/s), the paced rows ask how long a person
+waits: a sentence takes under a second, an answer at least five. Client, server
+and database share the machine's cores, so the figures are a lower bound.
 """
 
 import argparse
+import os
 import statistics
 import threading
 import time
 
 from benchmarks.campaign_server import PASSWORD, CampaignServer
 from benchmarks.databases import postgres_answers, postgres_database
-from benchmarks.http_annotator import Acknowledged, Annotator
+from benchmarks.http_annotator import FORMS, Acknowledged, Annotator, SheetWorker
 
-HEAD = "database    items  annotators  think s  labels  labels/s  p50 ms  p95 ms  server MiB"
-THINK_SECONDS = 0.7
+HEAD = (
+    "kind    database    items  people  think s  submits      /s  queries"
+    "  submit p50  p95 ms  next p50  p95 ms  server MiB  load"
+)
+KINDS = ("label", *FORMS)
+SENTENCE_SECONDS, SHEET_SECONDS = 0.7, 5.0
 CONTROLS = 200
 
 
 def sign_in(server: CampaignServer, count: int) -> list[Annotator]:
     """Sign everybody in once, on the login page."""
-    people = [Annotator(server.port, server.study, server.campaign, seed=n) for n in range(count)]
+    where = (server.port, server.work)
+    people: list[Annotator] = [
+        SheetWorker(*where, seed=n, kind=server.kind)
+        if server.kind in FORMS
+        else Annotator(*where, seed=n)
+        for n in range(count)
+    ]
     for number, person in enumerate(people):
         person.sign_in(f"a{number}@bench.example", PASSWORD)
         person.request("GET", person.base)
@@ -35,7 +48,7 @@ def sign_in(server: CampaignServer, count: int) -> list[Annotator]:
 
 
 def measure(server: CampaignServer, people: list[Annotator], seconds: float, think: float) -> str:
-    """Let the annotators label for a while; return one row of the table."""
+    """Let the people work for a while; return one row of the table."""
     for person in people:
         person.acknowledged = Acknowledged()
     deadline = time.monotonic() + seconds
@@ -49,35 +62,49 @@ def measure(server: CampaignServer, people: list[Annotator], seconds: float, thi
     for thread in threads:
         thread.join()
     wall = time.monotonic() - started
-    rounds = sorted(second for person in people for second in person.acknowledged.seconds)
-    p95 = rounds[int(len(rounds) * 0.95)]
-    kind = "PostgreSQL" if server.database_url else "SQLite"
+    done = [person.acknowledged for person in people]
+    submits = sorted(second for each in done for second in each.seconds)
+    until_next = sorted(second for each in done for second in each.until_next)
+    queries = statistics.mean(number for each in done for number in each.queries)
     cells = (
-        f"{kind:10}",
+        f"{server.kind:6}",
+        f"{'PostgreSQL' if server.database_url else 'SQLite':10}",
         f"{server.items:6}",
-        f"{len(people):11}",
+        f"{len(people):7}",
         f"{think:8.1f}",
-        f"{len(rounds):7}",
-        f"{len(rounds) / wall:9.1f}",
-        f"{statistics.median(rounds) * 1000:7.1f}",
-        f"{p95 * 1000:7.1f}",
+        f"{len(submits):8}",
+        f"{len(submits) / wall:7.1f}",
+        f"{queries:8.1f}",
+        *(f"{value:10.1f} {p95:8.1f}" for value, p95 in map(_p50_p95, (submits, until_next))),
         f"{server.resident_mib():11.0f}",
+        f"{os.getloadavg()[0]:6.1f}",
     )
     return " ".join(cells)
 
 
-def run(database_url: str, items: int, counts: list[int], seconds: float) -> None:
-    """Print a row for each number of annotators on one prepared campaign."""
+def _p50_p95(seconds: list[float]) -> tuple[float, float]:
+    """Of sorted seconds, in milliseconds."""
+    return statistics.median(seconds) * 1000, seconds[int(len(seconds) * 0.95)] * 1000
+
+
+def run(kind: str, database_url: str, items: int, options: argparse.Namespace) -> None:
+    """Print a row for each number of people on one prepared round."""
     server = CampaignServer(
-        database_url=database_url, people=max(counts), items=items, controls=CONTROLS
+        kind=kind,
+        settings="benchmarks.counted_settings",
+        database_url=database_url,
+        people=max(options.annotators),
+        items=items,
+        controls=CONTROLS,
     )
+    paced = SHEET_SECONDS if kind in FORMS else SENTENCE_SECONDS
     try:
         server.prepare()
         server.start()
-        people = sign_in(server, max(counts))
-        for count in counts:
-            for think in (0.0, THINK_SECONDS):
-                print(measure(server, people[:count], seconds, think), flush=True)
+        people = sign_in(server, max(options.annotators))
+        for count in options.annotators:
+            for think in options.think or (0.0, paced):
+                print(measure(server, people[:count], options.seconds, think), flush=True)
     finally:
         server.remove()
 
@@ -85,18 +112,22 @@ def run(database_url: str, items: int, counts: list[int], seconds: float) -> Non
 def main() -> None:
     """Run every combination the machine can."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kind", choices=KINDS, nargs="+", default=["label"])
     parser.add_argument("--seconds", type=float, default=15)
-    parser.add_argument("--items", type=int, nargs="*", default=[3_000, 100_000])
+    # Only campaigns take 100,000; without any number, what each kind takes.
+    parser.add_argument("--items", type=int, nargs="*")
     parser.add_argument("--annotators", type=int, nargs="*", default=[1, 8, 50])
+    parser.add_argument("--think", type=float, nargs="*")
     parser.add_argument("--databases", nargs="*", default=["sqlite", "postgresql"])
     options = parser.parse_args()
     print(HEAD)
-    for items in options.items:
-        if "sqlite" in options.databases:
-            run("", items, options.annotators, options.seconds)
-        if "postgresql" in options.databases and postgres_answers():
-            with postgres_database() as url:
-                run(url, items, options.annotators, options.seconds)
+    for kind in options.kind:
+        for items in options.items or ([3_000, 100_000] if kind == "label" else [3_000]):
+            if "sqlite" in options.databases:
+                run(kind, "", items, options)
+            if "postgresql" in options.databases and postgres_answers():
+                with postgres_database() as url:
+                    run(kind, url, items, options)
 
 
 if __name__ == "__main__":

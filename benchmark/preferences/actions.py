@@ -56,6 +56,8 @@ class Plan:
     scenarios: tuple[int, ...] = ()
     # Public ids or `ALL`; without any only plain ones.
     conditions: tuple[str, ...] = ()
+    # Whether answers meet that were written under different scenarios or conditions, or none.
+    is_mixed: bool = False
     leave_out_used: bool = True
     raters: int = 2
     asks_reason: bool = True
@@ -81,6 +83,7 @@ class Plan:
             "conditions": list(self.conditions),
             "condition_names": names_of(study, self.conditions),
             "size": self.size,
+            "is_mixed": self.is_mixed,
             "leave_out_used": self.leave_out_used,
             "control_share": self.control_share,
             "control_gap": self.control_gap,
@@ -159,6 +162,7 @@ def plan_of(round_: PreferenceRound) -> dict[str, Any]:
         "scenarios",
         "conditions",
         "size",
+        "is_mixed",
         "leave_out_used",
         "control_share",
         "control_gap",
@@ -183,13 +187,12 @@ def _answers(study: Study, plan: Plan) -> QuerySet[Answer]:
 
 
 def _candidates(study: Study, plan: Plan) -> list[Candidate]:
-    """Answers meet where question, scenario and condition are the same."""
-    rows = _answers(study, plan).values_list(
-        "pk", "question", "scenario", "condition", "system__name"
-    )
+    """Answers to one question meet, unless mixed only of one scenario and condition."""
+    same = ("question",) if plan.is_mixed else ("question", "scenario", "condition")
+    rows = _answers(study, plan).values_list("pk", "system__name", *same)
     return [
-        Candidate(answer=pk, question=f"{question}-{scenario}-{condition}", system=system)
-        for pk, question, scenario, condition, system in rows
+        Candidate(answer=pk, question="-".join(map(str, written)), system=system)
+        for pk, system, *written in rows
     ]
 
 

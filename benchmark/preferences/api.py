@@ -48,6 +48,10 @@ class PreferenceRoundInput(Input):
     )
     conditions = ConditionIds(required=False)
     size = serializers.IntegerField(min_value=1, max_value=MOST_PAIRS, required=False)
+    is_mixed = serializers.BooleanField(
+        required=False,
+        help_text="Whether answers of different scenarios or conditions meet.",
+    )
     leave_out_used = serializers.BooleanField(required=False)
     raters = serializers.IntegerField(min_value=1, max_value=20, required=False)
     control_share = serializers.FloatField(min_value=0, max_value=0.5, required=False)
@@ -87,6 +91,7 @@ class PreferenceRoundSerializer(ReadSerializer):
         source="recipe.conditions", child=serializers.CharField(), read_only=True
     )
     size = serializers.IntegerField(source="recipe.size", read_only=True)
+    is_mixed = serializers.BooleanField(source="recipe.is_mixed", read_only=True)
     leave_out_used = serializers.BooleanField(source="recipe.leave_out_used", read_only=True)
     control_share = serializers.FloatField(source="recipe.control_share", read_only=True)
     control_gap = serializers.FloatField(source="recipe.control_gap", read_only=True)
@@ -111,6 +116,7 @@ class PreferenceRoundSerializer(ReadSerializer):
             "scenarios",
             "conditions",
             "size",
+            "is_mixed",
             "leave_out_used",
             "control_share",
             "control_gap",

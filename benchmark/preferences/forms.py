@@ -35,6 +35,7 @@ class RoundForm(PlanForm):
                 ("systems", "scenarios"),
                 ("conditions",),
                 ("size", "seed"),
+                ("is_mixed",),
                 ("leave_out_used",),
             ),
         ),
@@ -69,7 +70,7 @@ class RoundForm(PlanForm):
         widget=forms.CheckboxSelectMultiple,
         help_text=lazy(
             "None chosen means all. Two answers meet only if they were written under the same "
-            "scenario and condition."
+            "scenario and condition, unless they may be mixed."
         ),
     )
     conditions = ConditionsField()
@@ -81,6 +82,13 @@ class RoundForm(PlanForm):
         help_text=lazy(
             "First pairs that link all systems with each other, then those that tell most: of "
             "systems that are close, or little compared so far."
+        ),
+    )
+    is_mixed = forms.BooleanField(
+        label=lazy("Let answers meet that were written under different scenarios or conditions"),
+        required=False,
+        help_text=lazy(
+            "Answers of people or of a search have no scenario: they meet those of models only so."
         ),
     )
     leave_out_used = forms.BooleanField(

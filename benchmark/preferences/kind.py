@@ -83,6 +83,7 @@ class Preferring(OneByOne):
         "pair__first__system",
         "pair__second__system",
         "pair__first__condition",
+        "pair__second__condition",
     )
     Round = PreferenceRound
     Item = PreferenceItem

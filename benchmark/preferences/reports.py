@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SEED = 1
 KEPT_SECONDS = 24 * 3600
 # Raised with every change of what is computed from the same rows.
-RECIPE_VERSION = 2
+RECIPE_VERSION = 3
 FIELDS = {
     "question": "pair__question",
     "pair": "pair",
@@ -41,8 +41,10 @@ FIELDS = {
     "outcome": "verdict",
     "rater": "rater__public_id",
     "is_swapped": "is_swapped",
-    "scenario": "pair__first__scenario",
-    "condition": "pair__first__condition",
+    "first_scenario": "pair__first__scenario",
+    "second_scenario": "pair__second__scenario",
+    "first_condition": "pair__first__condition",
+    "second_condition": "pair__second__condition",
 }
 
 
@@ -142,9 +144,10 @@ def counted_verdicts(study: Study, choice: Choice | None = None) -> QuerySet[Pre
 
 
 def verdict_table(study: Study, choice: Choice | None = None) -> pd.DataFrame:
-    """A row a verdict, as `Verdicts.from_frame` reads it, with scenario and condition; one query.
+    """A row a verdict, as `Verdicts.from_frame` reads it, with what both answers are of.
 
-    A pair that came to one rater in the same order in two rounds or runs has its last verdict.
+    One query. A pair that came to one rater in the same order in two rounds or runs has its last
+    verdict.
     """
     import pandas as pd
 
@@ -254,9 +257,9 @@ def _scores(rubric: RubricVersion | None, table: pd.DataFrame) -> tuple[str, pd.
         return "", pd.DataFrame()
     sheets = counted_sheets(rubric).filter(
         total__isnull=False,
-        answer__scenario__in=_distinct(table["scenario"]),
-        answer__condition__in=_distinct(table["condition"]),
-        answer__system__name__in=_distinct([*table["first"], *table["second"]]),
+        answer__scenario__in=_of_both(table, "{}_scenario"),
+        answer__condition__in=_of_both(table, "{}_condition"),
+        answer__system__name__in=_of_both(table, "{}"),
     )
     about = ("answer__system__name", "answer__question", "answer")
     for name, rows in (("people", sheets.filter(rater__kind__in=PEOPLE)), ("judges", sheets)):
@@ -268,8 +271,9 @@ def _scores(rubric: RubricVersion | None, table: pd.DataFrame) -> tuple[str, pd.
     return "", pd.DataFrame()
 
 
-def _distinct(values: Iterable[Any]) -> list[Any]:
-    return list(dict.fromkeys(values))
+def _of_both(table: pd.DataFrame, name: str) -> list[Any]:
+    """What stands of the first and of the second answers of all pairs."""
+    return list(dict.fromkeys([*table[name.format("first")], *table[name.format("second")]]))
 
 
 def finding(results: Results, choice: Choice) -> list[str]:

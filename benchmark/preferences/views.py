@@ -77,6 +77,7 @@ def _drawn(round_: PreferenceRound) -> list[tuple[Any, Any]]:
     rows = [
         (_("Systems"), ", ".join(recipe["system_names"]) or _("all")),
         (_("Conditions"), "; ".join(recipe["condition_names"]) or others),
+        (_("Scenarios and conditions mixed"), _("yes") if recipe["is_mixed"] else _("no")),
         (_("Answers that matched"), recipe["answers"]),
         (_("Pairs wanted"), recipe["size"]),
         (_("People for each pair"), round_.raters),
@@ -116,6 +117,12 @@ def _better(item: PreferenceItem) -> str:
     return better.get(item.known, "")
 
 
+def _written(item: PreferenceItem) -> str:
+    """Under what the two answers were written, once where it is the same."""
+    both = (item.pair.first.condition, item.pair.second.condition)
+    return " / ".join(dict.fromkeys(str(each) for each in both))
+
+
 ROUNDS = RoundFace(
     kind=PREFERRING,
     form=RoundForm,
@@ -135,7 +142,7 @@ ROUNDS = RoundFace(
         Column(lazy("Question"), lambda item: item.pair.question, css="question"),
         Column(lazy("One system"), lambda item: item.pair.first.system),
         Column(lazy("The other"), lambda item: item.pair.second.system),
-        Column(lazy("Condition"), lambda item: item.pair.first.condition),
+        Column(lazy("Condition"), _written),
         Column(lazy("Known to be better"), _better),
     ),
     drawn=_drawn,

@@ -194,6 +194,7 @@ def what_to_compare(world) -> dict:
         "name": "Compared again",
         "size": 4,
         "leave_out_used": False,
+        "is_mixed": False,
         "systems": [str(each.public_id) for each in systems],
     }
 

@@ -112,7 +112,7 @@ def post(browser: Annotator, path: str, fields: dict) -> http.client.HTTPRespons
 @pytest.mark.parametrize("mode", ["cut", pytest.param("hang", marks=pytest.mark.again)])
 def test_health_and_labels_while_the_database_is_away(behind_proxy, mode):
     site, proxy = behind_proxy
-    browser = Annotator(site.port, site.study, site.campaign, seed=1)
+    browser = Annotator(site.port, site.work, seed=1)
     browser.sign_in("a0@bench.example", PASSWORD)
     item = first_items(browser)[0]["id"]
     browser.token = re.search(r"csrftoken=([^;]+)", _cookies(browser))[1]

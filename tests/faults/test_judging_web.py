@@ -27,7 +27,7 @@ def test_a_run_whose_web_server_died_after_its_answer_is_carried(site):
         form = FORM | chosen(site, site.offer(stub))
         site.start()
         try:
-            browser = Annotator(site.port, site.study, site.campaign, seed=1)
+            browser = Annotator(site.port, site.work, seed=1)
             browser.sign_in("boss@bench.example", PASSWORD)
             path = f"/s/{site.study}/campaigns/{site.campaign}/judges/new/"
             _status, page = browser.request("GET", path)

@@ -34,7 +34,7 @@ EVENTS = """
 
 
 def annotators(server: CampaignServer, count: int) -> list[Annotator]:
-    people = [Annotator(server.port, server.study, server.campaign, seed=n) for n in range(count)]
+    people = [Annotator(server.port, server.work, seed=n) for n in range(count)]
     for number, person in enumerate(people):
         person.sign_in(f"a{number}@bench.example", PASSWORD)
     return people

@@ -153,6 +153,24 @@ def test_the_order_of_strengths_beside_that_of_mean_scores(verdicts, means):
     assert 0.15 < found.by_questions.share.low < 0.2007 < found.by_questions.share.high < 0.25
 
 
+def test_the_table_of_the_document_is_this_one(ranking, verdicts, means):
+    found = compare_rankings(verdicts, means, draw_systems=False, seed=0)
+    points = dict(zip(found.systems, found.means, strict=True))
+    by_points = sorted(points, key=points.get, reverse=True)
+    written = (ROOT / "docs" / "papers" / "compqa.md").read_text()
+    for each in ranking.standings:
+        name = each.system
+        cells = (
+            name,
+            f"{each.log_strength:.2f} [{each.low:.2f}, {each.high:.2f}]".replace("-", "−"),
+            f"{each.rank} ({each.rank_low}–{each.rank_high})",
+            f"{each.wins}–{each.ties}–{each.losses}",
+            f"{points[name]:.2f}",
+            f"{by_points.index(name) + 1}",
+        )
+        assert f"| {' | '.join(cells)} |" in written
+
+
 def test_as_systems_like_these_the_correlation_is_nearly_unknown(verdicts, means):
     """Eight systems, one of them far below: which ones were there matters most."""
     found = compare_rankings(verdicts, means, seed=0)

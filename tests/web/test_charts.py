@@ -3,7 +3,10 @@
 import csv
 import io
 import json
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 from django.core.cache import cache
@@ -223,3 +226,34 @@ def test_shades_and_percent():
         5,
     ]
     assert (percent(None), percent(0.256), percent(0.256, 1)) == ("–", "26 %", "25.6 %")
+
+
+TWO_AT_ONCE = """
+import sys, threading, time
+import altair
+from cqa_site.web.charts import drawing
+threading.Thread(target=__import__, args=("pandas",)).start()
+while "pandas" not in sys.modules:
+    time.sleep(0.01)
+row = {"level": "ordinal", "scope": "All", "value": 0.5, "low": 0.4, "high": 0.6}
+drawing.intervals([row], y="level", series="scope", title="alpha")
+"""
+
+
+def test_a_chart_waits_until_another_thread_has_loaded_pandas(tmp_path):
+    """The first two figures that a process draws are often asked for at once."""
+    slow = tmp_path / "pandas"
+    slow.mkdir()
+    (slow / "__init__.py").write_text(
+        "import time\ntime.sleep(1)\nTimestamp = DataFrame = Series = Index = slice\n"
+    )
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    done = subprocess.run(
+        [sys.executable, "-c", TWO_AT_ONCE],
+        env=os.environ | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr[-500:]

@@ -69,7 +69,7 @@ def stacked_bars(
     rows: Rows, *, x: str, y: str, series: str, titles: tuple[str, str], size: str = "wide"
 ) -> Spec:
     """One bar for each ``x``, its parts coloured by ``series``, the sum written above."""
-    import altair as alt
+    from .loading import alt
 
     base = _chart(rows).encode(x=_category(alt.X, x, titles[0]))
     names = list(dict.fromkeys(row[series] for row in rows))
@@ -88,7 +88,7 @@ def histogram(
     rows: Rows, *, start: str, end: str, y: str, titles: tuple[str, str], size: str = "wide"
 ) -> Spec:
     """Touching bars from ``start`` to ``end``, both numbers."""
-    import altair as alt
+    from .loading import alt
 
     bars = (
         _chart(rows)
@@ -106,7 +106,7 @@ def columns_over_time(
     rows: Rows, *, x: str, y: str, unit: str, titles: tuple[str, str], size: str = "wide"
 ) -> Spec:
     """One bar for each time step; ``x`` is an ISO date or time, ``unit`` a Vega-Lite time unit."""
-    import altair as alt
+    from .loading import alt
 
     look = alt.Axis(
         tickCount=6 if size == "wide" else 4,
@@ -143,7 +143,7 @@ def intervals(
 
     ``marks`` are values at which a dashed line helps the eye.
     """
-    import altair as alt
+    from .loading import alt
 
     names = list(dict.fromkeys(row[series] for row in rows))
     kinds = list(dict.fromkeys(row[y] for row in rows))
@@ -205,7 +205,7 @@ def heatmap(
 
     ``most`` is the largest side in pixels; where the columns are narrow, their names lean.
     """
-    import altair as alt
+    from .loading import alt
 
     # Named, because the layers below hold parts of the rows and would mix the order up.
     across, down = (list(dict.fromkeys(row[name] for row in rows)) for name in (x, y))
@@ -235,7 +235,7 @@ _TIME_FORMATS = {"yearmonthdatehours": "%d %b %H:00", "yearmonth": "%b %Y"}
 
 
 def _chart(rows: Rows) -> Any:
-    import altair as alt
+    from .loading import alt
 
     return alt.Chart(alt.InlineData(values=list(rows)))
 
@@ -243,7 +243,7 @@ def _chart(rows: Rows) -> Any:
 def _category(
     channel: Any, name: str, title: str, order: list[Any] | None = None, **axis: Any
 ) -> Any:
-    import altair as alt
+    from .loading import alt
 
     look = alt.Axis(**{"labelAngle": 0} | axis)
     return channel(name, type="ordinal", title=title, sort=order, axis=look)

@@ -15,7 +15,7 @@ def lines(
     rows: Rows, *, x: str, y: str, series: str, titles: tuple[str, str], size: str = "wide"
 ) -> Spec:
     """One dashed or solid line for each series; ``x`` and ``y`` are numbers."""
-    import altair as alt
+    from .loading import alt
 
     names = list(dict.fromkeys(row[series] for row in rows))
     place: dict[str, Any] = {"orient": "top", "title": None, "columns": _columns(names, size)}

@@ -30,7 +30,7 @@ def points(
     series are told apart by colour; of more, the names have to say which is which. The dots of a
     series are joined with ``is_curve``, and names stand above them.
     """
-    import altair as alt
+    from .loading import alt
 
     known = [row for row in rows if row[y] is not None and row[x] is not None]
     spans = [row for row in known if row["low"] is not None]
@@ -78,7 +78,7 @@ def points(
 
 def _room(rows: Rows, x: str, is_time: bool, size: str) -> Any:
     """A scale with room for the names at the right."""
-    import altair as alt
+    from .loading import alt
 
     if is_time:
         return alt.Scale(padding=WIDTHS["narrow"] / 3)
@@ -87,6 +87,6 @@ def _room(rows: Rows, x: str, is_time: bool, size: str) -> Any:
 
 
 def _chart(rows: Sequence[dict[str, Any]]) -> Any:
-    import altair as alt
+    from .loading import alt
 
     return alt.Chart(alt.InlineData(values=list(rows)))

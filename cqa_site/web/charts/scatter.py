@@ -7,7 +7,7 @@ from cqa_site.web.charts.drawing import WIDTHS, Rows, Spec
 
 def scatter(rows: Rows, *, x: str, y: str, titles: tuple[str, str], size: str = "wide") -> Spec:
     """A dot for each row; points that lie on each other look darker."""
-    import altair as alt
+    from .loading import alt
 
     marked = [{**row, "series": ""} for row in rows]
     dots = (
@@ -26,7 +26,7 @@ def scatter(rows: Rows, *, x: str, y: str, titles: tuple[str, str], size: str = 
 
 
 def _axis(channel: Any, name: str, title: str) -> Any:
-    import altair as alt
+    from .loading import alt
 
     scale = alt.Scale(zero=False, nice=True, padding=6)
     return channel(name, type="quantitative", title=title, scale=scale, axis=alt.Axis(tickCount=5))

@@ -12,7 +12,7 @@ def marked_ranges(
     rows: Rows, *, x: str, y: str, text: str, title: list[str], highest: float, size: str = "wide"
 ) -> Spec:
     """A line for each ``y`` from its lowest to its highest ``x``, with a short text at each."""
-    import altair as alt
+    from .loading import alt
 
     kinds = list(dict.fromkeys(row[y] for row in rows))
     # Positions, no lengths: the scale begins a little below the lowest value, not at nothing.
@@ -42,7 +42,7 @@ def grouped_bars(
     rows: Rows, *, x: str, y: str, series: str, titles: tuple[str, str], size: str = "wide"
 ) -> Spec:
     """Bars of two series side by side for each ``x``."""
-    import altair as alt
+    from .loading import alt
 
     names = list(dict.fromkeys(row[series] for row in rows))
     order = list(dict.fromkeys(row[x] for row in rows))
@@ -78,7 +78,7 @@ def beside(
     size: str = "wide",
 ) -> Spec:
     """Two raters' means of the same things; on the dashed line they agree."""
-    import altair as alt
+    from .loading import alt
 
     lowest = min((min(row[x], row[y]) for row in rows), default=0)
     domain = [max(0, int(lowest) - 1), highest]
@@ -112,7 +112,7 @@ def sorted_bars(
     rows: Rows, *, x: str, y: str, titles: tuple[str, str], size: str = "wide"
 ) -> Spec:
     """One thin bar for each row in the rows' order, up or down from nothing."""
-    import altair as alt
+    from .loading import alt
 
     order = [row[x] for row in rows]
     bars = (
@@ -134,7 +134,7 @@ def sorted_bars(
 
 
 def _chart(rows: Rows) -> Any:
-    import altair as alt
+    from .loading import alt
 
     return alt.Chart(alt.InlineData(values=list(rows)))
 

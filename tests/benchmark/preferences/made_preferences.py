@@ -2,6 +2,8 @@
 
 from django.urls import reverse
 
+from annotation.answers.models.answers import Answer
+from annotation.generation.actions.kind import condition
 from benchmark.preferences.actions import Plan, plan_round
 from benchmark.preferences.models import PreferenceRound, PreferenceSheet
 from cqa_site.people.models import Study, User
@@ -27,6 +29,14 @@ def make_pairs(study: Study, actor: User, **fields) -> PreferenceRound:
     """Answers of three systems to four questions, and a round over them."""
     make_scored_answers(study, systems=("Alpha", "Beta", "Gamma"), questions=4)
     return make_pairs_round(study, actor, **fields)
+
+
+def make_people_beside(study: Study, *systems: str) -> None:
+    """Answers of people, who had no prompt, to the questions that systems answered under one."""
+    made = make_scored_answers(study, systems=(*systems, "People"), questions=4)
+    people = [each.pk for each in made if each.system.name == "People"]
+    bare = {"scenario": 0, "condition": condition(study, scenario=0)}
+    Answer.objects.filter(pk__in=people).update(**bare)
 
 
 def address(name: str, study: Study, *ids) -> str:

@@ -16,6 +16,7 @@ from tests.benchmark.preferences.made_preferences import (
     begin,
     make_pairs,
     make_pairs_round,
+    make_people_beside,
     say,
 )
 from tests.cast import make_member, make_study, sign_in
@@ -135,6 +136,22 @@ def test_points_stand_beside_preferences_and_contradict_them(study, researcher, 
     assert "Spearman -0.87; 2 of 2 pairs of systems" in page
     ranking = {row["system"]: row for row in rows_of(client, study, "ranking")}
     assert float(ranking["Gamma"]["mean_points"]) == 15
+
+
+def test_points_of_answers_without_a_scenario_stand_beside_mixed_preferences(
+    study, researcher, client
+):
+    make_people_beside(study, "Alpha")
+    round_ = make_pairs_round(study, researcher, size=4, is_mixed=True)
+    annotator = sign_in(make_member(study, "annotator"))
+    while (sheet := begin(annotator, study, round_)) is not None:
+        say(annotator, study, sheet, "left")
+    make_sheets(study, list(study.answers.all()), [make_rater(study, "Someone")])
+    page = client.get(address("preferences", study)).content.decode()
+    assert "Mean points by people" in page
+    points = {row["system"]: row["mean_points"] for row in rows_of(client, study, "ranking")}
+    assert set(points) == {"Alpha", "People"}
+    assert all(points.values())
 
 
 def test_who_is_left_out_does_not_count(study, researcher, client):

@@ -23,6 +23,7 @@ from tests.benchmark.preferences.made_preferences import (
     begin,
     make_pairs,
     make_pairs_round,
+    make_people_beside,
     say,
 )
 from tests.cast import make_campaign, make_member, make_study, sign_in
@@ -226,6 +227,19 @@ def test_a_plan_that_links_nothing_says_why(study, researcher):
     make_scored_answers(study, systems=("Beta",), questions=2)
     with pytest.raises(RoundNotReady, match="no question was answered"):
         plan_round(study=study, plan=plan, actor=researcher)
+
+
+def test_answers_without_a_scenario_meet_others_where_a_plan_mixes(study, researcher):
+    make_people_beside(study, "Alpha")
+    with pytest.raises(RoundNotReady, match="no question was answered"):
+        make_pairs_round(study, researcher, size=4)
+    round_ = make_pairs_round(study, researcher, size=4, is_mixed=True)
+    pairs = Pair.objects.filter(items__round=round_)
+    assert pairs.count() == 4
+    assert set(pairs.values_list("first__scenario", "second__scenario")) == {(1, 0)}
+    page = sign_in(researcher).get(address("preference_round", study, round_.public_id))
+    one = pairs.first()
+    assert f"{one.first.condition} / {one.second.condition}" in flat(page.content.decode())
 
 
 def test_strangers_and_crowd_participants_find_nothing(study, researcher, annotator):

@@ -1,0 +1,237 @@
+"""Every kind of work by keyboard alone: two people, from their first page to what figures say."""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from annotation.editing.models import Revision
+from annotation.labelling.models.votes import Assignment
+from argsum.counting.models import CountSheet
+from benchmark.preferences.kind import turned
+from benchmark.preferences.models import PreferenceSheet
+from benchmark.scoring.models.sheets import ScoreSheet
+from cqa_site.rounds.opening import close_round, open_round
+from tests.annotation import editing_cast
+from tests.argsum.counting.made_counting import open_counting
+from tests.argsum.made_cells import make_dataset, make_set
+from tests.benchmark.made_rounds import make_round
+from tests.benchmark.made_scores import make_scored_answers
+from tests.benchmark.preferences.made_preferences import make_pairs
+from tests.cast import make_campaign, make_member, make_study, sign_in
+
+pytestmark = pytest.mark.browser
+
+NAMES = ("Ann", "Ben")
+
+
+def press(page, *keys):
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def tab_to(page, selector):
+    """Go on with the Tab key until something like that has the focus."""
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+    raise AssertionError(f"the Tab key does not reach {selector}")
+
+
+def press_and_leave(page, *keys):
+    """Press keys, the last of which leads to another page."""
+    before = page.url
+    press(page, *keys)
+    page.wait_for_url(lambda url: url != before)
+
+
+# -- one of each kind: what is made, what two people type, what is stored ------------------------
+
+
+def campaign(study, boss, people):
+    made = make_campaign(study, ordinary=4, controls=1, votes_per_item=2)
+    open_round(round_=made, actor=boss)
+    return made
+
+
+def label(page, person):
+    for number in range(5):
+        before = page.locator("[data-sentence]").inner_text()
+        press(page, ("3", "2")[person] if number else "1")
+        if number < 4:
+            expect(page.locator("[data-sentence]")).not_to_have_text(before)
+    expect(page.get_by_role("heading")).to_have_text("That was everything. Thank you!")
+
+
+def labels():
+    return Counter(Assignment.objects.values_list("rater__user__name", "label"))
+
+
+def desks(study, boss, people):
+    editing_cast.make_answers(study, questions=1)
+    return editing_cast.make_round(study, people=people, individual=0)
+
+
+def edit(page, person):
+    tab_to(page, "#text")
+    press(page, "Control+End")
+    page.keyboard.type((" or coffee.", " at last.")[person])
+    tab_to(page, "[name=reasons][value=choice]")
+    press(page, "Space", "Control+Enter")
+    expect(page.locator("#toasts")).to_contain_text("Submitted as revision 1.")
+
+
+def revisions():
+    rows = Revision.objects.select_related("sheet__rater__user")
+    return Counter(
+        (each.sheet.rater.user.name, each.text.splitlines()[-1], *each.reasons) for each in rows
+    )
+
+
+def scoring(study, boss, people):
+    make_scored_answers(study, questions=2)
+    return make_round(study, boss, overlap_share=1.0)
+
+
+def score(page, person):
+    for _turn in range(4):
+        expect(page.locator(".scripted .active")).to_have_count(1)
+        press(page, *"1101111" + "1222" + ("2111", "0110")[person])
+        expect(page.locator("#left")).to_have_text("All criteria done")
+        press_and_leave(page, "Enter")
+
+
+def totals():
+    rows = ScoreSheet.objects.filter(state="submitted")
+    return Counter(rows.values_list("rater__user__name", "total", "points__C12"))
+
+
+def counting(study, boss, people):
+    for cell in make_dataset(study).cells.all():
+        make_set(cell)
+    return open_counting(study, boss, raters=2)
+
+
+def count(page, person):
+    for _turn in range(2):
+        expect(page.locator(".scripted .active")).to_have_count(1)
+        # Covered by summary 1, and not (or partly); three statements, the third again in part.
+        press(page, "1", "Shift+Digit1", "ArrowDown", ("3", "2")[person])
+        press(page, *["ArrowDown"] * person, "1", "b", "2", "p")
+        press_and_leave(page, "Control+Enter")
+
+
+def counts():
+    rows = CountSheet.objects.filter(state="submitted")
+    return Counter(rows.values_list("rater__user__name", "covered", "unique"))
+
+
+def comparing(study, boss, people):
+    return make_pairs(study, boss, raters=2)
+
+
+def prefer(page, person):
+    for key in ("t", "n", *("aa", "ab")[person]):
+        press(page, "r")
+        page.keyboard.type("Clearer.")
+        press_and_leave(page, "Escape", key)
+
+
+def verdicts():
+    """As they were typed: about the sides of the page."""
+    rows = PreferenceSheet.objects.filter(state="submitted").select_related("rater__user")
+    return Counter(
+        (each.rater.user.name, turned(each.verdict, is_swapped=each.is_swapped), each.comment)
+        for each in rows
+    )
+
+
+@dataclass(frozen=True)
+class Walk:
+    """``figures`` are names of pages with what stands there when both people are done."""
+
+    make: Callable[..., Any]
+    work: Callable[..., None]
+    stored: Callable[[], Counter]
+    typed: dict[tuple, int]
+    figures: dict[str, str]
+    role: str = "annotator"
+
+
+WALKS = {
+    "label": Walk(
+        campaign,
+        label,
+        labels,
+        {("Ann", 1): 1, ("Ann", 3): 4, ("Ben", 1): 1, ("Ben", 2): 4},
+        {"figures": "5 items with two or more votes · 2 annotators · 10 votes"},
+    ),
+    "edit": Walk(
+        desks,
+        edit,
+        revisions,
+        {("Ann", "Tea or coffee.", "choice"): 1, ("Ben", "Tea at last.", "choice"): 1},
+        {"expert_agreement": "37 → 39"},
+        role="expert",
+    ),
+    "score": Walk(
+        scoring,
+        score,
+        totals,
+        {("Ann", 18, 2): 4, ("Ben", 15, 0): 4},
+        {"scores": r"Alpha\s+1\s+16\.500", "score_agreement": "8 sheets"},
+    ),
+    "count": Walk(
+        counting,
+        count,
+        counts,
+        {("Ann", 1, 1.5): 2, ("Ben", 1.5, 1.5): 2},
+        {"key_points": r"0\.583\s+0\.625\s+0\.500", "summary_people": r"Ann\s+Ben\s+2\s"},
+    ),
+    "prefer": Walk(
+        comparing,
+        prefer,
+        verdicts,
+        {
+            ("Ann", "tie", "Clearer."): 1,
+            ("Ann", "both_bad", "Clearer."): 1,
+            ("Ann", "left", "Clearer."): 2,
+            ("Ben", "tie", "Clearer."): 1,
+            ("Ben", "both_bad", "Clearer."): 1,
+            ("Ben", "left", "Clearer."): 1,
+            ("Ben", "right", "Clearer."): 1,
+        },
+        {"preferences": "8 verdicts of 2 people on 4 pairs of 4 questions"},
+    ),
+}
+
+
+OF_A_ROUND = ("figures", "expert_agreement")
+
+
+@pytest.mark.parametrize("kind", WALKS)
+def test_two_people_by_keyboard_alone(visit, server, kind):
+    walk, study = WALKS[kind], make_study()
+    boss = make_member(study, "researcher")
+    people = [make_member(study, walk.role, name) for name in NAMES]
+    made = walk.make(study, boss, people)
+    for number, user in enumerate(people):
+        page = visit(user).go("study", study.public_id)
+        tab_to(page, "main a.button.primary")
+        press_and_leave(page, "Enter")
+        walk.work(page, number)
+    assert walk.stored() == walk.typed
+    close_round(round_=made, actor=boss)
+    researcher, asking = visit(boss), sign_in(boss)
+    for name, words in walk.figures.items():
+        place = [study.public_id, *([made.public_id] if name in OF_A_ROUND else [])]
+        # Whoever comes first asks for the figures.
+        asking.get(reverse(name, args=place))
+        page = researcher.go(name, *place)
+        expect(page.locator("main")).to_contain_text(re.compile(words))
