@@ -26,11 +26,10 @@ from cqa_site.judging.parsing import (
 )
 from cqa_site.judging.prompts import Layout, PromptParts, render
 from cqa_site.judging.schemas import verdict_schema
-from cqa_site.people.models import Study, User
-from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.people.models import Study
 from cqa_site.runs.kind_parts import PromptKind
 from cqa_site.runs.kinds import Ended, Question, Reading, Subject
-from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+from cqa_site.runs.models import Call, Reply, Run
 
 from .coherence_texts import chosen_citations
 
@@ -123,11 +122,6 @@ class CoherenceKind:
         open_again = set(run.calls.filter(state__in=Call.OPEN).values_list("pk", flat=True))
         problems += [f"call {pk} has a verdict and is not over" for pk in {*kept} - open_again]
         return problems + [f"verdict {pk} is not what its reply says" for pk in _misread(run)]
-
-
-def default_prompts(study: Study, actor: User | None = None) -> list[PromptVersion]:
-    """The newest prompt; the project's own becomes version 1 when first asked for."""
-    return first_prompts(study, PROMPTS, actor)
 
 
 def _subject(cited: Cited) -> Subject:

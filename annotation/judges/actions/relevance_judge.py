@@ -30,11 +30,10 @@ from cqa_site.judging.parsing import (
 )
 from cqa_site.judging.prompts import Layout, PromptParts, render
 from cqa_site.judging.schemas import batch_schema, label_schema
-from cqa_site.people.models import Rater, Study, User
-from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.people.models import Rater, Study
 from cqa_site.runs.kind_parts import PromptKind
 from cqa_site.runs.kinds import Ended, Question, Reading, Subject, Subjects
-from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+from cqa_site.runs.models import Call, Reply, Run
 from cqa_site.runs.planning.spread import MOST
 
 FOLDER = Path(__file__).parents[1] / "prompts"
@@ -147,11 +146,6 @@ class RelevanceKind:
             f"call {pk} has a result of another fence" for pk, _ in rows if pk not in reopened
         ]
         return problems
-
-
-def default_prompts(study: Study, actor: User | None = None) -> list[PromptVersion]:
-    """The newest prompt of each form; the project's own become version 1 when first asked for."""
-    return first_prompts(study, PROMPTS, actor)
 
 
 def target_of(

@@ -25,7 +25,6 @@ from cqa_site.runs.kinds import about
 from cqa_site.runs.models import Run
 
 SHOWN = 6
-LISTED = 50
 
 
 @dataclass(frozen=True)
