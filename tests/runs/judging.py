@@ -7,7 +7,6 @@ import pytest
 
 from annotation.judges.actions.relevance_judge import PROMPTS, target_of
 from annotation.labelling.models.campaigns import Campaign
-from cqa_site.judging.scripted import ScriptedClient
 from cqa_site.people.models import Role, Study, User
 from cqa_site.runs.actions.endpoints import create_endpoint
 from cqa_site.runs.actions.first_prompts import first_prompts
@@ -15,6 +14,7 @@ from cqa_site.runs.actions.runs import RunPlan, start_run
 from cqa_site.runs.carrying import clients
 from cqa_site.runs.models import Endpoint, Run
 from tests.cast import make_campaign, make_member, make_study
+from tests.judging.scripted import ScriptedClient
 
 
 def good(label: int = 2) -> str:
