@@ -275,7 +275,7 @@ def _read_single(call: Call, reply: Reply, allowed: list[int]) -> Reading:
     try:
         label = parse_single(reply.text, reply.finish_reason, allowed, refusal=reply.refusal)
     except ReplyNotUsable as problem:
-        return _unusable({}, problem.reason)
+        return Reading.unscored(problem.reason, {})
     return Reading(value={call.subject_ids[0]: label})
 
 
@@ -288,16 +288,7 @@ def _read_batch(call: Call, reply: Reply, allowed: list[int]) -> Reading:
     missing = Counter(one for one in value.values() if isinstance(one, Unscored))
     if not missing:
         return Reading(value=value)
-    return _unusable(value, missing.most_common(1)[0][0])
-
-
-def _unusable(value: dict[int, Label | Unscored], reason: Unscored) -> Reading:
-    return Reading(
-        value=value,
-        reason=reason.value,
-        is_refusal=reason is Unscored.REFUSED,
-        is_truncated=reason is Unscored.TRUNCATED,
-    )
+    return Reading.unscored(missing.most_common(1)[0][0], value)
 
 
 def _rows(run: Run, campaign: int, one: Ended) -> list[JudgeLabel]:
