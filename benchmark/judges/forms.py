@@ -8,8 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from annotation.answers.forms.conditions import ConditionsField
-from annotation.answers.models.answers import Answer
+from annotation.answers.forms.conditions import ConditionsField, ScenariosField, SystemsField
 from benchmark.judges.actions.examples import (
     Contaminated,
     Example,
@@ -67,21 +66,8 @@ class ScoringRunForm(PlanForm):
         help_text=lazy("Ids from the address or a file, one a line."),
         widget=forms.Textarea(attrs={"rows": 3, "class": "mono"}),
     )
-    systems: forms.ModelMultipleChoiceField = forms.ModelMultipleChoiceField(
-        label=lazy("Systems"),
-        queryset=None,
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text=lazy("None chosen means all."),
-    )
-    scenarios = forms.TypedMultipleChoiceField(
-        label=lazy("Scenarios"),
-        choices=Answer.Scenario.choices,
-        coerce=int,
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text=lazy("None chosen means all."),
-    )
+    systems = SystemsField()
+    scenarios = ScenariosField()
     conditions = ConditionsField(
         help_text=lazy(
             "None chosen means the plain ones, except for a round's answers and for those named "
@@ -133,7 +119,7 @@ class ScoringRunForm(PlanForm):
         rubrics = study.rubric_versions.order_by("-created_at", "-pk")
         self.fields["rubric"].queryset = rubrics
         self.fields["scoring_round"].queryset = ScoringRound.objects.filter(study=study)
-        self.fields["systems"].queryset = study.systems.all()
+        self.fields["systems"].offer(study)
         self.fields["conditions"].offer(study)
         self.fields["replicates"].label = lazy("Sheets for each answer")
         self.fields["max_tokens"].initial = 2_000
