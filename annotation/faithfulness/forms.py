@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as lazy
 from annotation.faithfulness.actions.coherence_judge import KIND
 from annotation.faithfulness.actions.coherence_texts import target_of
 from cqa_site.people.models import Study
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import PlanForm, differing
 
 from ..answers.forms.conditions import ConditionsField, ScenariosField, SystemsField
 
@@ -59,11 +59,12 @@ class CoherenceForm(PlanForm):
         help_text=lazy("Empty judges all of them. Every citation of a drawn text is judged."),
     )
 
+    replicates = differing("replicates", label=lazy("Verdicts on each citation"))
+
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, study=study, **kwargs)
         self.fields["systems"].offer(study)
         self.fields["conditions"].offer(study)
-        self.fields["replicates"].label = lazy("Verdicts on each citation")
         self.fields["max_tokens"].initial = MOST_TOKENS
 
     @property

@@ -25,7 +25,7 @@ from benchmark.rubrics.actions import default_rubric
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.models.rounds import ScoringRound
 from cqa_site.people.models import Study, User
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import PlanForm, differing
 from cqa_site.web.strict_query import id_from
 
 MOST_SWAPPED = 200
@@ -113,6 +113,16 @@ class ScoringRunForm(PlanForm):
         help_text=lazy("A probe for a liking of the object named first. 0 leaves it out."),
     )
 
+    replicates = differing("replicates", label=lazy("Sheets for each answer"))
+    max_tokens = differing(
+        "max_tokens",
+        initial=2_000,
+        help_text=lazy(
+            "With reasons about 100 for each criterion, without them 12. A cut reply is asked "
+            "for once more with twice as many."
+        ),
+    )
+
     def __init__(self, *args: Any, study: Study, actor: User, **kwargs: Any) -> None:
         super().__init__(*args, study=study, actor=actor, **kwargs)
         default_rubric(study, actor)
@@ -121,12 +131,6 @@ class ScoringRunForm(PlanForm):
         self.fields["scoring_round"].queryset = ScoringRound.objects.filter(study=study)
         self.fields["systems"].offer(study)
         self.fields["conditions"].offer(study)
-        self.fields["replicates"].label = lazy("Sheets for each answer")
-        self.fields["max_tokens"].initial = 2_000
-        self.fields["max_tokens"].help_text = lazy(
-            "With reasons about 100 for each criterion, without them 12. A cut reply is asked "
-            "for once more with twice as many."
-        )
         self.offered = {
             each.key: (rubric, each) for rubric in rubrics[:RUBRICS] for each in candidates(rubric)
         }

@@ -14,7 +14,7 @@ from annotation.generation.actions.kind import KIND
 from annotation.generation.actions.prompts import SCENARIOS, WITH_ARGUMENTS
 from annotation.generation.actions.targets import ARGUMENTS, MOST_CHOICES, target_of
 from cqa_site.people.models import Study, User
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import PlanForm, differing
 from cqa_site.runs.models import PromptVersion
 
 
@@ -85,6 +85,27 @@ class GenerationForm(PlanForm):
         max_value=MOST_ARGUMENTS,
         help_text=lazy("If there are more, the seed draws which. It also draws their order."),
     )
+    prompt = differing("prompt", label=lazy("Scenario"))
+    temperature = differing(
+        "temperature",
+        initial=None,
+        help_text=lazy("Empty leaves it to the endpoint, as the paper did."),
+    )
+    max_tokens = differing(
+        "max_tokens",
+        initial=1_500,
+        help_text=lazy(
+            "300 words and a list of arguments take about 900; models that think aloud need far "
+            "more. A cut reply is asked for once more with twice as many, and is never an answer."
+        ),
+    )
+    seed = differing(
+        "seed",
+        help_text=lazy(
+            "Draws the sample, the arguments with their order, and the requests of the pre-flight."
+        ),
+    )
+    reuse = differing("reuse", help_text=lazy("Costs nothing. Leave it out to get fresh texts."))
     replicates = forms.IntegerField(
         label=lazy("Answers to each question"),
         initial=3,
@@ -98,20 +119,6 @@ class GenerationForm(PlanForm):
         self.fields["labels"].offer(study)
         asked = study.comparisons.filter(questions__isnull=False).distinct()
         self.fields["comparisons"].queryset = asked
-        self.fields["prompt"].label = _("Scenario")
-        self.fields["temperature"].initial = None
-        self.fields["temperature"].help_text = lazy(
-            "Empty leaves it to the endpoint, as the paper did."
-        )
-        self.fields["max_tokens"].initial = 1_500
-        self.fields["max_tokens"].help_text = lazy(
-            "300 words and a list of arguments take about 900; models that think aloud need far "
-            "more. A cut reply is asked for once more with twice as many, and is never an answer."
-        )
-        self.fields["seed"].help_text = lazy(
-            "Draws the sample, the arguments with their order, and the requests of the pre-flight."
-        )
-        self.fields["reuse"].help_text = lazy("Costs nothing. Leave it out to get fresh texts.")
 
     def clean(self) -> dict[str, Any]:
         """What several fields decide together."""

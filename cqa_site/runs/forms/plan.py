@@ -1,5 +1,6 @@
 """What every kind of run asks for: endpoint, prompt, parameters, care, name and message."""
 
+from copy import deepcopy
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -252,6 +253,13 @@ class PlanForm(forms.Form):
         """The secret encrypted for the page that asks for a yes; empty without one."""
         secret = self.cleaned_data["webhook_secret"]
         return seal(secret).decode() if self.cleaned_data["webhook_url"] and secret else ""
+
+
+def differing(name: str, **said: Any) -> Any:
+    """A field that every run has, with a label, initial value or help of one kind's own."""
+    field = deepcopy(PlanForm.base_fields[name])
+    vars(field).update(said)
+    return field
 
 
 def several(chosen: Any) -> list[Any]:
