@@ -157,7 +157,6 @@ class ScoringRunForm(PlanForm):
     def clean(self) -> dict[str, Any]:
         """What several fields decide together."""
         data = super().clean()
-        self.want_sample(data, is_wanted=data.get("choice") == "sample")
         if data.get("choice") == "round" and not data.get("scoring_round"):
             self.complain("scoring_round", _("Choose a round."))
         if data.get("choice") == "answers" and not data.get("answers"):

@@ -23,6 +23,7 @@ class GenerationForm(PlanForm):
 
     kind = KIND
     prompt_kinds = tuple(SCENARIOS)
+    chosen_by = "questions"
 
     questions = forms.ChoiceField(
         label=lazy("Which questions"),
@@ -123,7 +124,6 @@ class GenerationForm(PlanForm):
     def clean(self) -> dict[str, Any]:
         """What several fields decide together."""
         data = super().clean()
-        self.want_sample(data, is_wanted=data.get("questions") == "sample")
         if data.get("questions") == "comparisons" and not data.get("comparisons"):
             self.complain("comparisons", _("Choose at least one comparison."))
         return data

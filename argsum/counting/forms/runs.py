@@ -70,12 +70,6 @@ class CountingRunForm(PlanForm):
         names = study.summary_sets.order_by("system").values_list("system", flat=True).distinct()
         self.fields["systems"].choices = [(name, name) for name in names]
 
-    def clean(self) -> dict[str, Any]:
-        """What several fields decide together."""
-        data = super().clean()
-        self.want_sample(data, is_wanted=data.get("choice") == "sample")
-        return data
-
     @property
     def target(self) -> dict[str, Any]:
         """What the run is about, as its spec keeps it."""

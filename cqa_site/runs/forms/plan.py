@@ -32,6 +32,8 @@ class PlanForm(forms.Form):
 
     kind = ""
     prompt_kinds: tuple[str, ...] = ()
+    # The field of a kind's own whose value "sample" asks for a size.
+    chosen_by = "choice"
     # Fields a page need not show, because there is nothing to choose yet.
     unoffered: tuple[str, ...] = ()
 
@@ -183,12 +185,9 @@ class PlanForm(forms.Form):
             self.complain("mode", _("The model in the box has no batch service."))
         if data.get("webhook_url"):
             self._clean_secret(data)
-        return data
-
-    def want_sample(self, data: dict[str, Any], *, is_wanted: bool) -> None:
-        """Ask how large a sample is that was chosen."""
-        if is_wanted and not data.get("sample"):
+        if data.get(self.chosen_by) == "sample" and not data.get("sample"):
             self.complain("sample", _("Say how large the sample is."))
+        return data
 
     @property
     def tokens_wanted(self) -> int | None:
