@@ -132,7 +132,10 @@ urlpatterns = [
     address(C + "consensus/", "consensus", consensus.ConsensusViews, **CHANGE),
     address(C + "final-labels/", "final_labels", labels.FinalLabelViews, **LIST),
     address(
-        C + "final-labels/compare/", "final_labels_compare", labels.FinalLabelViews, get="compare"
+        C + "final-labels/compare/",
+        "final_labels_compare",
+        judges.LabelComparisonViews,
+        get="compare",
     ),
     address(
         C + "final-labels/recompute/",

@@ -7,9 +7,14 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation import tasks  # noqa: F401  handlers of jobs register themselves
+        from annotation.answers.reports.integrity import find_violations
+        from annotation.consensus.actions import consensus
         from annotation.editing.actions.kind import EDITING
+        from annotation.faithfulness.actions import faithfulness
         from annotation.figures.actions import CAMPAIGNS
+        from annotation.judges.reports.doubts import least_sure_first
         from annotation.labelling.actions.kind import LABELS
+        from annotation.quality.actions.quality import check_rater
         from annotation.run_kinds import register_kinds
         from cqa_site.results import kind as results
         from cqa_site.rounds.kind import register
@@ -18,5 +23,9 @@ class AnnotationConfig(AppConfig):
         register_kinds()
         register(LABELS)
         register(EDITING)
+        LABELS.after_closing = (consensus.after_closing,)
+        LABELS.after_block = (check_rater,)
+        LABELS.least_sure_first = least_sure_first
+        EDITING.after_closing = (faithfulness.after_closing,)
         results.register(CAMPAIGNS)
-        invariants.register("annotation.labelling.reports.find_violations")
+        invariants.register(find_violations)

@@ -28,6 +28,7 @@ from annotation.judges.views import trained as trained_judges
 from annotation.labelling.views import campaigns, guidelines, label
 from annotation.quality.views import exclusion, quality
 from annotation.retrieval.views import corpora, find_arguments, find_cam
+from annotation.study.views import answers as study_answers
 from annotation.study.views import overview, questions
 
 urlpatterns = [
@@ -62,6 +63,7 @@ urlpatterns = [
     *judges_files.urlpatterns,
     *trained_judges.urlpatterns,
     *answers.urlpatterns,
+    *study_answers.urlpatterns,
     *generation.urlpatterns,
     *generation_launch.urlpatterns,
     *generation_run.urlpatterns,

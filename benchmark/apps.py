@@ -13,6 +13,7 @@ class BenchmarkConfig(AppConfig):
         from benchmark.preferences.kind import PREFERRING
         from benchmark.run_kinds import register_kinds
         from benchmark.scoring.actions.kind import SCORING
+        from benchmark.scoring.reports.integrity import find_violations
         from cqa_site.results import kind as results
         from cqa_site.rounds.kind import register
         from cqa_site.web import invariants
@@ -26,4 +27,4 @@ class BenchmarkConfig(AppConfig):
         add_part("benchmark.demo.actions.round.add_round")
         add_part("benchmark.demo.actions.scores.add_scores")
         add_part("benchmark.preferences.actions.add_demo_round")
-        invariants.register("benchmark.scoring.reports.integrity.find_violations")
+        invariants.register(find_violations)

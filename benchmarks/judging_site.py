@@ -13,13 +13,14 @@ ENDPOINT = """
 import json, sys
 import django
 django.setup()
-from annotation.judges.actions.relevance_judge import default_prompts
+from annotation.judges.actions.relevance_judge import PROMPTS
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.endpoints import create_endpoint
 from cqa_site.runs.models import Endpoint
 name, url, limit, key, deadline = json.loads(sys.argv[1])
 study, boss = Study.objects.get(), User.objects.get(email="boss@bench.example")
-default_prompts(study, boss)
+first_prompts(study, PROMPTS, boss)
 values = {
     "name": name, "base_url": url, "model": "stub-1", "price_in": 1, "price_out": 2,
     "max_in_flight": limit, "deadline_seconds": deadline,

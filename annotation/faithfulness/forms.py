@@ -6,13 +6,12 @@ from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.answers.models.answers import Answer
 from annotation.faithfulness.actions.coherence_judge import KIND
 from annotation.faithfulness.actions.coherence_texts import target_of
 from cqa_site.people.models import Study
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import PlanForm, differing
 
-from ..answers.forms.conditions import ConditionsField
+from ..answers.forms.conditions import ConditionsField, ScenariosField, SystemsField
 
 # A short reason and a verdict; models that think aloud need more.
 MOST_TOKENS = 200
@@ -39,21 +38,8 @@ class CoherenceForm(PlanForm):
     kind = KIND
     prompt_kinds = (KIND,)
 
-    systems: forms.ModelMultipleChoiceField = forms.ModelMultipleChoiceField(
-        label=lazy("Systems"),
-        queryset=None,
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text=lazy("None chosen means all."),
-    )
-    scenarios = forms.TypedMultipleChoiceField(
-        label=lazy("Scenarios"),
-        choices=Answer.Scenario.choices,
-        coerce=int,
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text=lazy("None chosen means all."),
-    )
+    systems = SystemsField()
+    scenarios = ScenariosField()
     conditions = ConditionsField()
     texts = forms.ChoiceField(
         label=lazy("Which texts"),
@@ -73,11 +59,12 @@ class CoherenceForm(PlanForm):
         help_text=lazy("Empty judges all of them. Every citation of a drawn text is judged."),
     )
 
+    replicates = differing("replicates", label=lazy("Verdicts on each citation"))
+
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, study=study, **kwargs)
-        self.fields["systems"].queryset = study.systems.all()
+        self.fields["systems"].offer(study)
         self.fields["conditions"].offer(study)
-        self.fields["replicates"].label = lazy("Verdicts on each citation")
         self.fields["max_tokens"].initial = MOST_TOKENS
 
     @property

@@ -2,18 +2,10 @@
 
 from collections.abc import Iterator
 
-from django.db import connection
 from django.db.models import Count, F, OuterRef, Q, Subquery
 
-from annotation.answers.models.answers import Answer
 from annotation.labelling.models.campaigns import Item, Slot
 from annotation.labelling.models.votes import Assignment, VoteEvent
-
-
-def find_violations() -> Iterator[str]:
-    """Yield every broken invariant of answers and of the database; nothing when all is well."""
-    yield from _answers_unlike_their_condition()
-    yield from _database_faults()
 
 
 def label_violations() -> Iterator[str]:
@@ -58,15 +50,6 @@ def _items_over_their_votes() -> Iterator[str]:
         yield f"item {pk} has more counted votes than asked for"
 
 
-def _answers_unlike_their_condition() -> Iterator[str]:
-    """An answer's scenario is a copy for searching; both say the same."""
-    unlike = Answer.objects.exclude(
-        condition__scenario=F("scenario"), condition__study=F("study")
-    ).order_by("pk")
-    for pk in unlike.values_list("pk", flat=True):
-        yield f"answer {pk} has another scenario or study than its condition"
-
-
 def _labels_unlike_their_history() -> Iterator[str]:
     last = VoteEvent.objects.filter(assignment=OuterRef("pk")).order_by("-pk")
     rows = Assignment.objects.filter(state="answered", campaign__origin="live").annotate(
@@ -75,13 +58,3 @@ def _labels_unlike_their_history() -> Iterator[str]:
     unlike = Q(said__isnull=True) | ~Q(said=F("label"))
     for pk in rows.filter(unlike).values_list("pk", flat=True):
         yield f"assignment {pk} has another label than its last event"
-
-
-def _database_faults() -> Iterator[str]:
-    if connection.vendor != "sqlite":
-        return
-    with connection.cursor() as cursor:
-        cursor.execute("PRAGMA integrity_check")
-        yield from (f"SQLite: {row[0]}" for row in cursor.fetchall() if row[0] != "ok")
-        cursor.execute("PRAGMA foreign_key_check")
-        yield from (f"SQLite: dangling reference in {row[0]}" for row in cursor.fetchall())

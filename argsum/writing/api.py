@@ -36,7 +36,6 @@ def _writing(study: Study, actor: User, given: Given) -> PlanForm:
     found = writable(study).filter(public_id=given.pop("system_run")).first()
     # The form refuses the key 0, which stands for a run that does not wait, or is not there.
     given["system_run"] = found.pk if found else 0
-    given.setdefault("max_tokens", 1_500)
     typed = as_typed(WritingForm, study, given)
     return WritingForm(typed, study=study, actor=actor, system_run=found)
 

@@ -13,7 +13,7 @@ from argsum.keypoints.models import SummarySet, SystemRun
 from argsum.writing.actions.kind import ARGUMENTS, KIND, WORDS, target_of, writable
 from argsum.writing.actions.prompts import COUNTS, OF_VARIANT, PROMPTS
 from cqa_site.people.models import Study, User
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import PlanForm, differing
 
 MOST_KEY_POINTS = 60
 # Tokens of one key point in a reply.
@@ -52,6 +52,14 @@ class WritingForm(PlanForm):
         help_text=lazy("Of a cell or a cluster, those with the best quality first."),
     )
 
+    max_tokens = differing(
+        "max_tokens",
+        initial=1_500,
+        help_text=lazy(
+            "About 40 for each key point. A cut reply is asked for once more with twice as many."
+        ),
+    )
+
     def __init__(
         self,
         *args: Any,
@@ -63,10 +71,6 @@ class WritingForm(PlanForm):
         super().__init__(*args, study=study, actor=actor, **kwargs)
         self.fields["system_run"].queryset = writable(study)
         self.fields["replicates"].widget = forms.HiddenInput()
-        self.fields["max_tokens"].initial = 1_500
-        self.fields["max_tokens"].help_text = lazy(
-            "About 40 for each key point. A cut reply is asked for once more with twice as many."
-        )
         self.system_run = system_run
         if system_run is not None:
             self._fit(system_run)

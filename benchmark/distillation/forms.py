@@ -5,8 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.answers.forms.conditions import ConditionsField
-from annotation.answers.models.answers import Answer, System
+from annotation.answers.forms.conditions import ConditionsField, ScenariosField, SystemsField
 from annotation.editing.forms import LARGEST
 from benchmark.distillation.methods.pairs import BOTH, JUDGES, PEOPLE, Rules
 from benchmark.rubrics.models import RubricVersion
@@ -66,20 +65,8 @@ class PairsForm(forms.Form):
             "counted below."
         ),
     )
-    systems = forms.ModelMultipleChoiceField(
-        label=lazy("Only answers of"),
-        queryset=System.objects.none(),
-        to_field_name="public_id",
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-    )
-    scenarios = forms.TypedMultipleChoiceField(
-        label=lazy("Only scenarios"),
-        coerce=int,
-        choices=Answer.Scenario.choices,
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-    )
+    systems = SystemsField(label=lazy("Only answers of"), to_field_name="public_id", help_text="")
+    scenarios = ScenariosField(label=lazy("Only scenarios"), help_text="")
     conditions = ConditionsField()
     validation = forms.FloatField(
         label=lazy("Share for validation"),
@@ -93,7 +80,7 @@ class PairsForm(forms.Form):
     def __init__(self, *args, study: Study, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.fields["rubric"].queryset = study.rubric_versions.all()
-        self.fields["systems"].queryset = study.systems.all()
+        self.fields["systems"].offer(study)
         self.fields["conditions"].offer(study)
         judged = ScoreSheet.objects.filter(study=study).order_by().values("rater")
         judges = study.raters.filter(pk__in=judged).exclude(kind__in=PEOPLE_KINDS)

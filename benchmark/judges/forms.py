@@ -8,8 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from annotation.answers.forms.conditions import ConditionsField
-from annotation.answers.models.answers import Answer
+from annotation.answers.forms.conditions import ConditionsField, ScenariosField, SystemsField
 from benchmark.judges.actions.examples import (
     Contaminated,
     Example,
@@ -26,7 +25,7 @@ from benchmark.rubrics.actions import default_rubric
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.models.rounds import ScoringRound
 from cqa_site.people.models import Study, User
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import PlanForm, differing
 from cqa_site.web.strict_query import id_from
 
 MOST_SWAPPED = 200
@@ -67,21 +66,8 @@ class ScoringRunForm(PlanForm):
         help_text=lazy("Ids from the address or a file, one a line."),
         widget=forms.Textarea(attrs={"rows": 3, "class": "mono"}),
     )
-    systems: forms.ModelMultipleChoiceField = forms.ModelMultipleChoiceField(
-        label=lazy("Systems"),
-        queryset=None,
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text=lazy("None chosen means all."),
-    )
-    scenarios = forms.TypedMultipleChoiceField(
-        label=lazy("Scenarios"),
-        choices=Answer.Scenario.choices,
-        coerce=int,
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text=lazy("None chosen means all."),
-    )
+    systems = SystemsField()
+    scenarios = ScenariosField()
     conditions = ConditionsField(
         help_text=lazy(
             "None chosen means the plain ones, except for a round's answers and for those named "
@@ -127,20 +113,24 @@ class ScoringRunForm(PlanForm):
         help_text=lazy("A probe for a liking of the object named first. 0 leaves it out."),
     )
 
+    replicates = differing("replicates", label=lazy("Sheets for each answer"))
+    max_tokens = differing(
+        "max_tokens",
+        initial=2_000,
+        help_text=lazy(
+            "With reasons about 100 for each criterion, without them 12. A cut reply is asked "
+            "for once more with twice as many."
+        ),
+    )
+
     def __init__(self, *args: Any, study: Study, actor: User, **kwargs: Any) -> None:
         super().__init__(*args, study=study, actor=actor, **kwargs)
         default_rubric(study, actor)
         rubrics = study.rubric_versions.order_by("-created_at", "-pk")
         self.fields["rubric"].queryset = rubrics
         self.fields["scoring_round"].queryset = ScoringRound.objects.filter(study=study)
-        self.fields["systems"].queryset = study.systems.all()
+        self.fields["systems"].offer(study)
         self.fields["conditions"].offer(study)
-        self.fields["replicates"].label = lazy("Sheets for each answer")
-        self.fields["max_tokens"].initial = 2_000
-        self.fields["max_tokens"].help_text = lazy(
-            "With reasons about 100 for each criterion, without them 12. A cut reply is asked "
-            "for once more with twice as many."
-        )
         self.offered = {
             each.key: (rubric, each) for rubric in rubrics[:RUBRICS] for each in candidates(rubric)
         }
@@ -167,7 +157,6 @@ class ScoringRunForm(PlanForm):
     def clean(self) -> dict[str, Any]:
         """What several fields decide together."""
         data = super().clean()
-        self.want_sample(data, is_wanted=data.get("choice") == "sample")
         if data.get("choice") == "round" and not data.get("scoring_round"):
             self.complain("scoring_round", _("Choose a round."))
         if data.get("choice") == "answers" and not data.get("answers"):

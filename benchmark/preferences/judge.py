@@ -18,7 +18,7 @@ from benchmark.preferences.kind import SAID_LEFT, SAID_RIGHT, turned
 from benchmark.preferences.methods.verdicts import BOTH_BAD, LEFT, RIGHT, TIE
 from benchmark.preferences.models import Pair, PreferenceItem, PreferenceSheet
 from benchmark.scoring.reports.scored_by_people import PEOPLE
-from cqa_site.judging.extraction import ReplyNotUsable, Unscored
+from cqa_site.judging.extraction import ReplyNotUsable
 from cqa_site.judging.neutral import fence, fence_token, neutralise, quote
 from cqa_site.judging.parsing import PARSER_VERSION, Choice, parse_choice
 from cqa_site.judging.prompts import Layout, PromptParts, render
@@ -28,6 +28,7 @@ from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.kind_parts import CallSubjects, Item, Previewed, PromptKind, Titles
 from cqa_site.runs.kinds import Ended, Question, Reading, Subject
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+from cqa_site.runs.one_row import check_rows
 from cqa_site.runs.planning.spread import MOST
 from cqa_site.runs.raters import rater_of
 
@@ -121,11 +122,7 @@ class PreferringKind:
                 reply.text, reply.finish_reason, "verdict", SAYS, refusal=reply.refusal
             )
         except ReplyNotUsable as problem:
-            return Reading(
-                reason=problem.reason.value,
-                is_refusal=problem.reason is Unscored.REFUSED,
-                is_truncated=problem.reason is Unscored.TRUNCATED,
-            )
+            return Reading.unscored(problem.reason)
         return Reading(value=said)
 
     def store(self, run: Run, ended: Sequence[Ended]) -> None:
@@ -155,23 +152,13 @@ class PreferringKind:
 
     def check(self, run: Run) -> list[str]:
         """Every ended call has its one sheet, under its own fence and as its reply says."""
-        problems = []
-        kept = {sheet.call_id: sheet for sheet in run.preference_sheets.all()}
-        ended = run.calls.filter(state__in=(Call.State.DONE, Call.State.UNSCORED))
-        for call in ended.select_related("reply").order_by("pk").iterator(500):
-            sheet = kept.pop(call.pk, None)
-            if sheet is None or sheet.fence != call.fence:
-                problems.append(f"call {call.pk} has not the one verdict of its last attempt")
-            elif sheet.verdict and sheet.verdict != self._verdict(run, call):
-                problems.append(f"preference sheet {sheet.pk} is not what its reply says")
-        again = set(run.calls.filter(state__in=Call.OPEN).values_list("pk", flat=True))
-        cancelled = run.calls.filter(state=Call.State.CANCELLED, fence__gt=0)
-        again |= set(cancelled.values_list("pk", flat=True))
-        return problems + [f"call {pk} has a verdict and is not over" for pk in {*kept} - again]
 
-    def _verdict(self, run: Run, call: Call) -> str:
-        said = self.read(run, call, call.reply).value if call.reply else None
-        return _about_the_pair(said, call) if said else ""
+        def is_as_said(sheet: PreferenceSheet, call: Call) -> bool:
+            said = self.read(run, call, call.reply).value if call.reply else None
+            return sheet.verdict in ("", _about_the_pair(said, call) if said else "")
+
+        sheets = run.preference_sheets.all()
+        return check_rows(run, sheets, "preference sheet", is_as_said)
 
 
 def write_request(prompt: PromptVersion, pair: Pair, *, is_swapped: bool) -> Question:

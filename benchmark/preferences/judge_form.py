@@ -59,7 +59,6 @@ class PreferringRunForm(PlanForm):
     def clean(self) -> dict[str, Any]:
         """What several fields decide together."""
         data = super().clean()
-        self.want_sample(data, is_wanted=data.get("choice") == "sample")
         if data.get("choice") == "round" and not data.get("preference_round"):
             self.complain("preference_round", _("Say which round."))
         return data

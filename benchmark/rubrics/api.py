@@ -14,7 +14,7 @@ from benchmark.rubrics.actions import save_rubric
 from benchmark.rubrics.methods.as_json import rubric_from_dict
 from benchmark.rubrics.methods.rubric import RubricError
 from benchmark.rubrics.models import RubricVersion
-from benchmark.scoring.reports.rubric_use import versions_with_counts
+from benchmark.rubrics.reports import versions_with_counts
 from cqa_site.api.inputs import Input
 from cqa_site.api.requests import Request
 from cqa_site.api.serializers import ReadSerializer, public_id

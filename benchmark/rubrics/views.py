@@ -20,7 +20,7 @@ from benchmark.rubrics.methods.as_text import rubric_text
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.rubrics.methods.rubric import MOST_CRITERIA, Rubric
 from benchmark.rubrics.models import RubricVersion
-from benchmark.scoring.reports.rubric_use import use_of, versions_with_counts
+from benchmark.rubrics.reports import use_of, versions_with_counts
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Rater, Study
 from cqa_site.runs.text_diff import compare_texts

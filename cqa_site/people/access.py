@@ -41,11 +41,6 @@ def memberships_of(user: User) -> QuerySet[Membership]:
     ).select_related("study")
 
 
-def studies_of(user: User) -> QuerySet[Study]:
-    """Studies this person is an active member of."""
-    return Study.objects.filter(memberships__user=user, memberships__is_active=True)
-
-
 def membership_or_404(user: User, study_id: uuid.UUID) -> Membership:
     """The person's membership in the study; raises Http404 without one."""
     membership = memberships_of(user).filter(study__public_id=study_id).first()

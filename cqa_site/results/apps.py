@@ -6,6 +6,7 @@ class ResultsConfig(AppConfig):
     label = "results"
 
     def ready(self) -> None:
+        from cqa_site.results.checking import find_violations
         from cqa_site.web import invariants
 
-        invariants.register("cqa_site.results.checking.find_violations")
+        invariants.register(find_violations)

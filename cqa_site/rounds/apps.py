@@ -6,8 +6,7 @@ class RoundsConfig(AppConfig):
     label = "rounds"
 
     def ready(self) -> None:
-        from cqa_site.people import own_work
+        from cqa_site.rounds.integrity import find_violations
         from cqa_site.web import invariants
 
-        own_work.register("cqa_site.rounds.own_work.waiting_for")
-        invariants.register("cqa_site.rounds.integrity.find_violations")
+        invariants.register(find_violations)

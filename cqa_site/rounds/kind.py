@@ -4,7 +4,7 @@ A kind registers one object in its app's ``ready()``. Rounds and sheets name the
 part of the engine finds what it needs from the row in its hand.
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -86,6 +86,9 @@ class TaskKind:
     Round: ClassVar[type[models.Round]]
     Item: ClassVar[type[Model]]
     Slot: ClassVar[type[Model]]
+    # What else follows from closing a round, with (round_, actor), in the same transaction: rooms
+    # above the kind's own set it in their app's ``ready()``.
+    after_closing: tuple[Callable[..., object], ...] = ()
 
     @property
     def answer_pages(self) -> tuple[str, ...]:

@@ -42,7 +42,10 @@ def close_round(*, round_: Round, actor: User) -> None:
     stored = locked_round(round_, Round.State.OPEN, Round.State.PAUSED)
     stored.closed_at = timezone.now()
     _move(stored, Round.State.CLOSED, actor)
-    kind_of(stored).closed(stored, actor)
+    kind = kind_of(stored)
+    kind.closed(stored, actor)
+    for follow in kind.after_closing:
+        follow(round_=stored, actor=actor)
 
 
 @transaction.atomic

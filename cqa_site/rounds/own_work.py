@@ -1,16 +1,38 @@
 """Rounds on the first page of those who work on them."""
 
+from dataclasses import dataclass
+
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from cqa_site.people.models import Membership
-from cqa_site.people.own_work import Waiting
 
 from .kind import kind_of, kinds
 from .models import Participant, Place, Round
 
 LISTED = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One card on a person's first page.
+
+    Parameters
+    ----------
+    title, text
+        What there is to do, and a sentence about it; nothing that the person may not know.
+    button, url
+        What leads there.
+    badge
+        How much of it is done or open; may be empty.
+    """
+
+    title: str
+    text: str
+    button: str
+    url: str
+    badge: str = ""
 
 
 def waiting_for(membership: Membership) -> list[Waiting]:

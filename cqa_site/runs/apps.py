@@ -7,6 +7,7 @@ class RunsConfig(AppConfig):
 
     def ready(self) -> None:
         from cqa_site.runs import handlers  # noqa: F401  handlers of jobs register themselves
+        from cqa_site.runs.integrity import find_violations
         from cqa_site.web import invariants
 
-        invariants.register("cqa_site.runs.integrity.find_violations")
+        invariants.register(find_violations)

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 from django.http import HttpResponse
 from django.utils.functional import Promise
 
+from cqa_site.judging.extraction import Unscored
+
 from .kind_parts import CallSubjects, Home, Previewed, PromptKind, Told
 from .models import Call, Reply, Run
 
@@ -60,6 +62,11 @@ class Reading:
     reason: str = ""
     is_refusal: bool = False
     is_truncated: bool = False
+
+    @classmethod
+    def unscored(cls, reason: str, value: Any = None) -> "Reading":
+        """Of a reply without a usable value; ``value`` is what is kept of it all the same."""
+        return cls(value, str(reason), reason == Unscored.REFUSED, reason == Unscored.TRUNCATED)
 
 
 @dataclass(frozen=True, slots=True)

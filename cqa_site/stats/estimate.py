@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 NO_VALUES = "there are no ratings"
@@ -77,19 +77,9 @@ class Estimate:
         if self.value is None and self.low is not None:
             raise ValueError("an undefined statistic has no interval")
 
-    @property
-    def is_defined(self) -> bool:
-        return self.value is not None
-
     def as_dict(self) -> dict[str, Any]:
         """Plain strings, ints, floats and None, ready for JSON."""
         return asdict(self)
-
-    @classmethod
-    def from_dict(cls, stored: dict[str, Any]) -> Estimate:
-        """Rebuild what `as_dict` gave; keys of other versions are ignored."""
-        known = {field.name for field in fields(cls)}
-        return cls(**{key: value for key, value in stored.items() if key in known})
 
 
 def check_confidence(confidence: float) -> None:

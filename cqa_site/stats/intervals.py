@@ -155,14 +155,6 @@ def clopper_pearson_interval(successes: int, n: int, confidence: float = 0.95) -
     return Interval(low, high)
 
 
-def is_surely_below(successes: int, n: int, mark: float, confidence: float = 0.95) -> bool:
-    """Whether even the upper exact bound of the share lies below `mark`; False without trials.
-
-    Acting on the bare share would punish bad luck: 1 of 4 control items says little.
-    """
-    return n > 0 and clopper_pearson_interval(successes, n, confidence).high < mark
-
-
 _PROPORTIONS = {"wilson": wilson_interval, "clopper-pearson": clopper_pearson_interval}
 
 

@@ -84,9 +84,6 @@ class UnreadableFile(Exception):
         self.column = column
         super().__init__(_describe(self.file, row, column, reason))
 
-    def as_problem(self) -> Problem:
-        return Problem(self.file, self.row, self.column, self.reason)
-
 
 @dataclass(frozen=True)
 class Row:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from benchmark.judges.actions.prompts import default_prompts
+from benchmark.judges.actions.prompts import PROMPTS
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.web.rest.throttle import CourtesyThrottle
 from tests.benchmark.judges.test_scoring_judge import Lab
 from tests.benchmark.made_judges import fair, obedient
@@ -39,7 +40,7 @@ class Program:
         self.plan = {
             "kind": "scoring",
             "endpoint": str(lab.endpoint.public_id),
-            "prompt": str(default_prompts(lab.study, lab.researcher)[0].public_id),
+            "prompt": str(first_prompts(lab.study, PROMPTS, lab.researcher)[0].public_id),
             "preflight": "off",
             "swap": 2,
         }
@@ -151,7 +152,7 @@ def test_runs_of_other_kinds_have_no_scores(lab, program):
 
 
 def test_the_prompt_is_previewed_with_a_real_answer(lab, program):
-    prompt = default_prompts(lab.study)[1]
+    prompt = first_prompts(lab.study, PROMPTS)[1]
     path = f"prompts/{prompt.public_id}/preview/"
     shown = program.post(path, 200, item=str(lab.answers[0].public_id))
     assert "A kayak is faster" in shown["messages"][-1]["content"]

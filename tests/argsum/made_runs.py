@@ -10,10 +10,11 @@ from argsum.datasets.models import Dataset
 from argsum.keypoints.actions.system_runs import SystemPlan, start_system
 from argsum.keypoints.models import SystemRun
 from argsum.writing.actions.kind import target_of
-from argsum.writing.actions.prompts import OF_VARIANT, default_prompts
+from argsum.writing.actions.prompts import OF_VARIANT, PROMPTS
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.people.models import User
 from cqa_site.runs import jobs
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.actions.runs import RunPlan
 from cqa_site.runs.models import Endpoint, Run
 from tests.argsum.made_cells import SIDES, make_scorer
@@ -91,7 +92,7 @@ def make_run(dataset: Dataset, actor: User, **chosen) -> SystemRun:
 
 def write(run: SystemRun, endpoint: Endpoint, actor: User, answer: Callable, **chosen) -> Run:
     """Have a scripted model write for a run, and let a worker finish the sets."""
-    prompts = {each.kind: each for each in default_prompts(run.study, actor)}
+    prompts = {each.kind: each for each in first_prompts(run.study, PROMPTS, actor)}
     plan = {
         "kind": "writing",
         "endpoint": endpoint,

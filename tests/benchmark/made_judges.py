@@ -4,12 +4,13 @@ import json
 import re
 from collections.abc import Callable
 
-from benchmark.judges.actions.prompts import GROUP, SHEET, default_prompts
+from benchmark.judges.actions.prompts import GROUP, PROMPTS, SHEET
 from benchmark.judges.actions.targets import target_of
 from benchmark.rubrics.actions import default_rubric
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.people.models import Study, User
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.actions.runs import RunPlan
 from cqa_site.runs.models import Endpoint, Run
 from tests.runs.made_runs import carry_run
@@ -59,7 +60,7 @@ def _worth(request: ChatRequest, key: str) -> int:
 def plan_of(study: Study, endpoint: Endpoint, actor: User, **chosen) -> RunPlan:
     """A plan that asks nothing before it goes on; ``target`` holds what differs from the usual."""
     rubric = chosen.pop("rubric", None) or default_rubric(study)
-    sheet, group = default_prompts(study, actor)
+    sheet, group = first_prompts(study, PROMPTS, actor)
     assert (sheet.kind, group.kind) == (SHEET, GROUP)
     usual = {
         "kind": "scoring",

@@ -60,7 +60,7 @@ def test_forty_kills_lose_nothing_and_double_nothing(site):
 
 SUICIDE = """
 import json, os, signal
-from cqa_site.judging.scripted import ScriptedClient
+from tests.judging.scripted import ScriptedClient
 from cqa_site.runs.carrying import clients
 from cqa_site.runs.models import Endpoint
 from tests.faults.fault_site import case_of

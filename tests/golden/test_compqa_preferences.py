@@ -14,11 +14,11 @@ import pytest
 
 from benchmark.imports.methods.judged_files import read_judged_file
 from benchmark.preferences.methods.answer_pairs import Candidate
-from benchmark.preferences.methods.from_scores import verdicts_from_scores
 from benchmark.preferences.methods.pair_planning import plan_pairs
 from benchmark.preferences.methods.preference_ranking import rank_by_preference
 from benchmark.preferences.methods.two_rankings import compare_rankings
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from tests.benchmark.preferences.methods.from_scores import verdicts_from_scores
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))

@@ -302,17 +302,6 @@ class TestBatches:
         assert state.completed + state.failed == state.total == 50
         assert len(errors) == state.failed >= 10
 
-    def test_can_be_cancelled(self, stub):
-        stub.conduct.batch_seconds = 60
-
-        async def run(client):
-            made = await client.create_batch(await client.upload(self.lines(1)))
-            await client.cancel_batch(made.id)
-            return made, await client.batch(made.id)
-
-        made, state = carried(stub, ask=run)
-        assert (made.status, state.status) == ("in_progress", "cancelled")
-
     def test_that_are_unknown_say_so(self, stub):
         found = failure(stub, ask=lambda client: client.batch("../../models"))
         assert (found.kind, found.status) == (Failure.REQUEST, 404)

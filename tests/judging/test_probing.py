@@ -7,9 +7,9 @@ import pytest
 
 from cqa_site.judging.chat import CallFailed, ChatReply, Failure
 from cqa_site.judging.probing import probe
-from cqa_site.judging.scripted import ScriptedClient
 from cqa_site.judging.transport.egress import Allowed
 from cqa_site.judging.transport.openai_client import OpenAIClient
+from tests.judging.scripted import ScriptedClient
 
 
 def probed(stub):

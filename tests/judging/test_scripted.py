@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from cqa_site.judging.chat import CallFailed, ChatClient, ChatReply, ChatRequest, Failure
-from cqa_site.judging.scripted import ScriptedClient, ScriptEnded
+from tests.judging.scripted import ScriptedClient, ScriptEnded
 
 
 def request(text="Oak."):

@@ -229,7 +229,6 @@ def test_button_makes_an_annotator_without_a_password(secret, campaign, study):
         "STUDY-1",
         "SESSION-1",
     )
-    assert not person.is_verified
     assert not person.user.has_usable_password()
     assert person.user.email is None
     assert Membership.objects.get(user=person.user).role == "annotator"
@@ -821,9 +820,9 @@ def test_outcome_is_fixed_once(secret):
 
 def test_outcome_cannot_be_posted(secret):
     client, _ = come_in(secret)
-    client.post(DONE, {"outcome": "completed", "is_verified": "on", "answered": "99"})
+    client.post(DONE, {"outcome": "completed", "answered": "99"})
     person = Participant.objects.get()
-    assert (person.outcome, person.is_verified) == ("running", False)
+    assert person.outcome == "running"
 
 
 def test_link_leads_back_to_the_code_after_the_end(secret):

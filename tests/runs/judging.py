@@ -5,15 +5,16 @@ from collections.abc import Callable
 
 import pytest
 
-from annotation.judges.actions.relevance_judge import default_prompts, target_of
+from annotation.judges.actions.relevance_judge import PROMPTS, target_of
 from annotation.labelling.models.campaigns import Campaign
-from cqa_site.judging.scripted import ScriptedClient
 from cqa_site.people.models import Role, Study, User
 from cqa_site.runs.actions.endpoints import create_endpoint
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.actions.runs import RunPlan, start_run
 from cqa_site.runs.carrying import clients
 from cqa_site.runs.models import Endpoint, Run
 from tests.cast import make_campaign, make_member, make_study
+from tests.judging.scripted import ScriptedClient
 
 
 def good(label: int = 2) -> str:
@@ -33,7 +34,7 @@ class Lab:
         self.study: Study = make_study()
         self.researcher: User = make_member(self.study, Role.RESEARCHER)
         self.campaign: Campaign = make_campaign(self.study, ordinary=items, controls=0)
-        self.single, self.batch = default_prompts(self.study, self.researcher)
+        self.single, self.batch = first_prompts(self.study, PROMPTS, self.researcher)
         self.endpoint = self.make_endpoint("Stub")
 
     def make_endpoint(self, name: str, **values) -> Endpoint:

@@ -6,17 +6,18 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from unittest import mock
 
-from annotation.judges.actions.relevance_judge import SINGLE, default_prompts, target_of
+from annotation.judges.actions.relevance_judge import PROMPTS, SINGLE, target_of
 from annotation.labelling.models.campaigns import Campaign
-from cqa_site.judging.scripted import ScriptedClient
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.endpoints import create_endpoint
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.actions.prompts import save_prompt
 from cqa_site.runs.actions.runs import RunPlan, start_run
 from cqa_site.runs.carrying import clients
 from cqa_site.runs.carrying.draining import drain_inline
 from cqa_site.runs.models import Endpoint, PromptVersion, Run
 from cqa_site.runs.planning.planning import write_calls
+from tests.judging.scripted import ScriptedClient
 from tests.runs.judging import answer_by_text
 
 SENTINEL = "sk-SENTINEL-0123456789abcdef-WXYZ"
@@ -57,7 +58,7 @@ def make_endpoint(study: Study, actor: User, name: str = "Stub", **values) -> En
 
 def first_prompt(study: Study, actor: User) -> PromptVersion:
     """The single form as it comes with the project."""
-    default_prompts(study, actor)
+    first_prompts(study, PROMPTS, actor)
     return study.prompt_versions.get(kind=SINGLE, number=1)
 
 

@@ -16,7 +16,6 @@ from rest_framework.test import APIClient
 from annotation.exports.actions import exports
 from annotation.labelling.models.votes import Assignment
 from cqa_site.judging.chat import CallFailed, Failure
-from cqa_site.judging.scripted import ScriptedClient
 from cqa_site.judging.transport.openai_client import OpenAIClient
 from cqa_site.people.models import AuditEvent
 from cqa_site.people.tokens import create_token
@@ -28,6 +27,7 @@ from cqa_site.runs.words import pause_in_words
 from cqa_site.web.logging import JsonLines
 from tests.annotation.voting import vote
 from tests.cast import sign_in
+from tests.judging.scripted import ScriptedClient
 from tests.runs.judging import Lab, answer_by_text, good
 
 pytestmark = pytest.mark.django_db

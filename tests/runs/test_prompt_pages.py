@@ -4,8 +4,9 @@ import pytest
 from django.urls import reverse
 
 from annotation.corpus.models.questions import Argument
-from annotation.judges.actions.relevance_judge import default_prompts
+from annotation.judges.actions.relevance_judge import PROMPTS
 from cqa_site.judging.prompts import prompt_hash
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.actions.prompts import save_prompt
 from cqa_site.runs.kinds import prompt_kinds
 from cqa_site.runs.models import PromptVersion
@@ -39,7 +40,7 @@ def client(researcher):
 
 @pytest.fixture
 def first(study, researcher):
-    return default_prompts(study, researcher)[0]
+    return first_prompts(study, PROMPTS, researcher)[0]
 
 
 def url(name, version):
@@ -150,7 +151,7 @@ def test_the_preview_goes_on_to_the_next_argument(client, study, first):
 
 
 def test_a_batch_is_previewed_with_several_sentences_of_one_comparison(client, study, researcher):
-    batch = default_prompts(study, researcher)[1]
+    batch = first_prompts(study, PROMPTS, researcher)[1]
     make_campaign(study, ordinary=5, controls=0)
     values = {"name": "B", "system": batch.system, "user": batch.user}
     preview = client.post(url("prompt_preview", batch), values).context["preview"]

@@ -375,6 +375,29 @@ def test_the_list_filters_by_campaign_and_state(client, study, campaign, endpoin
     assert numbers("?campaign=nonsense&state=nonsense") == [2, 1]
 
 
+def test_the_list_says_what_comes_first_and_where_a_run_is_started(
+    client, study, campaign, endpoint, monkeypatch
+):
+    new = reverse("run_new", args=[study.public_id, campaign.public_id])
+    shown = page(client, "runs", study.public_id)
+    assert "Choose a campaign above or below" in shown.text
+    assert new in shown.text
+    # An older campaign is no choice of the filter, unless it was asked for.
+    monkeypatch.setattr("annotation.judges.views.runs.OFFERED_CAMPAIGNS", 0)
+    assert campaign.name not in page(client, "runs", study.public_id).text
+    shown = page(client, "runs", study.public_id, query=f"?campaign={campaign.public_id}")
+    assert f'<option value="{campaign.public_id}" selected>' in shown.text
+    assert new in shown.text
+
+
+def test_a_study_without_campaigns_has_nothing_to_judge():
+    study = make_study("Nothing")
+    client = sign_in(make_member(study, "researcher"))
+    shown = page(client, "runs", study.public_id).text
+    assert "Make a campaign first" in shown
+    assert reverse("campaigns", args=[study.public_id]) in shown
+
+
 def test_pages_cost_the_same_queries_however_many_runs_and_calls(
     client, study, campaign, endpoint, researcher, django_assert_max_num_queries
 ):

@@ -7,7 +7,6 @@ from cqa_site.stats.intervals import (
     UndefinedIntervalError,
     bootstrap_interval,
     clopper_pearson_interval,
-    is_surely_below,
     jackknife_t_interval,
     proportion,
     wilson_interval,
@@ -100,13 +99,6 @@ def test_proportions_against_statsmodels(successes, n, confidence):
 def test_impossible_proportions_are_errors(successes, n):
     with pytest.raises(ValueError, match="0 <= successes <= n"):
         clopper_pearson_interval(successes, n)
-
-
-def test_the_mark_is_missed_for_sure_only_with_enough_trials():
-    # Upper exact bounds: 1/4 -> .806, 1/10 -> .445, so only ten trials condemn.
-    assert not is_surely_below(1, 4, 0.5)
-    assert is_surely_below(1, 10, 0.5)
-    assert not is_surely_below(0, 0, 0.5)
 
 
 def test_a_share_of_nothing_has_a_reason():

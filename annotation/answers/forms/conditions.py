@@ -1,13 +1,39 @@
-"""Choosing the conditions of answers; without a choice only the plain ones are meant."""
+"""Choosing systems, scenarios and conditions; without a choice, all, but plain conditions only."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from annotation.answers.models.answers import Answer, System
 from annotation.answers.reports.conditions import ALL, used_conditions
 from cqa_site.people.models import Study
 
+ALL_MEANT = _("None chosen means all.")
 PLAIN_ONLY = _("Plain ones only")
 MIXED = _("All, mixed with each other")
+
+
+class SystemsField(forms.ModelMultipleChoiceField):
+    """Some systems of a study."""
+
+    widget = forms.CheckboxSelectMultiple
+
+    def __init__(self, **kwargs) -> None:
+        usual = {"label": _("Systems"), "required": False, "help_text": ALL_MEANT}
+        super().__init__(System.objects.none(), **usual | kwargs)
+
+    def offer(self, study: Study) -> None:
+        """Take the study's systems as choices."""
+        self.queryset = study.systems.all()
+
+
+class ScenariosField(forms.TypedMultipleChoiceField):
+    """Some scenarios, as numbers."""
+
+    widget = forms.CheckboxSelectMultiple
+
+    def __init__(self, **kwargs) -> None:
+        usual = {"label": _("Scenarios"), "required": False, "help_text": ALL_MEANT}
+        super().__init__(choices=Answer.Scenario.choices, coerce=int, **usual | kwargs)
 
 
 class ConditionsField(forms.MultipleChoiceField):

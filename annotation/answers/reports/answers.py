@@ -42,6 +42,11 @@ def count_by_system(
     return found
 
 
+def count_unasked(study: Study) -> int:
+    """Comparisons without a question."""
+    return study.comparisons.filter(questions__isnull=True).count()
+
+
 def busiest_systems(study: Study) -> list[System]:
     """Systems with most answers first, as many as a table has columns for."""
     counted = study.systems.annotate(answer_count=Count("answers"))

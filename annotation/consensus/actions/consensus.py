@@ -92,6 +92,11 @@ def request_everywhere(*, campaign: Campaign, actor: User | None = None) -> None
         request_final_labels(campaign=other, actor=actor)
 
 
+def after_closing(*, round_: Campaign, actor: User) -> None:
+    """Final labels follow in the background from closing a campaign, and the experts' queue."""
+    request_everywhere(campaign=round_, actor=actor)
+
+
 def keep_current(campaign: Campaign, actor: User | None = None) -> Job | None:
     """The job that brings outdated labels up to date; asks for one unless the last just ended.
 

@@ -128,36 +128,6 @@ class AdoptionPreviewSerializer(serializers.Serializer):
     counts = LabelChangeSerializer(many=True)
 
 
-class ComparableSerializer(serializers.Serializer):
-    """Somebody whose labels can be compared."""
-
-    key = serializers.CharField()
-    name = serializers.CharField()
-
-
-class LabelSetSerializer(serializers.Serializer):
-    """One label set beside the rater."""
-
-    set = serializers.CharField()
-    title = serializers.CharField()
-    is_step = serializers.BooleanField(help_text="One of the sources that overrule each other.")
-    changed = serializers.IntegerField(allow_null=True, help_text="Labels this step changes.")
-    n = serializers.IntegerField()
-    equal = serializers.IntegerField()
-    share = serializers.FloatField(allow_null=True)
-    ordinal = serializers.JSONField()
-    interval = serializers.JSONField()
-    difference = serializers.FloatField(allow_null=True)
-
-
-class LabelComparisonSerializer(serializers.Serializer):
-    """Label sets of a campaign beside one rater, and who else there is."""
-
-    name = serializers.CharField()
-    choices = ComparableSerializer(many=True)
-    sets = LabelSetSerializer(many=True)
-
-
 class PreferredLabelsSerializer(serializers.Serializer):
     """The campaign whose final labels the study uses; null for each sentence's newest."""
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
@@ -11,7 +11,6 @@ from annotation.consensus.actions import adjudication, consensus
 from annotation.consensus.api.bodies import (
     AdjudicationSerializer,
     FinalLabelSerializer,
-    LabelComparisonSerializer,
     VoteSerializer,
 )
 from annotation.consensus.api.filters import AdjudicationFilter, FinalLabelFilter, VoteFilter
@@ -54,29 +53,6 @@ class FinalLabelViews(CampaignViews):
     def rows(self) -> QuerySet:
         """One row per argument, as last computed."""
         return self.campaign.final_labels.select_related("argument__comparison").order_by("pk")
-
-    @extend_schema(
-        parameters=[
-            OpenApiParameter("with", str, description="Key of who to compare with; see choices.")
-        ],
-        responses=LabelComparisonSerializer,
-    )
-    def compare(self, request: Request, **kwargs: Any) -> Response:
-        """Every label set, one source after the other, beside any rater of the study.
-
-        Without ``with`` only the keys there are. A person's key is
-        ``rater-<campaign>:<rater>``.
-        """
-        from annotation.judges.reports.label_compare import choices, compare_sets, said_by
-
-        key = request.query_params.get("with", "")
-        offered = [{"key": each, "name": name} for each, name in choices(self.study)]
-        found = said_by(self.study, key) if key else None
-        if key and found is None:
-            raise ValidationError({"with": ["Nobody in this study has this key."]})
-        sets = compare_sets(self.campaign, found[1]) if found else []
-        shown = {"choices": offered, "name": found[0] if found else "", "sets": sets}
-        return Response(LabelComparisonSerializer(shown).data)
 
     @extend_schema(request=NothingInput, responses={202: JobSerializer})
     def recompute(self, request: Request, **kwargs: Any) -> Response:

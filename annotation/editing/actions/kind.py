@@ -20,8 +20,6 @@ from annotation.editing.models import (
     Revision,
 )
 from annotation.editing.reports.integrity import find_editing_violations
-from annotation.faithfulness.actions.faithfulness import request_figures
-from annotation.faithfulness.actions.texts import embedding_of
 from cqa_site.people.models import Membership, Role, User
 from cqa_site.rounds.kind import Audit, Card, RoundNotReady, SheetNotValid, Words
 from cqa_site.rounds.policies import Desk
@@ -160,16 +158,12 @@ class Editing(Desk):
             raise RoundNotReady(_("No longer an expert of this study: %s.") % names)
 
     def closed(self, round_: EditingRound, actor: User) -> None:
-        """What was submitted becomes answers to be scored, where the round was made so.
-
-        How much the experts agree is computed in the background.
-        """
+        """What was submitted becomes answers to be scored, where the round was made so."""
         if round_.first_closed_at is None:
             round_.first_closed_at = round_.closed_at
             round_.save(update_fields=["first_closed_at"])
         if round_.makes_answers:
             make_expert_answers(editing_round=round_, actor=actor)
-        request_figures(study=round_.study, embedding=embedding_of(round_.study))
 
     def card(self, done: int) -> Card:
         """Words for an expert's first page; ``done`` is what is to do."""

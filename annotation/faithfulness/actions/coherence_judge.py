@@ -20,17 +20,16 @@ from cqa_site.judging.neutral import fence, fence_token, neutralise, quote
 from cqa_site.judging.parsing import (
     PARSER_VERSION,
     ReplyNotUsable,
-    Unscored,
     Verdict,
     parse_verdict,
 )
 from cqa_site.judging.prompts import Layout, PromptParts, render
 from cqa_site.judging.schemas import verdict_schema
-from cqa_site.people.models import Study, User
-from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.people.models import Study
 from cqa_site.runs.kind_parts import PromptKind
 from cqa_site.runs.kinds import Ended, Question, Reading, Subject
-from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+from cqa_site.runs.models import Call, Reply, Run
+from cqa_site.runs.one_row import check_places
 
 from .coherence_texts import chosen_citations
 
@@ -87,11 +86,7 @@ class CoherenceKind:
         try:
             verdict = parse_verdict(reply.text, reply.finish_reason, ASKED, refusal=reply.refusal)
         except ReplyNotUsable as problem:
-            return Reading(
-                reason=problem.reason.value,
-                is_refusal=problem.reason is Unscored.REFUSED,
-                is_truncated=problem.reason is Unscored.TRUNCATED,
-            )
+            return Reading.unscored(problem.reason)
         return Reading(value=verdict)
 
     def store(self, run: Run, ended: Sequence[Ended]) -> None:
@@ -115,19 +110,9 @@ class CoherenceKind:
 
     def check(self, run: Run) -> list[str]:
         """Every ended call has its one verdict, under its own fence and as its reply says."""
-        problems, kept = [], dict(run.coherence_verdicts.values_list("call", "fence"))
-        ended = run.calls.filter(state__in=(Call.State.DONE, Call.State.UNSCORED))
-        for pk, fence_then in ended.values_list("pk", "fence"):
-            if kept.pop(pk, None) != fence_then:
-                problems.append(f"call {pk} has not the one verdict of its last attempt")
-        open_again = set(run.calls.filter(state__in=Call.OPEN).values_list("pk", flat=True))
-        problems += [f"call {pk} has a verdict and is not over" for pk in {*kept} - open_again]
+        fences = dict(run.coherence_verdicts.values_list("call", "fence"))
+        problems = check_places(run, fences, "verdict")
         return problems + [f"verdict {pk} is not what its reply says" for pk in _misread(run)]
-
-
-def default_prompts(study: Study, actor: User | None = None) -> list[PromptVersion]:
-    """The newest prompt; the project's own becomes version 1 when first asked for."""
-    return first_prompts(study, PROMPTS, actor)
 
 
 def _subject(cited: Cited) -> Subject:

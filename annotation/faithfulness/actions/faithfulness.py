@@ -4,6 +4,8 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
+from annotation.editing.models import EditingRound
+from annotation.faithfulness.actions.texts import embedding_of
 from annotation.faithfulness.models import FaithfulnessSettings
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
@@ -32,6 +34,11 @@ def request_figures(*, study: Study, embedding: str, actor: User | None = None) 
             embedding=embedding,
         )
     return job
+
+
+def after_closing(*, round_: EditingRound, actor: User) -> None:
+    """How much experts agree follows in the background from closing their round."""
+    request_figures(study=round_.study, embedding=embedding_of(round_.study))
 
 
 def make_figures(work: Work) -> None:

@@ -29,7 +29,7 @@ from annotation.answers.models.conditions import Condition
 from annotation.corpus.models.questions import Question, text_key
 from annotation.generation.models import GenerationRun
 from annotation.labelling.models.campaigns import campaigns_of
-from cqa_site.judging.parsing import PARSER_VERSION, ReplyNotUsable, Unscored, parse_prose
+from cqa_site.judging.parsing import PARSER_VERSION, ReplyNotUsable, parse_prose
 from cqa_site.people.models import Study
 from cqa_site.runs import kinds
 from cqa_site.runs.kinds import Ended, Reading, Subject
@@ -100,11 +100,7 @@ class AnswersKind:
         try:
             text = parse_prose(reply.text, reply.finish_reason, refusal=reply.refusal)
         except ReplyNotUsable as problem:
-            return Reading(
-                reason=problem.reason.value,
-                is_refusal=problem.reason is Unscored.REFUSED,
-                is_truncated=problem.reason is Unscored.TRUNCATED,
-            )
+            return Reading.unscored(problem.reason)
         return Reading(value=Written(text, reply.model))
 
     def store(self, run: Run, ended: Sequence[Ended]) -> None:

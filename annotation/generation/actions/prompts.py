@@ -10,9 +10,7 @@ from annotation.answers.models.answers import Answer
 from annotation.corpus.models.questions import Question
 from cqa_site.judging.neutral import Neutral, fence_items, fence_token, neutralise, quote
 from cqa_site.judging.prompts import Layout, PromptParts, render
-from cqa_site.people.models import Study, User
 from cqa_site.runs import kinds
-from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.kind_parts import PromptKind
 from cqa_site.runs.models import PromptVersion
 
@@ -35,11 +33,6 @@ PROMPTS = {
     )
     for (kind, scenario), name in zip(SCENARIOS.items(), _NAMES, strict=True)
 }
-
-
-def default_prompts(study: Study, actor: User | None = None) -> list[PromptVersion]:
-    """The newest prompt of each scenario."""
-    return first_prompts(study, PROMPTS, actor)
 
 
 def parts_of(version: PromptVersion) -> PromptParts:

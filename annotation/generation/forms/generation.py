@@ -14,8 +14,7 @@ from annotation.generation.actions.kind import KIND
 from annotation.generation.actions.prompts import SCENARIOS, WITH_ARGUMENTS
 from annotation.generation.actions.targets import ARGUMENTS, MOST_CHOICES, target_of
 from cqa_site.people.models import Study, User
-from cqa_site.runs.actions.runs import MOST_REPLICATES
-from cqa_site.runs.forms.plan import MOST_TOKENS, PlanForm
+from cqa_site.runs.forms.plan import PlanForm, differing
 from cqa_site.runs.models import PromptVersion
 
 
@@ -24,6 +23,7 @@ class GenerationForm(PlanForm):
 
     kind = KIND
     prompt_kinds = tuple(SCENARIOS)
+    chosen_by = "questions"
 
     questions = forms.ChoiceField(
         label=lazy("Which questions"),
@@ -86,39 +86,27 @@ class GenerationForm(PlanForm):
         max_value=MOST_ARGUMENTS,
         help_text=lazy("If there are more, the seed draws which. It also draws their order."),
     )
-    temperature = forms.FloatField(
-        label=lazy("Temperature"),
-        required=False,
-        min_value=0,
-        max_value=2,
+    prompt = differing("prompt", label=lazy("Scenario"))
+    temperature = differing(
+        "temperature",
+        initial=None,
         help_text=lazy("Empty leaves it to the endpoint, as the paper did."),
     )
-    max_tokens = forms.IntegerField(
-        label=lazy("Most tokens in a reply"),
-        required=False,
+    max_tokens = differing(
+        "max_tokens",
         initial=1_500,
-        min_value=1,
-        max_value=MOST_TOKENS,
         help_text=lazy(
             "300 words and a list of arguments take about 900; models that think aloud need far "
             "more. A cut reply is asked for once more with twice as many, and is never an answer."
         ),
     )
-    seed = forms.IntegerField(
-        label=lazy("Seed"),
-        initial=1,
-        min_value=0,
-        max_value=2**31 - 1 - MOST_REPLICATES,
+    seed = differing(
+        "seed",
         help_text=lazy(
             "Draws the sample, the arguments with their order, and the requests of the pre-flight."
         ),
     )
-    reuse = forms.BooleanField(
-        label=lazy("Answer identical requests from stored replies"),
-        required=False,
-        initial=True,
-        help_text=lazy("Costs nothing. Leave it out to get fresh texts."),
-    )
+    reuse = differing("reuse", help_text=lazy("Costs nothing. Leave it out to get fresh texts."))
     replicates = forms.IntegerField(
         label=lazy("Answers to each question"),
         initial=3,
@@ -132,12 +120,10 @@ class GenerationForm(PlanForm):
         self.fields["labels"].offer(study)
         asked = study.comparisons.filter(questions__isnull=False).distinct()
         self.fields["comparisons"].queryset = asked
-        self.fields["prompt"].label = _("Scenario")
 
     def clean(self) -> dict[str, Any]:
         """What several fields decide together."""
         data = super().clean()
-        self.want_sample(data, is_wanted=data.get("questions") == "sample")
         if data.get("questions") == "comparisons" and not data.get("comparisons"):
             self.complain("comparisons", _("Choose at least one comparison."))
         return data

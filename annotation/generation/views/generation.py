@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import floatformat
 from django.urls import path
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
@@ -24,37 +25,32 @@ from annotation.generation.reports.answers import CHOICES, LEFT_OUT, Compared, c
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.actions.runs import draft, start_run
-from cqa_site.runs.kinds import prompt_kinds
 from cqa_site.runs.models import Run
-from cqa_site.runs.progress import add_counts
+from cqa_site.runs.views.face import ListFace, RunColumn, list_view
 from cqa_site.runs.views.start import start_page
-from cqa_site.web.strict_query import chosen
 
 PER_PAGE = 50
 OFFERED = 100
 
 
-@study_page(*RESEARCHERS)
-def generations(request: StudyRequest, study: Study) -> HttpResponse:
-    """List the runs that write answers, newest first."""
-    state = chosen(request, "state", Run.State.values)
-    rows = runs_of(study)
-    if state:
-        rows = rows.filter(state=state)
-    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    add_counts(page)
-    for run in page:
-        run.kind_name = prompt_kinds()[run.prompt.kind].name
-    context = {
-        "study": study,
-        "section": "answers",
-        "page": page,
-        "state": state,
-        "states": Run.State.choices,
-        "has_questions": study.questions.exists(),
-        "has_endpoint": study.endpoints.filter(is_archived=False).exists(),
-    }
-    return render(request, "annotation/generation/generations.html", context)
+FACE = ListFace(
+    kind=KIND,
+    has_things=lambda study: study.questions.exists(),
+    tabs="annotation/faithfulness/_answers_tabs.html",
+    about=lazy(
+        "Language models answer the questions of the study in the background, under four "
+        "scenarios from a bare request to one with role, structure and arguments."
+    ),
+    lead=lazy("Choose questions, a scenario and a model."),
+    nothing=lazy("A model answers the questions of the study. Add some first."),
+    starts=(("questions", lazy("Questions")),),
+    columns=(
+        RunColumn(lazy("System"), "annotation/generation/_run_system.html"),
+        RunColumn(lazy("Condition"), "annotation/generation/_run_condition.html"),
+    ),
+    related=("generation__system", "generation__condition", "generation__launch"),
+    template="annotation/generation/generations.html",
+)
 
 
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
@@ -101,16 +97,8 @@ def generation_compare(request: StudyRequest, study: Study) -> HttpResponse:
 
 def runs_of(study: Study):
     """The runs of a study that write answers, newest first."""
-    rows = study.runs.filter(kind=KIND)
-    return rows.select_related(
-        "endpoint",
-        "prompt",
-        "budget",
-        "created_by",
-        "generation__system",
-        "generation__condition",
-        "generation__launch",
-    ).order_by("-number")
+    rows = study.runs.filter(kind=KIND).select_related("prompt", *FACE.related)
+    return rows.order_by("-number")
 
 
 def look(study: Study, form: MatrixForm) -> dict[str, Any]:
@@ -190,7 +178,7 @@ def _chosen(runs: list[Run], number: str) -> Run | None:
 
 BASE = "generation"
 urlpatterns = [
-    path(f"{BASE}/", generations, name="generations"),
+    path(f"{BASE}/", list_view(FACE, "generation_new"), name="generations"),
     path(f"{BASE}/new/", generation_new, name="generation_new"),
     path(f"{BASE}/estimate/", generation_estimate, name="generation_estimate"),
     path(f"{BASE}/compare/", generation_compare, name="generation_compare"),

@@ -30,11 +30,10 @@ from cqa_site.judging.parsing import (
 )
 from cqa_site.judging.prompts import Layout, PromptParts, render
 from cqa_site.judging.schemas import batch_schema, label_schema
-from cqa_site.people.models import Rater, Study, User
-from cqa_site.runs.actions.first_prompts import first_prompts
+from cqa_site.people.models import Rater, Study
 from cqa_site.runs.kind_parts import PromptKind
 from cqa_site.runs.kinds import Ended, Question, Reading, Subject, Subjects
-from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+from cqa_site.runs.models import Call, Reply, Run
 from cqa_site.runs.planning.spread import MOST
 
 FOLDER = Path(__file__).parents[1] / "prompts"
@@ -147,11 +146,6 @@ class RelevanceKind:
             f"call {pk} has a result of another fence" for pk, _ in rows if pk not in reopened
         ]
         return problems
-
-
-def default_prompts(study: Study, actor: User | None = None) -> list[PromptVersion]:
-    """The newest prompt of each form; the project's own become version 1 when first asked for."""
-    return first_prompts(study, PROMPTS, actor)
 
 
 def target_of(
@@ -281,7 +275,7 @@ def _read_single(call: Call, reply: Reply, allowed: list[int]) -> Reading:
     try:
         label = parse_single(reply.text, reply.finish_reason, allowed, refusal=reply.refusal)
     except ReplyNotUsable as problem:
-        return _unusable({}, problem.reason)
+        return Reading.unscored(problem.reason, {})
     return Reading(value={call.subject_ids[0]: label})
 
 
@@ -294,16 +288,7 @@ def _read_batch(call: Call, reply: Reply, allowed: list[int]) -> Reading:
     missing = Counter(one for one in value.values() if isinstance(one, Unscored))
     if not missing:
         return Reading(value=value)
-    return _unusable(value, missing.most_common(1)[0][0])
-
-
-def _unusable(value: dict[int, Label | Unscored], reason: Unscored) -> Reading:
-    return Reading(
-        value=value,
-        reason=reason.value,
-        is_refusal=reason is Unscored.REFUSED,
-        is_truncated=reason is Unscored.TRUNCATED,
-    )
+    return Reading.unscored(missing.most_common(1)[0][0], value)
 
 
 def _rows(run: Run, campaign: int, one: Ended) -> list[JudgeLabel]:

@@ -10,9 +10,11 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
+from annotation.consensus.models import FinalLabel
 from annotation.judges.actions import trained_judge as actions
 from annotation.judges.api.bodies import (
     JudgeSerializer,
+    LabelComparisonSerializer,
     ModelCardSerializer,
     TrainedJudgeSerializer,
 )
@@ -93,3 +95,33 @@ class TrainedJudgeViews(CampaignViews):
         if not actions.cancel_training(campaign=self.campaign, actor=request.user):
             raise Conflict("No training is waiting or running.")
         return Response(JobSerializer(actions.latest_job(self.campaign)).data)
+
+
+class LabelComparisonViews(CampaignViews):
+    """A campaign's final labels beside what anybody said."""
+
+    queryset = FinalLabel.objects.none()
+    serializer_class = LabelComparisonSerializer
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("with", str, description="Key of who to compare with; see choices.")
+        ],
+        responses=LabelComparisonSerializer,
+    )
+    def compare(self, request: Request, **kwargs: Any) -> Response:
+        """Every label set, one source after the other, beside any rater of the study.
+
+        Without ``with`` only the keys there are. A person's key is
+        ``rater-<campaign>:<rater>``.
+        """
+        from annotation.judges.reports.label_compare import choices, compare_sets, said_by
+
+        key = request.query_params.get("with", "")
+        offered = [{"key": each, "name": name} for each, name in choices(self.study)]
+        found = said_by(self.study, key) if key else None
+        if key and found is None:
+            raise ValidationError({"with": ["Nobody in this study has this key."]})
+        sets = compare_sets(self.campaign, found[1]) if found else []
+        shown = {"choices": offered, "name": found[0] if found else "", "sets": sets}
+        return Response(LabelComparisonSerializer(shown).data)

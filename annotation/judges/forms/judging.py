@@ -44,12 +44,6 @@ class RunForm(PlanForm):
         super().__init__(*args, study=campaign.study, actor=actor, **kwargs)
         self.campaign = campaign
 
-    def clean(self) -> dict[str, Any]:
-        """What several fields decide together."""
-        data = super().clean()
-        self.want_sample(data, is_wanted=data.get("choice") == "sample")
-        return data
-
     @property
     def tokens_wanted(self) -> int | None:
         """A limit that would do for a whole batch, if the chosen one is tight; else None."""

@@ -1,49 +1,50 @@
 """Runs of the relevance judge: their list, and the page of one."""
 
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import path
+from django.utils.translation import gettext_lazy as lazy
 
 from annotation.judges.actions.relevance_judge import KIND
 from annotation.labelling.models.campaigns import campaigns_of
-from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.access import StudyRequest
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
-from cqa_site.runs.progress import add_counts
 from cqa_site.runs.views.context import run_context
-from cqa_site.web.strict_query import chosen, id_from
+from cqa_site.runs.views.face import ListFace, RunColumn, RunFilter, list_view
+from cqa_site.web.strict_query import id_from
 
-PER_PAGE = 50
 OFFERED_CAMPAIGNS = 50
 OTHERS = 20
 
 
-@study_page(*RESEARCHERS)
-def runs(request: StudyRequest, study: Study) -> HttpResponse:
-    """List the runs of the study, newest first."""
-    campaign = _chosen_campaign(study, request.GET.get("campaign", ""))
-    state = chosen(request, "state", Run.State.values)
-    rows = study.runs.filter(kind=KIND).select_related(
-        "endpoint", "prompt", "budget", "created_by", "relevance__campaign"
-    )
-    if campaign:
-        rows = rows.filter(relevance__campaign=campaign)
-    if state:
-        rows = rows.filter(state=state)
-    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    add_counts(page)
-    context = {
-        "study": study,
-        "section": "judges",
-        "page": page,
-        "campaign": campaign,
-        "campaigns": campaigns_of(study).only("public_id", "name", "study")[:OFFERED_CAMPAIGNS],
-        "state": state,
-        "states": Run.State.choices,
-        "has_endpoint": study.endpoints.filter(is_archived=False).exists(),
-    }
-    return render(request, "annotation/judges/runs.html", context)
+def _campaigns(study: Study, wanted: str) -> list[tuple[str, str]]:
+    """The newest campaigns, and an older one that was asked for."""
+    rows = campaigns_of(study).only("public_id", "name", "study")
+    found = {str(each.public_id): each.name for each in rows[:OFFERED_CAMPAIGNS]}
+    if wanted not in found and (key := id_from(wanted)):
+        found |= {str(each.public_id): each.name for each in rows.filter(public_id=key)}
+    return list(found.items())
+
+
+FACE = ListFace(
+    kind=KIND,
+    has_things=lambda study: campaigns_of(study).exists(),
+    tabs="runs/_judges_tabs.html",
+    about=lazy(
+        "Language models label the sentences of a campaign in the background; people's votes "
+        "stay apart."
+    ),
+    lead=lazy("Choose a campaign above or below and start the first run."),
+    nothing=lazy("A judge labels the items of a campaign. Make a campaign first."),
+    starts=(("campaigns", lazy("Campaigns")),),
+    columns=(RunColumn(lazy("Campaign"), "annotation/judges/_run_campaign.html"),),
+    filters=(
+        RunFilter("campaign", lazy("Campaign"), _campaigns, "relevance__campaign__public_id"),
+    ),
+    related=("relevance__campaign",),
+    template="annotation/judges/runs.html",
+)
 
 
 def judge_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
@@ -57,11 +58,6 @@ def judge_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
     return render(request, "annotation/judges/run.html", context)
 
 
-def _chosen_campaign(study: Study, campaign_id: str):
-    wanted = id_from(campaign_id)
-    return campaigns_of(study).filter(public_id=wanted).first() if wanted else None
-
-
 urlpatterns = [
-    path("judges/", runs, name="runs"),
+    path("judges/", list_view(FACE), name="runs"),
 ]

@@ -7,7 +7,6 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation.corpus.models.questions import Argument
-from annotation.judges.reports.doubts import has_doubts, least_sure_first
 from annotation.labelling.models.campaigns import Campaign, Item, Slot
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.opening import locked_round
@@ -15,6 +14,7 @@ from cqa_site.rounds.opening import locked_round
 from .guidelines import freeze
 
 CHUNK = 5_000
+Order = Callable[[Campaign], list[int]]
 
 
 @transaction.atomic
@@ -51,10 +51,13 @@ def save_draft(*, campaign: Campaign, save: Callable[[], object]) -> None:
     save()
 
 
-def prepare_campaign(campaign: Campaign) -> None:
-    """Make the slots of a draft in a seeded random order; its guideline changes no more."""
+def prepare_campaign(campaign: Campaign, least_sure_first: Order | None) -> None:
+    """Make the slots of a draft in a seeded random order; its guideline changes no more.
+
+    ``least_sure_first`` orders them where the campaign wants a judge's doubtful items first.
+    """
     _check_complete(campaign)
-    _make_slots(campaign)
+    _make_slots(campaign, least_sure_first)
     freeze(campaign.guideline)
 
 
@@ -74,16 +77,9 @@ def _check_complete(campaign: Campaign) -> None:
         raise RoundNotReady(
             _("A control item has a known label that the guideline's scale does not hold.")
         )
-    if campaign.orders_by_uncertainty and not has_doubts(campaign):
-        raise RoundNotReady(
-            _(
-                "Items are to come in the order of the trained judge's uncertainty, and no judge "
-                "was trained for this campaign. Train one on its page Judges, or change the order."
-            )
-        )
 
 
-def _make_slots(campaign: Campaign) -> None:
+def _make_slots(campaign: Campaign, least_sure_first: Order | None) -> None:
     """Give every item a random rank and every ordinary item its slots, in bounded memory."""
     ids = list(campaign.items.order_by("pk").values_list("pk", flat=True))
     random.Random(campaign.seed).shuffle(ids)  # noqa: S311  an order, not a secret
@@ -95,19 +91,28 @@ def _make_slots(campaign: Campaign) -> None:
     votes = campaign.votes_per_item
     slots = (
         Slot(campaign=campaign, item_id=pk, number=number, order=place * votes + number)
-        for pk, place in _places(campaign)
+        for pk, place in _places(campaign, least_sure_first)
         for number in range(1, votes + 1)
     )
     while batch := [slot for _unused, slot in zip(range(CHUNK), slots, strict=False)]:
         Slot.objects.bulk_create(batch, batch_size=CHUNK)
 
 
-def _places(campaign: Campaign) -> Iterable[tuple[int, int]]:
+def _places(campaign: Campaign, least_sure_first: Order | None) -> Iterable[tuple[int, int]]:
     """Ordinary items with their place in the queue: random, or the judge's doubtful ones first.
 
     Ranks stay random either way, so control items are drawn as always.
     """
     if campaign.orders_by_uncertainty:
-        return ((pk, place) for place, pk in enumerate(least_sure_first(campaign)))
+        doubtful = least_sure_first(campaign) if least_sure_first else []
+        if not doubtful:
+            raise RoundNotReady(
+                _(
+                    "Items are to come in the order of the trained judge's uncertainty, and no "
+                    "judge was trained for this campaign. Train one on its page Judges, or change "
+                    "the order."
+                )
+            )
+        return ((pk, place) for place, pk in enumerate(doubtful))
     ordinary = campaign.items.filter(control_label__isnull=True).order_by("rank")
     return ordinary.values_list("pk", "rank").iterator(CHUNK)

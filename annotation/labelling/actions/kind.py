@@ -1,15 +1,15 @@
 """Labels as a kind of work: one sentence, one key, in blocks with control items."""
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from annotation.consensus.actions.consensus import request_everywhere
 from annotation.labelling.models.campaigns import Campaign, Item, Slot
-from cqa_site.people.models import User
 from cqa_site.rounds.kind import Audit, Card, Words
+from cqa_site.rounds.models import Place
 
 from .blocks import Blocks
 from .campaigns import prepare_campaign
@@ -38,14 +38,19 @@ class Labelling(Blocks):
     Round = Campaign
     Item = Item
     Slot = Slot
+    # Set by rooms above, like `after_closing`: what follows when somebody's block ended, with
+    # (campaign, place), and ordinary items with those first that a machine is least sure of.
+    after_block: tuple[Callable[..., object], ...] = ()
+    least_sure_first: Callable[[Campaign], list[int]] | None = None
 
     def make_slots(self, round_: Campaign) -> None:
         """In the order in which items are served."""
-        prepare_campaign(round_)
+        prepare_campaign(round_, self.least_sure_first)
 
-    def closed(self, round_: Campaign, actor: User) -> None:
-        """The final labels follow in the background, and with them the experts' queue."""
-        request_everywhere(campaign=round_, actor=actor)
+    def block_ended(self, campaign: Campaign, place: Place) -> None:
+        """Somebody answered the last item of a block."""
+        for follow in self.after_block:
+            follow(campaign=campaign, place=place)
 
     def card(self, done: int) -> Card:
         """Words for a person's first page."""

@@ -24,6 +24,7 @@ from annotation.labelling.actions.answering import (
     RoundClosed,
     store,
 )
+from annotation.labelling.actions.kind import LABELS
 from annotation.labelling.actions.serving import (
     DONE,
     Work,
@@ -35,7 +36,6 @@ from annotation.labelling.actions.serving import (
 from annotation.labelling.forms.label import AnswerForm
 from annotation.labelling.models.campaigns import Campaign
 from annotation.labelling.models.votes import Assignment
-from annotation.quality.actions.quality import check_rater
 from cqa_site.people.access import StudyRequest, study_page
 from cqa_site.people.models import Role, Study
 from cqa_site.rounds.access import participant_of
@@ -103,7 +103,7 @@ def _store(
     # Not after changes: whoever is stopped could try out which answers end the stop. And only
     # after whole blocks: earlier, the answer that stops somebody would be one to a control item.
     if stored.is_first and all(row.block != stored.row.block for row in waiting):
-        check_rater(campaign=place.round, place=place)
+        LABELS.block_ended(place.round, place)
         place.refresh_from_db(fields=["is_stopped", "excluded_at"])
     return stored.row, *_reserve(request, place, waiting)
 

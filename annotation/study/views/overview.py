@@ -19,13 +19,12 @@ from annotation.labelling.models.campaigns import Campaign, Slot, campaigns_of
 from annotation.labelling.models.votes import Assignment
 from cqa_site.people.access import EVERYONE, StudyRequest, study_page
 from cqa_site.people.models import Role, Study
-from cqa_site.people.own_work import waiting_for
+from cqa_site.rounds.own_work import waiting_for
 from cqa_site.rounds.progress import count_of
 from cqa_site.runs.kinds import about
 from cqa_site.runs.models import Run
 
 SHOWN = 6
-LISTED = 50
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from argsum.keypoints.models import SummarySet
 from argsum.metrics.actions.making import upsert
 from argsum.metrics.methods.names import LLM_COVERAGE, LLM_REDUNDANCY
 from argsum.metrics.models import CountingRun, CountReply, MetricScore
-from cqa_site.judging.extraction import Unscored
 from cqa_site.runs.kinds import Ended, Question, Reading, Subject, Subjects
 from cqa_site.runs.models import Call, Reply, Run
+from cqa_site.runs.one_row import check_rows
 from cqa_site.runs.planning.spread import MOST
 from cqa_site.runs.raters import rater_of
 
@@ -63,11 +63,7 @@ class CountingKind:
                 value=read_count(reply.text, reply.finish_reason, refusal=reply.refusal)
             )
         except NoCount as problem:
-            return Reading(
-                reason=problem.reason,
-                is_refusal=problem.reason == Unscored.REFUSED.value,
-                is_truncated=problem.reason == Unscored.TRUNCATED.value,
-            )
+            return Reading.unscored(problem.reason)
 
     def store(self, run: Run, ended: Sequence[Ended]) -> None:
         """One row a call; then the score of every set that it is about."""
@@ -91,21 +87,13 @@ class CountingKind:
 
     def check(self, run: Run) -> list[str]:
         """Every ended call has its one row, under its own fence and as its reply says."""
-        problems = []
-        kept = {row.call_id: row for row in run.count_replies.all()}
-        ended = run.calls.filter(state__in=(Call.State.DONE, Call.State.UNSCORED))
-        for call in ended.select_related("reply").order_by("pk").iterator(500):
-            row = kept.pop(call.pk, None)
-            if row is None or row.fence != call.fence:
-                problems.append(f"call {call.pk} has not the one count of its last attempt")
-            elif row.count is not None and (
-                call.reply is None or self.read(run, call, call.reply).value != row.count
-            ):
-                problems.append(f"count {row.pk} is not what its reply says")
-        again = set(run.calls.filter(state__in=Call.OPEN).values_list("pk", flat=True))
-        cancelled = run.calls.filter(state=Call.State.CANCELLED, fence__gt=0)
-        again |= set(cancelled.values_list("pk", flat=True))
-        problems += [f"call {pk} has a count and is not over" for pk in {*kept} - again]
+
+        def is_as_said(row: CountReply, call: Call) -> bool:
+            said = self.read(run, call, call.reply).value if call.reply else None
+            return row.count is None or row.count == said
+
+        rows = run.count_replies.all()
+        problems = check_rows(run, rows, "count", is_as_said)
         return problems + _wrong_scores(run)
 
 

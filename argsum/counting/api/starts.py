@@ -3,9 +3,8 @@
 from rest_framework import serializers
 
 from annotation.faithfulness.api.inputs import MOST_SYSTEMS
-from argsum.counting.actions.judge import REPLIES, TEMPERATURE
 from argsum.counting.actions.targets import CHOICES
-from argsum.counting.forms.runs import MOST_TOKENS, CountingRunForm
+from argsum.counting.forms.runs import CountingRunForm
 from argsum.datasets.models import Cell
 from cqa_site.people.models import Study, User
 from cqa_site.runs.api.bodies import PlanInput
@@ -31,8 +30,7 @@ class CountingRunInput(PlanInput):
 def _counting(study: Study, actor: User, given: Given) -> PlanForm:
     if wanted := given.pop("dataset", None):
         given["dataset"] = key_of(study.argument_datasets, wanted)
-    usual = {"replicates": REPLIES, "temperature": TEMPERATURE, "max_tokens": MOST_TOKENS}
-    given = as_typed(CountingRunForm, study, usual | given)
+    given = as_typed(CountingRunForm, study, given)
     return CountingRunForm(given, study=study, actor=actor)
 
 

@@ -10,7 +10,7 @@ from argsum.counting.actions.prompts import COVERAGE, UNIQUENESS
 from argsum.counting.actions.targets import target_of
 from argsum.datasets.models import Cell
 from cqa_site.people.models import Study
-from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.runs.forms.plan import PlanForm, differing
 
 # Room to name each reference before the count.
 MOST_TOKENS = 800
@@ -47,28 +47,28 @@ class CountingRunForm(PlanForm):
         help_text=lazy("None chosen means all."),
     )
 
+    replicates = differing("replicates", label=lazy("Replies for each set"), initial=REPLIES)
+    temperature = differing(
+        "temperature",
+        initial=TEMPERATURE,
+        help_text=lazy(
+            "At 0 all replies are alike and their mean says little more than one of them."
+        ),
+    )
+    max_tokens = differing(
+        "max_tokens",
+        initial=MOST_TOKENS,
+        help_text=lazy(
+            "Room for a few words about each reference before the count. A cut reply is asked "
+            "for once more with twice as many."
+        ),
+    )
+
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, study=study, **kwargs)
         self.fields["dataset"].queryset = study.argument_datasets.all()
         names = study.summary_sets.order_by("system").values_list("system", flat=True).distinct()
         self.fields["systems"].choices = [(name, name) for name in names]
-        self.fields["replicates"].label = lazy("Replies for each set")
-        self.fields["replicates"].initial = REPLIES
-        self.fields["temperature"].initial = TEMPERATURE
-        self.fields["temperature"].help_text = lazy(
-            "At 0 all replies are alike and their mean says little more than one of them."
-        )
-        self.fields["max_tokens"].initial = MOST_TOKENS
-        self.fields["max_tokens"].help_text = lazy(
-            "Room for a few words about each reference before the count. A cut reply is asked "
-            "for once more with twice as many."
-        )
-
-    def clean(self) -> dict[str, Any]:
-        """What several fields decide together."""
-        data = super().clean()
-        self.want_sample(data, is_wanted=data.get("choice") == "sample")
-        return data
 
     @property
     def target(self) -> dict[str, Any]:

@@ -6,7 +6,6 @@ Source: argument summarization paper, section 3.4 (LLM-based) and section 4.2.2 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-REPLIES = 10
 WEIGHT = 2 / 3
 
 

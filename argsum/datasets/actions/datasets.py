@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from argsum.datasets.actions.preparing import prepare_dataset
 from argsum.datasets.models import Dataset
-from argsum.keypoints.models import SummarySet
+from argsum.datasets.reports.datasets import imported_sets
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 
@@ -19,8 +19,7 @@ class DatasetInUse(Exception):
 
 def uses_of(dataset: Dataset) -> tuple[int, int]:
     """Runs of systems over the dataset, and imported sets of summaries of its cells."""
-    imported = SummarySet.objects.filter(cell__dataset=dataset, system_run__isnull=True)
-    return dataset.system_runs.count(), imported.count()
+    return dataset.system_runs.count(), imported_sets([dataset.pk]).count()
 
 
 def is_frozen(dataset: Dataset) -> bool:

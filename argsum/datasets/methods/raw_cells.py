@@ -4,11 +4,9 @@ Every reader of argument files builds the same shape with `CellBuilder`, which j
 name the same argument and finds rows that contradict each other.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-SPLITS = ("", "train", "dev", "test")
 LONGEST_TOPIC = 500
 LONGEST_TEXT = 10_000
 LONGEST_NAME = 120
@@ -120,11 +118,6 @@ class CellBuilder:
         """Keep a label; raises Misfit if the same pair was labelled otherwise."""
         if cell.matches.setdefault((argument, key_point), is_match) != is_match:
             raise Misfit("label", "the same pair was labelled otherwise before")
-
-
-def total_arguments(cells: Iterable[RawCell]) -> int:
-    """Different arguments of several cells."""
-    return sum(len(cell.arguments) for cell in cells)
 
 
 def _check(column: str, text: str, name: str) -> None:

@@ -18,7 +18,6 @@ from argsum.datasets.methods.preprocessing import (
     funnel,
 )
 from argsum.datasets.models import Cell, CellArgument, Dataset, ReferenceKeyPoint
-from argsum.keypoints.models import SummarySet
 from cqa_site.people.models import Study
 
 STEP_NAMES = {
@@ -128,8 +127,7 @@ def dataset_rows(datasets: Sequence[Dataset]) -> list[DatasetRow]:
         cells[key][split] = number
     key_points = _counts(ReferenceKeyPoint.objects.filter(cell__dataset__in=keys), "cell__dataset")
     runs = _counts(Dataset.objects.filter(pk__in=keys, system_runs__isnull=False), "pk")
-    imported = SummarySet.objects.filter(cell__dataset__in=keys, system_run__isnull=True)
-    sets = _counts(imported, "cell__dataset")
+    sets = _counts(imported_sets(keys), "dataset")
     return [
         DatasetRow(
             dataset=each,
@@ -140,6 +138,13 @@ def dataset_rows(datasets: Sequence[Dataset]) -> list[DatasetRow]:
         )
         for each in datasets
     ]
+
+
+def imported_sets(datasets: Sequence[int]) -> QuerySet[Cell]:
+    """The cells of datasets, once for each set of summaries that was imported for them."""
+    return Cell.objects.filter(
+        dataset__in=datasets, summary_sets__isnull=False, summary_sets__system_run__isnull=True
+    )
 
 
 def _counts(rows: QuerySet, field: str) -> dict[int, int]:

@@ -13,7 +13,6 @@ from argsum.systems.methods.mcargsum import members
 from .system_runs import WRITES_CELLS, WRITES_CLUSTERS, cells_of
 from .system_solving import NOTHING_WRITTEN
 
-Variant = SystemRun.Variant
 WAITING = SummarySet.State.WAITING
 
 

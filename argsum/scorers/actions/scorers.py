@@ -147,13 +147,6 @@ def quality_scorer_of(scorer: Scorer) -> QualityScorer:
     return Regressor(Path(settings.DATA_DIR) / "scorers" / scorer.folder, embedding)
 
 
-def cached_matrix(
-    scorer: Scorer, rows: Sequence[str], columns: Sequence[str], *, topic: str = ""
-) -> Scores:
-    """Match scores of all pairs, shape (r, c), read only; computed once for all workers."""
-    return match_scorer_of(scorer).matrix(rows, columns, topic=topic)
-
-
 class KeptMatrices:
     """A match scorer whose matrices are kept on disk; see `argsum.scorers.actions.score_files`.
 

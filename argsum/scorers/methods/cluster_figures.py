@@ -16,8 +16,6 @@ Noise = Literal["exclude", "include"]
 
 # The paper prints 70 %; its released clusterings give its figures with 75 %.
 LEAST_SHARE = 0.75
-# What a figure must be called whose setting was chosen by that very figure.
-ORACLE = "oracle"
 
 
 @dataclass(frozen=True)
@@ -145,7 +143,7 @@ def best_per_cell(
 
     Notes
     -----
-    The figure that chooses is the figure that is reported: label it `ORACLE`. Equal figures
+    The figure that chooses is the figure that is reported: it is an oracle. Equal figures
     leave the clustering that comes first.
     """
     chosen: dict[str, ClusterFigure] = {}

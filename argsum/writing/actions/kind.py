@@ -38,6 +38,7 @@ from cqa_site.people.models import Study
 from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.kinds import Ended, Question, Reading, Subject
 from cqa_site.runs.models import Call, Reply, Run
+from cqa_site.runs.one_row import check_rows
 
 from .prompts import COUNTS, GLOBAL, LOCAL, OF_VARIANT
 from .texts import questions_of
@@ -125,11 +126,7 @@ class WritingKind:
         try:
             written = _read(run, asked, reply)
         except ReplyNotUsable as problem:
-            return Reading(
-                reason=problem.reason.value,
-                is_refusal=problem.reason is Unscored.REFUSED,
-                is_truncated=problem.reason is Unscored.TRUNCATED,
-            )
+            return Reading.unscored(problem.reason)
         # Asked again; if that does not help, the clusters that have a key point keep it.
         reason = Unscored.MISSING_ITEM.value if written.missing else ""
         return Reading(value=written, reason=reason)
@@ -163,18 +160,13 @@ class WritingKind:
 
     def check(self, run: Run) -> list[str]:
         """Every ended call has its one part, under its own fence and as its reply says."""
-        problems = []
-        parts = {part.call_id: part for part in run.written_parts.all()}
-        ended = run.calls.filter(state__in=(Call.State.DONE, Call.State.UNSCORED))
-        for call in ended.select_related("reply").order_by("pk").iterator(200):
-            part = parts.pop(call.pk, None)
-            if part is None or part.fence != call.fence:
-                problems.append(f"call {call.pk} has not the one part of its last attempt")
-            elif part.texts != _texts_of(self.read(run, call, call.reply) if call.reply else None):
-                problems.append(f"written part {part.pk} is not what its reply says")
-        open_again = set(run.calls.filter(state__in=Call.OPEN).values_list("pk", flat=True))
-        problems += [f"call {pk} has a part and is not over" for pk in {*parts} - open_again]
-        return problems
+
+        def is_as_said(part: WrittenPart, call: Call) -> bool:
+            return part.texts == _texts_of(
+                self.read(run, call, call.reply) if call.reply else None
+            )
+
+        return check_rows(run, run.written_parts.all(), "written part", is_as_said)
 
 
 def system_run_of(run: Run) -> SystemRun:

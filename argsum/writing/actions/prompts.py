@@ -16,8 +16,6 @@ from argsum.writing.methods.written_key_points import (
 )
 from cqa_site.judging.neutral import Neutral, fence_records, fence_token, neutralise, quote
 from cqa_site.judging.prompts import Layout, PromptParts, render
-from cqa_site.people.models import Study, User
-from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.kind_parts import PromptKind
 from cqa_site.runs.kinds import Question
 from cqa_site.runs.models import PromptVersion
@@ -64,11 +62,6 @@ SIDES = {
     Cell.Stance.OPPOSING: "opposing, against the topic",
     Cell.Stance.NONE: "not given",
 }
-
-
-def default_prompts(study: Study, actor: User | None = None) -> list[PromptVersion]:
-    """The newest prompt of each kind; the project's own becomes version 1 when first asked for."""
-    return first_prompts(study, PROMPTS, actor)
 
 
 def write_request(

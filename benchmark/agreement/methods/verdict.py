@@ -29,7 +29,6 @@ from .repeats import spearman_brown
 
 Result = Literal["yes", "not_shown", "no"]
 RULES = ("alternative", "agreement", "bias", "unscored", "consistency")
-WINNING_RATE = 0.5
 # How much less a judge may agree with people than they with each other, in alpha.
 AGREEMENT_MARGIN = 0.1
 BIAS_MARGIN = 0.05

@@ -9,6 +9,7 @@ from benchmark.scoring.models.runs import JudgementPart, ProbeResult, ScoringRun
 from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.runs.kinds import Reading
 from cqa_site.runs.models import Call, Reply, Run
+from cqa_site.runs.one_row import check_places
 
 from .storing import join_parts
 from .targets import rubric_of
@@ -23,25 +24,12 @@ def find_problems(run: Run, read: Read) -> list[str]:
     scoring = ScoringRun.objects.select_related("run").get(run=run)
     scoring.run = run
     rubric = rubric_of(run.spec["target"])
-    problems = list(_misplaced(run))
+    problems = check_places(run, dict(_rows(run)), "judgement")
     problems += _misread(run, read)
     problems += _wrong_totals(run, rubric)
     problems += _wrong_joins(scoring, rubric)
     problems += _wrong_trust(scoring, rubric)
     return problems
-
-
-def _misplaced(run: Run) -> Iterator[str]:
-    """Every ended call has its one row, under its own fence; calls that wait may have an old."""
-    kept = dict(_rows(run))
-    ended = run.calls.filter(state__in=(Call.State.DONE, Call.State.UNSCORED))
-    for pk, fence in ended.values_list("pk", "fence"):
-        if kept.pop(pk, None) != fence:
-            yield f"call {pk} has not the one judgement of its last attempt"
-    again = set(run.calls.filter(state__in=Call.OPEN).values_list("pk", flat=True))
-    cancelled = run.calls.filter(state=Call.State.CANCELLED, fence__gt=0)
-    again |= set(cancelled.values_list("pk", flat=True))
-    yield from (f"call {pk} has a judgement and is not over" for pk in sorted({*kept} - again))
 
 
 def _rows(run: Run) -> Iterator[tuple[int, int]]:

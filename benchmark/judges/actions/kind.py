@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.answers.models.answers import Answer
-from benchmark.judges.methods.judgement_keys import Reading as Judged
 from benchmark.judges.methods.judgement_reading import READER_VERSION, read_judgement
 from benchmark.judges.reports.calls import Asked
 from benchmark.rubrics.models import RubricVersion
@@ -78,12 +77,7 @@ class ScoringKind:
         )
         if found.is_scored:
             return Reading(value=found)
-        return Reading(
-            value=found,
-            reason=found.reading.value,
-            is_refusal=found.reading is Judged.REFUSED,
-            is_truncated=found.reading is Judged.TRUNCATED,
-        )
+        return Reading.unscored(found.reading, found)
 
     def store(self, run: Run, ended: Sequence[Ended]) -> None:
         """One sheet an answer and replicate; probes apart, because they enter no mean."""

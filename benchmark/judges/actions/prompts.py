@@ -16,9 +16,7 @@ from benchmark.judges.reports.calls import CANARY, PLAIN, SWAP, Asked
 from benchmark.rubrics.methods.rubric import Rubric
 from cqa_site.judging.neutral import fence, fence_token, neutralise, quote
 from cqa_site.judging.prompts import Layout, PromptParts, placeholders, render
-from cqa_site.people.models import Study, User
 from cqa_site.runs import kinds
-from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.kind_parts import PromptKind
 from cqa_site.runs.models import PromptVersion
 
@@ -40,11 +38,6 @@ class Shots:
 
     answers: Sequence[Answer]
     entries: Sequence[Mapping[str, Any]]
-
-
-def default_prompts(study: Study, actor: User | None = None) -> list[PromptVersion]:
-    """The newest prompt of each form; the project's own become version 1 when first asked for."""
-    return first_prompts(study, PROMPTS, actor)
 
 
 def missing_placeholders(prompt: PromptVersion, *, with_examples: bool) -> list[str]:

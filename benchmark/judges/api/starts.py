@@ -12,7 +12,7 @@ from benchmark.scoring.models.rounds import ScoringRound
 from cqa_site.api.inputs import ConditionIds
 from cqa_site.people.models import Study, User
 from cqa_site.runs.api.bodies import PlanInput
-from cqa_site.runs.api.starts import Given, Start, as_typed, key_of
+from cqa_site.runs.api.starts import Given, Start, as_typed, key_of, keys_of
 from cqa_site.runs.forms.plan import PlanForm
 
 
@@ -58,14 +58,10 @@ def _scoring(study: Study, actor: User, given: Given) -> PlanForm:
     )
     if wanted := given.pop("scoring_round", None):
         given["scoring_round"] = key_of(ScoringRound.objects.filter(study=study), wanted)
-    systems = set(given.pop("systems", []))
-    found = list(study.systems.filter(public_id__in=systems).values_list("pk", flat=True))
-    # The form refuses the key 0, which stands for those that the study does not have.
-    given["systems"] = found if len(found) == len(systems) else [0]
+    given["systems"] = keys_of(study.systems, given.pop("systems", []))
     given["answers"] = "\n".join(map(str, given.pop("answers", [])))
     names = ("example1", "example2")
     given |= dict(zip(names, given.pop("examples", []), strict=False))
-    given.setdefault("max_tokens", 2_000)
     return ScoringRunForm(as_typed(ScoringRunForm, study, given), study=study, actor=actor)
 
 

@@ -117,16 +117,6 @@ def read_scores(said: object, rubric: Rubric, *, group: str | None = None) -> Ju
     return _judgement(given, rationales, problems)
 
 
-def join_groups(judgements: Sequence[Judgement]) -> Judgement:
-    """One judgement from one call for each group, in this order; one unscored call spoils it."""
-    unscored = [each for each in judgements if not each.is_scored]
-    return _judgement(
-        {key: value for each in judgements for key, value in each.given.items()},
-        {key: text for each in judgements for key, text in each.rationales.items()},
-        [Unusable(each.reading, each.detail) for each in unscored],
-    )
-
-
 def _judgement(
     given: dict[str, int], rationales: dict[str, str], problems: Sequence[Unusable]
 ) -> Judgement:

@@ -108,7 +108,11 @@ FACE = RunFace(
         RunColumn(lazy("Rubric"), "benchmark/judges/_run_rubric.html"),
         RunColumn(lazy("Canaries"), "benchmark/judges/_run_trust.html"),
     ),
-    filters=(RunFilter("trust", lazy("Canaries"), ScoringRun.Trust.choices, "scoring__trust"),),
+    filters=(
+        RunFilter(
+            "trust", lazy("Canaries"), lambda *_: ScoringRun.Trust.choices, "scoring__trust"
+        ),
+    ),
     related=("scoring__rubric", "scoring__rater"),
 )
 urlpatterns = run_urls(FACE, "scores/judges/runs/")

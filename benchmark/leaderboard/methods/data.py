@@ -22,9 +22,6 @@ from benchmark.leaderboard.methods.options import PEOPLE, PEOPLE_KINDS, TOTAL, B
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 
-# Of the answer alone: the same on each of its sheets.
-ABOUT = ("answer_id", "question_id", "system_id", "scenario", "characters")
-
 
 @dataclass(frozen=True, eq=False)
 class Scored:

@@ -29,31 +29,6 @@ class SheetError(ValueError):
     """A table is no table of score sheets."""
 
 
-def sheets_from_points(points: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
-    """Sheets from a long table with one row for each sheet and criterion.
-
-    Parameters
-    ----------
-    points : DataFrame
-        Columns of `ABOUT`, ``criterion`` and ``points``; absent criteria become missing.
-    rubric : Rubric
-        Which criteria there are.
-
-    Raises
-    ------
-    SheetError
-        For missing columns, unknown criteria, and two rows for one criterion of one sheet.
-    """
-    _check_columns(points, (*ABOUT, "criterion", "points"))
-    unknown = set(points["criterion"]) - set(rubric.keys)
-    if unknown:
-        raise SheetError(f"no criteria of this rubric: {', '.join(sorted(map(str, unknown)))}")
-    if points.duplicated([*ABOUT, "criterion"]).any():
-        raise SheetError("a sheet has two rows for one criterion")
-    wide = points.set_index([*ABOUT, "criterion"])["points"].unstack("criterion")
-    return wide.reindex(columns=list(rubric.keys)).rename_axis(columns=None).reset_index()
-
-
 def with_totals(sheets: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
     """Sheets with a column for the total and one for each group, missing where a point is.
 

@@ -96,10 +96,6 @@ class Verdicts:
     def __len__(self) -> int:
         return len(self.frame)
 
-    def of_raters(self, raters: Iterable[Any]) -> Verdicts:
-        """Those of some raters; systems and questions without a verdict disappear."""
-        return self._only(self.frame["rater"].isin(list(raters)))
-
     def among(self, systems: Iterable[str]) -> Verdicts:
         """Those that compare two of the named systems."""
         wanted = list(systems)

@@ -147,10 +147,6 @@ class OpenAIClient:
         """The batch among the hundred newest whose metadata hold all of ``metadata``, if any."""
         return batch_marked(await self._ask("GET", "/batches?limit=100"), metadata)
 
-    async def cancel_batch(self, batch_id: str) -> BatchState:
-        """Ask for a batch to be cancelled; what was answered until then is paid for."""
-        return batch_of(await self._ask("POST", f"/batches/{quote(batch_id, safe='')}/cancel", {}))
-
     async def download(self, file_id: str, target: BinaryIO, max_bytes: int = LARGEST_FILE) -> int:
         """Write a file's content to ``target`` as it arrives and return its size.
 

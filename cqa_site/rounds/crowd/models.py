@@ -68,7 +68,6 @@ class Participant(models.Model):
     participant_id = models.CharField(max_length=128)
     platform_study_id = models.CharField(max_length=128, blank=True)
     session_id = models.CharField(max_length=128, blank=True)
-    is_verified = models.BooleanField(default=False)
     browser_hash = models.CharField(max_length=64, blank=True, editable=False)
     fault_report = models.TextField(blank=True)
     outcome = models.CharField(max_length=14, choices=Outcome, default=Outcome.RUNNING)

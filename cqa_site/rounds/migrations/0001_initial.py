@@ -97,7 +97,6 @@ class Migration(migrations.Migration):
                 ('participant_id', models.CharField(max_length=128)),
                 ('platform_study_id', models.CharField(blank=True, max_length=128)),
                 ('session_id', models.CharField(blank=True, max_length=128)),
-                ('is_verified', models.BooleanField(default=False)),
                 ('browser_hash', models.CharField(blank=True, editable=False, max_length=64)),
                 ('fault_report', models.TextField(blank=True)),
                 ('outcome', models.CharField(choices=[('running', 'Running'), ('completed', 'Completed'), ('screened_out', 'Screened out'), ('no_work', 'No work left'), ('fault', 'Technical fault')], default='running', max_length=14)),

@@ -1,5 +1,6 @@
 """What every kind of run asks for: endpoint, prompt, parameters, care, name and message."""
 
+from copy import deepcopy
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,6 +32,8 @@ class PlanForm(forms.Form):
 
     kind = ""
     prompt_kinds: tuple[str, ...] = ()
+    # The field of a kind's own whose value "sample" asks for a size.
+    chosen_by = "choice"
     # Fields a page need not show, because there is nothing to choose yet.
     unoffered: tuple[str, ...] = ()
 
@@ -182,12 +185,9 @@ class PlanForm(forms.Form):
             self.complain("mode", _("The model in the box has no batch service."))
         if data.get("webhook_url"):
             self._clean_secret(data)
-        return data
-
-    def want_sample(self, data: dict[str, Any], *, is_wanted: bool) -> None:
-        """Ask how large a sample is that was chosen."""
-        if is_wanted and not data.get("sample"):
+        if data.get(self.chosen_by) == "sample" and not data.get("sample"):
             self.complain("sample", _("Say how large the sample is."))
+        return data
 
     @property
     def tokens_wanted(self) -> int | None:
@@ -252,6 +252,13 @@ class PlanForm(forms.Form):
         """The secret encrypted for the page that asks for a yes; empty without one."""
         secret = self.cleaned_data["webhook_secret"]
         return seal(secret).decode() if self.cleaned_data["webhook_url"] and secret else ""
+
+
+def differing(name: str, **said: Any) -> Any:
+    """A field that every run has, with a label, initial value or help of one kind's own."""
+    field = deepcopy(PlanForm.base_fields[name])
+    vars(field).update(said)
+    return field
 
 
 def several(chosen: Any) -> list[Any]:

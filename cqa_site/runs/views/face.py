@@ -5,6 +5,7 @@ The page of one run is a kind's own; see `KindParts.page`.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -27,7 +28,6 @@ from cqa_site.runs.views.start import estimate, start_page
 from cqa_site.web.strict_query import chosen
 
 PER_PAGE = 50
-STATE = lazy("State")
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,18 @@ class RunColumn:
 
 @dataclass(frozen=True)
 class RunFilter:
-    """A choice above the list that only this kind has: name, heading, values, and lookup."""
+    """A choice above the list that only this kind has: name, heading, values, and lookup.
+
+    ``choices`` takes the study and what was asked for.
+    """
 
     name: str
     title: Promise
-    choices: list
+    choices: Callable[[Study, str], list[tuple[str, Any]]]
     lookup: str
+
+
+STATES = RunFilter("state", lazy("State"), lambda *_: Run.State.choices, "state")
 
 
 @dataclass(frozen=True)
@@ -66,53 +72,64 @@ class Taken:
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class RunFace:
-    """What is special about the pages on which runs of a kind are listed and started.
+@dataclass(frozen=True, kw_only=True)
+class ListFace:
+    """What is special about the page on which runs of a kind are listed.
 
-    ``has_things`` says whether a study holds anything to be judged, ``taken`` what so and so many
-    requests are about. Addresses are ``<name>_runs``, ``<name>_run_new`` and
-    ``<name>_run_estimate``.
+    ``has_things`` says whether a study holds anything to be judged.
     """
 
     kind: str
-    name: str
-    form: type[PlanForm]
-    parts: tuple[Part, ...]
     has_things: Callable[[Study], bool]
-    taken: Callable[[Study, PlanForm, int], Taken]
     # A template with links to the pages beside the list.
     tabs: str
-    # One sentence or two under the title of the list; title and lead of the form.
+    # One sentence or two under the title; what is done with the first run.
     about: Promise
-    new: Promise
     lead: Promise
     # What to do first where there is nothing to be judged, and where: names of addresses, words.
     nothing: Promise
     starts: tuple[tuple[str, Promise], ...] = ()
-    # One sentence about what no run can judge yet; ``starts`` say what to do.
-    left_out: Callable[[Study], str] = lambda _study: ""
-    # Fields beside endpoint and prompt.
-    by: tuple[str, ...] = ()
     columns: tuple[RunColumn, ...] = ()
     filters: tuple[RunFilter, ...] = ()
     # What the columns need of other tables.
     related: tuple[str, ...] = ()
+    # Fills the blocks of the shared one, where runs are started elsewhere.
+    template: str = "runs/kind_runs.html"
 
 
-def run_urls(face: RunFace, base: str) -> list[URLPattern]:
-    """The addresses of a kind's list, form and estimate."""
+@dataclass(frozen=True, kw_only=True)
+class RunFace(ListFace):
+    """The same of the pages on which they are started, too.
+
+    ``taken`` says what so and so many requests are about. Addresses are ``<name>_runs``,
+    ``<name>_run_new`` and ``<name>_run_estimate``.
+    """
+
+    name: str
+    form: type[PlanForm]
+    parts: tuple[Part, ...]
+    taken: Callable[[Study, PlanForm, int], Taken]
+    # The title of the form; `lead` stands under it.
+    new: Promise
+    # One sentence about what no run can judge yet; ``starts`` say what to do.
+    left_out: Callable[[Study], str] = lambda _study: ""
+    # Fields beside endpoint and prompt.
+    by: tuple[str, ...] = ()
+
+
+def list_view(face: ListFace, new_page: str = "") -> Callable[..., HttpResponse]:
+    """The list of a kind's runs; ``new_page`` names the address where one is started."""
 
     @study_page(*RESEARCHERS)
     def listed(request: StudyRequest, study: Study) -> HttpResponse:
         """List the runs of the kind, newest first."""
         rows = study.runs.filter(kind=face.kind)
         rows = rows.select_related("prompt", "endpoint", "budget", "created_by", *face.related)
-        filters = [
-            (each, chosen(request, each.name, dict(each.choices)))
-            for each in (*face.filters, RunFilter("state", STATE, Run.State.choices, "state"))
-        ]
-        given = {each.lookup: value for each, value in filters if value}
+        filters = []
+        for each in (*face.filters, STATES):
+            choices = each.choices(study, request.GET.get(each.name, ""))
+            filters.append((each, choices, chosen(request, each.name, dict(choices))))
+        given = {each.lookup: value for each, _choices, value in filters if value}
         page = Paginator(rows.filter(**given).order_by("-pk"), PER_PAGE)
         page = page.get_page(request.GET.get("page"))
         add_counts(page)
@@ -120,9 +137,18 @@ def run_urls(face: RunFace, base: str) -> list[URLPattern]:
             "page": page,
             "filters": filters,
             "is_filtered": bool(given),
-            "has_endpoint": study.endpoints.filter(is_archived=False).exists(),
+            "new_page": new_page,
+            # Asked only where the list is empty.
+            "has_things": partial(face.has_things, study),
+            "has_endpoint": study.endpoints.filter(is_archived=False).exists,
         }
-        return render(request, "runs/kind_runs.html", context)
+        return render(request, face.template, context)
+
+    return listed
+
+
+def run_urls(face: RunFace, base: str) -> list[URLPattern]:
+    """The addresses of a kind's list, form and estimate."""
 
     @sensitive_post_parameters("webhook_secret", "webhook_sealed")
     @study_page(*RESEARCHERS)
@@ -130,7 +156,7 @@ def run_urls(face: RunFace, base: str) -> list[URLPattern]:
         """Choose what is judged by what; start it."""
         form = face.form(request.POST or None, study=study, actor=request.user)
         context = _context(face, study) | _fields(face, form)
-        context["not_yet"] = face.left_out(study)
+        context |= {"has_things": face.has_things(study), "not_yet": face.left_out(study)}
         return start_page(request, study, form, "runs/kind_run_new.html", context, look)
 
     @sensitive_post_parameters("webhook_secret", "webhook_sealed")
@@ -149,21 +175,15 @@ def run_urls(face: RunFace, base: str) -> list[URLPattern]:
         return found | {"taken": face.taken(study, form, found["estimate"].requests)}
 
     return [
-        path(base, listed, name=f"{face.name}_runs"),
+        path(base, list_view(face, f"{face.name}_run_new"), name=f"{face.name}_runs"),
         path(f"{base}new/", new, name=f"{face.name}_run_new"),
         path(f"{base}estimate/", what_it_takes, name=f"{face.name}_run_estimate"),
     ]
 
 
-def _context(face: RunFace, study: Study) -> dict[str, Any]:
+def _context(face: ListFace, study: Study) -> dict[str, Any]:
     home = kind_named(face.kind).home
-    return {
-        "study": study,
-        "section": home.section,
-        "face": face,
-        "home": home,
-        "has_things": face.has_things(study),
-    }
+    return {"study": study, "section": home.section, "face": face, "home": home}
 
 
 def _fields(face: RunFace, form: PlanForm) -> dict[str, Any]:

@@ -6,12 +6,12 @@ import pytest
 
 from annotation.answers.models.answers import Answer
 from annotation.answers.models.conditions import Condition
+from annotation.answers.reports.integrity import find_violations
 from annotation.exports.reports.answers_export import TABLES, Wish
 from annotation.faithfulness.reports.faithfulness import compute_groups
 from annotation.generation.actions.kind import condition, condition_of_run
 from annotation.generation.models import GenerationRun
 from annotation.imports.actions import import_path
-from annotation.labelling.reports import find_violations
 from tests.runs.judging import script
 
 from ..editing_cast import make_answers, make_round, sheets_of

@@ -6,8 +6,9 @@ from annotation.consensus.actions import consensus
 from annotation.consensus.actions.adjudication import adjudicate
 from annotation.labelling.models.campaigns import Item
 from cqa_site.people.models import AuditEvent
+from cqa_site.rounds.opening import close_round
 from cqa_site.runs.models import Job
-from tests.annotation.voting import imported, make_raters, vote
+from tests.annotation.voting import imported, make_raters, opened, vote
 from tests.cast import make_member, make_study, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -80,6 +81,14 @@ def test_the_button_recomputes_in_the_background(
         client.post(here(campaign, "recompute/"))
     assert Job.objects.get(kind="final_labels").state == "done"
     assert campaign.final_labels.order_by("argument").first().label == 1
+
+
+def test_closing_a_campaign_asks_for_its_labels(study):
+    campaign = opened(study)
+    assert not Job.objects.filter(kind="final_labels").exists()
+    close_round(round_=campaign, actor=make_member(study, "researcher"))
+    job = Job.objects.get(kind="final_labels")
+    assert job.payload["campaign"] == str(campaign.public_id)
 
 
 def test_a_running_job_shows_its_progress(campaign, client):

@@ -11,13 +11,14 @@ from annotation.corpus.models.questions import text_key
 from annotation.editing.actions import rounds as editing_rounds
 from annotation.editing.models import EditingRound, EditingSheet, Revision
 from annotation.faithfulness.actions import faithfulness
-from annotation.faithfulness.actions.coherence_judge import KIND, default_prompts
+from annotation.faithfulness.actions.coherence_judge import KIND, PROMPTS
 from annotation.faithfulness.actions.coherence_texts import target_of
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from cqa_site.judging.embedding import EmbeddingsUnavailable
 from cqa_site.people.models import Study, User
 from cqa_site.rounds.opening import close_round, open_round
 from cqa_site.runs import jobs
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.actions.runs import RunPlan
 from cqa_site.runs.models import Endpoint, Job, Run
 from tests.annotation.made_answers import make_answer, make_list, make_question
@@ -139,7 +140,7 @@ def make_coherence(
     usual = {
         "kind": KIND,
         "endpoint": endpoint,
-        "prompt": default_prompts(study, actor)[0],
+        "prompt": first_prompts(study, PROMPTS, actor)[0],
         "target": target_of(**chosen.pop("target", {})),
         "params": {"temperature": 0, "max_tokens": 200},
         "preflight": "off",

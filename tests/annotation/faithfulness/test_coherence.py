@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.answers.models.answers import Answer
-from annotation.faithfulness.actions.coherence_judge import CoherenceKind, default_prompts
+from annotation.faithfulness.actions.coherence_judge import PROMPTS, CoherenceKind
 from annotation.faithfulness.actions.coherence_texts import (
     chosen_citations,
     count_other_conditions,
@@ -19,6 +19,7 @@ from annotation.faithfulness.reports.faithfulness import compute_groups
 from annotation.faithfulness.views.coherence import _said
 from annotation.generation.actions.kind import condition
 from cqa_site.people.models import Role
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.actions.runs import RunPlan, RunRefused, draft, retry_unscored, start_run
 from cqa_site.runs.carrying.draining import drain_inline
 from cqa_site.runs.integrity import find_violations
@@ -62,7 +63,7 @@ class Lab:
         return RunPlan(
             kind="coherence",
             endpoint=self.endpoint,
-            prompt=default_prompts(self.study, self.researcher)[0],
+            prompt=first_prompts(self.study, PROMPTS, self.researcher)[0],
             target=target_of(**target),
             params={"temperature": 0, "max_tokens": 200},
         )
@@ -260,7 +261,7 @@ def test_nothing_to_judge_is_refused(lab):
 def post(lab, **changed):
     return {
         "endpoint": lab.endpoint.pk,
-        "prompt": default_prompts(lab.study, lab.researcher)[0].pk,
+        "prompt": first_prompts(lab.study, PROMPTS, lab.researcher)[0].pk,
         "texts": "answers",
         "temperature": "0",
         "max_tokens": "200",
@@ -448,7 +449,7 @@ def test_a_run_of_another_kind_has_no_verdicts(lab, client):
 
 
 def test_the_prompt_can_be_tried_out(lab, client):
-    prompt = default_prompts(lab.study, lab.researcher)[0]
+    prompt = first_prompts(lab.study, PROMPTS, lab.researcher)[0]
     shown = client.get(reverse("prompt", args=[lab.study.public_id, prompt.public_id]))
     assert shown.status_code == 200
     preview = client.post(

@@ -253,7 +253,7 @@ def test_the_pre_flight_speaks_of_lengths_and_going_on_ends_the_run(client):
 def test_the_list_of_runs_costs_the_same_queries_however_long(
     client, lab, django_assert_max_num_queries
 ):
-    assert "No answer was generated yet" in client.get(url(lab, "generations")).text
+    assert "No run yet" in client.get(url(lab, "generations")).text
     for number in (1, 2, 3, 4):
         wrote(lab, number=number, target={"questions": "sample", "sample": 1})
     with django_assert_max_num_queries(8):

@@ -9,12 +9,12 @@ from annotation.generation.actions.prompts import (
     PROMPTS,
     SCENARIOS,
     WITH_ARGUMENTS,
-    default_prompts,
     parts_of,
     write_request,
 )
 from annotation.generation.actions.targets import target_of
 from cqa_site.judging.prompts import load_prompt_file
+from cqa_site.runs.actions.first_prompts import first_prompts
 from tests.annotation.made_answers import make_question
 from tests.cast import make_study
 
@@ -33,7 +33,7 @@ def question(study):
 
 
 def written(question, number, arguments=None, **chosen):
-    prompt = default_prompts(question.study)[number - 1]
+    prompt = first_prompts(question.study, PROMPTS)[number - 1]
     return write_request(parts_of(prompt), question, target_of(**chosen), arguments)
 
 

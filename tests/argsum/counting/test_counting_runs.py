@@ -65,6 +65,20 @@ def test_means_over_replies_that_are_clipped_to_the_references(lab):
     assert CountingKind().check(run) == []
 
 
+def test_a_count_that_is_not_its_reply_s_is_found(lab):
+    run = lab.count(says("Count: 1"), target={"split": "test"}, replicates=1)
+    first, second = run.count_replies.order_by("pk")
+    CountReply.objects.filter(pk=first.pk).update(count=0.5)
+    assert f"count {first.pk} is not what its reply says" in CountingKind().check(run)
+    CountReply.objects.filter(pk=second.pk).update(fence=9)
+    said = f"call {second.call_id} has not the one count of its last attempt"
+    assert said in CountingKind().check(run)
+    run.calls.filter(pk=second.call_id).update(state="ready")
+    assert said not in CountingKind().check(run)
+    run.calls.filter(pk=second.call_id).update(state="cancelled", fence=0)
+    assert f"call {second.call_id} has a count and is not over" in CountingKind().check(run)
+
+
 def test_replies_without_a_count_are_in_no_mean(lab):
     run = lab.count(says("I cannot tell."), target={"split": "test"}, replicates=1)
     score = MetricScore.objects.filter(run=run).first()

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from argsum.scorers.methods.cluster_figures import (
-    ORACLE,
     ClusterFigure,
     adjusted_rand,
     best_per_cell,
@@ -95,4 +94,3 @@ def test_no_cell_has_a_figure():
     best = best_per_cell({"one": []}, noise="include")
     assert (best.mean, best.chosen, best.without) == (None, {}, ("one",))
     assert best_per_cell({}, noise="include").mean is None
-    assert ORACLE == "oracle"

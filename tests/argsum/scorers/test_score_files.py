@@ -52,20 +52,20 @@ def place(settings, tmp_path, monkeypatch):
 @pytest.mark.django_db
 def test_a_stored_matrix_needs_no_model():
     scorer = make_scorer(make_study(), sha256="a" * 64)
-    first = scorers.cached_matrix(scorer, ROWS, COLUMNS)
+    first = scorers.match_scorer_of(scorer).matrix(ROWS, COLUMNS)
     assert first.shape == (2, 3)
     vectors = Counting("").encode(ROWS), Counting("").encode(COLUMNS)
     assert np.allclose(first, vectors[0] @ vectors[1].T)
     Counting.asked = []
-    again = scorers.cached_matrix(scorer, ROWS, COLUMNS)
+    again = scorers.match_scorer_of(scorer).matrix(ROWS, COLUMNS)
     assert np.array_equal(first, again)
     assert not again.flags.writeable
     # Other columns with the same rows: only the columns are read.
-    scorers.cached_matrix(scorer, ROWS, ["Late"])
+    scorers.match_scorer_of(scorer).matrix(ROWS, ["Late"])
     assert Counting.asked == [["Late"]]
     # Another model, or the same texts in another order, is another file.
     scorer.sha256 = "b" * 64
-    scorers.cached_matrix(scorer, ROWS, COLUMNS)
+    scorers.match_scorer_of(scorer).matrix(ROWS, COLUMNS)
     assert Counting.asked[1:] == [ROWS, COLUMNS]
     assert texts_key(["ab", "c"]) != texts_key(["a", "bc"])
 
@@ -75,11 +75,11 @@ def test_the_topic_goes_before_each_text_where_it_was_learned():
     study = make_study()
     plain = make_scorer(study, sha256="a" * 64)
     tuned = make_scorer(study, name="Tuned", sha256="b" * 64, uses_topic=True)
-    scorers.cached_matrix(plain, ROWS, COLUMNS, topic=TOPIC)
-    scorers.cached_matrix(tuned, ROWS, COLUMNS, topic=TOPIC)
+    scorers.match_scorer_of(plain).matrix(ROWS, COLUMNS, topic=TOPIC)
+    scorers.match_scorer_of(tuned).matrix(ROWS, COLUMNS, topic=TOPIC)
     prefixed = [[f"{TOPIC}: {text}" for text in texts] for texts in (ROWS, COLUMNS)]
     assert Counting.asked == [ROWS, COLUMNS, *prefixed]
-    symmetric = scorers.cached_matrix(tuned, ROWS, ROWS, topic=TOPIC)
+    symmetric = scorers.match_scorer_of(tuned).matrix(ROWS, ROWS, topic=TOPIC)
     assert np.allclose(symmetric, symmetric.T)
     assert np.allclose(np.diag(symmetric), 1)
     # Nothing new was read.

@@ -14,9 +14,10 @@ from argsum.keypoints.actions.system_runs import (
 )
 from argsum.keypoints.actions.system_solving import NO_ARGUMENTS
 from argsum.keypoints.models import SummarySet, SystemRun, WrittenPart
-from argsum.writing.actions.prompts import default_prompts
+from argsum.writing.actions.prompts import PROMPTS
 from argsum.writing.methods.written_key_points import code_of
 from cqa_site.people.models import Role
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.actions.runs import RunRefused, retry_unscored
 from cqa_site.runs.carrying.draining import drain_inline
 from cqa_site.runs.integrity import find_violations
@@ -297,7 +298,7 @@ def test_a_run_that_does_not_wait_is_not_written_for(lab):
     with pytest.raises(KeyError):
         lab.write(run, in_order)
     waiting = lab.run(variant="global")
-    local = {each.kind: each for each in default_prompts(lab.study)}["key_point_of_cluster"]
+    local = {each.kind: each for each in first_prompts(lab.study, PROMPTS)}["key_point_of_cluster"]
     with pytest.raises(RunRefused, match="another kind"):
         lab.write(waiting, in_order, prompt=local)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.judges.methods.judgement_keys import Reading
-from benchmark.judges.methods.judgement_reading import join_groups, read_judgement, read_scores
+from benchmark.judges.methods.judgement_reading import read_judgement, read_scores
 from benchmark.judges.methods.judgement_schema import judgement_schema
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from cqa_site.judging.extraction import Unscored
@@ -147,16 +147,6 @@ def test_a_group_has_its_own_keys():
     assert read_scores(GOOD, COMPQA, group="relevance").reading is Reading.EXTRA_KEYS
     with pytest.raises(KeyError):
         read_scores(GOOD, COMPQA, group="colour")
-
-
-def test_groups_make_one_judgement_or_none():
-    form = read_scores({"1": 1, "3": 0}, SMALL, group="form")
-    facts = read_scores({"2": {"points": 2, "reason": "So it is."}}, SMALL, group="facts")
-    joined = join_groups([form, facts])
-    assert joined.points == {"C1": 1, "C3": 0, "C2": 2}
-    assert (joined.total, joined.rationales) == (3, {"C2": "So it is."})
-    failed = join_groups([form, read_scores({}, SMALL, group="facts")])
-    assert (failed.reading, failed.points, failed.total) == (Reading.EMPTY, {}, None)
 
 
 # -- schema -----------------------------------------------------------------------------------

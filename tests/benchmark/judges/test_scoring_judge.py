@@ -7,7 +7,7 @@ import pytest
 from benchmark.judges.actions import storing as judge_storing
 from benchmark.judges.actions.examples import Contaminated, candidates, draw_examples
 from benchmark.judges.actions.kind import ScoringKind
-from benchmark.judges.actions.prompts import Shots, Writer, default_prompts
+from benchmark.judges.actions.prompts import PROMPTS, Shots, Writer
 from benchmark.judges.actions.targets import target_of
 from benchmark.judges.reports.calls import Asked
 from benchmark.rubrics.actions import default_rubric, save_rubric
@@ -16,6 +16,7 @@ from benchmark.scoring.models.runs import ProbeResult, ScoringRun
 from benchmark.scoring.models.sheets import ScoreSheet
 from benchmark.scoring.reports.sheet_rows import counted_sheets, sheet_table
 from cqa_site.people.models import Role
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.actions.prompts import save_prompt
 from cqa_site.runs.actions.runs import RunRefused, draft, retry_unscored, start_run
 from cqa_site.runs.carrying.draining import drain_inline
@@ -272,7 +273,7 @@ def test_examples_stand_before_the_item_with_their_points(lab):
 
 def test_with_reasons_examples_do_not_teach_to_leave_them_out(lab):
     examples = lab.examples(1)
-    prompt = default_prompts(lab.study)[0]
+    prompt = first_prompts(lab.study, PROMPTS)[0]
     target = target_of(lab.rubric, examples=examples)
     shown = [each for each in lab.answers if str(each.public_id) == examples[0]["answer"]]
     question = Writer(prompt, COMPQA, target, Shots(shown, examples)).write(

@@ -6,8 +6,9 @@ import io
 import pytest
 from django.urls import reverse
 
-from benchmark.judges.actions.prompts import default_prompts
+from benchmark.judges.actions.prompts import PROMPTS
 from cqa_site.people.models import Role
+from cqa_site.runs.actions.first_prompts import first_prompts
 from cqa_site.runs.models import Run
 from tests.cast import make_member, make_study, sign_in
 from tests.runs.made_runs import make_run
@@ -36,7 +37,7 @@ def words(response):
 def post(lab, **changed):
     return {
         "endpoint": lab.endpoint.pk,
-        "prompt": default_prompts(lab.study, lab.researcher)[0].pk,
+        "prompt": first_prompts(lab.study, PROMPTS, lab.researcher)[0].pk,
         "rubric": lab.rubric.pk,
         "choice": "all",
         "shots": "0",
@@ -75,7 +76,7 @@ def test_the_form_says_what_a_run_takes_and_starts_it(lab, client):
 
 
 def test_group_by_group_takes_three_requests_an_answer(lab, client):
-    group = default_prompts(lab.study, lab.researcher)[1]
+    group = first_prompts(lab.study, PROMPTS, lab.researcher)[1]
     estimate = reverse("scoring_run_estimate", args=[lab.study.public_id])
     fragment = words(client.post(estimate, post(lab, prompt=group.pk)))
     assert "<dt>Requests for their sheets</dt><dd>24</dd>" in fragment
@@ -242,7 +243,7 @@ def test_requests_say_what_they_are_about(lab, client):
 
 
 def test_both_prompts_can_be_tried_out(lab, client):
-    for prompt in default_prompts(lab.study, lab.researcher):
+    for prompt in first_prompts(lab.study, PROMPTS, lab.researcher):
         sid = lab.study.public_id
         assert client.get(reverse("prompt", args=[sid, prompt.public_id])).status_code == 200
         preview = client.post(

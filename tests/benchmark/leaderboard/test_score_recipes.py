@@ -107,23 +107,11 @@ def test_raters_are_kept_apart():
     assert cells.loc[("judge", "a", 1), "mean"] == 3
 
 
-def test_sheets_from_a_long_table():
-    long = TABLE[[*ABOUT, *SMALL.keys]].melt(ABOUT, var_name="criterion", value_name="points")
-    back = recipes.sheets_from_points(long.dropna().sample(frac=1, random_state=1), SMALL)
-    wanted = TABLE[[*ABOUT, *SMALL.keys]].sort_values(ABOUT, ignore_index=True)
-    pd.testing.assert_frame_equal(back, wanted, check_dtype=False)
-
-
 def test_what_is_no_table_of_sheets_is_refused():
-    long = TABLE[[*ABOUT, *SMALL.keys]].melt(ABOUT, var_name="criterion", value_name="points")
     with pytest.raises(SheetError, match="rater"):
         recipes.with_totals(TABLE.drop(columns="rater"), SMALL)
     with pytest.raises(SheetError, match="two sheets"):
         recipes.with_totals(pd.concat([TABLE, TABLE]), SMALL)
-    with pytest.raises(SheetError, match="C9"):
-        recipes.sheets_from_points(long.replace("C1", "C9"), SMALL)
-    with pytest.raises(SheetError, match="two rows"):
-        recipes.sheets_from_points(pd.concat([long, long]), SMALL)
     with pytest.raises(SheetError, match="whose"):
         recipes.with_totals(TABLE.assign(question=None), SMALL)
 

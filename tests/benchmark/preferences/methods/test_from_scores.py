@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.preferences.methods.from_scores import verdicts_from_scores
 from benchmark.preferences.methods.pair_planning import UNCERTAIN, PlannedPair
+from tests.benchmark.preferences.methods.from_scores import verdicts_from_scores
 
 
 def pair(left, right, question="q"):

@@ -1,10 +1,10 @@
-"""A chat client that answers from a script, for tests and for trying a run without a model."""
+"""A chat client that answers from a script, for tests."""
 
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 
-from .chat import CallFailed, ChatReply, ChatRequest
+from cqa_site.judging.chat import CallFailed, ChatReply, ChatRequest
 
 Answer = ChatReply | CallFailed | str
 Responder = Callable[[ChatRequest], Answer | Awaitable[Answer]]

@@ -2,41 +2,34 @@
 
 from typing import Any
 
-from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from benchmark.rubrics.models import RubricVersion
-from benchmark.scoring.models.rounds import ScoringRound
-from benchmark.scoring.models.runs import ScoringRun
-from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.people.models import Study
+from cqa_site.rounds.models import Sheet
 
 SHOWN = 20
+# What was submitted, or could not be scored.
+SAID = (Sheet.State.SUBMITTED, Sheet.State.UNSCORED)
 
 
 def versions_with_counts(study: Study) -> QuerySet[RubricVersion]:
     """Every version with its numbers of submitted or unscored sheets, rounds and runs."""
-    submitted = (ScoreSheet.State.SUBMITTED, ScoreSheet.State.UNSCORED)
-    sheets = ScoreSheet.objects.filter(study=study, state__in=submitted)
     return study.rubric_versions.annotate(
-        n_sheets=_count(sheets),
-        n_rounds=_count(ScoringRound.objects.all()),
-        n_runs=_count(ScoringRun.objects.all()),
+        n_sheets=_count("sheets", filter=Q(sheets__state__in=SAID)),
+        n_rounds=_count("rounds"),
+        n_runs=_count("runs"),
     ).select_related("derived_from", "created_by")
 
 
-def _count(rows: QuerySet[Any]) -> Coalesce:
-    counted = (
-        rows.filter(rubric=OuterRef("pk")).order_by().values("rubric").annotate(n=Count("pk"))
-    )
-    return Coalesce(Subquery(counted.values("n"), output_field=IntegerField()), 0)
+def _count(name: str, **given: Any) -> Subquery:
+    own = RubricVersion.objects.filter(pk=OuterRef("pk")).order_by().values("pk")
+    return Subquery(own.annotate(n=Count(name, **given)).values("n"))
 
 
 def use_of(version: RubricVersion) -> dict[str, Any]:
     """Rounds, runs and versions made from it (newest first, some), and sheets by kind of rater."""
-    sheets = version.sheets.filter(
-        state__in=(ScoreSheet.State.SUBMITTED, ScoreSheet.State.UNSCORED)
-    )
+    sheets = version.sheets.filter(state__in=SAID)
     kinds = sheets.order_by().values("rater__kind").annotate(n=Count("pk"))
     return {
         "rounds": list(version.rounds.all()[:SHOWN]),
