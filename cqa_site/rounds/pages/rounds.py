@@ -19,6 +19,7 @@ from django.views.decorators.http import require_POST, require_safe
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Rater, Study
 
+from ..forms.plan import PlanForm
 from ..kind import RoundNotReady, TaskKind, kind_of
 from ..models import Place, Round
 from ..opening import close_round, delete_round, open_round, pause_round, reopen_round
@@ -45,15 +46,10 @@ class Column:
 class RoundFace:
     """What is special about the researchers' pages of a kind, beside its words.
 
-    ``form(data, study, round, initial)`` is the plan's form, which has ``plan()``; ``planned``
-    stores a plan; ``plan_of`` is a round's plan as the form shows it, ``initial`` what a new one
-    begins with.
+    ``initial`` is what a new plan begins with where a link asks for it.
     """
 
-    kind: TaskKind
-    form: Callable[..., Any]
-    planned: Callable[..., Any]
-    plan_of: Callable[[Any], dict[str, Any]]
+    form: type[PlanForm]
     # Tables of rounds, of people (rows are `RaterProgress`) and of items.
     columns: tuple[Column, ...] = ()
     people: tuple[Column, ...] = ()
@@ -78,6 +74,11 @@ class RoundFace:
     template: str = "rounds/round.html"
     listed: Callable[[HttpRequest, Any], QuerySet] = lambda request, round_: _drawn(round_)
     more: Callable[[Any], dict[str, Any]] = lambda round_: {}
+
+    @property
+    def kind(self) -> TaskKind:
+        """The kind of work."""
+        return self.form.kind
 
     @property
     def lists_sheets(self) -> bool:
@@ -106,8 +107,9 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
     def new(request: StudyRequest, study: Study) -> HttpResponse:
         """Make a draft round; its items are on the next page."""
         seed = random.randrange(10**6)  # noqa: S311  an order, not a secret
-        initial = {"seed": seed, **face.initial(request, study)}
-        return _form_page(face, request, study, None, initial)
+        initial = {"seed": seed, **face.form.usual(study), **face.initial(request, study)}
+        form = face.form(request.POST or None, study=study, initial=initial)
+        return _form_page(face, request, form)
 
     @study_page(*RESEARCHERS)
     def edit(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
@@ -116,7 +118,9 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
         if row.state != Round.State.DRAFT:
             messages.error(request, _("Only a draft can be changed."))
             return to_round(row)
-        return _form_page(face, request, study, row, face.plan_of(row))
+        stored = face.form(study=study, round_=row).stored()
+        form = face.form(request.POST or None, study=study, round_=row, initial=stored)
+        return _form_page(face, request, form)
 
     @study_page(*RESEARCHERS)
     @require_safe
@@ -206,13 +210,11 @@ def to_round(row: Any) -> HttpResponse:
     return redirect(kind_of(row).audit.round, row.study.public_id, row.public_id)
 
 
-def _form_page(
-    face: RoundFace, request: Any, study: Study, row: Any, initial: dict[str, Any]
-) -> HttpResponse:
-    form = face.form(request.POST or None, study=study, round_=row, initial=initial)
+def _form_page(face: RoundFace, request: StudyRequest, form: PlanForm) -> HttpResponse:
+    study, row = form.study, form.round
     if request.method == "POST" and form.is_valid():
         try:
-            planned = face.planned(study=study, plan=form.plan(), actor=request.user, round_=row)
+            planned = form.planned(study=study, plan=form.plan(), actor=request.user, round_=row)
         except RoundNotReady as reason:
             form.add_error(None, str(reason))
         else:
