@@ -26,9 +26,9 @@ from cqa_site.web.rest.problems import conflict_on
 
 from .api_bodies import RoundSerializer
 from .forms.plan import PlanForm
-from .kind import RoundNotReady
+from .kind import RoundNotReady, TaskKind
 from .models import Place
-from .opening import close_round, delete_round, open_round, reopen_round
+from .opening import close_round, delete_round, open_round, pause_round, reopen_round
 from .progress import items_of, progress_of, rounds_of
 from .qualifying import decide_rater
 
@@ -60,6 +60,7 @@ class RoundApi:
 class RoundViews:
     """The views of a kind: of its rounds, of whatever lies below one, of items and of people."""
 
+    kind: TaskKind
     rounds: type[StudyViews]
     part: type[StudyViews]
     items: type[StudyViews]
@@ -83,13 +84,13 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
 
         @extend_schema(request=api.plan, responses={201: api.shown})
         def create(self, request: Request, **kwargs: Any) -> Response:
-            """Make a draft round and draw its items; 409 if that is not possible."""
+            """Make a draft, with its items where the plan draws them; 409 if that cannot be."""
             given = self.read(api.plan)
             return self.shown(self._plan(api.form.begun(self.study) | given), 201)
 
         @extend_schema(request=api.plan, responses=api.shown)
         def partial_update(self, request: Request, public_id: uuid.UUID, **kw: Any) -> Response:
-            """Change a draft round; its items are drawn again."""
+            """Change a draft; items that a plan draws are drawn again."""
             draft = self._round(public_id)
             given = self.read(api.plan, partial=True)
             stored = api.form(study=self.study, round_=draft).stored()
@@ -104,12 +105,17 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
 
         @extend_schema(request=NothingInput, responses=api.shown)
         def open(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-            """Make the slots and start serving; 409 with the reason if that is not possible."""
+            """Open a draft, or go on after a pause; 409 with the reason why that cannot be."""
             return self._move(open_round, public_id)
 
         @extend_schema(request=NothingInput, responses=api.shown)
+        def pause(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+            """Stop serving for a while; work already on screens is still taken."""
+            return self._move(pause_round, public_id)
+
+        @extend_schema(request=NothingInput, responses=api.shown)
         def close(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-            """Stop serving; drafts are kept."""
+            """Stop serving; what people have begun is kept."""
             return self._move(close_round, public_id)
 
         @extend_schema(request=NothingInput, responses=api.shown)
@@ -189,7 +195,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
             found = progress_of(self.round)
             return self.shown(next(each for each in found if each.place.pk == place.pk))
 
-    return RoundViews(Rounds, Part, Items, People)
+    return RoundViews(kind, Rounds, Part, Items, People)
 
 
 def round_addresses(
@@ -205,7 +211,7 @@ def round_addresses(
         address(row, one, views.rounds, **ROW, **change),
         *(
             address(f"{row}{move}/", f"{one}_{move}", views.rounds, post=move)
-            for move in ("open", "close", "reopen")
+            for move in views.kind.moves
         ),
     ]
     if not parts:

@@ -9,10 +9,13 @@ from django.utils.translation import ngettext
 from annotation.consensus.actions.consensus import request_everywhere
 from annotation.labelling.models.campaigns import Campaign, Item, Slot
 from cqa_site.people.models import User
-from cqa_site.rounds.kind import Audit, Card, Words
+from cqa_site.rounds.kind import Audit, Card, RoundNotReady, Words
 
 from .blocks import Blocks
 from .campaigns import prepare_campaign
+
+# What would be gone with a campaign: machines' labels, adopted labels, figures.
+MADE_OF_IT = ("judge_runs", "trained_judges", "adoptions", "lent_to", "snapshots")
 
 
 class Labelling(Blocks):
@@ -29,6 +32,8 @@ class Labelling(Blocks):
         about=lazy("A campaign collects labels for a set of arguments under one guideline."),
         things=lazy("Arguments"),
         results=lazy("Figures"),
+        work=lazy("Votes"),
+        new=lazy("New campaign"),
     )
     section = "campaigns"
     work_page = "label"
@@ -42,6 +47,11 @@ class Labelling(Blocks):
     def make_slots(self, round_: Campaign) -> None:
         """In the order in which items are served."""
         prepare_campaign(round_)
+
+    def check_removal(self, round_: Campaign) -> None:
+        """Not if a judge labelled its sentences, or anything else was made of it."""
+        if any(getattr(round_, name).exists() for name in MADE_OF_IT):
+            raise RoundNotReady(_("Something was made of this campaign already; it stays."))
 
     def closed(self, round_: Campaign, actor: User) -> None:
         """The final labels follow in the background, and with them the experts' queue."""

@@ -8,11 +8,12 @@ from functools import partial
 from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Paginator
+from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path
+from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
@@ -28,8 +29,6 @@ from ..qualifying import DECISIONS, LONGEST_REASON, decide_rater
 
 PER_PAGE = 50
 MOVES = {"open": open_round, "pause": pause_round, "close": close_round, "reopen": reopen_round}
-# Of kinds that do not pause.
-USUAL_MOVES = ("open", "close", "reopen")
 
 
 @dataclass(frozen=True)
@@ -70,6 +69,8 @@ class RoundFace:
     examples_page: str = ""
     key: Callable[[Any], str] = lambda item: ""
     key_link: Callable[[Any], str] = lambda item: ""
+    # The address at which things are picked one by one, of kinds that do not draw them.
+    picks_page: str = ""
     # A page of a round of the kind's own: its template, what it lists, and what else it shows.
     template: str = "rounds/round.html"
     listed: Callable[[HttpRequest, Any], QuerySet] = lambda request, round_: _drawn(round_)
@@ -100,8 +101,8 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
     def listed(request: StudyRequest, study: Study) -> HttpResponse:
         """List the rounds of the study."""
         rows = rounds_of(kind, study).select_related(*face.related)
-        page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-        return render(request, "rounds/rounds.html", _context(face, study) | {"page": page})
+        context = _context(face, study) | {"page": _page(request, rows)}
+        return render(request, "rounds/rounds.html", context)
 
     @study_page(*RESEARCHERS)
     def new(request: StudyRequest, study: Study) -> HttpResponse:
@@ -130,11 +131,10 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
         row = get_object_or_404(rows, public_id=ids[round_id])
         context = _context(face, study) | {
             "round": row,
-            "raters": progress_of(row),
-            "examples": list(items_of(row).filter(key_points__isnull=False)),
-            "page": Paginator(face.listed(request, row), PER_PAGE).get_page(
-                request.GET.get("page")
-            ),
+            # Looked up where the template shows them.
+            "raters": SimpleLazyObject(lambda: progress_of(row)),
+            "examples": SimpleLazyObject(lambda: list(_examples(row))),
+            "page": SimpleLazyObject(lambda: _page(request, face.listed(request, row))),
             "drawn": face.drawn(row),
             **face.more(row),
         }
@@ -160,6 +160,17 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
         """Let somebody in, keep somebody out, or take somebody's sheets out of the figures."""
         return _decide(face, request, round_in(face, study, ids[round_id]), rater_id)
 
+    @study_page(*RESEARCHERS)
+    @require_POST
+    def moved(request: StudyRequest, study: Study, move: str, **ids: uuid.UUID) -> HttpResponse:
+        """Open, pause, close or reopen a round."""
+        row = round_in(face, study, ids[round_id])
+        try:
+            MOVES[move](round_=row, actor=request.user)
+        except RoundNotReady as reason:
+            messages.error(request, str(reason))
+        return to_round(row)
+
     place = f"{base}<uuid:{round_id}>/"
     decide = path(f"{place}raters/<uuid:rater_id>/", rater, name=face.rater_page)
     return [
@@ -169,35 +180,25 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
         path(f"{place}edit/", edit, name=f"{name}_edit"),
         path(f"{place}delete/", delete, name=f"{name}_delete"),
         *([decide] if face.decisions else []),
-        *move_urls(kind, place, round_id, USUAL_MOVES),
+        *(
+            path(f"{place}{each}/", moved, {"move": each}, name=f"{name}_{each}")
+            for each in kind.moves
+        ),
     ]
-
-
-def move_urls(
-    kind: TaskKind, place: str, round_id: str, moves: tuple[str, ...]
-) -> list[URLPattern]:
-    """The addresses below a round's own that take it on its way."""
-
-    @study_page(*RESEARCHERS)
-    @require_POST
-    def move(request: StudyRequest, study: Study, move: str, **ids: uuid.UUID) -> HttpResponse:
-        """Open, pause, close or reopen a round."""
-        rounds = kind.Round._default_manager.filter(study=study).select_related("study")
-        row = get_object_or_404(rounds, public_id=ids[round_id])
-        try:
-            MOVES[move](round_=row, actor=request.user)
-        except RoundNotReady as reason:
-            messages.error(request, str(reason))
-        return to_round(row)
-
-    name = kind.audit.round
-    return [path(f"{place}{each}/", move, {"move": each}, name=f"{name}_{each}") for each in moves]
 
 
 def round_in(face: RoundFace, study: Study, round_id: uuid.UUID) -> Any:
     """A round of the study; raises Http404."""
     rounds = face.kind.Round._default_manager.filter(study=study)
     return get_object_or_404(rounds.select_related("study", *face.related), public_id=round_id)
+
+
+def _page(request: HttpRequest, rows: QuerySet) -> Page:
+    return Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+
+
+def _examples(row: Any) -> QuerySet:
+    return items_of(row).filter(key_points__isnull=False)
 
 
 def _drawn(row: Any) -> QuerySet:
@@ -218,6 +219,8 @@ def _form_page(face: RoundFace, request: StudyRequest, form: PlanForm) -> HttpRe
         except RoundNotReady as reason:
             form.add_error(None, str(reason))
         else:
+            if row is None and face.picks_page:
+                return redirect(face.picks_page, study.public_id, planned.public_id)
             return to_round(planned)
     context = _context(face, study) | {"form": form, "round": row}
     return render(request, "rounds/round_form.html", context, status=422 if form.errors else 200)
