@@ -64,7 +64,7 @@ class PreferenceRoundSerializer(RoundSerializer):
 
     class Meta:
         model = PreferenceRound
-        fields = (*RoundSerializer.Meta.fields, "controls", "answers", "fewer_because", "pairs")
+        fields = [*RoundSerializer.Meta.fields, "controls", "answers", "fewer_because", "pairs"]
 
 
 class PreferenceItemSerializer(ItemSerializer):
@@ -77,7 +77,7 @@ class PreferenceItemSerializer(ItemSerializer):
 
     class Meta:
         model = PreferenceItem
-        fields = (*ItemSerializer.Meta.fields, "question", "first", "second", "known")
+        fields = [*ItemSerializer.Meta.fields, "question", "first", "second", "known"]
 
 
 class PreferrerSerializer(PersonSerializer):

@@ -37,7 +37,7 @@ class RoundSerializer(ReadSerializer):
     done = serializers.IntegerField(read_only=True)
 
     class Meta:
-        fields = ("id", "state", "wanted", "done", "created_at", "opened_at", "closed_at")
+        fields = ["id", "state", "wanted", "done", "created_at", "opened_at", "closed_at"]
 
     def get_fields(self) -> dict[str, serializers.Field]:
         """The plan, and what the child shows."""
@@ -59,7 +59,7 @@ class ItemSerializer(ReadSerializer):
     done = serializers.IntegerField(read_only=True)
 
     class Meta:
-        fields = ("position", "wanted", "done")
+        fields = ["position", "wanted", "done"]
 
 
 class PersonSerializer(serializers.Serializer):

@@ -17,7 +17,7 @@ class EditingRoundSerializer(RoundSerializer):
 
     class Meta:
         model = EditingRound
-        fields = (*RoundSerializer.Meta.fields, "found", "other_conditions", "first_closed_at")
+        fields = [*RoundSerializer.Meta.fields, "found", "other_conditions", "first_closed_at"]
 
 
 class MadeAnswersSerializer(serializers.Serializer):

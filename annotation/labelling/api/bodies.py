@@ -27,7 +27,7 @@ class CampaignSerializer(RoundSerializer):
 
     class Meta:
         model = Campaign
-        fields = (*RoundSerializer.Meta.fields, "origin", "aggregator")
+        fields = [*RoundSerializer.Meta.fields, "origin", "aggregator"]
 
 
 class ItemSerializer(SentenceSerializer):

@@ -24,7 +24,7 @@ class CountingRoundSerializer(RoundSerializer):
 
     class Meta:
         model = CountingRound
-        fields = (*RoundSerializer.Meta.fields, "found", "sets")
+        fields = [*RoundSerializer.Meta.fields, "found", "sets"]
 
 
 class CountingItemSerializer(ItemSerializer):
@@ -37,7 +37,7 @@ class CountingItemSerializer(ItemSerializer):
 
     class Meta:
         model = CountingItem
-        fields = ("id", *ItemSerializer.Meta.fields, "cell", "system", "setting")
+        fields = ["id", *ItemSerializer.Meta.fields, "cell", "system", "setting"]
 
 
 class CounterSerializer(PersonSerializer):

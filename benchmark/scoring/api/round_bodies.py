@@ -38,7 +38,7 @@ class ScoringRoundSerializer(RoundSerializer):
 
     class Meta:
         model = ScoringRound
-        fields = (*RoundSerializer.Meta.fields, "other_conditions", "found", "answers")
+        fields = [*RoundSerializer.Meta.fields, "other_conditions", "found", "answers"]
 
 
 class ScoringItemSerializer(ItemSerializer):
@@ -48,7 +48,7 @@ class ScoringItemSerializer(ItemSerializer):
 
     class Meta:
         model = ScoringItem
-        fields = ("id", *ItemSerializer.Meta.fields, "probability", "key_points", "key_notes")
+        fields = ["id", *ItemSerializer.Meta.fields, "probability", "key_points", "key_notes"]
 
 
 class ScorerSerializer(PersonSerializer):
