@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern
@@ -27,8 +28,15 @@ from cqa_site.web.rest.problems import conflict_on
 from .api_bodies import RoundSerializer
 from .forms.plan import PlanForm
 from .kind import RoundNotReady, TaskKind
-from .models import Place
-from .opening import close_round, delete_round, open_round, pause_round, reopen_round
+from .models import Place, Round
+from .opening import (
+    close_round,
+    delete_round,
+    locked_round,
+    open_round,
+    pause_round,
+    reopen_round,
+)
 from .progress import items_of, progress_of, rounds_of
 from .qualifying import decide_rater
 
@@ -89,10 +97,13 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
             return self.shown(self._plan(api.form.begun(self.study) | given), 201)
 
         @extend_schema(request=api.plan, responses=api.shown)
+        @transaction.atomic
         def partial_update(self, request: Request, public_id: uuid.UUID, **kw: Any) -> Response:
             """Change a draft; items that a plan draws are drawn again."""
-            draft = self._round(public_id)
             given = self.read(api.plan, partial=True)
+            # Locked, so that of two changes at once neither is written over.
+            with conflict_on(RoundNotReady):
+                draft = locked_round(self._round(public_id), Round.State.DRAFT)
             stored = api.form(study=self.study, round_=draft).stored()
             return self.shown(self._plan(stored | given, draft))
 

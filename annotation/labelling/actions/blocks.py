@@ -52,9 +52,11 @@ class Blocks(TaskKind):
         """Every item comes once at most, ordinary ones up to the share cap.
 
         Each block of them brings its control items along, for as long as there are any the
-        person has not had.
+        person has not had. Nobody gets any of a draft.
         """
         campaign = self.own(round_)
+        if campaign.state == Campaign.State.DRAFT:
+            return 0
         items = campaign.items.aggregate(
             ordinary=Count("pk", filter=Q(control_label__isnull=True)),
             controls=Count("pk", filter=Q(control_label__isnull=False, is_retired=False)),
