@@ -13,6 +13,7 @@ from annotation.judges.api import judges
 from annotation.judges.api.labels import JudgeLabelViews
 from annotation.labelling.api import campaigns
 from annotation.labelling.api.guidelines import GuidelineViews
+from annotation.labelling.api.items import ItemViews
 from annotation.quality.api import quality
 from annotation.quality.api.raters import RaterViews
 from annotation.retrieval.api import cam
@@ -95,19 +96,9 @@ urlpatterns = [
         row=REMOVE,
         list_views=imports.ImportBatchUploadViews,
     ),
-    *resource(
-        S + "campaigns/",
-        "campaigns",
-        "campaign",
-        campaigns.CampaignSetViews,
-        listed=CREATE,
-        row=CHANGE,
-    ),
-    address(C + "open/", "campaign_open", campaigns.CampaignMoveViews, post="open"),
-    address(C + "pause/", "campaign_pause", campaigns.CampaignMoveViews, post="pause"),
-    address(C + "close/", "campaign_close", campaigns.CampaignMoveViews, post="close"),
-    address(C + "items/", "items", campaigns.ItemViews, **CREATE),
-    address(C + "items/control/", "item_control", campaigns.ItemViews, post="control"),
+    *round_addresses(campaigns.ROUNDS, S + "campaigns/", "campaign_id", ("campaign",)),
+    address(C + "items/", "items", ItemViews, **CREATE),
+    address(C + "items/control/", "item_control", ItemViews, post="control"),
     *resource(C + "votes/", "votes", "vote", labels.VoteViews),
     *resource(
         C + "raters/",

@@ -299,6 +299,7 @@ REST_FRAMEWORK = {
 }
 # Names of choices in the schema, where several fields share theirs.
 ENUM_NAMES = {
+    "AnswerAspect": "benchmark.scoring.forms.scoring.ASPECTS",
     "AnswerScenario": "annotation.answers.models.answers.Answer.Scenario",
     "AttemptOutcome": "cqa_site.runs.models.Attempt.Outcome",
     "BatchState": "cqa_site.runs.models.ProviderBatch.State",

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.answers.models.answers import Answer, System
 from annotation.editing.actions.choice import Choice
 from annotation.editing.actions.kind import EDITING, EditContent
-from annotation.editing.actions.rounds import LEAVE, LEAVE_QUESTIONS, Plan, experts_of
+from annotation.editing.actions.rounds import LEAVE, LEAVE_QUESTIONS, Plan, experts_of, plan_round
 from annotation.editing.models import EditingSheet, Revision, plain_lines
 from cqa_site.people.models import User
 from cqa_site.rounds.forms.plan import PlanForm
@@ -36,6 +36,7 @@ class RoundForm(PlanForm):
     """Everything that a draft round decides."""
 
     kind = EDITING
+    planned = staticmethod(plan_round)
     groups = (
         ("", (("experts",), ("calibration", "individual"))),
         ("", (("system", "scenario"), ("condition", "choice"), ("leave",))),
@@ -74,7 +75,11 @@ class RoundForm(PlanForm):
         empty_label=_("Any system"),
     )
     scenario = forms.TypedChoiceField(
-        label=_("Only scenario"), coerce=int, empty_value=None, required=False
+        label=_("Only scenario"),
+        choices=[("", _("Any")), *Answer.Scenario.choices],
+        coerce=int,
+        empty_value=None,
+        required=False,
     )
     condition = ConditionField(
         help_text=_("Answers from filtered arguments are edited when somebody asks for them.")
@@ -108,7 +113,6 @@ class RoundForm(PlanForm):
         self.fields["experts"].queryset = User.objects.filter(pk__in=people).order_by("pk")
         self.fields["system"].queryset = self.study.systems.all()
         self.fields["condition"].offer(self.study)
-        self.fields["scenario"].choices = [("", _("Any")), *Answer.Scenario.choices]
 
     def clean(self) -> dict[str, Any]:
         """Ask for at least one answer."""

@@ -4,7 +4,7 @@ from rest_framework import serializers
 
 from argsum.keypoints.actions.system_runs import MOST_SETTINGS
 from argsum.writing.actions.kind import writable
-from argsum.writing.forms import MOST_KEY_POINTS, WritingForm
+from argsum.writing.forms import WritingForm
 from cqa_site.people.models import Study, User
 from cqa_site.runs.api.bodies import PlanInput
 from cqa_site.runs.api.starts import Given, Start, as_typed
@@ -17,19 +17,10 @@ class WritingRunInput(PlanInput):
     ``settings`` names those whose clusters are put into words; without it, all.
     """
 
+    form = WritingForm
+    most_chosen = MOST_SETTINGS
     kind = serializers.ChoiceField(["writing"])
     system_run = serializers.UUIDField()
-    settings = serializers.ListField(
-        child=serializers.CharField(max_length=200), max_length=MOST_SETTINGS, required=False
-    )
-    fewest = serializers.IntegerField(
-        min_value=1, max_value=MOST_KEY_POINTS, allow_null=True, required=False
-    )
-    most = serializers.IntegerField(
-        min_value=1, max_value=MOST_KEY_POINTS, allow_null=True, required=False
-    )
-    words = serializers.IntegerField(min_value=3, max_value=60, required=False)
-    most_arguments = serializers.IntegerField(min_value=3, max_value=10_000, required=False)
 
 
 def _writing(study: Study, actor: User, given: Given) -> PlanForm:

@@ -154,29 +154,6 @@ def _items(
     ]
 
 
-def plan_of(round_: PreferenceRound) -> dict[str, Any]:
-    """A round's plan as the form shows it; systems that are gone are left out."""
-    recipe = round_.recipe
-    wanted = [uuid.UUID(each) for each in recipe["systems"]]
-    kept = (
-        "scenarios",
-        "conditions",
-        "size",
-        "is_mixed",
-        "leave_out_used",
-        "control_share",
-        "control_gap",
-    )
-    return (
-        {name: getattr(round_, name) for name in SETTINGS}
-        | {name: recipe[name] for name in kept}
-        | {
-            "systems": round_.study.systems.filter(public_id__in=wanted),
-            "controls": "\n".join(" ".join(pair) for pair in recipe["controls"]),
-        }
-    )
-
-
 def _answers(study: Study, plan: Plan) -> QuerySet[Answer]:
     answers = under(without_superseded(study.answers.all()), plan.conditions)
     if plan.systems:

@@ -9,23 +9,22 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from annotation.answers.models.answers import Answer
-from annotation.editing.forms import LARGEST
 from benchmark.preferences import reports
-from benchmark.preferences.actions import MOST_PAIRS, plan_of, plan_round
 from benchmark.preferences.forms import MOST_CONTROLS, RoundForm
-from benchmark.preferences.judge import CHOICES
 from benchmark.preferences.judge_form import PreferringRunForm
-from benchmark.preferences.kind import PREFERRING
 from benchmark.preferences.models import PreferenceItem, PreferenceRound, PreferenceSheet
-from cqa_site.api.inputs import ConditionIds, Input
+from cqa_site.api.form_bodies import FormInput
 from cqa_site.api.requests import Request
 from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.api.views import StudyViews
 from cqa_site.people.models import Rater, Study, User
 from cqa_site.rounds.api import RoundApi, round_views
-from cqa_site.rounds.forms.plan import LONGEST_INSTRUCTIONS
-from cqa_site.rounds.qualifying import EXCLUSIONS
+from cqa_site.rounds.api_bodies import (
+    ExclusionInput,
+    ItemSerializer,
+    PersonSerializer,
+    RoundSerializer,
+)
 from cqa_site.runs.api.bodies import PlanInput
 from cqa_site.runs.api.starts import Given, Start, as_typed, key_of
 from cqa_site.runs.forms.plan import PlanForm
@@ -38,63 +37,22 @@ SHOWN = (
 )
 
 
-class PreferenceRoundInput(Input):
+class PreferenceRoundInput(FormInput):
     """Which pairs are compared how; what is left out keeps its default, or its value."""
 
-    name = serializers.CharField(max_length=120)
-    systems = serializers.ListField(child=serializers.UUIDField(), max_length=500, required=False)
-    scenarios = serializers.ListField(
-        child=serializers.ChoiceField(Answer.Scenario.choices), max_length=10, required=False
-    )
-    conditions = ConditionIds(required=False)
-    size = serializers.IntegerField(min_value=1, max_value=MOST_PAIRS, required=False)
-    is_mixed = serializers.BooleanField(
-        required=False,
-        help_text="Whether answers of different scenarios or conditions meet.",
-    )
-    leave_out_used = serializers.BooleanField(required=False)
-    raters = serializers.IntegerField(min_value=1, max_value=20, required=False)
-    control_share = serializers.FloatField(min_value=0, max_value=0.5, required=False)
-    control_gap = serializers.FloatField(min_value=0.5, max_value=100, required=False)
+    form = RoundForm
     controls = serializers.ListField(
         child=serializers.ListField(child=serializers.UUIDField(), min_length=2, max_length=2),
         max_length=MOST_CONTROLS,
         required=False,
         help_text="Pairs of answers whose verdict is known, the better answer first.",
     )
-    asks_reason = serializers.BooleanField(required=False)
-    repeat_share = serializers.FloatField(min_value=0, max_value=0.5, required=False)
-    lease_minutes = serializers.IntegerField(min_value=5, max_value=1440, required=False)
-    seed = serializers.IntegerField(min_value=0, max_value=LARGEST, required=False)
-    instructions = serializers.CharField(
-        max_length=LONGEST_INSTRUCTIONS, required=False, allow_blank=True
-    )
 
 
-class PreferrerInput(Input):
-    """What is decided about one person of a round, and why."""
-
-    decision = serializers.ChoiceField(list(EXCLUSIONS))
-    reason = serializers.CharField(max_length=300, required=False, allow_blank=True)
-
-
-class PreferenceRoundSerializer(ReadSerializer):
+class PreferenceRoundSerializer(RoundSerializer):
     """How a round was drawn, and how far it is: ``done`` of ``wanted`` sheets."""
 
-    systems = serializers.ListField(
-        source="recipe.systems", child=serializers.UUIDField(), read_only=True
-    )
-    scenarios = serializers.ListField(
-        source="recipe.scenarios", child=serializers.IntegerField(), read_only=True
-    )
-    conditions = serializers.ListField(
-        source="recipe.conditions", child=serializers.CharField(), read_only=True
-    )
-    size = serializers.IntegerField(source="recipe.size", read_only=True)
-    is_mixed = serializers.BooleanField(source="recipe.is_mixed", read_only=True)
-    leave_out_used = serializers.BooleanField(source="recipe.leave_out_used", read_only=True)
-    control_share = serializers.FloatField(source="recipe.control_share", read_only=True)
-    control_gap = serializers.FloatField(source="recipe.control_gap", read_only=True)
+    form = RoundForm
     controls = serializers.ListField(
         source="recipe.controls",
         child=serializers.ListField(child=serializers.UUIDField()),
@@ -103,76 +61,34 @@ class PreferenceRoundSerializer(ReadSerializer):
     answers = serializers.IntegerField(source="recipe.answers", read_only=True)
     fewer_because = serializers.CharField(source="recipe.fewer_because", read_only=True)
     pairs = serializers.IntegerField(source="size", read_only=True)
-    wanted = serializers.IntegerField(read_only=True)
-    done = serializers.IntegerField(read_only=True)
 
     class Meta:
         model = PreferenceRound
-        fields = [
-            "id",
-            "name",
-            "state",
-            "systems",
-            "scenarios",
-            "conditions",
-            "size",
-            "is_mixed",
-            "leave_out_used",
-            "control_share",
-            "control_gap",
-            "controls",
-            "answers",
-            "fewer_because",
-            "raters",
-            "asks_reason",
-            "repeat_share",
-            "lease_minutes",
-            "seed",
-            "instructions",
-            "pairs",
-            "wanted",
-            "done",
-            "created_at",
-            "opened_at",
-            "closed_at",
-        ]
+        fields = [*RoundSerializer.Meta.fields, "controls", "answers", "fewer_because", "pairs"]
 
 
-class PreferenceItemSerializer(ReadSerializer):
+class PreferenceItemSerializer(ItemSerializer):
     """One pair of a round; ``known`` is the verdict that is known of a control pair."""
 
     id = None
     question = public_id("pair.question")
     first = public_id("pair.first")
     second = public_id("pair.second")
-    wanted = serializers.IntegerField(read_only=True)
-    done = serializers.IntegerField(read_only=True)
 
     class Meta:
         model = PreferenceItem
-        fields = ["position", "question", "first", "second", "known", "wanted", "done"]
+        fields = [*ItemSerializer.Meta.fields, "question", "first", "second", "known"]
 
 
-class PreferrerSerializer(serializers.Serializer):
+class PreferrerSerializer(PersonSerializer):
     """What one person has done in a round; ``id`` is the rater's."""
 
-    id = serializers.UUIDField(source="rater.public_id", read_only=True)
-    name = serializers.CharField(source="rater.pseudonym", read_only=True)
-    sheets = serializers.IntegerField(read_only=True)
-    repeats = serializers.IntegerField(read_only=True)
-    extras = serializers.IntegerField(read_only=True)
-    begun = serializers.IntegerField(read_only=True)
     left = serializers.IntegerField(source="figures.left", read_only=True, default=0)
     right = serializers.IntegerField(source="figures.right", read_only=True, default=0)
     tie = serializers.IntegerField(source="figures.tie", read_only=True, default=0)
     both_bad = serializers.IntegerField(source="figures.both_bad", read_only=True, default=0)
     controls = serializers.IntegerField(source="figures.controls", read_only=True, default=0)
     met = serializers.IntegerField(source="figures.met", read_only=True, default=0)
-    minutes = serializers.IntegerField(read_only=True)
-    last_at = serializers.DateTimeField(read_only=True, allow_null=True)
-    excluded_at = serializers.DateTimeField(
-        source="place.excluded_at", read_only=True, allow_null=True
-    )
 
 
 class PreferenceSheetSerializer(ReadSerializer):
@@ -209,32 +125,13 @@ class PreferenceSheetSerializer(ReadSerializer):
         ]
 
 
-def _plan_of(round_: PreferenceRound) -> dict[str, Any]:
-    """A round's plan with ids instead of rows."""
-    present = plan_of(round_)
-    return present | {"systems": [each.public_id for each in present["systems"]]}
-
-
-def _as_fields(given: dict[str, Any]) -> dict[str, Any]:
-    """Controls stand in a field of lines."""
-    if "controls" not in given:
-        return given
-    lines = (" ".join(map(str, pair)) for pair in given["controls"])
-    return given | {"controls": "\n".join(lines)}
-
-
 ROUNDS = round_views(
     RoundApi(
-        kind=PREFERRING,
-        form=RoundForm,
-        planned=plan_round,
-        plan_of=_plan_of,
         plan=PreferenceRoundInput,
-        decision=PreferrerInput,
+        decision=ExclusionInput,
         shown=PreferenceRoundSerializer,
         item=PreferenceItemSerializer,
         person=PreferrerSerializer,
-        as_fields=_as_fields,
     ),
     "preference_id",
 )
@@ -384,10 +281,9 @@ def _figure(name: Any, n: int, one: Any) -> dict[str, Any]:
 class PreferringRunInput(PlanInput):
     """A judge that compares pairs of answers, each in both orders; by default all pairs."""
 
-    replicates = None
+    form = PreferringRunForm
+    left_out = (*PlanInput.left_out, "replicates")
     kind = serializers.ChoiceField(["preferring"])
-    choice = serializers.ChoiceField(CHOICES, required=False)
-    preference_round = serializers.UUIDField(required=False)
 
 
 def _preferring(study: Study, actor: User, given: Given) -> PlanForm:

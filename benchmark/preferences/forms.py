@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as lazy
 from annotation.answers.forms.conditions import ConditionsField
 from annotation.answers.models.answers import Answer, System
 from annotation.editing.models import plain_lines
-from benchmark.preferences.actions import MOST_PAIRS, Plan
+from benchmark.preferences.actions import MOST_PAIRS, Plan, plan_round
 from benchmark.preferences.kind import PREFERRING, PreferenceContent, turned
 from benchmark.preferences.methods.verdicts import OUTCOME_OF
 from benchmark.preferences.models import PreferenceSheet
@@ -24,10 +24,31 @@ LONGEST_REASON = 2_000
 MOST_CONTROLS = 200
 
 
+class PairsField(forms.CharField):
+    """Lines of two different ids each; a program sends pairs."""
+
+    def prepare_value(self, value: Any) -> Any:
+        """Pairs as lines."""
+        if isinstance(value, str | None):
+            return value
+        return "\n".join(" ".join(map(str, pair)) for pair in value)
+
+    def clean(self, value: Any) -> tuple[tuple[UUID, UUID], ...]:
+        """Each pair once."""
+        lines = [line.split() for line in super().clean(self.prepare_value(value)).splitlines()]
+        pairs = [tuple(id_from(each) for each in line) for line in lines if line]
+        if any(None in pair or len(set(pair)) != 2 or len(pair) != 2 for pair in pairs):
+            raise ValidationError(_("Each line has the ids of two answers and nothing else."))
+        if len({frozenset(pair) for pair in pairs}) < len(pairs):
+            raise ValidationError(_("A pair stands there twice."))
+        return tuple((one, other) for one, other in pairs if one and other)
+
+
 class RoundForm(PlanForm):
     """Everything that a draft round decides."""
 
     kind = PREFERRING
+    planned = staticmethod(plan_round)
     groups = (
         (
             lazy("Which pairs"),
@@ -113,7 +134,7 @@ class RoundForm(PlanForm):
         max_value=100,
         initial=5,
     )
-    controls = forms.CharField(
+    controls = PairsField(
         label=lazy("Controls of your own"),
         required=False,
         max_length=MOST_CONTROLS * 75,
@@ -135,16 +156,6 @@ class RoundForm(PlanForm):
         if len(systems) == 1:
             raise ValidationError(_("Choose at least two systems, or none for all."))
         return systems
-
-    def clean_controls(self) -> tuple[tuple[UUID, UUID], ...]:
-        """Lines of two different ids each."""
-        lines = [line.split() for line in self.cleaned_data["controls"].splitlines()]
-        pairs = [tuple(id_from(each) for each in line) for line in lines if line]
-        if any(None in pair or len(set(pair)) != 2 or len(pair) != 2 for pair in pairs):
-            raise ValidationError(_("Each line has the ids of two answers and nothing else."))
-        if len({frozenset(pair) for pair in pairs}) < len(pairs):
-            raise ValidationError(_("A pair stands there twice."))
-        return tuple((one, other) for one, other in pairs if one and other)
 
     def plan(self) -> Plan:
         """The cleaned fields as the action takes them."""

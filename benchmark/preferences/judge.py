@@ -33,7 +33,6 @@ from cqa_site.runs.planning.spread import MOST
 from cqa_site.runs.raters import rater_of
 
 KIND, PROMPT = "preferring", "preference"
-CHOICES = ("all", "judged", "round", "sample")
 ORDERS = (0, 1)
 LONGEST_REASON = 1_000
 # What a model says, and where the answer stood that it means.
@@ -65,8 +64,8 @@ def target_of(*, choice: str = "all", round_: str = "", sample: int = 0) -> dict
     Parameters
     ----------
     choice
-        One of `CHOICES`: all pairs, those that people judged, those of a round, whatever its
-        state, or a seeded sample.
+        ``all``, ``judged``, ``round`` or ``sample``: all pairs, those that people judged, those of
+        a round, whatever its state, or a seeded sample.
     round_, sample
         Public id and size, for the choices that need them.
     """

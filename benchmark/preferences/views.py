@@ -13,7 +13,6 @@ from django.utils.translation import gettext_lazy as lazy
 from django.views.decorators.http import require_safe
 
 from benchmark.preferences import reports
-from benchmark.preferences.actions import plan_of, plan_round
 from benchmark.preferences.forms import LONGEST_REASON, PreferForm, RoundForm
 from benchmark.preferences.kind import PREFERRING, PreferenceContent, turned
 from benchmark.preferences.methods.verdicts import FIRST, SECOND
@@ -124,10 +123,7 @@ def _written(item: PreferenceItem) -> str:
 
 
 ROUNDS = RoundFace(
-    kind=PREFERRING,
     form=RoundForm,
-    planned=plan_round,
-    plan_of=plan_of,
     is_ready=lambda study: study.answers.exists(),
     needs=lazy("Import or generate answers first. A round then draws pairs of them."),
     tabs="benchmark/_scores_tabs.html",

@@ -20,14 +20,6 @@ class Input(serializers.Serializer):
         return super().to_internal_value(data)
 
 
-class ConditionIds(serializers.ListField):
-    """Conditions by id, or ``all``; without any the plain ones are meant."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        # As long as an id.
-        super().__init__(child=serializers.CharField(max_length=36), max_length=200, **kwargs)
-
-
 class NothingInput(Input):
     """An empty object."""
 

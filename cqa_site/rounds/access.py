@@ -18,13 +18,15 @@ from .serving import Work, next_sheet, own_sheets
 WORKERS = (Role.ANNOTATOR, Role.EXPERT)
 
 
-def opened_round(kind: TaskKind, request: HttpRequest, study: Study, round_id: uuid.UUID) -> Any:
+def opened_round(
+    kind: TaskKind, request: HttpRequest, study: Study, round_id: uuid.UUID, *related: str
+) -> Any:
     """A round that was opened, for people of a crowd link that of the link; raises Http404."""
     rounds = kind.Round._default_manager.filter(study=study).exclude(state=Round.State.DRAFT)
     participant = participant_of(request)
     if participant is not None:
         rounds = rounds.filter(pk=participant.link.round_id)
-    return get_object_or_404(rounds.select_related("study"), public_id=round_id)
+    return get_object_or_404(rounds.select_related("study", *related), public_id=round_id)
 
 
 def participant_of(request: Any) -> Participant | None:

@@ -1,7 +1,7 @@
 """Rounds of people at work in the REST interface, written once for kinds that need no more.
 
-What bodies look like is a kind's own; the values are judged by the page's form, so that page and
-program know the same rules.
+A body is made from the page's form, which judges the values, too: page and program know the same
+fields and the same rules.
 """
 
 import uuid
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern
@@ -18,16 +19,24 @@ from rest_framework import serializers
 from rest_framework.response import Response
 
 from cqa_site.api.addresses import CREATE, LIST, ROW, address
+from cqa_site.api.form_bodies import FormInput
 from cqa_site.api.inputs import Input, NothingInput, require_valid
 from cqa_site.api.requests import AnyRequest, Request
 from cqa_site.api.views import StudyViews
-from cqa_site.people.models import Study
 from cqa_site.web.rest.problems import conflict_on
 
+from .api_bodies import RoundSerializer
 from .forms.plan import PlanForm
 from .kind import RoundNotReady, TaskKind
-from .models import Place
-from .opening import close_round, delete_round, open_round, reopen_round
+from .models import Place, Round
+from .opening import (
+    close_round,
+    delete_round,
+    locked_round,
+    open_round,
+    pause_round,
+    reopen_round,
+)
 from .progress import items_of, progress_of, rounds_of
 from .qualifying import decide_rater
 
@@ -36,33 +45,30 @@ from .qualifying import decide_rater
 class RoundApi:
     """What is special about the addresses of a kind's rounds.
 
-    ``form`` and ``planned`` are those of the pages; ``plan_of`` is a round's plan as a program
-    would send it. The other five are the bodies: a plan, how a round, an item and a person are
-    shown, and a decision about a person; a kind may leave out the last three.
+    ``plan`` is made from the form of the pages. The others are how a round, an item and a person
+    are shown, and a decision about a person; a kind may leave out the last three.
     """
 
-    kind: TaskKind
-    form: type[PlanForm]
-    planned: Callable[..., Any]
-    plan_of: Callable[[Any], dict[str, Any]]
-    plan: type[Input]
-    shown: type[serializers.Serializer]
+    plan: type[FormInput]
+    shown: type[RoundSerializer]
     item: type[serializers.Serializer] | None = None
     person: type[serializers.Serializer] | None = None
     decision: type[Input] | None = None
-    # What a plan begins with beside the form's own initial values.
-    usual: Callable[[Study], dict[str, Any]] = lambda study: {}
     # What is read with a round to show it.
     related: tuple[str, ...] = ()
     filters: type[FilterSet] | None = None
-    # How values travel from a body to the fields of the form.
-    as_fields: Callable[[dict[str, Any]], dict[str, Any]] = lambda given: given
+
+    @property
+    def form(self) -> type[PlanForm]:
+        """The form of the pages."""
+        return self.shown.form
 
 
 @dataclass(frozen=True)
 class RoundViews:
     """The views of a kind: of its rounds, of whatever lies below one, of items and of people."""
 
+    kind: TaskKind
     rounds: type[StudyViews]
     part: type[StudyViews]
     items: type[StudyViews]
@@ -71,7 +77,7 @@ class RoundViews:
 
 def round_views(api: RoundApi, round_id: str) -> RoundViews:
     """Make the views of a kind; ``round_id`` names a round's id in addresses below it."""
-    kind = api.kind
+    kind = api.form.kind
 
     class Rounds(StudyViews):
         """The rounds of a study."""
@@ -86,21 +92,20 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
 
         @extend_schema(request=api.plan, responses={201: api.shown})
         def create(self, request: Request, **kwargs: Any) -> Response:
-            """Make a draft round and draw its items; 409 if that is not possible."""
-            fields = api.form.base_fields.items()
-            usual = {name: field.initial for name, field in fields if field.initial is not None}
+            """Make a draft, with its items where the plan draws them; 409 if that cannot be."""
             given = self.read(api.plan)
-            return self.shown(
-                self._plan({"seed": 1} | usual | api.usual(self.study) | api.as_fields(given)),
-                201,
-            )
+            return self.shown(self._plan(api.form.begun(self.study) | given), 201)
 
         @extend_schema(request=api.plan, responses=api.shown)
+        @transaction.atomic
         def partial_update(self, request: Request, public_id: uuid.UUID, **kw: Any) -> Response:
-            """Change a draft round; its items are drawn again."""
-            draft = self._round(public_id)
+            """Change a draft; items that a plan draws are drawn again."""
             given = self.read(api.plan, partial=True)
-            return self.shown(self._plan(api.plan_of(draft) | api.as_fields(given), draft))
+            # Locked, so that of two changes at once neither is written over.
+            with conflict_on(RoundNotReady):
+                draft = locked_round(self._round(public_id), Round.State.DRAFT)
+            stored = api.form(study=self.study, round_=draft).stored()
+            return self.shown(self._plan(stored | given, draft))
 
         @extend_schema(responses={204: None})
         def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
@@ -111,12 +116,17 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
 
         @extend_schema(request=NothingInput, responses=api.shown)
         def open(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-            """Make the slots and start serving; 409 with the reason if that is not possible."""
+            """Open a draft, or go on after a pause; 409 with the reason why that cannot be."""
             return self._move(open_round, public_id)
 
         @extend_schema(request=NothingInput, responses=api.shown)
+        def pause(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+            """Stop serving for a while; work already on screens is still taken."""
+            return self._move(pause_round, public_id)
+
+        @extend_schema(request=NothingInput, responses=api.shown)
         def close(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-            """Stop serving; drafts are kept."""
+            """Stop serving; what people have begun is kept."""
             return self._move(close_round, public_id)
 
         @extend_schema(request=NothingInput, responses=api.shown)
@@ -138,7 +148,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
             form = api.form(values, study=self.study, round_=draft)
             require_valid(form)
             with conflict_on(RoundNotReady):
-                planned = api.planned(
+                planned = form.planned(
                     study=self.study, plan=form.plan(), actor=self.request.user, round_=draft
                 )
             return self.rows().get(pk=planned.pk)
@@ -196,7 +206,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
             found = progress_of(self.round)
             return self.shown(next(each for each in found if each.place.pk == place.pk))
 
-    return RoundViews(Rounds, Part, Items, People)
+    return RoundViews(kind, Rounds, Part, Items, People)
 
 
 def round_addresses(
@@ -212,7 +222,7 @@ def round_addresses(
         address(row, one, views.rounds, **ROW, **change),
         *(
             address(f"{row}{move}/", f"{one}_{move}", views.rounds, post=move)
-            for move in ("open", "close", "reopen")
+            for move in views.kind.moves
         ),
     ]
     if not parts:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from django.db.models import Model
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 
 from cqa_site.people.models import Rater, User
 
@@ -57,6 +58,9 @@ class Words:
     things: str
     # The page that shows what the rounds found.
     results: str
+    # What people hand in, and the button for another round.
+    work: str = lazy("Sheets")
+    new: str = lazy("New round")
 
 
 class TaskKind:
@@ -89,6 +93,11 @@ class TaskKind:
     # What else follows from closing a round, with (round_, actor), in the same transaction: rooms
     # above the kind's own set it in their app's ``ready()``.
     after_closing: tuple[Callable[..., object], ...] = ()
+
+    @property
+    def moves(self) -> tuple[str, ...]:
+        """What can be done with a round, as its addresses name it."""
+        return ("open", "pause", "close") if self.pauses else ("open", "close", "reopen")
 
     @property
     def answer_pages(self) -> tuple[str, ...]:
@@ -127,9 +136,16 @@ class TaskKind:
         """Let work count again where nobody filled its slot meanwhile; return how much did."""
         raise NotImplementedError
 
+    def counts(self) -> dict[str, Any]:
+        """Columns of rounds that say how far each is: ``size``, ``wanted`` and ``done``."""
+        raise NotImplementedError
+
     def make_slots(self, round_: Any) -> None:
         """Make what is served when a draft opens; raises RoundNotReady if it cannot open."""
         raise NotImplementedError
+
+    def check_removal(self, round_: Any) -> None:
+        """Raise RoundNotReady if a draft cannot be removed."""
 
     def closed(self, round_: Any, actor: User) -> None:
         """What follows from closing a round, in the same transaction."""

@@ -60,8 +60,9 @@ def reopen_round(*, round_: Round, actor: User) -> None:
 
 @transaction.atomic
 def delete_round(*, round_: Round, actor: User) -> None:
-    """Remove a draft; nobody has worked on it yet."""
+    """Remove a draft; nobody has worked on it yet. Raises RoundNotReady."""
     stored = locked_round(round_, Round.State.DRAFT)
+    kind_of(stored).check_removal(stored)
     verb = f"{kind_of(stored).audit.round}_deleted"
     record(study=stored.study, actor=actor, verb=verb, subject=stored.name)
     stored.delete()

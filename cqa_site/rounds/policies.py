@@ -6,7 +6,7 @@ A kind with sheets is a child of one of them and says what is special about its 
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from django.db.models import Count, Q
+from django.db.models import Count, OuterRef, Q
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -15,9 +15,9 @@ from cqa_site.people.models import Rater, User
 from .integrity import sheet_violations
 from .kind import RoundNotReady, SheetNotValid, TaskKind
 from .models import Item, KeptDraft, Place, Round, Sheet, SheetEvent, Slot
-from .progress import SUBMITTED, TO_DO
+from .progress import SUBMITTED, TO_DO, count_of
 from .serving import next_sheet
-from .slots import CHUNK, free_slots, hold_slot
+from .slots import CHUNK, DONE, free_slots, hold_slot
 
 
 class OneByOne(TaskKind):
@@ -99,6 +99,16 @@ class OneByOne(TaskKind):
             for number in range(1, sheets + 1)
         )
         self.Slot._default_manager.bulk_create(slots, batch_size=CHUNK)
+
+    def counts(self) -> dict[str, Any]:
+        """Items without examples, the sheets they ask for, and those that are submitted."""
+        slots = self.Slot._default_manager.filter(round=OuterRef("pk"))
+        items = self.Item._default_manager.filter(round=OuterRef("pk"), key_points__isnull=True)
+        return {
+            "size": count_of(items),
+            "wanted": count_of(slots),
+            "done": count_of(slots.filter(state=DONE)),
+        }
 
     def count_own(self, rounds: Iterable[Round], user: User) -> dict[int, int]:
         """Sheets without examples, whether figures use them or not."""

@@ -40,13 +40,7 @@ class RaterProgress:
 
 def rounds_of(kind: TaskKind, study: Study) -> QuerySet:
     """The study's rounds of a kind with ``size``, ``wanted`` and ``done``; one query."""
-    slots = kind.Slot._default_manager.filter(round=OuterRef("pk"))
-    items = kind.Item._default_manager.filter(round=OuterRef("pk"), key_points__isnull=True)
-    return kind.Round._default_manager.filter(study=study).annotate(
-        size=count_of(items),
-        wanted=count_of(slots),
-        done=count_of(slots.filter(state=DONE)),
-    )
+    return kind.Round._default_manager.filter(study=study).annotate(**kind.counts())
 
 
 def progress_of(round_: Round) -> list[RaterProgress]:

@@ -284,6 +284,7 @@ def fill(study):
         people=people,
         campaign=campaign,
         draft=draft,
+        spare=make_campaign(study, name="Spare", ordinary=1, controls=0),
         argument=argument,
         control=campaign.items.filter(control_label=3).first().argument,
         experts=experts,

@@ -345,9 +345,10 @@ ROUTES = [
     Route("campaigns", "post", 201, body={"name": "Made by a program"}),
     Route("campaign", "get", 200, (*S, "own_campaign")),
     Route("campaign", "patch", 200, (*S, "own_campaign"), {"votes_per_item": 5}, campaign="draft"),
-    Route("campaign_open", "post", 200, C, campaign="draft"),
-    Route("campaign_pause", "post", 200, C),
-    Route("campaign_close", "post", 200, C),
+    Route("campaign", "delete", 204, (*S, "own_campaign"), campaign="spare"),
+    Route("campaign_open", "post", 200, (*S, "own_campaign"), campaign="draft"),
+    Route("campaign_pause", "post", 200, (*S, "own_campaign")),
+    Route("campaign_close", "post", 200, (*S, "own_campaign")),
     Route("items", "get", 200, C, is_list=True),
     Route(
         "items",

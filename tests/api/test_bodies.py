@@ -146,7 +146,7 @@ DECLARED = {
     "studies": {"description"},
     "study": {"name"},
     "member": {"is_active"},
-    "campaigns": set(CampaignForm.Meta.fields),
+    "campaigns": set(CampaignForm.base_fields),
     "crowd_links": set(ParticipantLinkForm.Meta.fields),
     "consensus": {"overridden_by"},
     "adjudications": {"comment"},

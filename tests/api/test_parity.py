@@ -67,6 +67,7 @@ IN_PAGES = {
     "campaign": ("campaign",),
     "campaign_edit": ("campaign",),
     "campaign_items": ("items", "arguments"),
+    "campaign_delete": ("campaign",),
     "campaign_control": ("item_control",),
     "campaign_open": ("campaign_open",),
     "campaign_pause": ("campaign_pause",),

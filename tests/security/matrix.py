@@ -44,6 +44,7 @@ STUDY_ROUTES = {
     "campaign_new": RESEARCHERS,
     "campaign": RESEARCHERS,
     "campaign_edit": RESEARCHERS,
+    "campaign_delete": RESEARCHERS_POST,
     "campaign_items": RESEARCHERS,
     "campaign_control": RESEARCHERS_POST,
     "campaign_open": RESEARCHERS_POST,

@@ -40,6 +40,9 @@ class ConditionsField(forms.MultipleChoiceField):
     """Some conditions of a study, or all of them."""
 
     widget = forms.CheckboxSelectMultiple
+    # Of ids; and what a program sends.
+    longest = 36
+    sent = "The ids of conditions, or all."
 
     def __init__(self, **kwargs) -> None:
         usual = {
@@ -60,6 +63,9 @@ class ConditionsField(forms.MultipleChoiceField):
 
 class ConditionField(forms.ChoiceField):
     """One condition of a study, the plain ones, or all."""
+
+    longest = 36
+    sent = "The id of a condition, or all; empty for the plain ones."
 
     def __init__(self, **kwargs) -> None:
         super().__init__(**{"label": _("Only condition"), "required": False} | kwargs)

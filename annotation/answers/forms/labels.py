@@ -12,6 +12,10 @@ from cqa_site.people.models import Study
 class LabelsField(forms.ChoiceField):
     """The study's choice, one campaign's labels, or of each sentence the newest."""
 
+    # Of ids; and what a program sends.
+    longest = 36
+    sent = "The id of a campaign, or newest; empty for the study's choice."
+
     def __init__(self, **kwargs) -> None:
         super().__init__(**{"label": lazy("Whose labels"), "required": False} | kwargs)
 

@@ -15,7 +15,7 @@ from annotation.consensus.api.filters import AdoptionFilter
 from annotation.consensus.api.inputs import AdoptInput
 from annotation.consensus.forms import AdoptForm
 from annotation.consensus.models import Adoption
-from annotation.labelling.api.access import CampaignViews
+from annotation.labelling.api.campaigns import CampaignViews
 from annotation.labelling.models.campaigns import campaigns_of
 from cqa_site.api.inputs import NothingInput
 from cqa_site.api.requests import Request

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from annotation.consensus.actions import consensus as actions
 from annotation.consensus.api.bodies import ConsensusSerializer
 from annotation.consensus.api.inputs import ConsensusInput
-from annotation.labelling.api.access import CampaignViews
+from annotation.labelling.api.campaigns import CampaignViews
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from cqa_site.api.requests import Request
 from cqa_site.web.rest.problems import invalid_on

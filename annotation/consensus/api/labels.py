@@ -17,7 +17,7 @@ from annotation.consensus.api.filters import AdjudicationFilter, FinalLabelFilte
 from annotation.consensus.api.inputs import AdjudicationInput
 from annotation.consensus.models import Adjudication, FinalLabel
 from annotation.consensus.reports import counted_votes
-from annotation.labelling.api.access import CampaignViews
+from annotation.labelling.api.campaigns import CampaignViews
 from annotation.labelling.models.votes import Assignment
 from cqa_site.api.inputs import NothingInput
 from cqa_site.api.requests import Request

@@ -1,6 +1,5 @@
 """Planning editing rounds: whose desk gets which answers."""
 
-import uuid
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -141,22 +140,6 @@ def experts_of(study: Study) -> QuerySet[Membership]:
     """Memberships of the people who can be given answers, in the order they joined."""
     active = Membership.objects.filter(study=study, role=Role.EXPERT, is_active=True)
     return active.filter(user__is_active=True).select_related("user").order_by("pk")
-
-
-def plan_of(editing_round: EditingRound) -> dict[str, Any]:
-    """A round's plan with rows in place of ids; what is gone meanwhile is left out."""
-    recipe = editing_round.recipe
-    study = editing_round.study
-    people = {str(each.user.public_id): each.user for each in experts_of(study)}
-    system = recipe.get("system")
-    return {
-        **{name: getattr(editing_round, name) for name in SETTINGS},
-        "experts": [people[key] for key in recipe.get("experts", []) if key in people],
-        "system": study.systems.filter(public_id=uuid.UUID(system)).first() if system else None,
-        **{key: recipe.get(key) for key in ("calibration", "individual", "scenario", "choice")},
-        "condition": recipe.get("condition", ""),
-        "leave": recipe.get("leave", LEAVE_QUESTIONS),
-    }
 
 
 def _split(plan: Plan, pairs: list[tuple[int, int]]) -> Split:

@@ -2,56 +2,22 @@
 
 from rest_framework import serializers
 
-from annotation.answers.models.answers import Answer
-from annotation.editing.actions.rounds import LEAVE
+from annotation.editing.forms import RoundForm
 from annotation.editing.models import EditingRound, EditingSheet, Revision, RoundComment
 from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.rounds.api_bodies import RoundSerializer
 
 
-class EditingRoundSerializer(ReadSerializer):
-    """Who edits what: ids of experts and system, filters, sizes; ``found`` answers matched."""
+class EditingRoundSerializer(RoundSerializer):
+    """Who edits what, and how far it is; ``found`` answers matched."""
 
-    experts = serializers.ListField(
-        source="recipe.experts", child=serializers.UUIDField(), read_only=True
-    )
-    calibration = serializers.IntegerField(source="recipe.calibration", read_only=True)
-    individual = serializers.IntegerField(source="recipe.individual", read_only=True)
-    system = serializers.UUIDField(source="recipe.system", read_only=True, allow_null=True)
-    scenario = serializers.ChoiceField(
-        Answer.Scenario.choices, source="recipe.scenario", read_only=True, allow_null=True
-    )
-    condition = serializers.CharField(source="recipe.condition", default="", read_only=True)
-    choice = serializers.IntegerField(source="recipe.choice", read_only=True, allow_null=True)
-    leave = serializers.ChoiceField(LEAVE, source="recipe.leave", read_only=True)
+    form = RoundForm
     found = serializers.IntegerField(source="recipe.found", read_only=True)
-    other_conditions = serializers.IntegerField(
-        source="recipe.other_conditions", default=0, read_only=True
-    )
+    other_conditions = serializers.IntegerField(source="recipe.other_conditions", read_only=True)
 
     class Meta:
         model = EditingRound
-        fields = [
-            "id",
-            "name",
-            "state",
-            "experts",
-            "calibration",
-            "individual",
-            "system",
-            "scenario",
-            "condition",
-            "choice",
-            "leave",
-            "makes_answers",
-            "seed",
-            "found",
-            "other_conditions",
-            "instructions",
-            "created_at",
-            "opened_at",
-            "closed_at",
-            "first_closed_at",
-        ]
+        fields = [*RoundSerializer.Meta.fields, "found", "other_conditions", "first_closed_at"]
 
 
 class MadeAnswersSerializer(serializers.Serializer):

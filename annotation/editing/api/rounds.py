@@ -11,8 +11,6 @@ from rest_framework.response import Response
 
 from annotation.editing.actions.discussion import NotDiscussed, add_comment
 from annotation.editing.actions.expert_answers import make_expert_answers
-from annotation.editing.actions.kind import EDITING
-from annotation.editing.actions.rounds import plan_of, plan_round
 from annotation.editing.api.bodies import (
     EditingRoundSerializer,
     EditingTaskDetailSerializer,
@@ -28,8 +26,7 @@ from annotation.editing.api.filters import (
     RoundCommentFilter,
 )
 from annotation.editing.api.inputs import EditingRoundInput, RoundCommentInput
-from annotation.editing.forms import RoundForm
-from annotation.editing.models import EditingRound, EditingSheet, Revision, RoundComment
+from annotation.editing.models import EditingSheet, Revision, RoundComment
 from annotation.editing.reports.editing import sheets_with_revisions
 from cqa_site.api.inputs import NothingInput
 from cqa_site.api.requests import Request
@@ -39,29 +36,12 @@ from cqa_site.web.rest.problems import conflict_on
 COMMENT = RoundCommentSerializer
 
 
-def _as_fields(given: dict[str, Any]) -> dict[str, Any]:
-    """The form knows experts by the texts of their ids."""
-    named = {"experts": [str(each) for each in given["experts"]]} if "experts" in given else {}
-    return given | named
-
-
-def _plan_of(editing_round: EditingRound) -> dict[str, Any]:
-    plan = plan_of(editing_round)
-    experts = [str(user.public_id) for user in plan["experts"]]
-    return plan | {"experts": experts, "system": plan["system"] and plan["system"].public_id}
-
-
 ROUNDS = round_views(
     RoundApi(
-        kind=EDITING,
-        form=RoundForm,
-        planned=plan_round,
-        plan_of=_plan_of,
         plan=EditingRoundInput,
         shown=EditingRoundSerializer,
         related=("study",),
         filters=EditingRoundFilter,
-        as_fields=_as_fields,
     ),
     "round_id",
 )

@@ -17,8 +17,7 @@ from annotation.answers.forms.conditions import MIXED, PLAIN_ONLY
 from annotation.answers.models.answers import Answer
 from annotation.answers.reports.conditions import ALL, names_of
 from annotation.editing.actions.expert_answers import make_expert_answers, waiting_revisions
-from annotation.editing.actions.kind import EDITING
-from annotation.editing.actions.rounds import CHUNK, experts_of, plan_of, plan_round
+from annotation.editing.actions.rounds import CHUNK, experts_of
 from annotation.editing.forms import RoundForm
 from annotation.editing.models import EditingRound, EditingSheet
 from annotation.editing.reports.editing import calibration_answers, sheets_with_revisions
@@ -60,10 +59,7 @@ def _sheets(request: StudyRequest, row: EditingRound) -> QuerySet[EditingSheet]:
 
 
 FACE = RoundFace(
-    kind=EDITING,
     form=RoundForm,
-    planned=plan_round,
-    plan_of=plan_of,
     template="annotation/editing/round.html",
     listed=_sheets,
     more=_more,

@@ -16,7 +16,7 @@ from annotation.exports.api.filters import ExportFilter
 from annotation.exports.api.inputs import ExportInput
 from annotation.exports.models import ExportFile
 from annotation.figures.models import Snapshot
-from annotation.labelling.api.access import CampaignViews
+from annotation.labelling.api.campaigns import CampaignViews
 from cqa_site.api.requests import Request
 from cqa_site.web.downloads import attachment
 from cqa_site.web.rest.problems import Conflict, conflict_on

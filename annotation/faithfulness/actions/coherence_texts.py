@@ -17,8 +17,6 @@ from annotation.faithfulness.models import FaithfulnessFigures
 from annotation.faithfulness.reports.coherence_rows import Cited
 from cqa_site.people.models import Study
 
-TEXTS = ("answers", "edited", "both")
-
 
 def target_of(
     *,
@@ -37,7 +35,8 @@ def target_of(
     conditions
         Public ids or `ALL`; without any the plain ones.
     texts
-        One of `TEXTS`: answers as written, experts' newest versions of them, or both.
+        ``answers``, ``edited`` or ``both``: answers as written, experts' newest versions of them,
+        or both.
     sample
         Judge only so many texts, drawn by the run's seed; 0 for all.
     """

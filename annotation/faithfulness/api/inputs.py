@@ -3,9 +3,8 @@
 from django.conf import settings
 from rest_framework import serializers
 
-from annotation.answers.models.answers import Answer
-from annotation.faithfulness.actions.coherence_texts import TEXTS as COHERENCE_TEXTS
-from cqa_site.api.inputs import ConditionIds, Input
+from annotation.faithfulness.forms import CoherenceForm
+from cqa_site.api.inputs import Input
 from cqa_site.runs.api.bodies import PlanInput
 
 
@@ -17,23 +16,11 @@ class FiguresInput(Input):
     )
 
 
-MOST_SYSTEMS = 200
-
-
 class CoherenceRunInput(PlanInput):
     """A judge over the citations of answers; without systems or scenarios, of all of them.
 
     Without conditions, of answers under the plain ones.
     """
 
+    form = CoherenceForm
     kind = serializers.ChoiceField(["coherence"])
-    texts = serializers.ChoiceField(COHERENCE_TEXTS, required=False)
-    systems = serializers.ListField(
-        child=serializers.UUIDField(), max_length=MOST_SYSTEMS, required=False
-    )
-    scenarios = serializers.ListField(
-        child=serializers.ChoiceField(Answer.Scenario.choices),
-        max_length=len(Answer.Scenario),
-        required=False,
-    )
-    conditions = ConditionIds(required=False)

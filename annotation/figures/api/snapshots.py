@@ -10,7 +10,7 @@ from annotation.figures import actions as snapshots
 from annotation.figures.api.bodies import SnapshotDetailSerializer, SnapshotSerializer
 from annotation.figures.api.filters import SnapshotFilter
 from annotation.figures.models import Snapshot
-from annotation.labelling.api.access import CampaignViews
+from annotation.labelling.api.campaigns import CampaignViews
 from annotation.labelling.models.campaigns import Campaign
 from cqa_site.api.inputs import NothingInput
 from cqa_site.api.requests import Request

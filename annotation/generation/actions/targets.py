@@ -12,7 +12,6 @@ from cqa_site.runs.models import Run
 
 from .argument_drawing import Drawn, draw
 
-CHOICES = ("all", "comparisons", "sample")
 # Of a launch: a sample that all of its runs ask, so that they can be compared.
 NAMED = "named"
 MOST_CHOICES = 5
@@ -35,7 +34,8 @@ def target_of(
     Parameters
     ----------
     questions
-        One of `CHOICES`: all of the study, those of some comparisons, or a seeded sample.
+        ``all``, ``comparisons`` or ``sample``: all of the study, those of some comparisons, or a
+        seeded sample.
     comparisons
         Public ids, for the second choice.
     sample

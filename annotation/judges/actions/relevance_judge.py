@@ -52,7 +52,6 @@ PROMPTS = {
         FOLDER / "relevance_batch.md",
     ),
 }
-CHOICES = ("all", "final", "undecided", "sample")
 BATCH_SIZE = 20
 CHUNK = 2_000
 
@@ -158,8 +157,8 @@ def target_of(
     campaign
         Its guideline's levels are copied: a later guideline does not change the run.
     choice
-        One of `CHOICES`: all arguments, those with a final label, those without one, or a
-        seeded random sample.
+        ``all``, ``final``, ``undecided`` or ``sample``: all arguments, those with a final label,
+        those without one, or a seeded random sample.
     sample
         Size of the sample.
     batch_size

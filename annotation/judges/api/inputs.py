@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from annotation.judges.actions.relevance_judge import CHOICES
+from annotation.judges.forms.judging import RunForm
 from cqa_site.api.inputs import Input
 from cqa_site.runs.api.bodies import PlanInput
 
@@ -10,10 +10,9 @@ from cqa_site.runs.api.bodies import PlanInput
 class RunInput(PlanInput):
     """A judge over the sentences of a campaign."""
 
+    form = RunForm
     kind = serializers.ChoiceField(["relevance"], default="relevance")
     campaign = serializers.UUIDField()
-    choice = serializers.ChoiceField(CHOICES, required=False)
-    batch_size = serializers.IntegerField(min_value=1, max_value=100, required=False)
 
 
 class TrainingInput(Input):

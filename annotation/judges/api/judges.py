@@ -22,7 +22,7 @@ from annotation.judges.api.inputs import TrainingInput
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.judges.reports.kept import figures_of
 from annotation.judges.reports.versions import Choice, state_of
-from annotation.labelling.api.access import CampaignViews
+from annotation.labelling.api.campaigns import CampaignViews
 from annotation.labelling.models.campaigns import campaigns_of
 from cqa_site.api.inputs import NothingInput
 from cqa_site.api.requests import Request

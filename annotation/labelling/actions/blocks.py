@@ -5,15 +5,17 @@
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, OuterRef, Q
 
-from annotation.labelling.models.campaigns import Campaign, Slot
+from annotation.labelling.models.campaigns import Campaign, Item, Slot
 from annotation.labelling.models.votes import Assignment
 from annotation.labelling.reports import label_violations
 from cqa_site.people.models import Rater, User
 from cqa_site.rounds.kind import TaskKind
 from cqa_site.rounds.models import Place, Round
+from cqa_site.rounds.progress import count_of
 from cqa_site.rounds.serving import place_for
 
 from .serving import DONE, FREE, lock_slots, next_work, take_slots
@@ -28,6 +30,19 @@ class Blocks(TaskKind):
     excludes_by_rule = True
     pauses = True
 
+    def counts(self) -> dict[str, Any]:
+        """Items and slots; ``votes`` are all labels, which imported campaigns have alone."""
+        mine = {"campaign": OuterRef("pk")}
+        slots = Slot.objects.filter(**mine)
+        votes = Assignment.objects.filter(**mine, state=Assignment.State.ANSWERED)
+        found = {
+            "size": Item.objects.filter(**mine),
+            "wanted": slots,
+            "done": slots.filter(state=Slot.State.DONE),
+            "votes": votes,
+        }
+        return {name: count_of(rows, "campaign") for name, rows in found.items()}
+
     def count_own(self, rounds: Iterable[Round], user: User) -> dict[int, int]:
         """Items labelled or skipped, control items too."""
         own = Assignment.objects.filter(campaign__in=rounds, rater__user=user, state__in=DONE)
@@ -37,9 +52,11 @@ class Blocks(TaskKind):
         """Every item comes once at most, ordinary ones up to the share cap.
 
         Each block of them brings its control items along, for as long as there are any the
-        person has not had.
+        person has not had. Nobody gets any of a draft.
         """
         campaign = self.own(round_)
+        if campaign.state == Campaign.State.DRAFT:
+            return 0
         items = campaign.items.aggregate(
             ordinary=Count("pk", filter=Q(control_label__isnull=True)),
             controls=Count("pk", filter=Q(control_label__isnull=False, is_retired=False)),

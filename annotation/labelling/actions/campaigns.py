@@ -1,20 +1,55 @@
-"""Filling campaigns, and what makes one ready to open."""
+"""Planning and filling campaigns, and what makes one ready to open."""
 
 import random
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation.corpus.models.questions import Argument
-from annotation.labelling.models.campaigns import Campaign, Item, Slot
+from annotation.labelling.models.campaigns import Campaign, Guideline, Item, Slot
+from cqa_site.people.models import Study, User
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.opening import locked_round
 
-from .guidelines import freeze
+from .guidelines import default_guideline, freeze
 
 CHUNK = 5_000
 Order = Callable[[Campaign], list[int]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Everything that a campaign decides beside its items; its fields are the campaign's."""
+
+    name: str
+    # None makes our default the study's first one.
+    guideline: Guideline | None
+    votes_per_item: int
+    block_size: int
+    controls_per_block: int
+    min_control_accuracy: float
+    low_accuracy: str
+    share_cap: float
+    expected_seconds: int
+    lease_minutes: int
+    seed: int
+    orders_by_uncertainty: bool
+
+
+@transaction.atomic
+def plan_campaign(
+    *, study: Study, plan: Plan, actor: User, round_: Campaign | None = None
+) -> Campaign:
+    """Make a draft without items, or change a draft, which keeps its items."""
+    planned = locked_round(round_, Campaign.State.DRAFT) if round_ else None
+    planned = planned or Campaign(study=study, created_by=actor)
+    for name, value in vars(plan).items():
+        setattr(planned, name, value)
+    planned.guideline = plan.guideline or default_guideline(study, actor=actor)
+    planned.save()
+    return planned
 
 
 @transaction.atomic
@@ -42,13 +77,6 @@ def set_control(*, campaign: Campaign, item: Item, label: int | None) -> None:
     if label is not None and label not in campaign.guideline.values:
         raise RoundNotReady(_("The label is not on the scale."))
     Item.objects.filter(pk=item.pk).update(control_label=label, imported_control_label=label)
-
-
-@transaction.atomic
-def save_draft(*, campaign: Campaign, save: Callable[[], object]) -> None:
-    """Store changed settings unless somebody opened the campaign meanwhile."""
-    locked_round(campaign, Campaign.State.DRAFT)
-    save()
 
 
 def prepare_campaign(campaign: Campaign, least_sure_first: Order | None) -> None:

@@ -8,11 +8,14 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from annotation.labelling.models.campaigns import Campaign, Item, Slot
-from cqa_site.rounds.kind import Audit, Card, Words
+from cqa_site.rounds.kind import Audit, Card, RoundNotReady, Words
 from cqa_site.rounds.models import Place
 
 from .blocks import Blocks
 from .campaigns import prepare_campaign
+
+# What would be gone with a campaign: machines' labels, adopted labels, figures.
+MADE_OF_IT = ("judge_runs", "trained_judges", "adoptions", "lent_to", "snapshots")
 
 
 class Labelling(Blocks):
@@ -29,6 +32,8 @@ class Labelling(Blocks):
         about=lazy("A campaign collects labels for a set of arguments under one guideline."),
         things=lazy("Arguments"),
         results=lazy("Figures"),
+        work=lazy("Votes"),
+        new=lazy("New campaign"),
     )
     section = "campaigns"
     work_page = "label"
@@ -51,6 +56,11 @@ class Labelling(Blocks):
         """Somebody answered the last item of a block."""
         for follow in self.after_block:
             follow(campaign=campaign, place=place)
+
+    def check_removal(self, round_: Campaign) -> None:
+        """Not if a judge labelled its sentences, or anything else was made of it."""
+        if any(getattr(round_, name).exists() for name in MADE_OF_IT):
+            raise RoundNotReady(_("Something was made of this campaign already; it stays."))
 
     def card(self, done: int) -> Card:
         """Words for a person's first page."""

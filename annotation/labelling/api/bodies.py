@@ -5,6 +5,7 @@ from rest_framework import serializers
 from annotation.labelling.forms.campaigns import CampaignForm
 from annotation.labelling.models.campaigns import Campaign, Guideline, Item
 from cqa_site.api.serializers import ReadSerializer, public_id
+from cqa_site.rounds.api_bodies import RoundSerializer
 
 
 class SentenceSerializer(serializers.ModelSerializer):
@@ -19,23 +20,14 @@ class SentenceSerializer(serializers.ModelSerializer):
         fields = ["argument", "object1", "object2", "text"]
 
 
-class CampaignSerializer(ReadSerializer):
-    """One round of labelling with all its settings."""
+class CampaignSerializer(RoundSerializer):
+    """One round of labelling with all its settings: ``done`` of ``wanted`` votes are there."""
 
-    guideline = public_id("guideline")
+    form = CampaignForm
 
     class Meta:
         model = Campaign
-        fields = [
-            "id",
-            "origin",
-            "state",
-            *CampaignForm.Meta.fields,
-            "aggregator",
-            "created_at",
-            "opened_at",
-            "closed_at",
-        ]
+        fields = [*RoundSerializer.Meta.fields, "origin", "aggregator"]
 
 
 class ItemSerializer(SentenceSerializer):

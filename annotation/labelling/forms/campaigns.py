@@ -1,106 +1,177 @@
 """Forms of campaigns and guidelines."""
 
+from typing import Any
+
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 
 from annotation.corpus.models.questions import Comparison
+from annotation.labelling.actions.campaigns import Plan, plan_campaign
+from annotation.labelling.actions.kind import LABELS
 from annotation.labelling.models.campaigns import Campaign, Guideline
 from annotation.labelling.models.scales import ScaleNotValid, check_levels
+from cqa_site.people.models import Study
+from cqa_site.rounds.forms.plan import PlanForm
 
 ROWS_OF_LEVELS = 10
-# In minutes; a page in view renews its items long before.
-LONGEST_LEASE = 240
 
 
-class CampaignForm(forms.ModelForm):
+class CampaignForm(PlanForm):
     """Everything a draft campaign decides, apart from its items."""
 
-    lease_minutes = forms.IntegerField(
-        label=_("Minutes an item stays reserved"),
+    kind = LABELS
+    planned = staticmethod(plan_campaign)
+    groups = (
+        (
+            lazy("What is asked, and of how many"),
+            (
+                ("guideline",),
+                ("votes_per_item", "share_cap"),
+                ("expected_seconds", "lease_minutes"),
+                ("orders_by_uncertainty",),
+                ("seed",),
+            ),
+        ),
+        (
+            lazy("Blocks and control items"),
+            (("block_size", "controls_per_block"), ("min_control_accuracy", "low_accuracy")),
+        ),
+    )
+    # The guideline instructs, and no item comes again.
+    instructions = repeat_share = None
+
+    guideline = forms.ModelChoiceField(
+        label=lazy("Guideline and label scale"),
+        queryset=Guideline.objects.none(),
+        to_field_name="public_id",
+        empty_label=None,
+    )
+    votes_per_item = forms.IntegerField(
+        label=lazy("Votes per item"),
         min_value=1,
-        max_value=LONGEST_LEASE,
-        help_text=_("Renewed while the page is in view; then others get the item."),
+        max_value=60,
+        initial=3,
+        help_text=lazy("How many different people label each ordinary item."),
+    )
+    block_size = forms.IntegerField(
+        label=lazy("Items in a block"),
+        min_value=2,
+        max_value=50,
+        initial=5,
+        help_text=lazy(
+            "Items are handed out in blocks; a block mixes in control items. One in a block of "
+            "five is what the relevance paper took."
+        ),
+    )
+    controls_per_block = forms.IntegerField(
+        label=lazy("Of them control items"),
+        min_value=0,
+        max_value=10,
+        initial=1,
+        help_text=lazy("At random places of the block. 0 switches controls off."),
+    )
+    min_control_accuracy = forms.FloatField(
+        label=lazy("Minimum control accuracy"),
+        min_value=0,
+        max_value=1,
+        initial=0.5,
+        help_text=lazy(
+            "Between 0 and 1. Acted on only when the 95 % interval lies wholly below it. It is "
+            "looked at after every block, so over many blocks the rule errs somewhat more often "
+            "than one look would."
+        ),
+    )
+    low_accuracy = forms.ChoiceField(
+        label=lazy("Below it"),
+        choices=Campaign.LowAccuracy,
+        initial=Campaign.LowAccuracy.WARN,
+    )
+    share_cap = forms.FloatField(
+        label=lazy("Largest share of all items per annotator"),
+        min_value=0.001,
+        max_value=1,
+        initial=1,
+        help_text=lazy("Between 0 and 1; 1 means no limit."),
+    )
+    expected_seconds = forms.IntegerField(
+        label=lazy("Expected seconds per item"),
+        min_value=0,
+        max_value=32_767,
+        initial=20,
+        help_text=lazy("Shown to annotators and used for estimates."),
+    )
+    lease_minutes = forms.IntegerField(
+        label=lazy("Minutes an item stays reserved"),
+        min_value=1,
+        # A page in view renews its items long before.
+        max_value=240,
+        initial=Campaign.USUAL["lease_minutes"],
+        help_text=lazy("Renewed while the page is in view; then others get the item."),
+    )
+    seed = forms.IntegerField(
+        label=lazy("Seed of every random order"),
+        min_value=0,
+        max_value=2**63 - 1,
+        initial=Campaign.USUAL["seed"],
+        help_text=lazy("The same seed gives the same order again."),
+    )
+    orders_by_uncertainty = forms.BooleanField(
+        label=lazy("Serve first what the trained judge is least sure of"),
+        required=False,
+        help_text=lazy(
+            "Uses the newest trained judge of the study when the campaign opens. What it does not "
+            "know comes after, in the random order. Annotators see nothing of it."
+        ),
     )
 
-    class Meta:
-        model = Campaign
-        fields = [
-            "name",
-            "guideline",
-            "votes_per_item",
-            "block_size",
-            "controls_per_block",
-            "min_control_accuracy",
-            "low_accuracy",
-            "share_cap",
-            "expected_seconds",
-            "lease_minutes",
-            "seed",
-            "orders_by_uncertainty",
-        ]
-        labels = {
-            "guideline": _("Guideline and label scale"),
-            "seed": _("Seed of every random order"),
-        }
-        help_texts = {
-            "votes_per_item": _("How many different people label each ordinary item."),
-            "block_size": _("Items are handed out in blocks; a block mixes in control items."),
-            "controls_per_block": _("At random places of the block. 0 switches controls off."),
-            "min_control_accuracy": _(
-                "Between 0 and 1. Acted on only when the 95 % interval lies wholly below it. "
-                "It is looked at after every block, so over many blocks the rule errs "
-                "somewhat more often than one look would."
-            ),
-            "share_cap": _("Between 0 and 1; 1 means no limit."),
-            "expected_seconds": _("Shown to annotators and used for estimates."),
-            "seed": _("The same seed gives the same order again."),
-            "orders_by_uncertainty": _(
-                "Uses the newest trained judge of the study when the campaign opens. What it "
-                "does not know comes after, in the random order. Annotators see nothing of it."
-            ),
-        }
-
-    def __init__(self, *args, study, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.instance.study = study
         guidelines = self.fields["guideline"]
-        guidelines.queryset = study.guidelines.all()
+        guidelines.queryset = self.study.guidelines.all()
         if not guidelines.queryset.exists():
             guidelines.required = False
             guidelines.empty_label = _("Our default for 0–3 relevance (becomes version 1)")
 
-    def clean(self) -> dict:
-        """Keep room for ordinary items, and names apart within the study."""
+    @classmethod
+    def usual(cls, study: Study) -> dict[str, Any]:
+        """The newest guideline."""
+        newest = study.guidelines.first()
+        return {"guideline": newest and newest.public_id}
+
+    def clean(self) -> dict[str, Any]:
+        """Keep room for ordinary items."""
         data = super().clean() or {}
         if data.get("controls_per_block", 0) >= data.get("block_size", 2):
             self.add_error("controls_per_block", _("A block needs at least one ordinary item."))
-        same_name = Campaign.objects.filter(study=self.instance.study, name=data.get("name"))
-        if same_name.exclude(pk=self.instance.pk).exists():
-            self.add_error("name", _("Another campaign of this study has this name."))
         return data
+
+    def plan(self) -> Plan:
+        """The cleaned fields as the action takes them."""
+        return Plan(**self.cleaned_data)
 
 
 class PickForm(forms.Form):
     """Which arguments of the study become items."""
 
     comparisons = forms.ModelMultipleChoiceField(
-        label=_("Comparisons"),
+        label=lazy("Comparisons"),
         queryset=Comparison.objects.none(),
         required=False,
-        help_text=_("None chosen means all of them."),
+        help_text=lazy("None chosen means all of them."),
         widget=forms.SelectMultiple(attrs={"size": 8}),
     )
-    search = forms.CharField(label=_("Sentence contains"), required=False, max_length=200)
+    search = forms.CharField(label=lazy("Sentence contains"), required=False, max_length=200)
     only_new = forms.BooleanField(
-        label=_("Only arguments that no campaign holds yet"), required=False
+        label=lazy("Only arguments that no campaign holds yet"), required=False
     )
     sample = forms.IntegerField(
-        label=_("Random sample of"),
+        label=lazy("Random sample of"),
         required=False,
         min_value=1,
         max_value=1_000_000,
-        help_text=_("Empty means every argument that matches."),
+        help_text=lazy("Empty means every argument that matches."),
     )
 
     def __init__(self, *args, study, **kwargs) -> None:
@@ -112,7 +183,7 @@ class ControlForm(forms.Form):
     """The known label of one item, or none."""
 
     label = forms.TypedChoiceField(
-        label=_("Known label"), required=False, coerce=int, empty_value=None
+        label=lazy("Known label"), required=False, coerce=int, empty_value=None
     )
 
     def __init__(self, *args, values: list[int], **kwargs) -> None:

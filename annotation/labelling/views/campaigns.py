@@ -1,7 +1,8 @@
-"""Campaign pages: list, draft, items, state, overview."""
+"""Campaigns for researchers; items are picked, and control items marked, one by one."""
 
 import random
 import uuid
+from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -9,107 +10,54 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from annotation.corpus.models.questions import Argument
 from annotation.labelling.actions import campaigns as actions
-from annotation.labelling.actions.guidelines import default_guideline
-from annotation.labelling.actions.kind import LABELS
 from annotation.labelling.forms.campaigns import CampaignForm, ControlForm, PickForm
-from annotation.labelling.models.campaigns import Campaign, Item, campaigns_of
+from annotation.labelling.models.campaigns import Campaign, Item
 from annotation.labelling.models.votes import Assignment
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.rounds.kind import RoundNotReady
-from cqa_site.rounds.pages.rounds import move_urls
-from cqa_site.rounds.progress import count_of
-
-PER_PAGE = 50
+from cqa_site.rounds.pages.rounds import PER_PAGE, Column, RoundFace, round_in, round_urls
 
 
-@study_page(*RESEARCHERS)
-def campaigns(request: StudyRequest, study: Study) -> HttpResponse:
-    """List the campaigns of the study with how far each is."""
-    items = Item.objects.filter(campaign=OuterRef("pk"))
-    votes = Assignment.objects.filter(campaign=OuterRef("pk"), state=Assignment.State.ANSWERED)
-    rows = campaigns_of(study).annotate(
-        item_count=count_of(items, "campaign"), vote_count=count_of(votes, "campaign")
-    )
-    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    context = {"study": study, "section": "campaigns", "page": page}
-    return render(request, "annotation/labelling/campaigns.html", context)
-
-
-@study_page(*RESEARCHERS)
-def campaign_new(request: StudyRequest, study: Study) -> HttpResponse:
-    """Create a draft campaign."""
-    seed = random.randrange(10**9)  # noqa: S311  an order, not a secret
-    initial = Campaign.USUAL | {"guideline": study.guidelines.first(), "seed": seed}
-    form = CampaignForm(request.POST or None, study=study, initial=initial)
-    if request.method == "POST" and form.is_valid():
-        form.instance.created_by = request.user
-        if form.cleaned_data["guideline"] is None:
-            form.instance.guideline = default_guideline(study, actor=request.user)
-        campaign = form.save()
-        return redirect("campaign_items", study.public_id, campaign.public_id)
-    context = {"study": study, "section": "campaigns", "form": form}
-    status = 422 if form.errors else 200
-    return render(request, "annotation/labelling/campaign_form.html", context, status=status)
-
-
-@study_page(*RESEARCHERS)
-def campaign_edit(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Change a draft; an opened campaign keeps what its labels were collected under."""
-    campaign = get_object_or_404(campaigns_of(study), public_id=campaign_id)
-    if campaign.state != Campaign.State.DRAFT:
-        messages.error(request, _("Only a draft can be changed."))
-        return redirect("campaign", study.public_id, campaign.public_id)
-    form = CampaignForm(request.POST or None, study=study, instance=campaign)
-    if request.method == "POST" and form.is_valid():
-        try:
-            actions.save_draft(campaign=campaign, save=form.save)
-        except RoundNotReady as reason:
-            messages.error(request, str(reason))
-        return redirect("campaign", study.public_id, campaign.public_id)
-    context = {"study": study, "section": "campaigns", "form": form, "campaign": campaign}
-    status = 422 if form.errors else 200
-    return render(request, "annotation/labelling/campaign_form.html", context, status=status)
-
-
-@study_page(*RESEARCHERS)
-def campaign(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
-    """Overview: settings, progress and the way to every other page of the campaign."""
-    campaign = get_object_or_404(
-        campaigns_of(study).select_related("guideline"), public_id=campaign_id
-    )
-    slots = dict(campaign.slots.values_list("state").annotate(Count("pk")).order_by())
+def _more(campaign: Campaign) -> dict[str, Any]:
     kinds = campaign.items.aggregate(
         ordinary=Count("pk", filter=Q(control_label__isnull=True)),
         controls=Count("pk", filter=Q(control_label__isnull=False)),
     )
     votes = campaign.assignments.filter(state=Assignment.State.ANSWERED)
-    context = {
-        "study": study,
-        "section": "campaigns",
-        "campaign": campaign,
-        "ordinary": kinds["ordinary"],
-        "controls": kinds["controls"],
-        "slots_done": slots.get("done", 0),
-        "slots_all": sum(slots.values()),
-        "votes": votes.count(),
-        "raters": votes.values("rater").distinct().count(),
-    }
-    return render(request, "annotation/labelling/campaign.html", context)
+    people = votes.aggregate(people=Count("rater", distinct=True))
+    return {"campaign": campaign, **kinds, **people}
+
+
+FACE = RoundFace(
+    form=CampaignForm,
+    template="annotation/labelling/campaign.html",
+    more=_more,
+    picks_page="campaign_items",
+    is_ready=lambda study: study.arguments.exists(),
+    needs=lazy(
+        "Import arguments first, or import the votes of a finished crowd project. Then open a "
+        "campaign here."
+    ),
+    columns=(
+        Column(lazy("Origin"), lambda row: row.get_origin_display()),
+        Column(lazy("Labels given"), lambda row: row.votes, css="number"),
+    ),
+    related=("guideline",),
+    decisions=(),
+)
 
 
 @study_page(*RESEARCHERS)
 def campaign_items(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """Items of the campaign; in a draft also picking arguments and marking controls."""
-    campaign = get_object_or_404(
-        campaigns_of(study).select_related("guideline"), public_id=campaign_id
-    )
+    campaign = round_in(FACE, study, campaign_id)
     form = PickForm(request.POST or None, study=study)
     if request.method == "POST" and form.is_valid():
         return _add(request, study, campaign, form.cleaned_data)
@@ -161,9 +109,7 @@ def campaign_control(
     request: StudyRequest, study: Study, campaign_id: uuid.UUID, argument_id: uuid.UUID
 ) -> HttpResponse:
     """Mark one item of a draft as a control item, or as an ordinary one."""
-    campaign = get_object_or_404(
-        campaigns_of(study).select_related("guideline"), public_id=campaign_id
-    )
+    campaign = round_in(FACE, study, campaign_id)
     item = get_object_or_404(
         campaign.items.select_related("argument__comparison"), external_id=str(argument_id)
     )
@@ -181,15 +127,11 @@ def campaign_control(
 
 
 urlpatterns = [
-    path("campaigns/", campaigns, name="campaigns"),
-    path("campaigns/new/", campaign_new, name="campaign_new"),
-    path("campaigns/<uuid:campaign_id>/", campaign, name="campaign"),
-    path("campaigns/<uuid:campaign_id>/edit/", campaign_edit, name="campaign_edit"),
+    *round_urls(FACE, "campaigns/", "campaign_id"),
     path("campaigns/<uuid:campaign_id>/items/", campaign_items, name="campaign_items"),
     path(
         "campaigns/<uuid:campaign_id>/items/<uuid:argument_id>/control/",
         campaign_control,
         name="campaign_control",
     ),
-    *move_urls(LABELS, "campaigns/<uuid:campaign_id>/", "campaign_id", ("open", "pause", "close")),
 ]

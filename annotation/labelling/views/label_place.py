@@ -6,21 +6,20 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
+from annotation.labelling.actions.kind import LABELS
 from annotation.labelling.actions.serving import DONE, member_place
-from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from annotation.labelling.models.campaigns import Campaign
 from annotation.labelling.models.votes import Assignment
 from cqa_site.people.models import Study
-from cqa_site.rounds.access import participant_of
+from cqa_site.rounds.access import opened_round
 from cqa_site.rounds.models import Place
 from cqa_site.web.strict_query import id_from
 
 
 def place_in(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> Place:
-    """The member's place in a live campaign; participants have one, that of their link."""
-    campaigns = campaigns_of(study).select_related("guideline").filter(origin=Campaign.Origin.LIVE)
-    campaign = get_object_or_404(campaigns, public_id=campaign_id)
-    participant = participant_of(request)
-    if participant and participant.link.round_id != campaign.pk:
+    """The member's place in a live campaign that was opened; raises Http404."""
+    campaign = opened_round(LABELS, request, study, campaign_id, "guideline")
+    if not campaign.is_live:
         raise Http404
     return member_place(campaign=campaign, membership=request.membership)
 

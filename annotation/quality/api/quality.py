@@ -11,7 +11,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
 from annotation.consensus.reports import vote_table
-from annotation.labelling.api.access import CampaignViews
+from annotation.labelling.api.campaigns import CampaignViews
 from annotation.labelling.models.campaigns import Exclusion, Item
 from annotation.quality.actions import exclusion
 from annotation.quality.actions import quality as actions

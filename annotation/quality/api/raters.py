@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
-from annotation.labelling.api.access import CampaignViews
+from annotation.labelling.api.campaigns import CampaignViews
 from annotation.labelling.models.votes import Assignment
 from annotation.quality.actions import quality
 from annotation.quality.api.bodies import RaterSerializer

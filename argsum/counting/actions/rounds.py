@@ -1,7 +1,6 @@
 """Planning counting rounds: draw the sets."""
 
 import random
-import uuid
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -63,14 +62,6 @@ class Plan:
 
 
 SETTINGS = ("name", "seed", "raters", "repeat_share", "lease_minutes", "instructions")
-RECIPE: dict[str, Any] = {
-    "split": "",
-    "systems": [],
-    "setting": "",
-    "per_cell": ONE,
-    "leave_out_used": False,
-    "size": None,
-}
 
 
 @transaction.atomic
@@ -178,15 +169,3 @@ def matching_sets(
             used = used.exclude(round=round_)
         sets = sets.filter(~Exists(used))
     return sets
-
-
-def plan_of(counting_round: CountingRound) -> dict[str, Any]:
-    """A round's plan as the form shows it; a dataset that is gone is left out."""
-    recipe = counting_round.recipe
-    datasets = counting_round.study.argument_datasets
-    wanted = recipe.get("dataset")
-    return {
-        **{name: getattr(counting_round, name) for name in SETTINGS},
-        **{name: recipe.get(name, usual) for name, usual in RECIPE.items()},
-        "dataset": datasets.filter(public_id=uuid.UUID(wanted)).first() if wanted else None,
-    }

@@ -12,7 +12,6 @@ from argsum.keypoints.models import SummarySet, SystemSummary
 from argsum.metrics.actions.making import Choice, scorable_sets
 from cqa_site.people.models import Study
 
-CHOICES = ("all", "judged", "sample")
 LONG = ("arguments", "clusters", "assigned", "scores")
 
 
@@ -31,7 +30,7 @@ def target_of(
     dataset, split, systems
         Public id and names that narrow the choice; without any, all of them.
     choice
-        One of `CHOICES`: all sets, those that people judged, or a seeded sample.
+        ``all``, ``judged`` or ``sample``: all sets, those that people judged, or a seeded sample.
     sample
         Size of the sample.
     """

@@ -2,10 +2,7 @@
 
 from rest_framework import serializers
 
-from annotation.faithfulness.api.inputs import MOST_SYSTEMS
-from argsum.counting.actions.targets import CHOICES
 from argsum.counting.forms.runs import CountingRunForm
-from argsum.datasets.models import Cell
 from cqa_site.people.models import Study, User
 from cqa_site.runs.api.bodies import PlanInput
 from cqa_site.runs.api.starts import Given, Start, as_typed, key_of
@@ -18,13 +15,8 @@ class CountingRunInput(PlanInput):
     Without ``replicates`` it replies ten times for each set, at temperature 1.
     """
 
+    form = CountingRunForm
     kind = serializers.ChoiceField(["counting"])
-    choice = serializers.ChoiceField(CHOICES, required=False)
-    dataset = serializers.UUIDField(required=False)
-    split = serializers.ChoiceField(Cell.Split.choices[1:], allow_blank=True, required=False)
-    systems = serializers.ListField(
-        child=serializers.CharField(max_length=120), max_length=MOST_SYSTEMS, required=False
-    )
 
 
 def _counting(study: Study, actor: User, given: Given) -> PlanForm:

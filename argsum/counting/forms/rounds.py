@@ -5,9 +5,11 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as lazy
 
+from argsum.counting.actions.guide import GUIDE
 from argsum.counting.actions.kind import COUNTING
-from argsum.counting.actions.rounds import ALL, MOST_SETS, ONE, Plan
+from argsum.counting.actions.rounds import ALL, MOST_SETS, ONE, Plan, plan_round
 from argsum.datasets.models import Cell, Dataset
+from cqa_site.people.models import Study
 from cqa_site.rounds.forms.plan import PlanForm
 
 PER_CELL = [
@@ -20,6 +22,7 @@ class RoundForm(PlanForm):
     """Everything that a draft round decides."""
 
     kind = COUNTING
+    planned = staticmethod(plan_round)
     groups = (
         (
             lazy("Which sets"),
@@ -86,6 +89,11 @@ class RoundForm(PlanForm):
         self.fields["dataset"].queryset = study.argument_datasets.all()
         names = study.summary_sets.order_by("system").values_list("system", flat=True).distinct()
         self.fields["systems"].choices = [(name, name) for name in names]
+
+    @classmethod
+    def usual(cls, study: Study) -> dict[str, Any]:
+        """The paper's questions."""
+        return {"instructions": GUIDE}
 
     def plan(self) -> Plan:
         """The cleaned fields as the action takes them."""

@@ -6,20 +6,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from argsum.counting.actions.guide import GUIDE
-from argsum.counting.actions.kind import COUNTING
-from argsum.counting.actions.rounds import ALL, plan_of, plan_round
+from argsum.counting.actions.rounds import ALL
 from argsum.counting.forms.rounds import RoundForm
 from argsum.counting.models import CountingItem, CountingRound
 from cqa_site.people.models import Rater
 from cqa_site.rounds.pages.rounds import Column, RoundFace, round_urls
 from cqa_site.rounds.progress import RaterProgress
 from cqa_site.rounds.qualifying import EXCLUSIONS
-
-
-def _plan(counting_round: CountingRound) -> dict[str, Any]:
-    plan = plan_of(counting_round)
-    return plan | {"dataset": plan["dataset"] and plan["dataset"].public_id}
 
 
 def _sheets(counting_round: CountingRound, rater: Rater | None) -> str:
@@ -64,11 +57,7 @@ def _mean(name: str) -> Any:
 
 
 FACE = RoundFace(
-    kind=COUNTING,
     form=RoundForm,
-    planned=plan_round,
-    plan_of=_plan,
-    initial=lambda request, study: {"instructions": GUIDE},
     is_ready=lambda study: study.summary_sets.exists(),
     needs=lazy("Run a system or import people's counts first. A round then says what is judged."),
     decisions=EXCLUSIONS,

@@ -20,7 +20,6 @@ from cqa_site.people.models import Study
 
 from .examples import example_answers, held_out, refuse_contamination
 
-CHOICES = ("all", "scored", "round", "answers", "sample")
 SWAPPED = 10
 MOST_NAMED = 1_000
 
@@ -48,8 +47,8 @@ def target_of(
     rubric
         Its content is copied, so that reading a reply needs no database.
     choice
-        One of `CHOICES`: all answers, those that people scored by this rubric, those of a
-        round, those named, or a seeded sample.
+        ``all``, ``scored``, ``round``, ``answers`` or ``sample``: all answers, those that people
+        scored by this rubric, those of a round, those named, or a seeded sample.
     systems, scenarios
         Public ids and numbers that narrow the choice; without any, all of them.
     conditions

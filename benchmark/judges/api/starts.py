@@ -2,14 +2,10 @@
 
 from rest_framework import serializers
 
-from annotation.answers.models.answers import Answer
-from annotation.faithfulness.api.inputs import MOST_SYSTEMS
-from benchmark.judges.actions.targets import CHOICES, MOST_NAMED
-from benchmark.judges.forms import MOST_SWAPPED, ScoringRunForm
-from benchmark.judges.methods.canaries import FEWEST, MOST_ASKED
+from benchmark.judges.actions.targets import MOST_NAMED
+from benchmark.judges.forms import ScoringRunForm
 from benchmark.rubrics.actions import default_rubric
 from benchmark.scoring.models.rounds import ScoringRound
-from cqa_site.api.inputs import ConditionIds
 from cqa_site.people.models import Study, User
 from cqa_site.runs.api.bodies import PlanInput
 from cqa_site.runs.api.starts import Given, Start, as_typed, key_of, keys_of
@@ -23,32 +19,16 @@ class ScoringRunInput(PlanInput):
     scored example; if there are fewer than ``shots``, the seed draws the rest.
     """
 
+    form = ScoringRunForm
+    left_out = (*PlanInput.left_out, "example1", "example2")
     kind = serializers.ChoiceField(["scoring"])
     rubric = serializers.UUIDField(required=False)
-    choice = serializers.ChoiceField(CHOICES, required=False)
-    scoring_round = serializers.UUIDField(required=False)
     answers = serializers.ListField(
         child=serializers.UUIDField(), max_length=MOST_NAMED, required=False
     )
-    systems = serializers.ListField(
-        child=serializers.UUIDField(), max_length=MOST_SYSTEMS, required=False
-    )
-    scenarios = serializers.ListField(
-        child=serializers.ChoiceField(Answer.Scenario.choices),
-        max_length=len(Answer.Scenario),
-        required=False,
-    )
-    conditions = ConditionIds(required=False)
-    shots = serializers.IntegerField(min_value=0, max_value=2, required=False)
     examples = serializers.ListField(
         child=serializers.CharField(max_length=100), max_length=2, required=False
     )
-    holds_out_questions = serializers.BooleanField(required=False)
-    reasons = serializers.BooleanField(required=False)
-    canaries = serializers.IntegerField(
-        min_value=FEWEST, max_value=MOST_ASKED, allow_null=True, required=False
-    )
-    swap = serializers.IntegerField(min_value=0, max_value=MOST_SWAPPED, required=False)
 
 
 def _scoring(study: Study, actor: User, given: Given) -> PlanForm:

@@ -1,6 +1,5 @@
 """Planning scoring rounds: draw the answers, choose examples."""
 
-import uuid
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -143,19 +142,6 @@ def matching_answers(
         answers = answers.filter(~Exists(used.filter(round=round_, key_points__isnull=False)))
         used = used.exclude(round=round_)
     return answers.filter(~Exists(used)) if plan.leave_out_used else answers
-
-
-def plan_of(scoring_round: ScoringRound) -> dict[str, Any]:
-    """A round's plan as the form shows it; systems that are gone are left out."""
-    recipe = scoring_round.recipe
-    wanted = [uuid.UUID(each) for each in recipe.get("systems", [])]
-    return {name: getattr(scoring_round, name) for name in SETTINGS} | {
-        "systems": scoring_round.study.systems.filter(public_id__in=wanted),
-        **{name: recipe.get(name) for name in ("scenarios", "aspect", "choice", "size")},
-        "conditions": recipe.get("conditions", []),
-        "leave_out_used": recipe.get("leave_out_used", False),
-        "is_balanced": recipe.get("is_balanced", True),
-    }
 
 
 @transaction.atomic

@@ -2,46 +2,20 @@
 
 from rest_framework import serializers
 
-from annotation.answers.models.answers import Answer
-from annotation.editing.forms import LARGEST
-from benchmark.scoring.actions.rounds import MOST_ANSWERS, WITH, WITHOUT
-from benchmark.scoring.forms.scoring import LONGEST_NOTE
+from benchmark.scoring.forms.scoring import LONGEST_NOTE, RoundForm
 from benchmark.scoring.models.rounds import ScoringItem, ScoringRound
-from cqa_site.api.inputs import ConditionIds, Input
-from cqa_site.api.serializers import ReadSerializer, public_id
-from cqa_site.rounds.forms.plan import LONGEST_INSTRUCTIONS
-from cqa_site.rounds.qualifying import DECISIONS
+from cqa_site.api.form_bodies import FormInput
+from cqa_site.api.inputs import Input
+from cqa_site.api.serializers import public_id
+from cqa_site.rounds.api_bodies import ItemSerializer, PersonSerializer, RoundSerializer
 
 
-class ScoringRoundInput(Input):
+class ScoringRoundInput(FormInput):
     """Which answers are scored how; what is left out keeps its default, or its value."""
 
-    name = serializers.CharField(max_length=120)
+    form = RoundForm
+    # Without one, the study's.
     rubric = serializers.UUIDField(required=False)
-    systems = serializers.ListField(child=serializers.UUIDField(), max_length=500, required=False)
-    scenarios = serializers.ListField(
-        child=serializers.ChoiceField(Answer.Scenario.choices), max_length=10, required=False
-    )
-    conditions = ConditionIds(required=False)
-    aspect = serializers.ChoiceField(["", WITH, WITHOUT], required=False, allow_blank=True)
-    choice = serializers.IntegerField(
-        min_value=1, max_value=32_767, required=False, allow_null=True
-    )
-    leave_out_used = serializers.BooleanField(required=False)
-    size = serializers.IntegerField(
-        min_value=1, max_value=MOST_ANSWERS, required=False, allow_null=True
-    )
-    is_balanced = serializers.BooleanField(required=False)
-    overlap_share = serializers.FloatField(min_value=0, max_value=1, required=False)
-    overlap_raters = serializers.IntegerField(min_value=2, max_value=20, required=False)
-    repeat_share = serializers.FloatField(min_value=0, max_value=0.5, required=False)
-    shows_hints = serializers.BooleanField(required=False)
-    pass_mark = serializers.FloatField(min_value=0, max_value=1, required=False)
-    lease_minutes = serializers.IntegerField(min_value=5, max_value=1440, required=False)
-    seed = serializers.IntegerField(min_value=0, max_value=LARGEST, required=False)
-    instructions = serializers.CharField(
-        max_length=LONGEST_INSTRUCTIONS, required=False, allow_blank=True
-    )
 
 
 class ExampleInput(Input):
@@ -54,100 +28,33 @@ class ExampleInput(Input):
     )
 
 
-class ScorerInput(Input):
-    """What is decided about one person of a round, and why."""
-
-    decision = serializers.ChoiceField(list(DECISIONS))
-    reason = serializers.CharField(max_length=300, required=False, allow_blank=True)
-
-
-class ScoringRoundSerializer(ReadSerializer):
+class ScoringRoundSerializer(RoundSerializer):
     """How a round was drawn, and how far it is: ``done`` of ``wanted`` sheets."""
 
-    rubric = public_id("rubric")
-    systems = serializers.ListField(
-        source="recipe.systems", child=serializers.UUIDField(), read_only=True
-    )
-    scenarios = serializers.ListField(
-        source="recipe.scenarios", child=serializers.IntegerField(), read_only=True
-    )
-    conditions = serializers.ListField(
-        source="recipe.conditions", child=serializers.CharField(), default=list, read_only=True
-    )
-    other_conditions = serializers.IntegerField(
-        source="recipe.other_conditions", default=0, read_only=True
-    )
-    aspect = serializers.CharField(source="recipe.aspect", read_only=True)
-    choice = serializers.IntegerField(source="recipe.choice", read_only=True, allow_null=True)
-    leave_out_used = serializers.BooleanField(source="recipe.leave_out_used", read_only=True)
-    size = serializers.IntegerField(source="recipe.size", read_only=True, allow_null=True)
-    is_balanced = serializers.BooleanField(source="recipe.is_balanced", read_only=True)
+    form = RoundForm
+    other_conditions = serializers.IntegerField(source="recipe.other_conditions", read_only=True)
     found = serializers.IntegerField(source="recipe.found", read_only=True)
     answers = serializers.IntegerField(source="size", read_only=True)
-    wanted = serializers.IntegerField(read_only=True)
-    done = serializers.IntegerField(read_only=True)
 
     class Meta:
         model = ScoringRound
-        fields = [
-            "id",
-            "name",
-            "state",
-            "rubric",
-            "systems",
-            "scenarios",
-            "conditions",
-            "other_conditions",
-            "aspect",
-            "choice",
-            "leave_out_used",
-            "size",
-            "is_balanced",
-            "found",
-            "overlap_share",
-            "overlap_raters",
-            "repeat_share",
-            "shows_hints",
-            "pass_mark",
-            "lease_minutes",
-            "seed",
-            "instructions",
-            "answers",
-            "wanted",
-            "done",
-            "created_at",
-            "opened_at",
-            "closed_at",
-        ]
+        fields = [*RoundSerializer.Meta.fields, "other_conditions", "found", "answers"]
 
 
-class ScoringItemSerializer(ReadSerializer):
+class ScoringItemSerializer(ItemSerializer):
     """One answer of a round; examples have a key and want no sheets."""
 
     id = public_id("answer")
-    wanted = serializers.IntegerField(read_only=True)
-    done = serializers.IntegerField(read_only=True)
 
     class Meta:
         model = ScoringItem
-        fields = ["id", "position", "probability", "key_points", "key_notes", "wanted", "done"]
+        fields = ["id", *ItemSerializer.Meta.fields, "probability", "key_points", "key_notes"]
 
 
-class ScorerSerializer(serializers.Serializer):
+class ScorerSerializer(PersonSerializer):
     """What one person has done in a round; ``id`` is the rater's."""
 
-    id = serializers.UUIDField(source="rater.public_id", read_only=True)
-    name = serializers.CharField(source="rater.pseudonym", read_only=True)
-    sheets = serializers.IntegerField(read_only=True)
-    repeats = serializers.IntegerField(read_only=True)
-    extras = serializers.IntegerField(read_only=True)
-    begun = serializers.IntegerField(read_only=True)
     unable = serializers.IntegerField(source="figures.unable", read_only=True)
     mean = serializers.FloatField(source="figures.mean", read_only=True, allow_null=True)
-    minutes = serializers.IntegerField(read_only=True)
-    last_at = serializers.DateTimeField(read_only=True, allow_null=True)
     score = serializers.FloatField(source="place.score", read_only=True, allow_null=True)
     is_passed = serializers.BooleanField(source="place.is_passed", read_only=True)
-    excluded_at = serializers.DateTimeField(
-        source="place.excluded_at", read_only=True, allow_null=True
-    )

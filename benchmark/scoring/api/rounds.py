@@ -6,38 +6,23 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from benchmark.rubrics.actions import default_rubric
 from benchmark.rubrics.methods.rubric import RubricError
 from benchmark.scoring.actions import rounds as actions
-from benchmark.scoring.actions.kind import SCORING
-from benchmark.scoring.forms.scoring import RoundForm
-from benchmark.scoring.models.rounds import ScoringRound
 from cqa_site.api.requests import Request
 from cqa_site.rounds.api import RoundApi, round_views
+from cqa_site.rounds.api_bodies import QualificationInput
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.web.rest.problems import conflict_on
 
 from . import round_bodies as bodies
 
-
-def _plan_of(scoring_round: ScoringRound) -> dict[str, Any]:
-    plan = actions.plan_of(scoring_round)
-    systems = [each.public_id for each in plan["systems"]]
-    return plan | {"rubric": scoring_round.rubric.public_id, "systems": systems}
-
-
 ROUNDS = round_views(
     RoundApi(
-        kind=SCORING,
-        form=RoundForm,
-        planned=actions.plan_round,
-        plan_of=_plan_of,
         plan=bodies.ScoringRoundInput,
-        decision=bodies.ScorerInput,
+        decision=QualificationInput,
         shown=bodies.ScoringRoundSerializer,
         item=bodies.ScoringItemSerializer,
         person=bodies.ScorerSerializer,
-        usual=lambda study: {"rubric": default_rubric(study).public_id},
         related=("rubric",),
     ),
     "round_id",

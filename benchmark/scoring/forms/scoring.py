@@ -10,23 +10,31 @@ from django.utils.translation import gettext_lazy as lazy
 from annotation.answers.forms.conditions import ConditionsField
 from annotation.answers.models.answers import Answer, System
 from annotation.editing.models import plain_lines
+from benchmark.rubrics.actions import default_rubric
 from benchmark.rubrics.methods.rubric import MOST_CRITERIA
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.actions.kind import SCORING, ScoreContent
-from benchmark.scoring.actions.rounds import MOST_ANSWERS, WITH, WITHOUT, Plan
+from benchmark.scoring.actions.rounds import MOST_ANSWERS, WITH, WITHOUT, Plan, plan_round
 from benchmark.scoring.models.sheets import ScoreSheet
+from cqa_site.people.models import Study
 from cqa_site.rounds.forms.plan import PlanForm
 from cqa_site.rounds.forms.save import SaveForm
 
 LONGEST_NOTE = 2_000
 # Every note and the comment at their longest, each letter encoded as three bytes of three.
 LONGEST_FORM = 9 * LONGEST_NOTE * (MOST_CRITERIA + 1) + 10_000
+ASPECTS = [
+    ("", lazy("With and without an aspect")),
+    (WITH, lazy("With an aspect")),
+    (WITHOUT, lazy("Without an aspect")),
+]
 
 
 class RoundForm(PlanForm):
     """Everything that a draft round decides."""
 
     kind = SCORING
+    planned = staticmethod(plan_round)
     groups = (
         (
             lazy("Which answers"),
@@ -77,11 +85,7 @@ class RoundForm(PlanForm):
     conditions = ConditionsField()
     aspect = forms.ChoiceField(
         label=lazy("Questions"),
-        choices=[
-            ("", lazy("With and without an aspect")),
-            (WITH, lazy("With an aspect")),
-            (WITHOUT, lazy("Without an aspect")),
-        ],
+        choices=ASPECTS,
         required=False,
     )
     choice = forms.IntegerField(
@@ -142,6 +146,11 @@ class RoundForm(PlanForm):
         self.fields["rubric"].queryset = study.rubric_versions.all()
         self.fields["systems"].queryset = study.systems.all()
         self.fields["conditions"].offer(study)
+
+    @classmethod
+    def usual(cls, study: Study) -> dict[str, Any]:
+        """The study's rubric."""
+        return {"rubric": default_rubric(study).public_id}
 
     def plan(self) -> Plan:
         """The cleaned fields as the action takes them."""

@@ -8,9 +8,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from benchmark.rubrics.actions import default_rubric
-from benchmark.scoring.actions.kind import SCORING
-from benchmark.scoring.actions.rounds import plan_of, plan_round
 from benchmark.scoring.forms.scoring import RoundForm
 from benchmark.scoring.models.rounds import ScoringItem, ScoringRound
 from cqa_site.people.models import Study
@@ -20,13 +17,8 @@ from cqa_site.web.strict_query import id_from
 
 
 def _initial(request: HttpRequest, study: Study) -> dict[str, Any]:
-    """A new round scores by the study's rubric; a link may name systems."""
-    asked = [id_from(each) for each in request.GET.getlist("systems")]
-    return {"rubric": default_rubric(study).public_id, "systems": asked}
-
-
-def _plan(scoring_round: ScoringRound) -> dict[str, Any]:
-    return plan_of(scoring_round) | {"rubric": scoring_round.rubric.public_id}
+    """A link may name systems."""
+    return {"systems": [id_from(each) for each in request.GET.getlist("systems")]}
 
 
 def _drawn(scoring_round: ScoringRound) -> list[tuple[Any, Any]]:
@@ -89,10 +81,7 @@ def _key_link(item: ScoringItem) -> str:
 
 
 FACE = RoundFace(
-    kind=SCORING,
     form=RoundForm,
-    planned=plan_round,
-    plan_of=_plan,
     initial=_initial,
     is_ready=lambda study: study.answers.exists(),
     needs=lazy("Import or generate answers first. A round then says which of them are scored."),

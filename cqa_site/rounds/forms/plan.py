@@ -1,5 +1,6 @@
 """What every plan of a round decides, as a form; page, API and command line read the same."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from django import forms
@@ -16,9 +17,14 @@ LONGEST_INSTRUCTIONS = 20_000
 
 
 class PlanForm(forms.Form):
-    """A draft round; a kind adds what its items are drawn by, and ``plan()``."""
+    """A draft round; a kind adds what its items are drawn by, and ``plan()``.
+
+    ``planned`` stores a plan and draws its items. A field is kept in the round's column of that
+    name, if there is one, else in its recipe.
+    """
 
     kind: ClassVar[TaskKind]
+    planned: ClassVar[Callable[..., Any]]
     # Legend and rows of fields that stand beside each other; what is not named comes at the end.
     groups: ClassVar[tuple[tuple[Any, tuple[tuple[str, ...], ...]], ...]] = ()
 
@@ -43,6 +49,7 @@ class PlanForm(forms.Form):
         label=lazy("Seed"),
         min_value=0,
         max_value=LARGEST,
+        initial=1,
         help_text=lazy("The same seed and the same items give the same round again."),
     )
     instructions = forms.CharField(
@@ -60,6 +67,34 @@ class PlanForm(forms.Form):
         common = [each for each in PlanForm.base_fields if each != "name"]
         own = [each for each in self.fields if each not in PlanForm.base_fields]
         self.order_fields(["name", *own, *common])
+
+    @classmethod
+    def usual(cls, study: Study) -> dict[str, Any]:
+        """What a new plan begins with in this study, beside the fields' own initial values."""
+        return {}
+
+    @classmethod
+    def begun(cls, study: Study) -> dict[str, Any]:
+        """What a new plan begins with."""
+        fields = cls.base_fields.items()
+        initial = {name: field.initial for name, field in fields if field.initial is not None}
+        return initial | cls.usual(study)
+
+    @classmethod
+    def column(cls, name: str) -> Any:
+        """The round's column of that name; None for what its recipe keeps."""
+        columns = cls.kind.Round._meta.concrete_fields
+        return next((each for each in columns if each.name == name), None)
+
+    def stored(self) -> dict[str, Any]:
+        """The plan of the round, rows by their ids; what is gone is left out."""
+        return {name: _offered(field, self._kept(name)) for name, field in self.fields.items()}
+
+    def _kept(self, name: str) -> Any:
+        if self.column(name) is None:
+            return self.round.recipe.get(name, self.fields[name].initial)
+        value = getattr(self.round, name)
+        return getattr(value, "public_id", value)
 
     @property
     def sections(self) -> list[tuple[Any, list[list[forms.BoundField]]]]:
@@ -81,3 +116,16 @@ class PlanForm(forms.Form):
         if others.exists():
             raise ValidationError(_("Another round of this study has this name."))
         return name
+
+
+def _offered(field: forms.Field, value: Any) -> Any:
+    """What of a stored value can still be chosen."""
+    rows: Any = getattr(field, "queryset", None)
+    if isinstance(field, forms.ModelMultipleChoiceField):
+        there = rows.filter(public_id__in=value or ())
+        return [str(each) for each in there.values_list("public_id", flat=True)]
+    if isinstance(field, forms.ModelChoiceField):
+        return value if value and rows.filter(public_id=value).exists() else None
+    if isinstance(field, forms.MultipleChoiceField):
+        return [each for each in value or () if field.valid_value(each)]
+    return value

@@ -8,17 +8,19 @@ from functools import partial
 from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Paginator
+from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path
+from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Rater, Study
 
+from ..forms.plan import PlanForm
 from ..kind import RoundNotReady, TaskKind, kind_of
 from ..models import Place, Round
 from ..opening import close_round, delete_round, open_round, pause_round, reopen_round
@@ -27,8 +29,6 @@ from ..qualifying import DECISIONS, LONGEST_REASON, decide_rater
 
 PER_PAGE = 50
 MOVES = {"open": open_round, "pause": pause_round, "close": close_round, "reopen": reopen_round}
-# Of kinds that do not pause.
-USUAL_MOVES = ("open", "close", "reopen")
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,10 @@ class Column:
 class RoundFace:
     """What is special about the researchers' pages of a kind, beside its words.
 
-    ``form(data, study, round, initial)`` is the plan's form, which has ``plan()``; ``planned``
-    stores a plan; ``plan_of`` is a round's plan as the form shows it, ``initial`` what a new one
-    begins with.
+    ``initial`` is what a new plan begins with where a link asks for it.
     """
 
-    kind: TaskKind
-    form: Callable[..., Any]
-    planned: Callable[..., Any]
-    plan_of: Callable[[Any], dict[str, Any]]
+    form: type[PlanForm]
     # Tables of rounds, of people (rows are `RaterProgress`) and of items.
     columns: tuple[Column, ...] = ()
     people: tuple[Column, ...] = ()
@@ -74,10 +69,17 @@ class RoundFace:
     examples_page: str = ""
     key: Callable[[Any], str] = lambda item: ""
     key_link: Callable[[Any], str] = lambda item: ""
+    # The address at which things are picked one by one, of kinds that do not draw them.
+    picks_page: str = ""
     # A page of a round of the kind's own: its template, what it lists, and what else it shows.
     template: str = "rounds/round.html"
     listed: Callable[[HttpRequest, Any], QuerySet] = lambda request, round_: _drawn(round_)
     more: Callable[[Any], dict[str, Any]] = lambda round_: {}
+
+    @property
+    def kind(self) -> TaskKind:
+        """The kind of work."""
+        return self.form.kind
 
     @property
     def lists_sheets(self) -> bool:
@@ -99,15 +101,16 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
     def listed(request: StudyRequest, study: Study) -> HttpResponse:
         """List the rounds of the study."""
         rows = rounds_of(kind, study).select_related(*face.related)
-        page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-        return render(request, "rounds/rounds.html", _context(face, study) | {"page": page})
+        context = _context(face, study) | {"page": _page(request, rows)}
+        return render(request, "rounds/rounds.html", context)
 
     @study_page(*RESEARCHERS)
     def new(request: StudyRequest, study: Study) -> HttpResponse:
         """Make a draft round; its items are on the next page."""
         seed = random.randrange(10**6)  # noqa: S311  an order, not a secret
-        initial = {"seed": seed, **face.initial(request, study)}
-        return _form_page(face, request, study, None, initial)
+        initial = {"seed": seed, **face.form.usual(study), **face.initial(request, study)}
+        form = face.form(request.POST or None, study=study, initial=initial)
+        return _form_page(face, request, form)
 
     @study_page(*RESEARCHERS)
     def edit(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
@@ -116,7 +119,9 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
         if row.state != Round.State.DRAFT:
             messages.error(request, _("Only a draft can be changed."))
             return to_round(row)
-        return _form_page(face, request, study, row, face.plan_of(row))
+        stored = face.form(study=study, round_=row).stored()
+        form = face.form(request.POST or None, study=study, round_=row, initial=stored)
+        return _form_page(face, request, form)
 
     @study_page(*RESEARCHERS)
     @require_safe
@@ -126,11 +131,10 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
         row = get_object_or_404(rows, public_id=ids[round_id])
         context = _context(face, study) | {
             "round": row,
-            "raters": progress_of(row),
-            "examples": list(items_of(row).filter(key_points__isnull=False)),
-            "page": Paginator(face.listed(request, row), PER_PAGE).get_page(
-                request.GET.get("page")
-            ),
+            # Looked up where the template shows them.
+            "raters": SimpleLazyObject(lambda: progress_of(row)),
+            "examples": SimpleLazyObject(lambda: list(_examples(row))),
+            "page": SimpleLazyObject(lambda: _page(request, face.listed(request, row))),
             "drawn": face.drawn(row),
             **face.more(row),
         }
@@ -156,6 +160,17 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
         """Let somebody in, keep somebody out, or take somebody's sheets out of the figures."""
         return _decide(face, request, round_in(face, study, ids[round_id]), rater_id)
 
+    @study_page(*RESEARCHERS)
+    @require_POST
+    def moved(request: StudyRequest, study: Study, move: str, **ids: uuid.UUID) -> HttpResponse:
+        """Open, pause, close or reopen a round."""
+        row = round_in(face, study, ids[round_id])
+        try:
+            MOVES[move](round_=row, actor=request.user)
+        except RoundNotReady as reason:
+            messages.error(request, str(reason))
+        return to_round(row)
+
     place = f"{base}<uuid:{round_id}>/"
     decide = path(f"{place}raters/<uuid:rater_id>/", rater, name=face.rater_page)
     return [
@@ -165,35 +180,25 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
         path(f"{place}edit/", edit, name=f"{name}_edit"),
         path(f"{place}delete/", delete, name=f"{name}_delete"),
         *([decide] if face.decisions else []),
-        *move_urls(kind, place, round_id, USUAL_MOVES),
+        *(
+            path(f"{place}{each}/", moved, {"move": each}, name=f"{name}_{each}")
+            for each in kind.moves
+        ),
     ]
-
-
-def move_urls(
-    kind: TaskKind, place: str, round_id: str, moves: tuple[str, ...]
-) -> list[URLPattern]:
-    """The addresses below a round's own that take it on its way."""
-
-    @study_page(*RESEARCHERS)
-    @require_POST
-    def move(request: StudyRequest, study: Study, move: str, **ids: uuid.UUID) -> HttpResponse:
-        """Open, pause, close or reopen a round."""
-        rounds = kind.Round._default_manager.filter(study=study).select_related("study")
-        row = get_object_or_404(rounds, public_id=ids[round_id])
-        try:
-            MOVES[move](round_=row, actor=request.user)
-        except RoundNotReady as reason:
-            messages.error(request, str(reason))
-        return to_round(row)
-
-    name = kind.audit.round
-    return [path(f"{place}{each}/", move, {"move": each}, name=f"{name}_{each}") for each in moves]
 
 
 def round_in(face: RoundFace, study: Study, round_id: uuid.UUID) -> Any:
     """A round of the study; raises Http404."""
     rounds = face.kind.Round._default_manager.filter(study=study)
     return get_object_or_404(rounds.select_related("study", *face.related), public_id=round_id)
+
+
+def _page(request: HttpRequest, rows: QuerySet) -> Page:
+    return Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+
+
+def _examples(row: Any) -> QuerySet:
+    return items_of(row).filter(key_points__isnull=False)
 
 
 def _drawn(row: Any) -> QuerySet:
@@ -206,16 +211,16 @@ def to_round(row: Any) -> HttpResponse:
     return redirect(kind_of(row).audit.round, row.study.public_id, row.public_id)
 
 
-def _form_page(
-    face: RoundFace, request: Any, study: Study, row: Any, initial: dict[str, Any]
-) -> HttpResponse:
-    form = face.form(request.POST or None, study=study, round_=row, initial=initial)
+def _form_page(face: RoundFace, request: StudyRequest, form: PlanForm) -> HttpResponse:
+    study, row = form.study, form.round
     if request.method == "POST" and form.is_valid():
         try:
-            planned = face.planned(study=study, plan=form.plan(), actor=request.user, round_=row)
+            planned = form.planned(study=study, plan=form.plan(), actor=request.user, round_=row)
         except RoundNotReady as reason:
             form.add_error(None, str(reason))
         else:
+            if row is None and face.picks_page:
+                return redirect(face.picks_page, study.public_id, planned.public_id)
             return to_round(planned)
     context = _context(face, study) | {"form": form, "round": row}
     return render(request, "rounds/round_form.html", context, status=422 if form.errors else 200)

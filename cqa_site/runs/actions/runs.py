@@ -20,7 +20,6 @@ from cqa_site.runs.models import Budget, Call, Endpoint, PromptVersion, Run
 
 from .prompts import freeze
 
-PREFLIGHTS = ("ask", "auto", "off")
 MOST_REPLICATES = 50
 
 

@@ -2,15 +2,16 @@
 
 from rest_framework import serializers
 
+from cqa_site.api.form_bodies import FormInput
 from cqa_site.api.inputs import Input
 from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.judging.parameters import TOKEN_LIMITS
 from cqa_site.judging.prompts import LONGEST_PART
 from cqa_site.runs.actions.endpoints import FIELDS
-from cqa_site.runs.actions.runs import MOST_REPLICATES, PREFLIGHTS
 from cqa_site.runs.forms.endpoints import MILLION, MOST_MONEY
+from cqa_site.runs.forms.plan import PlanForm
 from cqa_site.runs.kinds import prompt_kinds
-from cqa_site.runs.models import Endpoint, Job, PromptVersion, Run
+from cqa_site.runs.models import Endpoint, Job, PromptVersion
 
 LARGEST_INTEGER = 2**31 - 1
 LARGEST_CAP = MOST_MONEY * MILLION
@@ -67,30 +68,16 @@ class PreviewInput(Input):
     user = serializers.CharField(max_length=LONGEST_PART, required=False)
 
 
-class PlanInput(Input):
+class PlanInput(FormInput):
     """What every kind of run asks for; what is left out is as the form of the page offers it."""
 
-    endpoint = serializers.UUIDField()
-    prompt = serializers.UUIDField()
-    sample = serializers.IntegerField(min_value=1, max_value=1_000_000, required=False)
-    temperature = serializers.FloatField(min_value=0, max_value=2, allow_null=True, required=False)
-    max_tokens = serializers.IntegerField(
-        min_value=1, max_value=100_000, allow_null=True, required=False
-    )
-    seed = serializers.IntegerField(min_value=0, max_value=LARGEST_INTEGER, required=False)
-    sends_seed = serializers.BooleanField(required=False)
+    form = PlanForm
+    left_out = ("cap", "webhook_sealed")
+    most_chosen = 200
     extra = serializers.DictField(required=False)
-    replicates = serializers.IntegerField(min_value=1, max_value=MOST_REPLICATES, required=False)
-    preflight = serializers.ChoiceField(PREFLIGHTS, required=False)
-    mode = serializers.ChoiceField(Run.Mode.choices, required=False)
     cap_micro = serializers.IntegerField(
         min_value=0, max_value=LARGEST_CAP, allow_null=True, required=False
     )
-    ceiling = serializers.IntegerField(min_value=1, max_value=512, allow_null=True, required=False)
-    reuse = serializers.BooleanField(required=False)
-    name = serializers.CharField(max_length=200, allow_blank=True, required=False)
-    webhook_url = serializers.CharField(max_length=500, allow_blank=True, required=False)
-    webhook_secret = serializers.CharField(max_length=200, allow_blank=True, required=False)
 
 
 class LimitsInput(Input):

@@ -75,7 +75,7 @@ def test_from_nothing_to_an_open_campaign(study, client):
 )
 def test_settings_out_of_range_say_so(study, client, field, value, message):
     make_guideline(study)
-    guideline = study.guidelines.get().pk
+    guideline = study.guidelines.get().public_id
     answer = client.post(
         url("campaign_new", study), SETTINGS | {"guideline": guideline, field: value}
     )
@@ -87,15 +87,15 @@ def test_settings_out_of_range_say_so(study, client, field, value, message):
 def test_a_second_campaign_of_the_same_name_is_refused(study, client):
     make_campaign(study, name="First round")
     answer = client.post(
-        url("campaign_new", study), SETTINGS | {"guideline": study.guidelines.get().pk}
+        url("campaign_new", study), SETTINGS | {"guideline": study.guidelines.get().public_id}
     )
-    assert "Another campaign of this study has this name" in answer.content.decode()
+    assert "Another round of this study has this name" in answer.content.decode()
 
 
 def test_a_guideline_of_another_study_cannot_be_chosen(study, client):
     make_guideline(study)
     foreign = make_guideline(make_study("Other"))
-    answer = client.post(url("campaign_new", study), SETTINGS | {"guideline": foreign.pk})
+    answer = client.post(url("campaign_new", study), SETTINGS | {"guideline": foreign.public_id})
     assert answer.status_code == 422
 
 
@@ -205,7 +205,9 @@ def test_settings_saved_while_the_campaign_is_opened_do_not_make_it_a_draft_agai
 
     monkeypatch.setattr(CampaignForm, "is_valid", opened_meanwhile)
     address = url("campaign_edit", study, campaign_id=campaign.public_id)
-    client.post(address, SETTINGS | {"guideline": campaign.guideline_id, "votes_per_item": 9})
+    client.post(
+        address, SETTINGS | {"guideline": campaign.guideline.public_id, "votes_per_item": 9}
+    )
     campaign.refresh_from_db()
     assert (campaign.state, campaign.votes_per_item) == ("open", 3)
 

@@ -5,6 +5,7 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.judges.models import TrainedJudge
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.models import Round
@@ -92,3 +93,51 @@ def test_a_change_of_state_writes_one_table(study, boss, django_assert_num_queri
     campaign.state, campaign.closed_at = Campaign.State.CLOSED, timezone.now()
     with django_assert_num_queries(1):
         campaign.save(update_fields=["state", "closed_at"])
+
+
+def test_a_draft_that_is_changed_keeps_its_items_and_shows_its_settings(study, boss):
+    campaign = make_campaign(study, name="Labels", votes_per_item=4)
+    client = sign_in(boss)
+    address = reverse("campaign_edit", args=[study.public_id, campaign.public_id])
+    form = client.get(address).context["form"]
+    given = {name: form[name].value() for name in form.fields if form[name].value() is not None}
+    assert (given["votes_per_item"], given["guideline"]) == (4, campaign.guideline.public_id)
+    before = campaign.items.count()
+    changed = client.post(address, given | {"share_cap": 0.5, "orders_by_uncertainty": ""})
+    assert changed["Location"] == reverse("campaign", args=[study.public_id, campaign.public_id])
+    campaign.refresh_from_db()
+    assert (campaign.share_cap, campaign.votes_per_item) == (0.5, 4)
+    assert campaign.items.count() == before > 0
+
+
+def test_a_draft_can_be_deleted_and_an_opened_campaign_cannot(study, boss):
+    draft, campaign = (make_campaign(study, name=name) for name in ("Draft", "Labels"))
+    open_round(round_=campaign, actor=boss)
+    client = sign_in(boss)
+    for each in (draft, campaign):
+        client.post(reverse("campaign_delete", args=[study.public_id, each.public_id]))
+    assert [each.name for each in campaigns_of(study)] == ["Labels"]
+    assert not Round.objects.filter(pk=draft.pk).exists()
+    assert study.audit_events.filter(verb="campaign_deleted", subject="Draft").count() == 1
+
+
+def test_a_draft_whose_sentences_a_judge_labelled_stays(study, boss):
+    draft = make_campaign(study, name="Draft")
+    judge = study.raters.create(kind="classifier")
+    TrainedJudge.objects.create(campaign=draft, rater=judge, number=1, kind="cold")
+    page = sign_in(boss).post(
+        reverse("campaign_delete", args=[study.public_id, draft.public_id]), follow=True
+    )
+    assert "Something was made of this campaign already" in page.text
+    assert draft.trained_judges.count() == 1
+
+
+def test_the_list_says_how_far_campaigns_are_and_what_came_in_a_file(study, boss):
+    open_round(round_=make_campaign(study, name="Here", ordinary=2, controls=1), actor=boss)
+    make_campaign(study, name="There", origin=Campaign.Origin.IMPORTED, state="closed")
+    page = sign_in(boss).get(reverse("campaigns", args=[study.public_id]))
+    rows = {row.name: row for row in page.context["page"]}
+    assert [(row.size, row.done, row.wanted, row.votes) for row in (rows["Here"],)] == [
+        (3, 0, 6, 0)
+    ]
+    assert "Imported" in page.text

@@ -3,12 +3,14 @@
 import itertools
 import threading
 import time
+from dataclasses import fields
 
 import pytest
 from django.db import OperationalError, connection, connections, transaction
 from django.db.models import F
 
-from annotation.labelling.actions import campaigns, serving
+from annotation.labelling.actions import serving
+from annotation.labelling.actions.campaigns import Plan, plan_campaign
 from annotation.labelling.models.campaigns import Slot
 from annotation.labelling.models.votes import Assignment
 from annotation.labelling.reports import label_violations
@@ -173,11 +175,13 @@ def test_who_waits_for_a_round_sees_the_state_it_was_given_meanwhile(campaign, s
     """The state stands in the table of all rounds, the lock of a kind's own row is not enough."""
     draft = make_campaign(study, name="Round 2", ordinary=4, controls=2)
     actor = make_member(study, "admin")
+    plan = Plan(**{each.name: getattr(draft, each.name) for each in fields(Plan)})
     found = []
 
     def change():
         try:
-            campaigns.save_draft(campaign=draft, save=lambda: found.append("changed"))
+            plan_campaign(study=study, plan=plan, actor=actor, round_=draft)
+            found.append("changed")
         except RoundNotReady:
             found.append("refused")
         finally:
