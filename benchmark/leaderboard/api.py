@@ -21,7 +21,6 @@ from benchmark.leaderboard.reports.warnings import board_warnings
 from cqa_site.api.inputs import Input
 from cqa_site.api.requests import Request
 from cqa_site.api.serializers import ReadSerializer, public_id
-from cqa_site.api.views import StudyViews
 from cqa_site.results.api import FreezingViews
 from cqa_site.results.checking import ROWS, manifest_of
 from cqa_site.results.files import snapshot_file
@@ -104,7 +103,7 @@ class BoardFilter(filters.FilterSet):
     rubric = filters.UUIDFilter(field_name="rubric__public_id")
 
 
-class BoardViews(FreezingViews, StudyViews):
+class BoardViews(FreezingViews):
     """The numbered boards of a study."""
 
     kind = BOARDS

@@ -41,5 +41,5 @@ class ReasonInput(Input):
 def require_valid(form: forms.BaseForm) -> None:
     """Let a page's form judge the values, so that page and API know the same rules; raises 400."""
     if not form.is_valid():
-        errors = {name: list(texts) for name, texts in form.errors.items()}
+        errors = {name: list(map(str, texts)) for name, texts in form.errors.items()}
         raise serializers.ValidationError(errors)

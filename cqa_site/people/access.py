@@ -14,6 +14,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django_htmx.middleware import HtmxDetails
 
 from .models import AuditEvent, Membership, Role, Study, User
 
@@ -26,6 +27,7 @@ class PersonRequest(HttpRequest):
     """For annotations: a request of somebody who is signed in."""
 
     user: User
+    htmx: HtmxDetails
 
 
 class StudyRequest(PersonRequest):
@@ -54,7 +56,9 @@ def membership_or_404(user: User, study_id: uuid.UUID) -> Membership:
     return membership
 
 
-def study_page(*roles: Role) -> Callable:
+def study_page(
+    *roles: Role,
+) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
     """Decorate ``view(request, study, …)``: signs in, checks membership, then the role.
 
     The decorated view takes ``study_id`` from the URL. ``request.membership``
@@ -73,7 +77,6 @@ def study_page(*roles: Role) -> Callable:
             response = view(request, membership.study, **kwargs)
             return _only_a_form(request, response) if response.status_code == 405 else response
 
-        page.roles = roles
         return page
 
     return decorate

@@ -46,10 +46,10 @@ class RoundApi:
     planned: Callable[..., Any]
     plan_of: Callable[[Any], dict[str, Any]]
     plan: type[Input]
-    shown: type[serializers.Serializer]
-    item: type[serializers.Serializer] | None = None
-    person: type[serializers.Serializer] | None = None
-    decision: type[Input] | None = None
+    shown: type[serializers.Serializer[Any]]
+    item: type[serializers.Serializer[Any]] | None = None
+    person: type[serializers.Serializer[Any]] | None = None
+    decision: type[Input] = NothingInput
     # What a plan begins with beside the form's own initial values.
     usual: Callable[[Study], dict[str, Any]] = lambda study: {}
     # What is read with a round to show it.
@@ -80,7 +80,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
         serializer_class = api.shown
         filterset_class = api.filters
 
-        def rows(self) -> QuerySet:
+        def rows(self) -> QuerySet[Any]:
             """Newest first."""
             return rounds_of(kind, self.study).select_related(*api.related)
 
@@ -162,7 +162,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
         queryset = kind.Item._default_manager.none()
         serializer_class = api.item
 
-        def rows(self) -> QuerySet:
+        def rows(self) -> QuerySet[Any]:
             """In the order of the round."""
             return items_of(self.round)
 
@@ -173,7 +173,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
         serializer_class = api.person
         lookup_field = "rater_id"
 
-        def rows(self) -> QuerySet:
+        def rows(self) -> QuerySet[Any]:
             """In the order in which they came."""
             places = Place.objects.filter(round=self.round.pk)
             return places.select_related("round__study", "rater").order_by("pk")

@@ -9,7 +9,7 @@ from django.utils import timezone
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 
-from .kind import TaskKind, kind_of
+from .kind import SheetKind, sheet_kind_of
 from .models import Place, Sheet
 
 # What a researcher decides about one person of a round.
@@ -21,7 +21,7 @@ LONGEST_REASON = 300
 
 def qualify(round_: Any, place: Place) -> None:
     """After the last example: the share of known answers that were met decides."""
-    kind = kind_of(round_)
+    kind = sheet_kind_of(round_)
     examples = kind.Item._default_manager.filter(round=round_, key_points__isnull=False)
     keys = dict(examples.values_list(kind.subject, "key_points"))
     own = kind.Sheet._default_manager.filter(
@@ -38,7 +38,7 @@ def qualify(round_: Any, place: Place) -> None:
     place.save(update_fields=["score", "is_passed"])
 
 
-def agreement(kind: TaskKind, answered: Iterable[tuple[Any, Any]]) -> float:
+def agreement(kind: SheetKind, answered: Iterable[tuple[Any, Any]]) -> float:
     """Share of all parts of known answers that the sheets met; 0 without any."""
     marks = [kind.mark(sheet, key) for sheet, key in answered]
     wanted = sum(of for _met, of in marks)
@@ -60,7 +60,7 @@ def decide_rater(
         return None
     if _stands(stored, decision):
         return None
-    kind = kind_of(stored.round)
+    kind = sheet_kind_of(stored.round)
     details = _apply(kind, stored, decision, reason)
     if kind.excludes_by_rule:
         stored.is_decided_by_person = actor is not None
@@ -85,7 +85,7 @@ def _stands(place: Place, decision: str) -> bool:
     return decision == "reinstate" and not (place.is_excluded or place.is_stopped)
 
 
-def _apply(kind: TaskKind, place: Place, decision: str, reason: str) -> dict[str, int]:
+def _apply(kind: SheetKind, place: Place, decision: str, reason: str) -> dict[str, int]:
     """Change the place, which the caller saves; return what the history says of it."""
     if decision in ("pass", "fail"):
         place.is_passed, place.is_decided_by_person = decision == "pass", True

@@ -72,9 +72,13 @@ class PlanForm(forms.Form):
         ]
         return [("", [[self["name"]]]), *groups, *([("", rest)] if rest else [])]
 
+    def plan(self) -> Any:
+        """What was chosen, as the kind's rounds are planned."""
+        raise NotImplementedError
+
     def clean_name(self) -> str:
         """Keep names apart within the study."""
-        name = self.cleaned_data["name"]
+        name: str = self.cleaned_data["name"]
         others = self.kind.Round._default_manager.filter(study=self.study, name=name)
         if self.round is not None:
             others = others.exclude(pk=self.round.pk)

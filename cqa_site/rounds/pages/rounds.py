@@ -76,7 +76,7 @@ class RoundFace:
     key_link: Callable[[Any], str] = lambda item: ""
     # A page of a round of the kind's own: its template, what it lists, and what else it shows.
     template: str = "rounds/round.html"
-    listed: Callable[[HttpRequest, Any], QuerySet] = lambda request, round_: _drawn(round_)
+    listed: Callable[[Any, Any], QuerySet[Any]] = lambda request, round_: _drawn(round_)
     more: Callable[[Any], dict[str, Any]] = lambda round_: {}
 
     @property
@@ -196,7 +196,7 @@ def round_in(face: RoundFace, study: Study, round_id: uuid.UUID) -> Any:
     return get_object_or_404(rounds.select_related("study", *face.related), public_id=round_id)
 
 
-def _drawn(row: Any) -> QuerySet:
+def _drawn(row: Any) -> QuerySet[Any]:
     """What was drawn to be worked on: items that are no examples."""
     return items_of(row).filter(key_points__isnull=True)
 

@@ -1,5 +1,7 @@
 """What is sent about endpoints, prompts and runs, and what comes back about all but runs."""
 
+from typing import Any
+
 from rest_framework import serializers
 
 from cqa_site.api.inputs import Input
@@ -122,7 +124,7 @@ class RetryInput(Input):
     )
 
 
-class CapabilitySerializer(serializers.Serializer):
+class CapabilitySerializer(serializers.Serializer[Any]):
     """What a probe found out about one ability of a server, and from what."""
 
     works = serializers.BooleanField()
@@ -190,14 +192,14 @@ class PromptDetailSerializer(PromptSerializer):
         fields = [*PromptSerializer.Meta.fields, "system", "user"]
 
 
-class MessageSerializer(serializers.Serializer):
+class MessageSerializer(serializers.Serializer[Any]):
     """One chat message."""
 
     role = serializers.CharField()
     content = serializers.CharField()
 
 
-class PreviewSerializer(serializers.Serializer):
+class PreviewSerializer(serializers.Serializer[Any]):
     """What would leave for some arguments or questions, and what was noticed about the texts."""
 
     items = serializers.ListField(child=serializers.UUIDField())

@@ -54,7 +54,7 @@ class RunFilter:
 
     name: str
     title: Promise
-    choices: list
+    choices: list[tuple[str, Any]]
     lookup: str
 
 
@@ -113,8 +113,8 @@ def run_urls(face: RunFace, base: str) -> list[URLPattern]:
             for each in (*face.filters, RunFilter("state", STATE, Run.State.choices, "state"))
         ]
         given = {each.lookup: value for each, value in filters if value}
-        page = Paginator(rows.filter(**given).order_by("-pk"), PER_PAGE)
-        page = page.get_page(request.GET.get("page"))
+        found = Paginator(rows.filter(**given).order_by("-pk"), PER_PAGE)
+        page = found.get_page(request.GET.get("page"))
         add_counts(page)
         context = _context(face, study) | {
             "page": page,
