@@ -6,11 +6,13 @@ from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as lazy
 
+from annotation.answers.forms.conditions import condition_choices
 from annotation.answers.models.answers import Answer
 from annotation.faithfulness.actions.coherence_judge import KIND
 from annotation.faithfulness.actions.coherence_texts import target_of
 from cqa_site.people.models import Study
 from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.web.choices import offer
 
 from ..answers.forms.conditions import ConditionsField
 
@@ -30,7 +32,7 @@ class FiguresForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         models = [(name, name) for name in settings.EMBEDDING_MODELS]
-        self.fields["embedding"].choices = [*models, ("", lazy("none: words and citations only"))]
+        offer(self, embedding=[*models, ("", lazy("none: words and citations only"))])
 
 
 class CoherenceForm(PlanForm):
@@ -75,8 +77,7 @@ class CoherenceForm(PlanForm):
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, study=study, **kwargs)
-        self.fields["systems"].queryset = study.systems.all()
-        self.fields["conditions"].offer(study)
+        offer(self, systems=study.systems.all(), conditions=condition_choices(study))
         self.fields["replicates"].label = lazy("Verdicts on each citation")
         self.fields["max_tokens"].initial = MOST_TOKENS
 

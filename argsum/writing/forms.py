@@ -14,6 +14,7 @@ from argsum.writing.actions.kind import ARGUMENTS, KIND, WORDS, target_of, writa
 from argsum.writing.actions.prompts import COUNTS, OF_VARIANT, PROMPTS
 from cqa_site.people.models import Study, User
 from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.web.choices import offer
 
 MOST_KEY_POINTS = 60
 # Tokens of one key point in a reply.
@@ -61,7 +62,7 @@ class WritingForm(PlanForm):
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, study=study, actor=actor, **kwargs)
-        self.fields["system_run"].queryset = writable(study)
+        offer(self, system_run=writable(study))
         self.fields["replicates"].widget = forms.HiddenInput()
         self.fields["max_tokens"].initial = 1_500
         self.fields["max_tokens"].help_text = lazy(

@@ -12,8 +12,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 
-from benchmark.leaderboard.actions import BOARDS, boards_of, request_board, request_slice
+from benchmark.leaderboard.actions import BOARDS, boards_of, compute_board, request_slice
 from benchmark.leaderboard.methods.options import TOTAL
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.leaderboard.reports.filters import ASPECTS, Filters
@@ -108,7 +109,7 @@ class BoardViews(FreezingViews):
 
     kind = BOARDS
     queryset = BoardSnapshot.objects.none()
-    serializer_class = BoardDetailSerializer
+    serializer_class: type[Serializer] = BoardDetailSerializer
     filterset_class = BoardFilter
 
     def rows(self) -> QuerySet:
@@ -124,7 +125,7 @@ class BoardViews(FreezingViews):
         rubric = next((each for each in known if wanted in (None, each.public_id)), None)
         if rubric is None:
             raise ValidationError({"rubric": ["No such rubric with score sheets in this study."]})
-        job = request_board(study=self.study, rubric=rubric, actor=request.user, is_urgent=True)
+        job = compute_board(study=self.study, rubric=rubric, actor=request.user)
         job.refresh_from_db()
         return Response(JobSerializer(job).data, status=202)
 

@@ -117,14 +117,13 @@ def run_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
     page = Paginator(pairs.order_by("pk"), PER_PAGE).get_page(request.GET.get("page"))
     context = run_context(study, run) | {
         "target": target,
-        "round": PreferenceRound.objects.filter(
-            study=study, public_id=target["round"] or None
-        ).first(),
+        "round": target["round"]
+        and PreferenceRound.objects.filter(study=study, public_id=target["round"]).first(),
         "rater": rater_of(run),
         "totals": totals_of(compared(sheets.defer("comment", "draft")).values()),
         "sides": PreferringKind().values(run),
         "page": page,
-        "rows": [(pair, compared(pair.said_here)[pair.pk]) for pair in page],
+        "rows": [(pair, compared(vars(pair)["said_here"])[pair.pk]) for pair in page],
     }
     return render(request, "benchmark/preferences/run.html", context)
 

@@ -12,7 +12,7 @@ from functools import wraps
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django_htmx.middleware import HtmxDetails
 
@@ -58,17 +58,17 @@ def membership_or_404(user: User, study_id: uuid.UUID) -> Membership:
 
 def study_page(
     *roles: Role,
-) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
+) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
     """Decorate ``view(request, study, …)``: signs in, checks membership, then the role.
 
     The decorated view takes ``study_id`` from the URL. ``request.membership``
     holds the membership for templates and querysets.
     """
 
-    def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         @login_required
         @wraps(view)
-        def page(request: StudyRequest, study_id: uuid.UUID, **kwargs) -> HttpResponse:
+        def page(request: StudyRequest, study_id: uuid.UUID, **kwargs) -> HttpResponseBase:
             membership = membership_or_404(request.user, study_id)
             if membership.role not in roles:
                 raise PermissionDenied
@@ -82,7 +82,7 @@ def study_page(
     return decorate
 
 
-def _only_a_form(request: HttpRequest, refused: HttpResponse) -> HttpResponse:
+def _only_a_form(request: HttpRequest, refused: HttpResponseBase) -> HttpResponse:
     """Words for somebody who opened or reloaded an address that only takes what a form sends."""
     page = render(request, "405.html", status=405)
     page["Allow"] = refused["Allow"]

@@ -6,8 +6,6 @@ from django import forms
 from django.contrib.auth.password_validation import validate_password
 from django.utils.translation import gettext_lazy as _
 
-from cqa_site.web.choices import offer
-
 from .models import (
     INVITATION_LIFETIME,
     ApiToken,
@@ -70,7 +68,8 @@ class InvitationForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["note"].required = True
-        offer(self, role=Role.choices)  # no empty choice: annotator is the usual one
+        if isinstance(role := self.fields["role"], forms.ChoiceField):
+            role.choices = Role.choices  # no empty choice: annotator is the usual one
 
 
 class RoleForm(forms.ModelForm):

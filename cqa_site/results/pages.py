@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.contrib import messages
 from django.db import models
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
@@ -79,7 +79,7 @@ def freezing_urls(face: SnapshotFace) -> list[URLPattern]:
     ]
 
 
-def _posted(face: SnapshotFace, change: Callable[..., str]) -> Callable[..., HttpResponse]:
+def _posted(face: SnapshotFace, change: Callable[..., str]) -> Callable[..., HttpResponseBase]:
     @study_page(*RESEARCHERS)
     @require_POST
     def view(request: StudyRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:

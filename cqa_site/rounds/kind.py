@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from django.db.models import Model
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from cqa_site.people.models import Rater, User
@@ -51,12 +52,12 @@ class Card:
 class Words:
     """What the pages that kinds share call things; each may be translated lazily."""
 
-    rounds: str
+    rounds: str | Promise
     # One sentence: what people do in such a round.
-    about: str
-    things: str
+    about: str | Promise
+    things: str | Promise
     # The page that shows what the rounds found.
-    results: str
+    results: str | Promise
 
 
 class TaskKind:

@@ -1,5 +1,7 @@
 """Choosing the conditions of answers; without a choice only the plain ones are meant."""
 
+from typing import Any
+
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
@@ -16,7 +18,7 @@ class ConditionsField(forms.MultipleChoiceField):
     widget = forms.CheckboxSelectMultiple
 
     def __init__(self, **kwargs) -> None:
-        usual = {
+        usual: dict[str, Any] = {
             "label": _("Only conditions"),
             "required": False,
             "help_text": _(
@@ -27,21 +29,20 @@ class ConditionsField(forms.MultipleChoiceField):
         }
         super().__init__(**usual | kwargs)
 
-    def offer(self, study: Study) -> None:
-        """Take the study's conditions as choices."""
-        self.choices = [*_named(study), (ALL, MIXED)]
-
 
 class ConditionField(forms.ChoiceField):
     """One condition of a study, the plain ones, or all."""
 
     def __init__(self, **kwargs) -> None:
-        super().__init__(**{"label": _("Only condition"), "required": False} | kwargs)
-
-    def offer(self, study: Study) -> None:
-        """Take the study's conditions as choices."""
-        self.choices = [("", PLAIN_ONLY), *_named(study), (ALL, MIXED)]
+        usual: dict[str, Any] = {"label": _("Only condition"), "required": False}
+        super().__init__(**usual | kwargs)
 
 
-def _named(study: Study) -> list[tuple[str, str]]:
-    return [(str(each.public_id), each.name) for each in used_conditions(study)]
+def condition_choices(study: Study) -> list[tuple[str, Any]]:
+    """The study's conditions, and all of them."""
+    return [*((str(each.public_id), each.name) for each in used_conditions(study)), (ALL, MIXED)]
+
+
+def one_condition(study: Study) -> list[tuple[str, Any]]:
+    """The plain ones, or one of these."""
+    return [("", PLAIN_ONLY), *condition_choices(study)]

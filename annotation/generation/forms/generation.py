@@ -7,7 +7,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.answers.forms.labels import LabelsField
+from annotation.answers.forms.labels import LabelsField, label_choices
 from annotation.answers.reports.argument_lists import whose_labels
 from annotation.generation.actions.argument_drawing import MOST_ARGUMENTS
 from annotation.generation.actions.kind import KIND
@@ -17,6 +17,7 @@ from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.runs import MOST_REPLICATES
 from cqa_site.runs.forms.plan import MOST_TOKENS, PlanForm
 from cqa_site.runs.models import PromptVersion
+from cqa_site.web.choices import offer
 
 
 class GenerationForm(PlanForm):
@@ -129,9 +130,9 @@ class GenerationForm(PlanForm):
 
     def __init__(self, *args: Any, study: Study, actor: User, **kwargs: Any) -> None:
         super().__init__(*args, study=study, actor=actor, **kwargs)
-        self.fields["labels"].offer(study)
+        offer(self, labels=label_choices(study))
         asked = study.comparisons.filter(questions__isnull=False).distinct()
-        self.fields["comparisons"].queryset = asked
+        offer(self, comparisons=asked)
         self.fields["prompt"].label = _("Scenario")
 
     def clean(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from argsum.counting.actions.targets import target_of
 from argsum.datasets.models import Cell
 from cqa_site.people.models import Study
 from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.web.choices import offer
 
 # Room to name each reference before the count.
 MOST_TOKENS = 800
@@ -49,9 +50,9 @@ class CountingRunForm(PlanForm):
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, study=study, **kwargs)
-        self.fields["dataset"].queryset = study.argument_datasets.all()
+        offer(self, dataset=study.argument_datasets.all())
         names = study.summary_sets.order_by("system").values_list("system", flat=True).distinct()
-        self.fields["systems"].choices = [(name, name) for name in names]
+        offer(self, systems=[(name, name) for name in names])
         self.fields["replicates"].label = lazy("Replies for each set")
         self.fields["replicates"].initial = REPLIES
         self.fields["temperature"].initial = TEMPERATURE

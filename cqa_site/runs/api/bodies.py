@@ -82,7 +82,9 @@ class PlanInput(Input):
     seed = serializers.IntegerField(min_value=0, max_value=LARGEST_INTEGER, required=False)
     sends_seed = serializers.BooleanField(required=False)
     extra = serializers.DictField(required=False)
-    replicates = serializers.IntegerField(min_value=1, max_value=MOST_REPLICATES, required=False)
+    replicates: serializers.IntegerField | None = serializers.IntegerField(
+        min_value=1, max_value=MOST_REPLICATES, required=False
+    )
     preflight = serializers.ChoiceField(PREFLIGHTS, required=False)
     mode = serializers.ChoiceField(Run.Mode.choices, required=False)
     cap_micro = serializers.IntegerField(

@@ -3,7 +3,7 @@
 The page of one run is a kind's own; see `KindParts.page`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,7 +62,7 @@ class RunFilter:
 class Taken:
     """What a run would take, in words of its kind: numbers with their names, and notes."""
 
-    facts: list[tuple[Promise, int]]
+    facts: Sequence[tuple[Promise, int]]
     notes: list[str] = field(default_factory=list)
 
 
