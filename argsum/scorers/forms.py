@@ -36,7 +36,7 @@ class ModelField(forms.CharField):
     """A model that sentence-transformers knows."""
 
     def __init__(self, **changed: Any) -> None:
-        usual = {
+        usual: dict[str, Any] = {
             "label": _("Model"),
             "max_length": 200,
             "help_text": _(
@@ -108,7 +108,7 @@ class TrainForm(forms.Form):
     )
     model = ModelField(initial=PACKAGED_MODEL)
     seed = forms.IntegerField(
-        label=_("Seed"), min_value=0, max_value=BOUNDS["seed"][1], initial=USUAL.seed
+        label=_("Seed"), min_value=0, max_value=int(BOUNDS["seed"][1]), initial=USUAL.seed
     )
     steps = forms.IntegerField(
         label=_("Batches"), min_value=1, max_value=5_000, initial=USUAL.steps, required=False

@@ -68,7 +68,7 @@ class WritingForm(PlanForm):
         self.fields["max_tokens"].help_text = lazy(
             "About 40 for each key point. A cut reply is asked for once more with twice as many."
         )
-        self.system_run = system_run
+        self.waiting = system_run
         if system_run is not None:
             self._fit(system_run)
 
@@ -76,17 +76,18 @@ class WritingForm(PlanForm):
         """Offer what this run of a system can use."""
         kind = OF_VARIANT[system_run.variant]
         self.fields["system_run"].initial = system_run.pk
-        self.fields["prompt"].queryset = self.fields["prompt"].queryset.filter(kind=kind)
         self.fields["fewest"].initial, self.fields["most"].initial = COUNTS.get(kind, (1, 1))
-        self.fields["settings"].choices = [
+        settings = [
             (setting, f"{setting} · " + ngettext("%d cell", "%d cells", n) % n)
             for setting, n in waiting_settings(system_run)
         ]
+        prompts = self.study.prompt_versions.filter(kind=kind).order_by("-number")
+        offer(self, prompt=prompts, settings=settings)
 
     @property
     def writes_lists(self) -> bool:
         """Whether it writes for whole cells, where the number of key points is free."""
-        return self.system_run is not None and OF_VARIANT[self.system_run.variant] in COUNTS
+        return self.waiting is not None and OF_VARIANT[self.waiting.variant] in COUNTS
 
     def clean(self) -> dict[str, Any]:
         """What several fields decide together."""

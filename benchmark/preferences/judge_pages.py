@@ -117,8 +117,9 @@ def run_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
     page = Paginator(pairs.order_by("pk"), PER_PAGE).get_page(request.GET.get("page"))
     context = run_context(study, run) | {
         "target": target,
-        "round": target["round"]
-        and PreferenceRound.objects.filter(study=study, public_id=target["round"]).first(),
+        "round": PreferenceRound.objects.filter(
+            study=study, public_id__in=[target["round"] or None]
+        ).first(),
         "rater": rater_of(run),
         "totals": totals_of(compared(sheets.defer("comment", "draft")).values()),
         "sides": PreferringKind().values(run),

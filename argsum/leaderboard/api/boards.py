@@ -81,7 +81,7 @@ class KeyPointBoardViews(FreezingViews):
 
     kind = KEY_POINTS
     queryset = KeyPointSnapshot.objects.none()
-    serializer_class = KeyPointBoardDetailSerializer
+    serializer_class: type[serializers.Serializer] = KeyPointBoardDetailSerializer
 
     def rows(self) -> QuerySet:
         """Newest first; the packed rows stay where they are."""

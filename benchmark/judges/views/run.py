@@ -54,8 +54,9 @@ def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
         "consistency": consistency_of(run),
         "systems": study.systems.filter(public_id__in=target["systems"]),
         "scenarios": [Answer.Scenario(number).label for number in target["scenarios"]],
-        "round": target["round"]
-        and ScoringRound.objects.filter(study=study, public_id=target["round"]).first(),
+        "round": ScoringRound.objects.filter(
+            study=study, public_id__in=[target["round"] or None]
+        ).first(),
         "examples": study.answers.filter(pk__in=scoring.examples).select_related(
             "question__comparison", "system"
         ),
