@@ -60,10 +60,11 @@ class AdoptForm(forms.Form):
 
     def __init__(self, *args, campaign: Campaign, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["source"].choices = [
+        sources = [
             (f"{source}:{rater.public_id}", f"{name} · {rater.described}")
             for source, name, rater in _sources(campaign)
         ]
+        offer(self, source=sources)
 
     @property
     def chosen(self) -> tuple[uuid.UUID, uuid.UUID]:

@@ -161,7 +161,7 @@ class EditForm(SaveForm):
     def read(self, data: QueryDict, sheet: EditingSheet) -> EditContent:
         """The text with the line ends that the desk uses; an empty one is a text."""
         if "text" not in data:
-            self.wrong["text"] = _("The text is missing.")
+            self.wrong["text"] = str(_("The text is missing."))
         chosen = data.getlist("reasons")
         return EditContent(
             text=plain_lines(data.get("text", "")),

@@ -151,8 +151,8 @@ class SearchForm(forms.Form):
 
     def __init__(self, *args, study: Study, comparison: Comparison, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        self.comparison = comparison
-        self.query: Query | None = None
+        self.study, self.comparison = study, comparison
+        self.query: Query
         offer(self, corpus=ready_corpora(study))
         self.fields["most"].widget.attrs["placeholder"] = "50"
 
@@ -186,7 +186,7 @@ class SearchForm(forms.Form):
     def corpora(self) -> list[Corpus]:
         """The chosen corpus, or all that are ready."""
         chosen = self.cleaned_data["corpus"]
-        return [chosen] if chosen else list(self.fields["corpus"].queryset)
+        return [chosen] if chosen else list(ready_corpora(self.study))
 
 
 class CamForm(forms.Form):

@@ -8,6 +8,7 @@ looked up inside ``study``, never by id alone.
 import uuid
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
@@ -96,7 +97,7 @@ def record(
     verb: str,
     subject: str,
     reason: str = "",
-    **details,
+    **details: Any,
 ) -> AuditEvent:
     """Write one line of the study's audit log."""
     return AuditEvent.objects.create(

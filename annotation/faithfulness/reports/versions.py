@@ -77,7 +77,7 @@ def state_of(study: Study, whose: str = "") -> str:
         CoherenceVerdict.objects.filter(run__study=study),
     ]
     # A system can be renamed.
-    names = list(study.systems.values_list("pk", "name"))
+    names: list[Any] = list(study.systems.values_list("pk", "name"))
     # Names of conditions are said in a language.
     names.append(get_language())
     if whose:

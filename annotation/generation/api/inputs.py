@@ -15,15 +15,15 @@ MOST_COMPARISONS = 1_000
 class AnswersRunInput(PlanInput):
     """A model that answers questions; the filters of arguments count where a scenario has any."""
 
-    kind = serializers.ChoiceField(["answers"])
+    kind: serializers.Field | None = serializers.ChoiceField(["answers"])
     questions = serializers.ChoiceField(answer_targets.CHOICES, required=False)
     comparisons = serializers.ListField(
         child=serializers.UUIDField(), max_length=MOST_COMPARISONS, required=False
     )
-    uses_aspect = serializers.BooleanField(required=False)
-    uses_wording = serializers.BooleanField(required=False)
-    relevance = serializers.ChoiceField(list(RELEVANCE), required=False)
-    favoured = serializers.ChoiceField(list(FAVOURED), required=False)
+    uses_aspect: serializers.Field | None = serializers.BooleanField(required=False)
+    uses_wording: serializers.Field | None = serializers.BooleanField(required=False)
+    relevance: serializers.Field | None = serializers.ChoiceField(list(RELEVANCE), required=False)
+    favoured: serializers.Field | None = serializers.ChoiceField(list(FAVOURED), required=False)
     labels = serializers.CharField(
         max_length=36,
         allow_blank=True,

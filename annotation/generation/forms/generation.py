@@ -19,6 +19,18 @@ from cqa_site.runs.forms.plan import MOST_TOKENS, PlanForm
 from cqa_site.runs.models import PromptVersion
 from cqa_site.web.choices import offer
 
+BY_RELEVANCE = [
+    ("any", lazy("All, also those without a label")),
+    ("3", lazy("Only label 3")),
+    ("2-3", lazy("Labels 2 and 3")),
+    ("0-1", lazy("Labels 0 and 1, a probe with useless arguments")),
+]
+BY_FAVOUR = [
+    ("any", lazy("All")),
+    ("object1", lazy("Only those for the first object")),
+    ("object2", lazy("Only those for the second object")),
+]
+
 
 class GenerationForm(PlanForm):
     """Which questions are answered, under which scenario, from which arguments, by what."""
@@ -42,10 +54,10 @@ class GenerationForm(PlanForm):
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
-    uses_aspect = forms.BooleanField(
+    uses_aspect: forms.Field | None = forms.BooleanField(
         label=lazy("Name the aspect of a question that has one"), required=False, initial=True
     )
-    uses_wording = forms.BooleanField(
+    uses_wording: forms.Field | None = forms.BooleanField(
         label=lazy("Show a question's own wording where it has one"),
         required=False,
         initial=True,
@@ -56,12 +68,7 @@ class GenerationForm(PlanForm):
     )
     relevance = forms.ChoiceField(
         label=lazy("Arguments by final label"),
-        choices=[
-            ("any", lazy("All, also those without a label")),
-            ("3", lazy("Only label 3")),
-            ("2-3", lazy("Labels 2 and 3")),
-            ("0-1", lazy("Labels 0 and 1, a probe with useless arguments")),
-        ],
+        choices=BY_RELEVANCE,
         initial="any",
     )
     labels = LabelsField(
@@ -69,11 +76,7 @@ class GenerationForm(PlanForm):
     )
     favoured = forms.ChoiceField(
         label=lazy("Arguments by the object they favour"),
-        choices=[
-            ("any", lazy("All")),
-            ("object1", lazy("Only those for the first object")),
-            ("object2", lazy("Only those for the second object")),
-        ],
+        choices=BY_FAVOUR,
         initial="any",
         help_text=lazy(
             "A probe for bias. A rule decides by the wording; where it cannot tell, the argument "

@@ -60,13 +60,13 @@ class ImportInput(CheckInput):
 
     file = serializers.FileField()
     kind = serializers.ChoiceField(())
-    mapping = serializers.CharField(
+    mapping = serializers.CharField(  # type: ignore[assignment]  # JSON as text, with a file
         default="{}", max_length=10_000, help_text="A JSON object: field to column."
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["kind"].choices = known_kinds()
+        self.fields["kind"] = serializers.ChoiceField(known_kinds())
 
     def validate_mapping(self, text: str) -> dict[str, str]:
         """Read the JSON object as strictly as any other body."""
@@ -101,7 +101,7 @@ class BatchInput(BatchCheckInput):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["kind"].choices = batch_kinds()
+        self.fields["kind"] = serializers.ChoiceField(batch_kinds())
 
     def validate_files(self, files: list[UploadedFile]) -> list[UploadedFile]:
         """Answers are known by file and place, so two files of one name would clash."""

@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.corpus.models.questions import Comparison
 from annotation.labelling.models.campaigns import Campaign, Guideline
 from annotation.labelling.models.scales import ScaleNotValid, check_levels
+from cqa_site.web.choices import offer
 
 ROWS_OF_LEVELS = 10
 # In minutes; a page in view renews its items long before.
@@ -64,11 +65,10 @@ class CampaignForm(forms.ModelForm):
     def __init__(self, *args, study, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.instance.study = study
-        guidelines = self.fields["guideline"]
-        guidelines.queryset = study.guidelines.all()
-        if not guidelines.queryset.exists():
-            guidelines.required = False
-            guidelines.empty_label = _("Our default for 0–3 relevance (becomes version 1)")
+        offer(self, guideline=study.guidelines.all())
+        if not study.guidelines.exists():
+            usual = _("Our default for 0–3 relevance (becomes version 1)")
+            vars(self.fields["guideline"]).update(required=False, empty_label=usual)
 
     def clean(self) -> dict:
         """Keep room for ordinary items, and names apart within the study."""
@@ -105,7 +105,7 @@ class PickForm(forms.Form):
 
     def __init__(self, *args, study, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["comparisons"].queryset = study.comparisons.all()
+        offer(self, comparisons=study.comparisons.all())
 
 
 class ControlForm(forms.Form):
@@ -117,7 +117,7 @@ class ControlForm(forms.Form):
 
     def __init__(self, *args, values: list[int], **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["label"].choices = [("", _("ordinary item")), *((v, v) for v in values)]
+        offer(self, label=[("", _("ordinary item")), *((v, v) for v in values)])
 
 
 class GuidelineForm(forms.ModelForm):

@@ -9,13 +9,14 @@ from django.shortcuts import get_object_or_404
 from annotation.labelling.actions.serving import DONE, member_place
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from annotation.labelling.models.votes import Assignment
+from cqa_site.people.access import StudyRequest
 from cqa_site.people.models import Study
 from cqa_site.rounds.access import participant_of
 from cqa_site.rounds.models import Place
 from cqa_site.web.strict_query import id_from
 
 
-def place_in(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> Place:
+def place_in(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Place:
     """The member's place in a live campaign; participants have one, that of their link."""
     campaigns = campaigns_of(study).select_related("guideline").filter(origin=Campaign.Origin.LIVE)
     campaign = get_object_or_404(campaigns, public_id=campaign_id)
@@ -41,7 +42,7 @@ def locked_place(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> 
         rater__user=request.user,
     )
     place.round = place.round.campaign
-    request.participant = getattr(place.rater.user, "participant", None)
+    vars(request).update(participant=getattr(place.rater.user, "participant", None))
     return place
 
 

@@ -41,9 +41,7 @@ def requests_of(study: Study, answers: Iterable[Answer]) -> dict[int, Messages]:
     rows = list(answers)
     lists = numbered_texts({row.argument_list_id for row in rows if row.argument_list_id})
     newest = _newest(study)
-    return {
-        row.pk: _request(row, lists.get(row.argument_list_id or 0, {}), newest) for row in rows
-    }
+    return {row.pk: _request(row, lists.get(row.argument_list_id, {}), newest) for row in rows}
 
 
 def bare_requests(study: Study, questions: Iterable[Question]) -> list[Messages]:

@@ -23,7 +23,7 @@ class PlanForm(forms.Form):
     groups: ClassVar[tuple[tuple[Any, tuple[tuple[str, ...], ...]], ...]] = ()
 
     name = forms.CharField(label=lazy("Name"), max_length=120)
-    repeat_share = forms.FloatField(
+    repeat_share: forms.Field | None = forms.FloatField(
         label=lazy("Share of own items that come a second time"),
         min_value=0,
         max_value=0.5,
@@ -32,7 +32,7 @@ class PlanForm(forms.Form):
             "Shows how far people agree with themselves. Nobody is told which items these are."
         ),
     )
-    lease_minutes = forms.IntegerField(
+    lease_minutes: forms.Field | None = forms.IntegerField(
         label=lazy("Minutes an item stays reserved"),
         min_value=5,
         max_value=1440,

@@ -72,8 +72,8 @@ class PreviewInput(Input):
 class PlanInput(Input):
     """What every kind of run asks for; what is left out is as the form of the page offers it."""
 
-    endpoint = serializers.UUIDField()
-    prompt = serializers.UUIDField()
+    endpoint: serializers.UUIDField | None = serializers.UUIDField()
+    prompt: serializers.UUIDField | None = serializers.UUIDField()
     sample = serializers.IntegerField(min_value=1, max_value=1_000_000, required=False)
     temperature = serializers.FloatField(min_value=0, max_value=2, allow_null=True, required=False)
     max_tokens = serializers.IntegerField(
