@@ -11,6 +11,9 @@ class Input(serializers.Serializer):
 
     # The description says so, too.
     refuses_unknown = True
+    # Fields may have these names, although serializers have texts under them.
+    label: Any
+    source: Any
 
     def to_internal_value(self, data: Any) -> Any:
         """Refuse unknown fields."""

@@ -27,6 +27,4 @@ class LearnedInput(Input):
     """Questions that a system's model was trained on, by id; ``source`` says from where."""
 
     questions = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_QUESTIONS)
-    source = serializers.CharField(  # type: ignore[assignment]  # a field of this name
-        max_length=200, allow_blank=True, default=""
-    )
+    source = serializers.CharField(max_length=200, allow_blank=True, default="")

@@ -12,9 +12,7 @@ class AdjudicationInput(Input):
     """A decision on one argument of the campaign."""
 
     argument = serializers.UUIDField()
-    label = serializers.IntegerField(  # type: ignore[assignment]  # a field of this name
-        min_value=0, max_value=9
-    )
+    label = serializers.IntegerField(min_value=0, max_value=9)
     comment = serializers.CharField(max_length=1_000, allow_blank=True, default="")
 
 

@@ -24,7 +24,9 @@ class CheckInput(Input):
     """
 
     campaign = serializers.CharField(max_length=100, allow_blank=True, default="")
-    mapping = serializers.DictField(child=serializers.CharField(max_length=200), default=dict)
+    mapping: serializers.Field = serializers.DictField(
+        child=serializers.CharField(max_length=200), default=dict
+    )
     rater_kind = serializers.ChoiceField(Rater.Kind.choices, default=Rater.Kind.PERSON)
     undo_spreadsheet_marks = serializers.BooleanField(default=False)
     sheet = serializers.CharField(max_length=100, allow_blank=True, default="")
@@ -60,7 +62,7 @@ class ImportInput(CheckInput):
 
     file = serializers.FileField()
     kind = serializers.ChoiceField(())
-    mapping = serializers.CharField(  # type: ignore[assignment]  # JSON as text, with a file
+    mapping = serializers.CharField(
         default="{}", max_length=10_000, help_text="A JSON object: field to column."
     )
 

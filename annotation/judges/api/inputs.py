@@ -19,4 +19,4 @@ class RunInput(PlanInput):
 class TrainingInput(Input):
     """Whose final labels it learns from; by default those of the campaign itself."""
 
-    source = serializers.UUIDField(required=False)  # type: ignore[assignment]  # a field of this name
+    source = serializers.UUIDField(required=False)

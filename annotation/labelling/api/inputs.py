@@ -53,6 +53,4 @@ class ControlInput(Input):
     """An item of a draft and its known label; null makes it an ordinary item again."""
 
     item_id = serializers.CharField(max_length=200)
-    label = serializers.IntegerField(  # type: ignore[assignment]  # a field of this name
-        min_value=0, max_value=9, allow_null=True
-    )
+    label = serializers.IntegerField(min_value=0, max_value=9, allow_null=True)

@@ -10,9 +10,7 @@ class ControlChangeInput(Input):
     """Another known label for a control item, or null, which retires it; and why."""
 
     item_id = serializers.CharField(max_length=200)
-    label = serializers.IntegerField(  # type: ignore[assignment]  # a field of this name
-        min_value=0, max_value=9, allow_null=True
-    )
+    label = serializers.IntegerField(min_value=0, max_value=9, allow_null=True)
     reason = serializers.CharField(max_length=300)
 
 

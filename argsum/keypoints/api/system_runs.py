@@ -115,9 +115,7 @@ class SystemRunInput(Input):
     quality_scorer = serializers.UUIDField(required=False, allow_null=True)
     seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, required=False)
     is_unfiltered = serializers.BooleanField(required=False)
-    label = serializers.CharField(  # type: ignore[assignment]  # a field of this name
-        max_length=120, required=False, allow_blank=True
-    )
+    label = serializers.CharField(max_length=120, required=False, allow_blank=True)
     writer_model = serializers.CharField(max_length=200, required=False, allow_blank=True)
 
 
