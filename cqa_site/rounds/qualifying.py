@@ -9,7 +9,7 @@ from django.utils import timezone
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 
-from .kind import SheetKind, sheet_kind_of
+from .kind import SheetKind, TaskKind, kind_of, sheet_kind_of
 from .models import Place, Sheet
 
 # What a researcher decides about one person of a round.
@@ -60,7 +60,7 @@ def decide_rater(
         return None
     if _stands(stored, decision):
         return None
-    kind = sheet_kind_of(stored.round)
+    kind = kind_of(stored.round)
     details = _apply(kind, stored, decision, reason)
     if kind.excludes_by_rule:
         stored.is_decided_by_person = actor is not None
@@ -85,7 +85,7 @@ def _stands(place: Place, decision: str) -> bool:
     return decision == "reinstate" and not (place.is_excluded or place.is_stopped)
 
 
-def _apply(kind: SheetKind, place: Place, decision: str, reason: str) -> dict[str, int]:
+def _apply(kind: TaskKind, place: Place, decision: str, reason: str) -> dict[str, int]:
     """Change the place, which the caller saves; return what the history says of it."""
     if decision in ("pass", "fail"):
         place.is_passed, place.is_decided_by_person = decision == "pass", True

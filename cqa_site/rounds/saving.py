@@ -148,11 +148,10 @@ def _put_draft(stored: Any, sent: Sent) -> None:
     """Make the content the draft, unless it is there already or was overtaken."""
     if sent.content == content_of(stored) or is_overtaken(stored, sent):
         return
-    sheet_kind_of(stored).keep_earlier(stored, sent)
+    kind = sheet_kind_of(stored)
+    kind.keep_earlier(stored, sent)
     note_save(stored, sent)
-    is_as_submitted = (
-        sent.content == sheet_kind_of(stored).submitted(stored) and stored.submitted_at
-    )
+    is_as_submitted = sent.content == kind.submitted(stored) and stored.submitted_at
     stored.draft = None if is_as_submitted else asdict(sent.content)
     stored.save(update_fields=("draft", *SAVED_FIELDS))
     renew(stored)
