@@ -121,7 +121,7 @@ def find_pair(shown: Shown, chosen: list[str]) -> Pair | PaperPair | None:
     """
     if shown.board is None or not shown.judge or len(set(chosen)) != 2:
         return None
-    first, second = (system_place(shown.board, each) for each in chosen)
+    first, second = (system_place(shown.board, each) for each in dict.fromkeys(chosen))
     if first is None or second is None:
         raise Http404
     between = paper_pair if shown.is_paper else pair_of
