@@ -92,6 +92,7 @@ def test_words_only(units, groups):
     assert exact > 0.61
 
 
+@pytest.mark.again
 @pytest.mark.skipif(not embeddings_available(), reason="the embedding packages are absent")
 def test_with_mention_vectors(units, groups):
     features = features_of(units, SentenceEmbedder())

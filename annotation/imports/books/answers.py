@@ -172,9 +172,12 @@ def _stored(work: "Reconciliation", entries: list[AnswerEntry]) -> dict[Place, A
 
 def _twins(work: "Reconciliation", entries: list[AnswerEntry]) -> dict[Content, Answer]:
     """Equal answers from files of other names; of several the first."""
-    questions = {work.questions.of(entry).pk for entry in entries} - {None}
-    found = _rows(work).filter(question__in=questions).exclude(source="")
-    elsewhere = found.exclude(source__in={entry.source for entry in entries})
+    found = _rows(work).filter(
+        question__in={work.questions.of(entry).pk for entry in entries} - {None},
+        system__in={work.systems.known[entry.system].pk for entry in entries} - {None},
+        scenario__in={entry.scenario for entry in entries},
+    )
+    elsewhere = found.exclude(source__in={"", *(entry.source for entry in entries)})
     return {
         (row.question_id, row.system_id, row.scenario, row.choice, row.text_sha256): row
         for row in elsewhere.order_by("-pk")
