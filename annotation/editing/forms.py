@@ -107,13 +107,9 @@ class RoundForm(PlanForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         people = experts_of(self.study).values("user")
-        offer(
-            self,
-            experts=User.objects.filter(pk__in=people).order_by("pk"),
-            system=self.study.systems.all(),
-            condition=one_condition(self.study),
-            scenario=[("", _("Any")), *Answer.Scenario.choices],
-        )
+        offer(self, experts=User.objects.filter(pk__in=people).order_by("pk"))
+        offer(self, system=self.study.systems.all(), condition=one_condition(self.study))
+        offer(self, scenario=[("", _("Any")), *Answer.Scenario.choices])
 
     def clean(self) -> dict[str, Any]:
         """Ask for at least one answer."""

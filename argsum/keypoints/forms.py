@@ -99,11 +99,8 @@ class SystemRunForm(forms.Form):
         match, quality = default_scorers(study)
         offer(self, dataset=study.argument_datasets.order_by("-created_at"))
         ready = study.scorers.filter(state=Scorer.State.READY)
-        offer(
-            self,
-            match_scorer=ready.filter(task=Scorer.Task.MATCH),
-            quality_scorer=ready.filter(task=Scorer.Task.QUALITY),
-        )
+        offer(self, match_scorer=ready.filter(task=Scorer.Task.MATCH))
+        offer(self, quality_scorer=ready.filter(task=Scorer.Task.QUALITY))
         self.fields["match_scorer"].initial = match.pk
         self.fields["quality_scorer"].initial = quality.pk
         for system in systems():

@@ -93,12 +93,8 @@ class PairsForm(forms.Form):
 
     def __init__(self, *args, study: Study, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        offer(
-            self,
-            rubric=study.rubric_versions.all(),
-            systems=study.systems.all(),
-            conditions=condition_choices(study),
-        )
+        offer(self, rubric=study.rubric_versions.all(), systems=study.systems.all())
+        offer(self, conditions=condition_choices(study))
         judged = ScoreSheet.objects.filter(study=study).order_by().values("rater")
         judges = study.raters.filter(pk__in=judged).exclude(kind__in=PEOPLE_KINDS)
         offer(self, judges=judges.order_by("name"))

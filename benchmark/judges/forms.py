@@ -132,13 +132,8 @@ class ScoringRunForm(PlanForm):
         super().__init__(*args, study=study, actor=actor, **kwargs)
         default_rubric(study, actor)
         rubrics = study.rubric_versions.order_by("-created_at", "-pk")
-        offer(
-            self,
-            rubric=rubrics,
-            scoring_round=ScoringRound.objects.filter(study=study),
-            systems=study.systems.all(),
-            conditions=condition_choices(study),
-        )
+        offer(self, rubric=rubrics, scoring_round=ScoringRound.objects.filter(study=study))
+        offer(self, systems=study.systems.all(), conditions=condition_choices(study))
         self.fields["replicates"].label = lazy("Sheets for each answer")
         self.fields["max_tokens"].initial = 2_000
         self.fields["max_tokens"].help_text = lazy(

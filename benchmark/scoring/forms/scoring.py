@@ -140,12 +140,8 @@ class RoundForm(PlanForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         study = self.study
-        offer(
-            self,
-            rubric=study.rubric_versions.all(),
-            systems=study.systems.all(),
-            conditions=condition_choices(study),
-        )
+        offer(self, rubric=study.rubric_versions.all(), systems=study.systems.all())
+        offer(self, conditions=condition_choices(study))
 
     def plan(self) -> Plan:
         """The cleaned fields as the action takes them."""

@@ -45,11 +45,8 @@ class SheetExportForm(forms.Form):
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        offer(
-            self,
-            rubric=study.rubric_versions.order_by("name", "-number"),
-            conditions=condition_choices(study),
-        )
+        offer(self, rubric=study.rubric_versions.order_by("name", "-number"))
+        offer(self, conditions=condition_choices(study))
 
     def clean_conditions(self) -> list[str]:
         """A file leaves nothing out in silence: without a choice it has every condition."""

@@ -148,11 +148,8 @@ class PlanForm(forms.Form):
         self.study = study
         first_prompts(study, {kind: prompt_kinds()[kind] for kind in self.prompt_kinds}, actor)
         prompts = study.prompt_versions.filter(kind__in=self.prompt_kinds)
-        offer(
-            self,
-            endpoint=study.endpoints.filter(is_archived=False),
-            prompt=prompts.order_by("-kind", "-number"),
-        )
+        offer(self, endpoint=study.endpoints.filter(is_archived=False))
+        offer(self, prompt=prompts.order_by("-kind", "-number"))
         for name, label in (("endpoint", endpoint_label), ("prompt", prompt_label)):
             vars(self.fields[name]).update(label_from_instance=label)
 
