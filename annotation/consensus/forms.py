@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.labelling.models.campaigns import Campaign
 from annotation.labelling.models.votes import Assignment
 from cqa_site.people.models import Rater
+from cqa_site.web.choices import offer
 
 MAX_COMMENT = 1_000
 
@@ -27,7 +28,7 @@ class AdjudicationForm(forms.Form):
 
     def __init__(self, *args, campaign: Campaign, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["label"].choices = [(value, value) for value in campaign.guideline.values]
+        offer(self, label=[(value, value) for value in campaign.guideline.values])
 
 
 class ConsensusForm(forms.ModelForm):
@@ -46,7 +47,7 @@ class ConsensusForm(forms.ModelForm):
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         others = Campaign.objects.filter(study=self.instance.study_id)
-        self.fields["overridden_by"].queryset = others.exclude(pk=self.instance.pk)
+        offer(self, overridden_by=others.exclude(pk=self.instance.pk))
 
 
 class AdoptForm(forms.Form):
@@ -59,10 +60,11 @@ class AdoptForm(forms.Form):
 
     def __init__(self, *args, campaign: Campaign, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["source"].choices = [
+        sources = [
             (f"{source}:{rater.public_id}", f"{name} · {rater.described}")
             for source, name, rater in _sources(campaign)
         ]
+        offer(self, source=sources)
 
     @property
     def chosen(self) -> tuple[uuid.UUID, uuid.UUID]:

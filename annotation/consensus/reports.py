@@ -133,7 +133,7 @@ def adoption_table(campaign: Campaign) -> pd.DataFrame:
     return _frame(found, ["unit", "rater", "value", "only_tied"])
 
 
-def adoptable_labels(campaign: Campaign, source: int, rater: int) -> list[tuple[int, int]]:
+def adoptable_labels(campaign: Campaign, source: int, rater: int) -> list[tuple[int, Any]]:
     """Argument of this campaign and label, for each label of a rater, or machine, elsewhere."""
     labels = _standing(_answered(campaign=source, rater=rater)).filter(is_extra=False)
     mine = labels.filter(item__argument__in=campaign.items.values("argument"))
@@ -148,11 +148,11 @@ def _answered(**where: object) -> QuerySet[Assignment]:
     )
 
 
-def _counted(votes: QuerySet[Assignment]) -> QuerySet[Assignment]:
+def _counted(votes: QuerySet[Any]) -> QuerySet[Assignment]:
     return votes.filter(~OUTSIDE_THE_COUNT, excluded_at__isnull=True)
 
 
-def _standing(labels: QuerySet[Assignment]) -> QuerySet[Assignment]:
+def _standing(labels: QuerySet[Any]) -> QuerySet[Assignment]:
     return labels.filter(excluded_at__isnull=True, item__is_retired=False)
 
 

@@ -6,6 +6,7 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
+from annotation.answers.forms.conditions import one_condition
 from annotation.answers.models.answers import Answer, System
 from annotation.editing.actions.choice import Choice
 from annotation.editing.actions.kind import EDITING, EditContent
@@ -14,6 +15,7 @@ from annotation.editing.models import EditingSheet, Revision, plain_lines
 from cqa_site.people.models import User
 from cqa_site.rounds.forms.plan import PlanForm
 from cqa_site.rounds.forms.save import LARGEST, SaveForm
+from cqa_site.web.choices import offer
 
 from ..answers.forms.conditions import ConditionField
 
@@ -110,9 +112,8 @@ class RoundForm(PlanForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         people = experts_of(self.study).values("user")
-        self.fields["experts"].queryset = User.objects.filter(pk__in=people).order_by("pk")
-        self.fields["system"].queryset = self.study.systems.all()
-        self.fields["condition"].offer(self.study)
+        offer(self, experts=User.objects.filter(pk__in=people).order_by("pk"))
+        offer(self, system=self.study.systems.all(), condition=one_condition(self.study))
 
     def clean(self) -> dict[str, Any]:
         """Ask for at least one answer."""
@@ -160,7 +161,7 @@ class EditForm(SaveForm):
     def read(self, data: QueryDict, sheet: EditingSheet) -> EditContent:
         """The text with the line ends that the desk uses; an empty one is a text."""
         if "text" not in data:
-            self.wrong["text"] = _("The text is missing.")
+            self.wrong["text"] = str(_("The text is missing."))
         chosen = data.getlist("reasons")
         return EditContent(
             text=plain_lines(data.get("text", "")),

@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.exports.actions.exports import Options
 from annotation.exports.models import ExportFile
 from annotation.exports.reports.answers_export import CONTENTS, FORMATS
+from cqa_site.web.choices import offer
 
 
 class SnapshotField(forms.ModelChoiceField):
@@ -58,7 +59,7 @@ class ExportForm(forms.Form):
     def __init__(self, *args, campaign, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         frozen = campaign.snapshots.filter(frozen_at__isnull=False)
-        self.fields["snapshot"].queryset = frozen.defer("rows", "figures")
+        offer(self, snapshot=frozen.defer("rows", "figures"))
 
     @property
     def options(self) -> Options:

@@ -10,8 +10,14 @@ from annotation.faithfulness.actions.coherence_judge import KIND
 from annotation.faithfulness.actions.coherence_texts import target_of
 from cqa_site.people.models import Study
 from cqa_site.runs.forms.plan import PlanForm, differing
+from cqa_site.web.choices import offer
 
-from ..answers.forms.conditions import ConditionsField, ScenariosField, SystemsField
+from ..answers.forms.conditions import (
+    ConditionsField,
+    ScenariosField,
+    SystemsField,
+    condition_choices,
+)
 
 # A short reason and a verdict; models that think aloud need more.
 MOST_TOKENS = 200
@@ -29,7 +35,7 @@ class FiguresForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         models = [(name, name) for name in settings.EMBEDDING_MODELS]
-        self.fields["embedding"].choices = [*models, ("", lazy("none: words and citations only"))]
+        offer(self, embedding=[*models, ("", lazy("none: words and citations only"))])
 
 
 class CoherenceForm(PlanForm):
@@ -63,8 +69,7 @@ class CoherenceForm(PlanForm):
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, study=study, **kwargs)
-        self.fields["systems"].offer(study)
-        self.fields["conditions"].offer(study)
+        offer(self, systems=study.systems.all(), conditions=condition_choices(study))
         self.fields["max_tokens"].initial = MOST_TOKENS
 
     @property

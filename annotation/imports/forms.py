@@ -1,6 +1,6 @@
 """Forms of imports: the upload, and which column of a table is what."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 from django.template.defaultfilters import filesizeformat
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotation.answers.models.answers import Answer
@@ -19,6 +20,7 @@ from annotation.imports.actions.registry import known_kinds
 from annotation.imports.models import ImportFile
 from cqa_site.people.models import Rater
 from cqa_site.tabular.encodings import ACCEPTED
+from cqa_site.web.choices import offer
 
 FILE_TYPES = ".csv,.tsv,.json,.jsonl,.ndjson,.xlsx,.txt,.zip"
 FIELD_LABELS = {
@@ -141,7 +143,7 @@ class UploadForm(SharedForm):
 class BatchApplyForm(forms.Form):
     """Which files to import, and what to do with rows that are rejected or differ."""
 
-    files = forms.TypedMultipleChoiceField(coerce=UUID)
+    files = forms.TypedMultipleChoiceField(coerce=UUID)  # type: ignore[assignment]  # a field of this name
     leave_out_rejected = forms.BooleanField(
         label=_("Leave the rejected rows out of their files"), required=False
     )
@@ -149,9 +151,9 @@ class BatchApplyForm(forms.Form):
         label=_("Replace what differs by the files' content"), required=False
     )
 
-    def __init__(self, *args: Any, waiting: Sequence[UUID], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, waiting: Iterable[UUID], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["files"].choices = [(str(each), str(each)) for each in waiting]
+        offer(self, files=[(str(each), str(each)) for each in waiting])
 
 
 class SheetForm(forms.Form):
@@ -166,7 +168,7 @@ class SheetForm(forms.Form):
 
     def __init__(self, *args, sheets: Sequence[str], **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["sheet"].choices = [(name, name) for name in sheets]
+        offer(self, sheet=[(name, name) for name in sheets])
         del self.fields["encoding" if sheets else "sheet"]
 
 
@@ -200,7 +202,7 @@ class MappingForm(forms.Form):
                 help_text=_("needed") if field in REQUIRED_FIELDS else "",
             )
 
-    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+    def groups(self) -> list[tuple[str | Promise, list[forms.BoundField]]]:
         """The selects as the page shows them: arguments, votes, details."""
         named = (
             (_("Arguments"), ARGUMENT_FIELDS),
@@ -265,4 +267,4 @@ class ArgumentSearchForm(forms.Form):
 
     def __init__(self, *args, study, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["comparison"].queryset = study.comparisons.all()
+        offer(self, comparison=study.comparisons.all())

@@ -4,6 +4,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.labelling.models.campaigns import Campaign, Exclusion
+from cqa_site.web.choices import offer
 
 
 class ReasonForm(forms.Form):
@@ -34,7 +35,7 @@ class ControlChangeForm(ReasonForm):
     def __init__(self, *args, campaign: Campaign, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         levels = [(str(each["value"]), _level(each)) for each in campaign.guideline.levels]
-        self.fields["label"].choices = [*levels, (self.RETIRE, _("Retire this control item"))]
+        offer(self, label=[*levels, (self.RETIRE, _("Retire this control item"))])
 
     @property
     def new_label(self) -> int | None:

@@ -22,6 +22,7 @@ from annotation.retrieval.methods.corpus_query import NothingToSearch, Query, bu
 from annotation.retrieval.models import Corpus
 from cqa_site.people.models import Study
 from cqa_site.tabular.encodings import ACCEPTED
+from cqa_site.web.choices import offer
 
 LONGEST_ASPECT = 100
 
@@ -60,8 +61,7 @@ class ColumnsForm(forms.Form):
     def __init__(self, *args, columns: Sequence[str], **kwargs) -> None:
         super().__init__(*args, **kwargs)
         choices = [(name, name) for name in columns]
-        self.fields["text"].choices = [("", lazy("Choose")), *choices]
-        self.fields["url"].choices = [("", lazy("None")), *choices]
+        offer(self, text=[("", lazy("Choose")), *choices], url=[("", lazy("None")), *choices])
         if not columns:  # a text file, or one that could not be opened at all
             del self.fields["text"], self.fields["url"]
 
@@ -151,9 +151,9 @@ class SearchForm(forms.Form):
 
     def __init__(self, *args, study: Study, comparison: Comparison, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        self.comparison = comparison
-        self.query: Query | None = None
-        self.fields["corpus"].queryset = ready_corpora(study)
+        self.study, self.comparison = study, comparison
+        self.query: Query
+        offer(self, corpus=ready_corpora(study))
         self.fields["most"].widget.attrs["placeholder"] = "50"
 
     def clean_aspect(self) -> str:
@@ -186,7 +186,7 @@ class SearchForm(forms.Form):
     def corpora(self) -> list[Corpus]:
         """The chosen corpus, or all that are ready."""
         chosen = self.cleaned_data["corpus"]
-        return [chosen] if chosen else list(self.fields["corpus"].queryset)
+        return [chosen] if chosen else list(ready_corpora(self.study))
 
 
 class CamForm(forms.Form):

@@ -112,11 +112,11 @@ class CellArgumentSerializer(ReadSerializer):
         model = CellArgument
         fields = ["id", "position", "name", "text", "quality", "left_out", "matches", "differs"]
 
-    def get_matches(self, argument: CellArgument) -> list[int]:
+    def get_matches(self, argument: Any) -> list[int]:
         """Positions of the key points that it matches."""
         return [each.key_point.position for each in argument.labels if each.is_match]
 
-    def get_differs(self, argument: CellArgument) -> list[int]:
+    def get_differs(self, argument: Any) -> list[int]:
         """Positions of those that it does not match."""
         return [each.key_point.position for each in argument.labels if not each.is_match]
 

@@ -7,6 +7,7 @@ from argsum.datasets.imports.entries import LONGEST_NAME
 from argsum.datasets.methods.preprocessing import ONE_KEY_POINT, ONE_SENTENCE
 from argsum.datasets.models import Cell, CellArgument
 from argsum.datasets.reports.cells import KEPT_ONLY, LEFT_OUT_ONLY
+from cqa_site.web.choices import offer
 
 
 class DatasetNameForm(forms.Form):
@@ -56,4 +57,4 @@ class CellFilterForm(forms.Form):
     def __init__(self, *args, cell: Cell, key_points: list, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         numbered = [(each.position, f"{each.position} · {each.text[:60]}") for each in key_points]
-        self.fields["key_point"].choices = [("", _("Any or none")), *numbered]
+        offer(self, key_point=[("", _("Any or none")), *numbered])

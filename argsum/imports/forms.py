@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from argsum.imports.actions.entries import LONGEST_NAME, ORDER_NAMES
 from cqa_site.people.models import Study
+from cqa_site.web.choices import offer
 
 
 class StoredScoresForm(forms.Form):
@@ -39,7 +40,7 @@ class StoredScoresForm(forms.Form):
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["dataset"].queryset = study.argument_datasets.all()
+        offer(self, dataset=study.argument_datasets.all())
 
     @property
     def options(self) -> dict[str, str]:

@@ -24,6 +24,7 @@ from argsum.systems.contract import SummarizationSystem
 from argsum.systems.methods.grids import Grid, GridNotValid, Parameter, read_values, write_values
 from argsum.systems.registry import Fault, faults, systems
 from cqa_site.people.models import Study
+from cqa_site.web.choices import offer
 
 TYPED = "typed"
 HELP = lazy("Values or ranges, such as 0.05–0.95 step 0.025.")
@@ -96,10 +97,10 @@ class SystemRunForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.study = study
         match, quality = default_scorers(study)
-        self.fields["dataset"].queryset = study.argument_datasets.order_by("-created_at")
+        offer(self, dataset=study.argument_datasets.order_by("-created_at"))
         ready = study.scorers.filter(state=Scorer.State.READY)
-        self.fields["match_scorer"].queryset = ready.filter(task=Scorer.Task.MATCH)
-        self.fields["quality_scorer"].queryset = ready.filter(task=Scorer.Task.QUALITY)
+        offer(self, match_scorer=ready.filter(task=Scorer.Task.MATCH))
+        offer(self, quality_scorer=ready.filter(task=Scorer.Task.QUALITY))
         self.fields["match_scorer"].initial = match.pk
         self.fields["quality_scorer"].initial = quality.pk
         for system in systems():

@@ -60,7 +60,7 @@ def request_board(*, choice: BoardChoice, actor: User | None = None) -> Job:
     return enqueue(
         study=choice.study,
         kind=JOB,
-        key=f"{choice.dataset.public_id}:{choice.split}",
+        key=f"{choice.chosen.public_id}:{choice.split}",
         actor=actor,
         choice=choice.query,
     )

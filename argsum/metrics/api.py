@@ -7,7 +7,6 @@ from django.http import Http404
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
 from argsum.datasets.models import Cell
@@ -16,7 +15,7 @@ from argsum.metrics.actions.similarities import CHOICES, MetricsRefused
 from argsum.metrics.forms import MetricsForm
 from argsum.metrics.models import CountReply, MetricScore
 from argsum.scorers.actions.scorers import default_scorers
-from cqa_site.api.inputs import Input
+from cqa_site.api.inputs import Input, require_valid
 from cqa_site.api.requests import AnyRequest, Request
 from cqa_site.api.serializers import public_id
 from cqa_site.api.views import StudyViews
@@ -105,8 +104,7 @@ class MetricScoreViews(StudyViews):
             "dataset": key_of(self.study.argument_datasets, dataset) if dataset else None,
         }
         form = MetricsForm(data, study=self.study)
-        if not form.is_valid():
-            raise ValidationError(form.errors)
+        require_valid(form)
         with conflict_on(MetricsRefused):
             job = request_metrics(
                 study=self.study, plan=form.plan, choice=form.choice, actor=request.user

@@ -13,6 +13,7 @@ from argsum.scorers.actions.scorers import default_scorers
 from argsum.scorers.models import Scorer
 from cqa_site.judging.embedding import PACKAGED_MODEL
 from cqa_site.people.models import Study
+from cqa_site.web.choices import offer
 
 
 class MetricsForm(forms.Form):
@@ -58,9 +59,9 @@ class MetricsForm(forms.Form):
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         default_scorers(study)
-        self.fields["dataset"].queryset = study.argument_datasets.all()
+        offer(self, dataset=study.argument_datasets.all())
         scorers = study.scorers.filter(task=Scorer.Task.MATCH, state=Scorer.State.READY)
-        self.fields["scorer"].queryset = scorers
+        offer(self, scorer=scorers)
 
     def clean(self) -> dict[str, Any]:
         """What several fields decide together."""

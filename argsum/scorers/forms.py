@@ -10,6 +10,7 @@ from argsum.scorers.methods.training_recipe import BOUNDS, Recipe
 from argsum.scorers.models import Scorer
 from cqa_site.judging.embedding import PACKAGED_MODEL
 from cqa_site.people.models import Study
+from cqa_site.web.choices import offer
 
 USUAL = Recipe()
 # Task and kind in one choice, so that no pair can be chosen that does not exist.
@@ -35,7 +36,7 @@ class ModelField(forms.CharField):
     """A model that sentence-transformers knows."""
 
     def __init__(self, **changed: Any) -> None:
-        usual = {
+        usual: dict[str, Any] = {
             "label": _("Model"),
             "max_length": 200,
             "help_text": _(
@@ -107,7 +108,7 @@ class TrainForm(forms.Form):
     )
     model = ModelField(initial=PACKAGED_MODEL)
     seed = forms.IntegerField(
-        label=_("Seed"), min_value=0, max_value=BOUNDS["seed"][1], initial=USUAL.seed
+        label=_("Seed"), min_value=0, max_value=int(BOUNDS["seed"][1]), initial=USUAL.seed
     )
     steps = forms.IntegerField(
         label=_("Batches"), min_value=1, max_value=5_000, initial=USUAL.steps, required=False
@@ -145,7 +146,7 @@ class TrainForm(forms.Form):
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["dataset"].queryset = study.argument_datasets.all()
+        offer(self, dataset=study.argument_datasets.all())
 
     def clean(self) -> dict[str, Any]:
         """Numbers out of range are named at their field."""

@@ -39,7 +39,7 @@ def scorers(request: StudyRequest, study: Study) -> HttpResponse:
     default_scorers(study)
     page = Paginator(scorers_of(study), PER_PAGE).get_page(request.GET.get("page"))
     for each in page:
-        each.shown_state = shown_state(each)
+        vars(each).update(shown_state=shown_state(each))
     return _shown(request, study, "scorers", page=page)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from argsum.systems.methods.grids import Parameter
-from cqa_site.stats.arrays import FloatArray, IntArray
+from cqa_site.stats.arrays import Floats, IntArray
 
 from .candidates import FILL_UP, NO_CANDIDATES, CandidateRule, find_candidates
 from .contract import (
@@ -30,8 +30,8 @@ RULE = CandidateRule(min_tokens=1, max_tokens=15, min_quality=0.7, bars_pronouns
 
 
 def barh(
-    match: FloatArray,
-    between: FloatArray,
+    match: Floats,
+    between: Floats,
     *,
     own: Sequence[int | None],
     threshold: float = THRESHOLD,
@@ -83,12 +83,12 @@ def _others(n: int, own: Sequence[int | None], candidates: Sequence[int]) -> Int
 
 
 def _matches(
-    match: FloatArray, arguments: IntArray, candidates: list[int], threshold: float
+    match: Floats, arguments: IntArray, candidates: list[int], threshold: float
 ) -> IntArray:
     """How many of the arguments have each candidate as their best, above the threshold."""
     if not candidates or not len(arguments):
         return np.zeros(len(candidates), dtype=np.int64)
-    scores = match[np.ix_(arguments, candidates)]
+    scores = match[np.ix_(arguments, np.array(candidates))]
     best = scores.argmax(axis=1)
     met = scores[np.arange(len(best)), best] > threshold
     return np.bincount(best[met], minlength=len(candidates))

@@ -13,7 +13,7 @@ import numpy as np
 from argsum.datasets.methods.sentences import is_one_sentence
 from argsum.systems.methods.grids import Parameter
 from argsum.systems.methods.scoring import Scores
-from cqa_site.stats.arrays import FloatArray
+from cqa_site.stats.arrays import Floats
 
 from .contract import PLAIN, CellData, KeyPoint, Parameters, Summary, Tools, gettext_noop
 
@@ -90,8 +90,8 @@ def find_candidates(
     cell: CellData, parameters: Parameters, tools: Tools, rule: CandidateRule
 ) -> Candidates:
     """The candidates of one setting, with everything that is scored of them made once a cell."""
-    if cell.written is not None:
-        written: Candidates = tools.shared("candidates", lambda: _written(cell.written, tools))
+    if (texts := cell.written) is not None:
+        written: Candidates = tools.shared("candidates", lambda: _written(texts, tools))
         return written
     most: Candidates = tools.shared("candidates", lambda: _picked(cell, tools, rule))
     share = float(parameters["fill_up"])
@@ -103,7 +103,7 @@ def find_candidates(
 
 
 def pick_candidates(
-    arguments: Sequence[str], quality: FloatArray, *, rule: CandidateRule, fill_up: float
+    arguments: Sequence[str], quality: Floats, *, rule: CandidateRule, fill_up: float
 ) -> list[int]:
     """Positions of the candidates, in the order in which they entered.
 
@@ -179,6 +179,6 @@ def _has_form(text: str, rule: CandidateRule) -> bool:
     return not (rule.bars_pronouns and words[0].lower() in PRONOUNS)
 
 
-def _best_first(places: list[int], quality: FloatArray) -> list[int]:
+def _best_first(places: list[int], quality: Floats) -> list[int]:
     """By quality; the earlier argument first where equal."""
     return sorted(places, key=lambda place: -np.nan_to_num(quality[place], nan=-np.inf))

@@ -9,7 +9,7 @@ from contextlib import suppress
 import numpy as np
 
 from argsum.systems.methods.grids import Parameter
-from cqa_site.stats.arrays import FloatArray
+from cqa_site.stats.arrays import FloatArray, Floats
 
 from .candidates import FILL_UP, NO_CANDIDATES, CandidateRule, find_candidates
 from .contract import (
@@ -74,7 +74,7 @@ def smatchtopr(
 
 
 def rank_candidates(
-    between: FloatArray, quality: FloatArray, *, edge: float = EDGE, damping: float = DAMPING
+    between: Floats, quality: Floats, *, edge: float = EDGE, damping: float = DAMPING
 ) -> list[int]:
     """All candidates, the most important first; what `smatchtopr` does before it leaves any out.
 
@@ -92,7 +92,7 @@ def rank_candidates(
 
 
 def keep_different(
-    between: FloatArray, ranked: Sequence[int], *, redundancy: float = REDUNDANCY
+    between: Floats, ranked: Sequence[int], *, redundancy: float = REDUNDANCY
 ) -> list[int]:
     """Of ranked candidates those that repeat none kept before them."""
     kept: list[int] = []
@@ -103,8 +103,8 @@ def keep_different(
 
 
 def page_rank(
-    scores: FloatArray,
-    quality: FloatArray,
+    scores: Floats,
+    quality: Floats,
     *,
     edge: float = EDGE,
     damping: float = DAMPING,

@@ -11,7 +11,7 @@ import numpy as np
 
 from argsum.systems.methods.grids import Parameter
 from argsum.systems.methods.mcargsum import MIN_SIZE, UNCLUSTERED, numbered
-from cqa_site.stats.arrays import FloatArray
+from cqa_site.stats.arrays import FloatArray, Floats
 
 from .contract import (
     CLUSTERING,
@@ -31,7 +31,7 @@ MIN_DISTANCES = (0.0, 0.2, 0.4)
 
 
 def reduce_vectors(
-    vectors: FloatArray,
+    vectors: Floats,
     *,
     neighbours: int = 5,
     components: int = 5,
@@ -82,7 +82,7 @@ def uses_umap(n: int, *, neighbours: int, components: int) -> bool:
     return n > max(neighbours, components + 1)
 
 
-def principal_components(vectors: FloatArray, components: int) -> FloatArray:
+def principal_components(vectors: Floats, components: int) -> FloatArray:
     """Principal components of vectors of length 1, shape (n, components); signs are fixed."""
     n = len(vectors)
     reduced = np.zeros((n, components))
@@ -119,7 +119,7 @@ def density_clusters(reduced: FloatArray, *, min_size: int = MIN_SIZE) -> list[i
     return numbered(found)
 
 
-def join_clusters(vectors: FloatArray, ids: Sequence[int]) -> list[int]:
+def join_clusters(vectors: Floats, ids: Sequence[int]) -> list[int]:
     """Iterative clustering: every argument gets a cluster.
 
     Each unclustered argument, in the order given, joins the cluster whose current mean is
@@ -159,7 +159,7 @@ def join_clusters(vectors: FloatArray, ids: Sequence[int]) -> list[int]:
     return joined
 
 
-def _unit(vectors: FloatArray) -> FloatArray:
+def _unit(vectors: Floats) -> FloatArray:
     """Vectors of length 1; zeros stay zeros."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors, dtype=np.float64) / np.where(lengths == 0, 1, lengths)

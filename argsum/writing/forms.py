@@ -14,6 +14,7 @@ from argsum.writing.actions.kind import ARGUMENTS, KIND, WORDS, target_of, writa
 from argsum.writing.actions.prompts import COUNTS, OF_VARIANT, PROMPTS
 from cqa_site.people.models import Study, User
 from cqa_site.runs.forms.plan import PlanForm, differing
+from cqa_site.web.choices import offer
 
 MOST_KEY_POINTS = 60
 # Tokens of one key point in a reply.
@@ -69,9 +70,9 @@ class WritingForm(PlanForm):
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, study=study, actor=actor, **kwargs)
-        self.fields["system_run"].queryset = writable(study)
+        offer(self, system_run=writable(study))
         self.fields["replicates"].widget = forms.HiddenInput()
-        self.system_run = system_run
+        self.waiting = system_run
         if system_run is not None:
             self._fit(system_run)
 
@@ -79,17 +80,18 @@ class WritingForm(PlanForm):
         """Offer what this run of a system can use."""
         kind = OF_VARIANT[system_run.variant]
         self.fields["system_run"].initial = system_run.pk
-        self.fields["prompt"].queryset = self.fields["prompt"].queryset.filter(kind=kind)
         self.fields["fewest"].initial, self.fields["most"].initial = COUNTS.get(kind, (1, 1))
-        self.fields["settings"].choices = [
+        settings = [
             (setting, f"{setting} · " + ngettext("%d cell", "%d cells", n) % n)
             for setting, n in waiting_settings(system_run)
         ]
+        prompts = self.study.prompt_versions.filter(kind=kind).order_by("-number")
+        offer(self, prompt=prompts, settings=settings)
 
     @property
     def writes_lists(self) -> bool:
         """Whether it writes for whole cells, where the number of key points is free."""
-        return self.system_run is not None and OF_VARIANT[self.system_run.variant] in COUNTS
+        return self.waiting is not None and OF_VARIANT[self.waiting.variant] in COUNTS
 
     def clean(self) -> dict[str, Any]:
         """What several fields decide together."""

@@ -61,7 +61,7 @@ class DistillationViews(StudyViews):
         fields = PairsForm.base_fields.items()
         offered = {name: field.initial for name, field in fields if field.initial is not None}
         offered["rubric"] = default_rubric(self.study).public_id
-        given = {
+        given: dict[str, Any] = {
             name: request.query_params[name] for name in NAMES if name in request.query_params
         }
         given |= {name: request.query_params.getlist(name) for name in SEVERAL}

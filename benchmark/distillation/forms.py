@@ -5,13 +5,19 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.answers.forms.conditions import ConditionsField, ScenariosField, SystemsField
+from annotation.answers.forms.conditions import (
+    ConditionsField,
+    ScenariosField,
+    SystemsField,
+    condition_choices,
+)
 from annotation.editing.forms import LARGEST
 from benchmark.distillation.methods.pairs import BOTH, JUDGES, PEOPLE, Rules
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.models.sheets import ScoreSheet
 from benchmark.scoring.reports.scored_by_people import PEOPLE as PEOPLE_KINDS
 from cqa_site.people.models import Rater, Study
+from cqa_site.web.choices import offer
 
 MOST_EACH = 20
 # Points of the CompQA rubric from which the paper learned.
@@ -79,12 +85,11 @@ class PairsForm(forms.Form):
 
     def __init__(self, *args, study: Study, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["rubric"].queryset = study.rubric_versions.all()
-        self.fields["systems"].offer(study)
-        self.fields["conditions"].offer(study)
+        offer(self, rubric=study.rubric_versions.all(), systems=study.systems.all())
+        offer(self, conditions=condition_choices(study))
         judged = ScoreSheet.objects.filter(study=study).order_by().values("rater")
         judges = study.raters.filter(pk__in=judged).exclude(kind__in=PEOPLE_KINDS)
-        self.fields["judges"].queryset = judges.order_by("name")
+        offer(self, judges=judges.order_by("name"))
 
     def rules(self) -> Rules:
         """The cleaned fields as the method takes them."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotation.imports.forms import SheetForm
@@ -20,6 +21,7 @@ from benchmark.imports.methods.columns import (
 )
 from benchmark.rubrics.methods.rubric import Rubric
 from cqa_site.people.models import Rater, Study
+from cqa_site.web.choices import offer
 
 LABELS = {
     "answer": _("Id of the answer"),
@@ -69,7 +71,7 @@ class ScoredByForm(forms.Form):
 
     def __init__(self, *args, study: Study, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["rubric"].choices = rubric_choices(study)
+        offer(self, rubric=rubric_choices(study))
 
 
 class JudgeForm(ScoredByForm):
@@ -89,7 +91,7 @@ class RubricSheetForm(SheetForm):
 
     def __init__(self, *args, study: Study, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["rubric"].choices = rubric_choices(study)
+        offer(self, rubric=rubric_choices(study))
 
 
 class ColumnsForm(forms.Form):
@@ -125,7 +127,7 @@ class ColumnsForm(forms.Form):
                 label=label, choices=choices, required=field in rubric.keys
             )
 
-    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+    def groups(self) -> list[tuple[str | Promise, list[forms.BoundField]]]:
         """The selects as the page shows them; the last group is folded."""
         about = tuple(dict.fromkeys((*BY_ID, *BY_PLACE, *BY_DESCRIPTION)))
         named = (

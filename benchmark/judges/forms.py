@@ -8,7 +8,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from annotation.answers.forms.conditions import ConditionsField, ScenariosField, SystemsField
+from annotation.answers.forms.conditions import (
+    ConditionsField,
+    ScenariosField,
+    SystemsField,
+    condition_choices,
+)
 from benchmark.judges.actions.examples import (
     Contaminated,
     Example,
@@ -26,6 +31,7 @@ from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.models.rounds import ScoringRound
 from cqa_site.people.models import Study, User
 from cqa_site.runs.forms.plan import PlanForm, differing
+from cqa_site.web.choices import offer
 from cqa_site.web.strict_query import id_from
 
 MOST_SWAPPED = 200
@@ -127,16 +133,14 @@ class ScoringRunForm(PlanForm):
         super().__init__(*args, study=study, actor=actor, **kwargs)
         default_rubric(study, actor)
         rubrics = study.rubric_versions.order_by("-created_at", "-pk")
-        self.fields["rubric"].queryset = rubrics
-        self.fields["scoring_round"].queryset = ScoringRound.objects.filter(study=study)
-        self.fields["systems"].offer(study)
-        self.fields["conditions"].offer(study)
+        offer(self, rubric=rubrics, scoring_round=ScoringRound.objects.filter(study=study))
+        offer(self, systems=study.systems.all(), conditions=condition_choices(study))
         self.offered = {
             each.key: (rubric, each) for rubric in rubrics[:RUBRICS] for each in candidates(rubric)
         }
         choices = [("", _("drawn with the seed"))]
         choices += [(key, _example_label(*found)) for key, found in self.offered.items()]
-        self.fields["example1"].choices = self.fields["example2"].choices = choices
+        offer(self, example1=choices, example2=choices)
         if not self.offered:
             self.unoffered = ("example1", "example2")
             self.fields["shots"].help_text = lazy(

@@ -82,16 +82,16 @@ class BoardResults(ResultKind):
 BOARDS = BoardResults()
 
 
-def request_board(
-    *, study: Study, rubric: RubricVersion, actor: User | None = None, is_urgent: bool = False
-) -> Job | None:
-    """Ask for a rubric's board in the background; one job per rubric is active at a time.
+def request_board(*, study: Study, rubric: RubricVersion, actor: User | None = None) -> Job | None:
+    """Ask for a rubric's board as whoever changes sheets does, see `compute_board`.
 
-    Whoever changes sheets calls this. None while a large board rests after the last time; its
-    page asks again by itself.
+    None while a large board rests after the last time; its page asks again by itself.
     """
-    if not is_urgent and is_resting(rubric):
-        return None
+    return None if is_resting(rubric) else compute_board(study=study, rubric=rubric, actor=actor)
+
+
+def compute_board(*, study: Study, rubric: RubricVersion, actor: User | None = None) -> Job:
+    """Ask for a board in the background at once; one job per rubric is active at a time."""
     return enqueue(
         study=study,
         kind=JOB,

@@ -12,8 +12,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 
-from benchmark.leaderboard.actions import BOARDS, boards_of, request_board, request_slice
+from benchmark.leaderboard.actions import BOARDS, boards_of, compute_board, request_slice
 from benchmark.leaderboard.methods.options import TOTAL
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.leaderboard.reports.filters import ASPECTS, Filters
@@ -21,7 +22,6 @@ from benchmark.leaderboard.reports.warnings import board_warnings
 from cqa_site.api.inputs import Input
 from cqa_site.api.requests import Request
 from cqa_site.api.serializers import ReadSerializer, public_id
-from cqa_site.api.views import StudyViews
 from cqa_site.results.api import FreezingViews
 from cqa_site.results.checking import ROWS, manifest_of
 from cqa_site.results.files import snapshot_file
@@ -104,12 +104,12 @@ class BoardFilter(filters.FilterSet):
     rubric = filters.UUIDFilter(field_name="rubric__public_id")
 
 
-class BoardViews(FreezingViews, StudyViews):
+class BoardViews(FreezingViews):
     """The numbered boards of a study."""
 
     kind = BOARDS
     queryset = BoardSnapshot.objects.none()
-    serializer_class = BoardDetailSerializer
+    serializer_class: type[Serializer] = BoardDetailSerializer
     filterset_class = BoardFilter
 
     def rows(self) -> QuerySet:
@@ -125,7 +125,7 @@ class BoardViews(FreezingViews, StudyViews):
         rubric = next((each for each in known if wanted in (None, each.public_id)), None)
         if rubric is None:
             raise ValidationError({"rubric": ["No such rubric with score sheets in this study."]})
-        job = request_board(study=self.study, rubric=rubric, actor=request.user, is_urgent=True)
+        job = compute_board(study=self.study, rubric=rubric, actor=request.user)
         job.refresh_from_db()
         return Response(JobSerializer(job).data, status=202)
 

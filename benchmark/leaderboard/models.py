@@ -1,5 +1,7 @@
 """Snapshots: all counted sheets of a rubric with every figure computed from them."""
 
+from typing import Any
+
 from django.db import models
 
 from cqa_site.results.models import Snapshot, once
@@ -18,6 +20,9 @@ class BoardSnapshot(Snapshot):
         "people.Study", models.CASCADE, related_name="board_snapshots", db_index=False
     )
     rubric = models.ForeignKey(RubricVersion, models.PROTECT, related_name="snapshots")
+    # Parts of the figures, of rows that were read with them.
+    board: dict[str, Any]
+    agreement: dict[str, Any] | None
 
     class Meta(Snapshot.Meta):
         constraints = once("board", owner="study", subject=("study", "rubric"))

@@ -169,7 +169,7 @@ class RankedByChoiceSerializer(serializers.Serializer):
     """Whose verdicts can be ranked: ``people``, or the id of a judge's rater."""
 
     name = serializers.CharField()
-    label = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # a field of this name
     sheets = serializers.IntegerField()
     unscored = serializers.IntegerField()
 

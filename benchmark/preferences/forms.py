@@ -9,7 +9,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.answers.forms.conditions import ConditionsField
+from annotation.answers.forms.conditions import ConditionsField, condition_choices
 from annotation.answers.models.answers import Answer, System
 from annotation.editing.models import plain_lines
 from benchmark.preferences.actions import MOST_PAIRS, Plan, plan_round
@@ -18,6 +18,7 @@ from benchmark.preferences.methods.verdicts import OUTCOME_OF
 from benchmark.preferences.models import PreferenceSheet
 from cqa_site.rounds.forms.plan import PlanForm
 from cqa_site.rounds.forms.save import SaveForm
+from cqa_site.web.choices import offer
 from cqa_site.web.strict_query import id_from
 
 LONGEST_REASON = 2_000
@@ -147,8 +148,7 @@ class RoundForm(PlanForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["systems"].queryset = self.study.systems.all()
-        self.fields["conditions"].offer(self.study)
+        offer(self, systems=self.study.systems.all(), conditions=condition_choices(self.study))
 
     def clean_systems(self) -> Any:
         """One system alone has nothing to be compared with."""

@@ -10,6 +10,7 @@ from benchmark.preferences.judge import KIND, PROMPT, target_of
 from benchmark.preferences.models import PreferenceRound
 from cqa_site.people.models import Study
 from cqa_site.runs.forms.plan import PlanForm
+from cqa_site.web.choices import offer
 
 
 class PreferringRunForm(PlanForm):
@@ -41,9 +42,9 @@ class PreferringRunForm(PlanForm):
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, study=study, **kwargs)
-        self.fields["preference_round"].queryset = PreferenceRound.objects.filter(study=study)
+        offer(self, preference_round=PreferenceRound.objects.filter(study=study))
         # Each pair comes in both orders; several replies in one order would be one verdict.
-        self.fields["replicates"].max_value = 1
+        vars(self.fields["replicates"]).update(max_value=1)
         self.fields["replicates"].widget = forms.HiddenInput()
         self.fields["max_tokens"].help_text = lazy(
             "Room for a reason of two sentences and a verdict, more for models that think aloud. "

@@ -118,13 +118,13 @@ def run_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
     context = run_context(study, run) | {
         "target": target,
         "round": PreferenceRound.objects.filter(
-            study=study, public_id=target["round"] or None
+            study=study, public_id__in=[target["round"] or None]
         ).first(),
         "rater": rater_of(run),
         "totals": totals_of(compared(sheets.defer("comment", "draft")).values()),
         "sides": PreferringKind().values(run),
         "page": page,
-        "rows": [(pair, compared(pair.said_here)[pair.pk]) for pair in page],
+        "rows": [(pair, compared(vars(pair)["said_here"])[pair.pk]) for pair in page],
     }
     return render(request, "benchmark/preferences/run.html", context)
 

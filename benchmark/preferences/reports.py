@@ -386,7 +386,7 @@ def ranking_table(results: Results) -> TableData:
 def matrix_table(results: Results) -> TableData:
     """Row against column: wins, ties (both bad among them), losses, verdicts."""
     columns = ("system", "against", "wins", "ties", "losses", "n")
-    rows = [
+    rows: list[list[Any]] = [
         [one, other, *counts, sum(counts)]
         for (one, other), counts in _meetings(results).items()
         if sum(counts)

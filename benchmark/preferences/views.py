@@ -44,6 +44,7 @@ def _shown(sheet: PreferenceSheet, content: PreferenceContent) -> dict[str, Any]
     """What the form may know: the question and two texts, without who wrote them and why."""
     texts = [sheet.pair.first.text, sheet.pair.second.text]
     left, right = reversed(texts) if sheet.is_swapped else texts
+    assert sheet.round is not None  # noqa: S101 - work pages are of rounds
     mine = shown_sheets(sheet.round, sheet.rater)
     before = mine.filter(place__lt=sheet.place, state=PreferenceSheet.State.SUBMITTED).first()
     return {

@@ -1,6 +1,7 @@
 """How addresses of the REST interface are written."""
 
 from django.urls import URLPattern, path
+from rest_framework.viewsets import ViewSetMixin
 
 S = "studies/<uuid:study_id>/"
 R = S + "runs/<uuid:run_id>/"
@@ -10,16 +11,16 @@ CHANGE = ROW | {"patch": "partial_update"}
 REMOVE = ROW | {"delete": "destroy"}
 
 
-def address(route: str, name: str, views: type, **methods: str) -> URLPattern:
+def address(route: str, name: str, views: type[ViewSetMixin], **methods: str) -> URLPattern:
     """One address and which method of the class answers which HTTP method."""
-    return path(route, views.as_view(methods), name=f"api_{name}")
+    return path(route, views.as_view({**methods}), name=f"api_{name}")
 
 
 def resource(
     base: str,
     many: str,
     one: str,
-    views: type,
+    views: type[ViewSetMixin],
     verbs: str = "",
     *,
     listed: dict[str, str] = LIST,

@@ -16,7 +16,7 @@ class FormInput(Input):
     A child declares only fields that travel in another form, and the form judges the values.
     """
 
-    form: ClassVar[type[forms.BaseForm]]
+    form: ClassVar[type[forms.Form]]
     # Fields of the form that a program does not send, or not under this name.
     left_out: ClassVar[tuple[str, ...]] = ()
     # How many rows may be named at most.
@@ -48,7 +48,7 @@ def body_field(field: forms.Field, most: int = 500, **more: Any) -> serializers.
         return serializers.ListField(child=serializers.UUIDField(), max_length=most, **more)
     if isinstance(field, forms.MultipleChoiceField):
         # Choices that differ between studies are known to the bound form alone.
-        most = len(list(field.choices)) or most
+        most = len(_choices(field)) or most
         return serializers.ListField(child=_choice(field), max_length=most, **more)
     if isinstance(field, forms.ModelChoiceField):
         return serializers.UUIDField(allow_null=not field.required, **more)
@@ -67,8 +67,13 @@ def body_field(field: forms.Field, most: int = 500, **more: Any) -> serializers.
     return serializers.CharField(max_length=longest, allow_blank=not field.required, **more)
 
 
+def _choices(field: forms.ChoiceField) -> list[Any]:
+    choices: Any = field.choices
+    return list(choices)
+
+
 def _choice(field: forms.ChoiceField, **more: Any) -> serializers.Field:
-    choices = [each for each in list(field.choices) if each[0] != ""]
+    choices = [each for each in _choices(field) if each[0] != ""]
     if choices:
         return serializers.ChoiceField(choices, **more)
     longest = getattr(field, "longest", LONGEST_CHOICE)

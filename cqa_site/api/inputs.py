@@ -11,6 +11,9 @@ class Input(serializers.Serializer):
 
     # The description says so, too.
     refuses_unknown = True
+    # Fields may have these names, although serializers have texts under them.
+    label: Any
+    source: Any
 
     def to_internal_value(self, data: Any) -> Any:
         """Refuse unknown fields."""
@@ -33,5 +36,5 @@ class ReasonInput(Input):
 def require_valid(form: forms.BaseForm) -> None:
     """Let a page's form judge the values, so that page and API know the same rules; raises 400."""
     if not form.is_valid():
-        errors = {name: list(texts) for name, texts in form.errors.items()}
+        errors = {name: list(map(str, texts)) for name, texts in form.errors.items()}
         raise serializers.ValidationError(errors)

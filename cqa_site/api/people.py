@@ -86,7 +86,8 @@ class InvitationViews(AdminViews):
         made, secret = invitations.create_invitation(
             study=self.study, actor=request.user, **form.cleaned_data
         )
-        made.address = request.build_absolute_uri(reverse("invitation", args=[secret]))
+        address = request.build_absolute_uri(reverse("invitation", args=[secret]))
+        vars(made).update(address=address)
         return Response(NewInvitationSerializer(made).data, status=201)
 
     @extend_schema(request=NothingInput, responses=InvitationSerializer)

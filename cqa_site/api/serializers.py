@@ -6,7 +6,7 @@ from rest_framework import serializers
 class ReadSerializer(serializers.ModelSerializer):
     """A serializer that never writes; ``id`` is the public id."""
 
-    id = serializers.UUIDField(source="public_id", read_only=True)
+    id: serializers.UUIDField | None = serializers.UUIDField(source="public_id", read_only=True)
 
     def get_fields(self) -> dict[str, serializers.Field]:
         """Mark every field as read only."""

@@ -28,7 +28,7 @@ class MeView(APIView):
     def get(self, request: Request) -> Response:
         """Who am I."""
         person = request.user
-        person.token = request.auth
+        vars(person).update(token=request.auth)
         return Response(MeSerializer(person).data)
 
 

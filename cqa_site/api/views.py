@@ -7,7 +7,7 @@ studies. Every row is looked up inside the study of the address.
 
 from typing import Any
 
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.response import Response
@@ -40,7 +40,7 @@ class PersonViews(GenericViewSet):
         given.is_valid(raise_exception=True)
         return given.validated_data
 
-    def shown(self, row: Model, status: int = 200) -> Response:
+    def shown(self, row: object, status: int = 200) -> Response:
         """One row as the view's serializer shows it."""
         return Response(self.get_serializer(row).data, status=status)
 
@@ -58,6 +58,7 @@ class StudyViews(PersonViews):
     """
 
     lookup_field = "public_id"
+    queryset: QuerySet | None
     membership: Membership
     study: Study
 

@@ -86,10 +86,8 @@ def reply_of(
     """
     choices = _mapping(document).get("choices")
     if not isinstance(choices, list):
-        message = "the reply is no chat completion"
-        raise CallFailed(
-            Failure.GARBAGE, message, status=200, body=body, milliseconds=milliseconds
-        )
+        reason = "the reply is no chat completion"
+        raise CallFailed(Failure.GARBAGE, reason, status=200, body=body, milliseconds=milliseconds)
     choice = _mapping(choices[0]) if choices else {}
     message = _mapping(choice.get("message"))
     usage = _mapping(document.get("usage"))

@@ -8,12 +8,14 @@ looked up inside ``study``, never by id alone.
 import uuid
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django_htmx.middleware import HtmxDetails
 
 from .models import AuditEvent, Membership, Role, Study, User
 
@@ -26,6 +28,7 @@ class PersonRequest(HttpRequest):
     """For annotations: a request of somebody who is signed in."""
 
     user: User
+    htmx: HtmxDetails
 
 
 class StudyRequest(PersonRequest):
@@ -49,17 +52,19 @@ def membership_or_404(user: User, study_id: uuid.UUID) -> Membership:
     return membership
 
 
-def study_page(*roles: Role) -> Callable:
+def study_page(
+    *roles: Role,
+) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
     """Decorate ``view(request, study, …)``: signs in, checks membership, then the role.
 
     The decorated view takes ``study_id`` from the URL. ``request.membership``
     holds the membership for templates and querysets.
     """
 
-    def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         @login_required
         @wraps(view)
-        def page(request: StudyRequest, study_id: uuid.UUID, **kwargs) -> HttpResponse:
+        def page(request: StudyRequest, study_id: uuid.UUID, **kwargs) -> HttpResponseBase:
             membership = membership_or_404(request.user, study_id)
             if membership.role not in roles:
                 raise PermissionDenied
@@ -68,13 +73,12 @@ def study_page(*roles: Role) -> Callable:
             response = view(request, membership.study, **kwargs)
             return _only_a_form(request, response) if response.status_code == 405 else response
 
-        page.roles = roles
         return page
 
     return decorate
 
 
-def _only_a_form(request: HttpRequest, refused: HttpResponse) -> HttpResponse:
+def _only_a_form(request: HttpRequest, refused: HttpResponseBase) -> HttpResponse:
     """Words for somebody who opened or reloaded an address that only takes what a form sends."""
     page = render(request, "405.html", status=405)
     page["Allow"] = refused["Allow"]
@@ -88,7 +92,7 @@ def record(
     verb: str,
     subject: str,
     reason: str = "",
-    **details,
+    **details: Any,
 ) -> AuditEvent:
     """Write one line of the study's audit log."""
     return AuditEvent.objects.create(

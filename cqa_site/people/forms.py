@@ -68,7 +68,8 @@ class InvitationForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["note"].required = True
-        self.fields["role"].choices = Role.choices  # no empty choice: annotator is the usual one
+        if isinstance(role := self.fields["role"], forms.ChoiceField):
+            role.choices = Role.choices  # no empty choice: annotator is the usual one
 
 
 class RoleForm(forms.ModelForm):

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from cqa_site.api.inputs import Input, NothingInput
 from cqa_site.api.requests import Request
+from cqa_site.api.views import StudyViews
 from cqa_site.web.rest.problems import conflict_on
 
 from . import keeping
@@ -24,8 +25,8 @@ class NoteInput(Input):
     note = serializers.CharField(max_length=300, allow_blank=True, default="")
 
 
-class FreezingViews:
-    """For views of a study; `owner` is what the numbers count within."""
+class FreezingViews(StudyViews):
+    """Snapshots of a study; `owner` is what the numbers count within."""
 
     kind: ClassVar[ResultKind]
 
@@ -50,7 +51,7 @@ class FreezingViews:
         return self._change(keeping.withdraw, public_id, NothingInput)
 
     def _change(self, change: Callable[..., Any], public_id: uuid.UUID, body: Any) -> Response:
-        row = get_object_or_404(self.get_queryset(), public_id=public_id)
+        row = get_object_or_404(self.rows(), public_id=public_id)
         given = self.read(body)
         with conflict_on(keeping.SnapshotNotReady):
             change(
@@ -60,4 +61,4 @@ class FreezingViews:
                 actor=self.request.user,
                 **given,
             )
-        return self.shown(self.get_queryset().get(pk=row.pk))
+        return self.shown(self.rows().get(pk=row.pk))

@@ -112,8 +112,8 @@ def withdraw(kind: ResultKind, *, owner: models.Model, number: int, actor: User)
 
 
 def _lock(kind: ResultKind, owner: int) -> None:
-    field = kind.Model._meta.get_field(kind.owner)
-    field.related_model._default_manager.select_for_update().get(pk=owner)
+    rows: models.QuerySet[models.Model] = getattr(kind.Model, kind.owner).get_queryset()
+    rows.select_for_update().get(pk=owner)
 
 
 def _owned(kind: ResultKind, owner: int) -> models.QuerySet[Snapshot]:

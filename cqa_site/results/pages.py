@@ -3,13 +3,12 @@
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from django.contrib import messages
 from django.db import models
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
@@ -57,8 +56,8 @@ def freezing_urls(face: SnapshotFace) -> list[URLPattern]:
 
     def freeze(request: StudyRequest, owner: models.Model, number: int) -> str:
         note = request.POST.get("note", "").replace("\x00", "").strip()[:LONGEST_NOTE]
-        said = {"note": note, "seen": request.POST.get("seen", ""), "actor": request.user}
-        keeping.freeze(kind, owner=owner, number=number, **said)
+        seen, actor = request.POST.get("seen", ""), request.user
+        keeping.freeze(kind, owner=owner, number=number, note=note, actor=actor, seen=seen)
         return _("Snapshot #%d is frozen. Its address will not change.") % number
 
     def publish(request: StudyRequest, owner: models.Model, number: int) -> str:
@@ -80,17 +79,17 @@ def freezing_urls(face: SnapshotFace) -> list[URLPattern]:
     ]
 
 
-def _posted(face: SnapshotFace, change: Callable[..., str]) -> Callable[..., HttpResponse]:
+def _posted(face: SnapshotFace, change: Callable[..., str]) -> Callable[..., HttpResponseBase]:
     @study_page(*RESEARCHERS)
     @require_POST
     def view(request: StudyRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:
         owner = face.owner(study, **ids)
-        place: dict[str, Any] = {"study_id": study.public_id, **ids}
+        place = {"study_id": study.public_id, **ids}
         try:
             messages.success(request, change(request, owner, number))
         except keeping.SnapshotNotReady as reason:
             messages.error(request, str(reason))
-            return redirect(face.list_page, **place)
-        return redirect(face.page, **place, number=number)
+            return redirect(reverse(face.list_page, kwargs=place))
+        return redirect(reverse(face.page, kwargs={**place, "number": number}))
 
     return view

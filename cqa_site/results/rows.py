@@ -18,7 +18,7 @@ def pack(chunks: Iterable[bytes]) -> tuple[bytes, str]:
     return packed.getvalue(), digest.hexdigest()
 
 
-def plain(packed: bytes) -> bytes:
+def plain(packed: bytes | memoryview) -> bytes:
     """The table itself."""
     return gzip.decompress(bytes(packed))
 

@@ -7,11 +7,12 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
+from cqa_site.people.access import PersonRequest
 from cqa_site.people.actions.raters import rater_for
 from cqa_site.people.models import Rater, Role, Study
 
 from .blind_order import LEAST_GAP
-from .kind import TaskKind, kind_of
+from .kind import SheetKind, TaskKind, sheet_kind_of
 from .models import Participant, Round, Sheet
 from .serving import Work, next_sheet, own_sheets
 
@@ -34,7 +35,8 @@ def participant_of(request: Any) -> Participant | None:
     if not hasattr(request, "participant"):
         people = Participant.objects.select_related("link").filter(user=request.user)
         request.participant = people.first()
-    return request.participant
+    found: Participant | None = request.participant
+    return found
 
 
 def own_rater(request: Any) -> Rater:
@@ -42,15 +44,16 @@ def own_rater(request: Any) -> Rater:
     return rater_for(membership=request.membership)
 
 
-def own_sheet(kind: TaskKind, request: HttpRequest, study: Study, sheet_id: uuid.UUID) -> Any:
+def own_sheet(kind: SheetKind, request: PersonRequest, study: Study, sheet_id: uuid.UUID) -> Any:
     """A sheet of the person's own that may still be looked at; raises Http404."""
     rows = kind.Sheet._default_manager.filter(
         study=study, rater__user=request.user, round__isnull=False
     ).exclude(round__state=Round.State.DRAFT)
     needed = (*kind.needed, "rater__user__participant__link")
-    sheet = get_object_or_404(rows.select_related(*needed), public_id=sheet_id)
-    request.participant = getattr(sheet.rater.user, "participant", None)
-    if request.participant and request.participant.link.round_id != sheet.round_id:
+    sheet: Any = get_object_or_404(rows.select_related(*needed), public_id=sheet_id)
+    participant = getattr(sheet.rater.user, "participant", None)
+    vars(request).update(participant=participant)
+    if participant and participant.link.round_id != sheet.round_id:
         raise Http404
     is_begun = sheet.state == Sheet.State.OPEN
     if not is_begun and not shown_sheets(sheet.round, sheet.rater).filter(pk=sheet.pk).exists():
@@ -66,7 +69,7 @@ def next_work(request: Any, round_: Any, rater: Rater) -> Work:
     return next_sheet(round_=round_, rater=rater)
 
 
-def shown_sheets(round_: Round, rater: Rater) -> QuerySet:
+def shown_sheets(round_: Round, rater: Rater) -> QuerySet[Any]:
     """The person's sheets, newest first.
 
     While items may come a second time only the last few are there: earlier ones could be looked
@@ -81,5 +84,5 @@ def shown_sheets(round_: Round, rater: Rater) -> QuerySet:
 
 def submitted_count(round_: Round, rater: Rater) -> int:
     """Sheets the person has submitted, without examples."""
-    own = kind_of(round_).Sheet._default_manager.filter(round=round_.pk, rater=rater)
+    own = sheet_kind_of(round_).Sheet._default_manager.filter(round=round_.pk, rater=rater)
     return own.filter(state=Sheet.State.SUBMITTED, is_example=False).count()

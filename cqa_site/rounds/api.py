@@ -51,9 +51,9 @@ class RoundApi:
 
     plan: type[FormInput]
     shown: type[RoundSerializer]
-    item: type[serializers.Serializer] | None = None
-    person: type[serializers.Serializer] | None = None
-    decision: type[Input] | None = None
+    item: type[serializers.Serializer[Any]] | None = None
+    person: type[serializers.Serializer[Any]] | None = None
+    decision: type[Input] = NothingInput
     # What is read with a round to show it.
     related: tuple[str, ...] = ()
     filters: type[FilterSet] | None = None
@@ -86,7 +86,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
         serializer_class = api.shown
         filterset_class = api.filters
 
-        def rows(self) -> QuerySet:
+        def rows(self) -> QuerySet[Any]:
             """Newest first."""
             return rounds_of(kind, self.study).select_related(*api.related)
 
@@ -172,7 +172,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
         queryset = kind.Item._default_manager.none()
         serializer_class = api.item
 
-        def rows(self) -> QuerySet:
+        def rows(self) -> QuerySet[Any]:
             """In the order of the round."""
             return items_of(self.round)
 
@@ -183,7 +183,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
         serializer_class = api.person
         lookup_field = "rater_id"
 
-        def rows(self) -> QuerySet:
+        def rows(self) -> QuerySet[Any]:
             """In the order in which they came."""
             places = Place.objects.filter(round=self.round.pk)
             return places.select_related("round__study", "rater").order_by("pk")

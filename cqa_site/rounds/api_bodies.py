@@ -1,6 +1,6 @@
 """What bodies of all kinds share: a round, its items and its people, and a decision."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
@@ -39,14 +39,14 @@ class RoundSerializer(ReadSerializer):
     class Meta:
         fields = ["id", "state", "wanted", "done", "created_at", "opened_at", "closed_at"]
 
-    def get_fields(self) -> dict[str, serializers.Field]:
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """The plan, and what the child shows."""
         plan = {name: self._planned(name) for name in self.form.base_fields}
         return plan | super().get_fields()
 
-    def _planned(self, name: str) -> serializers.Field:
+    def _planned(self, name: str) -> serializers.Field[Any, Any, Any, Any]:
         column = self.form.column(name)
-        source = {"source": f"recipe.{name}"} if column is None else {}
+        source: dict[str, Any] = {"source": f"recipe.{name}"} if column is None else {}
         if column is not None and column.is_relation:
             source = {"source": f"{name}.public_id"}
         return body_field(self.form.base_fields[name], read_only=True, **source)
@@ -62,7 +62,7 @@ class ItemSerializer(ReadSerializer):
         fields = ["position", "wanted", "done"]
 
 
-class PersonSerializer(serializers.Serializer):
+class PersonSerializer(serializers.Serializer[Any]):
     """What one person has done in a round; ``id`` is the rater's."""
 
     id = serializers.UUIDField(source="rater.public_id", read_only=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import F, OuterRef, Q, Subquery
 
-from .kind import TaskKind, kinds
+from .kind import SheetKind, kinds
 from .models import ParticipantLink, Sheet
 from .slots import DONE, LEASED, OPEN
 
@@ -21,7 +21,7 @@ def find_violations() -> Iterator[str]:
     yield from _links_into_other_studies()
 
 
-def sheet_violations(kind: TaskKind) -> Iterator[str]:
+def sheet_violations(kind: SheetKind) -> Iterator[str]:
     """What sheets, slots and submissions of a kind say against each other."""
     yield from _slots_without_their_sheet(kind)
     yield from _sheets_without_their_slot(kind)
@@ -35,7 +35,7 @@ def _links_into_other_studies() -> Iterator[str]:
         yield f"crowd link {pk} leads into a round of another study"
 
 
-def _slots_without_their_sheet(kind: TaskKind) -> Iterator[str]:
+def _slots_without_their_sheet(kind: SheetKind) -> Iterator[str]:
     holds = {
         DONE: Q(sheet__state=Sheet.State.SUBMITTED),
         LEASED: Q(sheet__state=Sheet.State.OPEN),
@@ -47,12 +47,12 @@ def _slots_without_their_sheet(kind: TaskKind) -> Iterator[str]:
             yield f"{kind.name} slot {pk} is {state}, but its sheet says otherwise"
 
 
-def _submitted(kind: TaskKind) -> Any:
+def _submitted(kind: SheetKind) -> Any:
     rows = kind.Sheet._default_manager
     return rows.filter(state=Sheet.State.SUBMITTED, round__isnull=False)
 
 
-def _sheets_without_their_slot(kind: TaskKind) -> Iterator[str]:
+def _sheets_without_their_slot(kind: SheetKind) -> Iterator[str]:
     stray = _submitted(kind).filter(
         slot__isnull=True, is_extra=False, is_example=False, replicate=0
     )
@@ -60,7 +60,7 @@ def _sheets_without_their_slot(kind: TaskKind) -> Iterator[str]:
         yield f"{kind.name} sheet {pk} counts but holds no slot"
 
 
-def _sheets_unlike_their_history(kind: TaskKind) -> Iterator[str]:
+def _sheets_unlike_their_history(kind: SheetKind) -> Iterator[str]:
     last = kind.Event._default_manager.filter(sheet=OuterRef("pk")).order_by("-pk")
     rows = _submitted(kind).annotate(
         event=Subquery(last.values("pk")[:1]), said=Subquery(last.values("content")[:1])
@@ -72,7 +72,7 @@ def _sheets_unlike_their_history(kind: TaskKind) -> Iterator[str]:
             yield f"{kind.name} sheet {sheet.pk} has other {names} than its last submission"
 
 
-def _unlike(kind: TaskKind, sheet: Any, said: dict[str, Any]) -> list[str]:
+def _unlike(kind: SheetKind, sheet: Any, said: dict[str, Any]) -> list[str]:
     """Fields that would be others if the last submission were settled once more."""
     stored = {name: getattr(sheet, name) for name in kind.settled}
     kind.settle(sheet, kind.Content(**said))
@@ -81,4 +81,5 @@ def _unlike(kind: TaskKind, sheet: Any, said: dict[str, Any]) -> list[str]:
 
 def _read(said: Any) -> dict[str, Any]:
     """A subquery of a JSON column comes as text on SQLite."""
-    return json.loads(said) if isinstance(said, str) else said
+    read: dict[str, Any] = json.loads(said) if isinstance(said, str) else said
+    return read

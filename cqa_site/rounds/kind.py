@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from django.db.models import Model
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
@@ -48,19 +49,22 @@ class Card:
     badge: str
 
 
+SHEETS, NEW_ROUND = lazy("Sheets"), lazy("New round")
+
+
 @dataclass(frozen=True)
 class Words:
     """What the pages that kinds share call things; each may be translated lazily."""
 
-    rounds: str
+    rounds: str | Promise
     # One sentence: what people do in such a round.
-    about: str
-    things: str
+    about: str | Promise
+    things: str | Promise
     # The page that shows what the rounds found.
-    results: str
+    results: str | Promise
     # What people hand in, and the button for another round.
-    work: str = lazy("Sheets")
-    new: str = lazy("New round")
+    work: str | Promise = SHEETS
+    new: str | Promise = NEW_ROUND
 
 
 class TaskKind:
@@ -178,6 +182,69 @@ class TaskKind:
         return ()
 
 
+class SheetKind(TaskKind):
+    """A kind whose work are sheets: what it says of them, however they are served.
+
+    ``Content`` is a frozen dataclass of what stands on a form; as a dictionary it is the JSON of
+    drafts, kept drafts and events.
+    """
+
+    # The name of the address of one sheet, with (study, sheet).
+    sheet_page: ClassVar[str]
+    # The field of items and sheets that holds the thing itself.
+    subject: ClassVar[str]
+    # What is read with a sheet, so that serving, saving and showing ask nothing more.
+    needed: ClassVar[tuple[str, ...]]
+    # What is read with an item to show researchers what was drawn.
+    item_needed: ClassVar[tuple[str, ...]]
+    Sheet: ClassVar[type[Model]]
+    Event: ClassVar[type[Model]]
+    Kept: ClassVar[type[Model]]
+    Content: ClassVar[type[Any]]
+    # Fields of a sheet that `settle` sets: they follow from the last submission.
+    settled: ClassVar[tuple[str, ...]]
+    # Figures of a person's counted sheets on the round's page: name to aggregate over sheets.
+    figures: ClassVar[dict[str, Any]] = {}
+
+    def begin(self, round_: Any, item: Any, rater: Rater) -> dict[str, Any]:
+        """Fields of a new sheet beyond those that every sheet has."""
+        return {}
+
+    def submitted(self, sheet: Any) -> Any:
+        """The content that was submitted last, empty before that."""
+        raise NotImplementedError
+
+    def problem(self, sheet: Any, content: Any) -> SheetNotValid | None:
+        """Why the content cannot be submitted; None where it can."""
+        raise NotImplementedError
+
+    def settle(self, sheet: Any, content: Any) -> None:
+        """Set what the sheet keeps of a submitted content; the engine saves it."""
+        raise NotImplementedError
+
+    def mark(self, sheet: Any, key: Any) -> tuple[int, int]:
+        """How many parts of a known answer were met, of how many."""
+        raise NotImplementedError
+
+    def slots(self, round_: Any, items: Iterable[int]) -> Mapping[int, int]:
+        """How many sheets each item asks for, when the round opens."""
+        raise NotImplementedError
+
+    def check_opening(self, round_: Any) -> None:
+        """Raise RoundNotReady if the round cannot open."""
+
+    def keep_earlier(self, sheet: Any, sent: Any) -> None:
+        """Keep the draft that what was sent is about to replace, where that is worth keeping."""
+
+    def event_fields(self, sheet: Any, content: Any) -> dict[str, Any]:
+        """Fields of a submission beyond those that every submission has."""
+        return {}
+
+    def content_of(self, sheet: Any) -> Any:
+        """What stands on the form of a sheet: the draft, or what was submitted."""
+        return self.submitted(sheet) if sheet.draft is None else self.Content(**sheet.draft)
+
+
 _KINDS: dict[Hashable, TaskKind] = {}
 
 
@@ -194,3 +261,10 @@ def kinds() -> list[TaskKind]:
 def kind_of(row: Any) -> TaskKind:
     """The kind of a round or sheet; of a round read as a plain `Round`, too."""
     return _KINDS[row.kind_name or row.kind]
+
+
+def sheet_kind_of(row: Any) -> SheetKind:
+    """The kind of a round of sheets, or of a sheet."""
+    kind = kind_of(row)
+    assert isinstance(kind, SheetKind)  # noqa: S101
+    return kind

@@ -6,7 +6,7 @@ here, because their constraints reach into what the kind stores (docs/decisions/
 """
 
 import uuid
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -88,7 +88,7 @@ class Round(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    def save(self, *args, **kwargs) -> None:
+    def save(self, *args: Any, **kwargs: Any) -> None:
         """A round is of the kind of its class; read back as a plain round it stays so."""
         self.kind = self.kind_name or self.kind
         super().save(*args, **kwargs)
@@ -126,7 +126,7 @@ class Place(models.Model):
 class Item(models.Model):
     """One thing of a round; with a known answer it is an example of the qualification.
 
-    A kind adds ``round`` and the thing itself, and says its name in `TaskKind.subject`.
+    A kind adds ``round`` and the thing itself, and says its name in `SheetKind.subject`.
     """
 
     position = models.PositiveIntegerField()

@@ -3,7 +3,7 @@
 A kind with sheets is a child of one of them and says what is special about its sheets.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from django.db.models import Count, OuterRef, Q
@@ -13,78 +13,18 @@ from django.utils.translation import ngettext
 from cqa_site.people.models import Rater, User
 
 from .integrity import sheet_violations
-from .kind import RoundNotReady, SheetNotValid, TaskKind
-from .models import Item, KeptDraft, Place, Round, Sheet, SheetEvent, Slot
+from .kind import RoundNotReady, SheetKind
+from .models import Place, Round, Sheet
 from .progress import SUBMITTED, TO_DO, count_of
 from .serving import next_sheet
 from .slots import CHUNK, DONE, free_slots, hold_slot
 
 
-class OneByOne(TaskKind):
-    """Each person's own random order, with blind repeats, after the examples.
+class OneByOne(SheetKind):
+    """Each person's own random order, with blind repeats, after the examples."""
 
-    ``Content`` is a frozen dataclass of what stands on a form; as a dictionary it is the JSON of
-    drafts, kept drafts and events.
-    """
-
-    # The name of the address of one sheet, with (study, sheet).
-    sheet_page: ClassVar[str]
-    # The field of items and sheets that holds the thing itself.
-    subject: ClassVar[str]
-    # What is read with a sheet, so that serving, saving and showing ask nothing more.
-    needed: ClassVar[tuple[str, ...]]
-    # What is read with an item to show researchers what was drawn.
-    item_needed: ClassVar[tuple[str, ...]]
-    Item: ClassVar[type[Item]]
-    Slot: ClassVar[type[Slot]]
-    Sheet: ClassVar[type[Sheet]]
-    Event: ClassVar[type[SheetEvent]]
-    Kept: ClassVar[type[KeptDraft]]
-    Content: ClassVar[type[Any]]
-    # Fields of a sheet that `settle` sets: they follow from the last submission.
-    settled: ClassVar[tuple[str, ...]]
-    # Figures of a person's counted sheets on the round's page: name to aggregate over sheets.
-    figures: ClassVar[dict[str, Any]] = {}
     # Which of somebody's own sheets the first page counts.
     own_count: ClassVar[Q] = SUBMITTED
-
-    def begin(self, round_: Any, item: Any, rater: Rater) -> dict[str, Any]:
-        """Fields of a new sheet beyond those that every sheet has."""
-        return {}
-
-    def submitted(self, sheet: Any) -> Any:
-        """The content that was submitted last, empty before that."""
-        raise NotImplementedError
-
-    def problem(self, sheet: Any, content: Any) -> SheetNotValid | None:
-        """Why the content cannot be submitted; None where it can."""
-        raise NotImplementedError
-
-    def settle(self, sheet: Any, content: Any) -> None:
-        """Set what the sheet keeps of a submitted content; the engine saves it."""
-        raise NotImplementedError
-
-    def mark(self, sheet: Any, key: Any) -> tuple[int, int]:
-        """How many parts of a known answer were met, of how many."""
-        raise NotImplementedError
-
-    def slots(self, round_: Any, items: Iterable[int]) -> Mapping[int, int]:
-        """How many sheets each item asks for, when the round opens."""
-        raise NotImplementedError
-
-    def check_opening(self, round_: Any) -> None:
-        """Raise RoundNotReady if the round cannot open."""
-
-    def keep_earlier(self, sheet: Any, sent: Any) -> None:
-        """Keep the draft that what was sent is about to replace, where that is worth keeping."""
-
-    def event_fields(self, sheet: Any, content: Any) -> dict[str, Any]:
-        """Fields of a submission beyond those that every submission has."""
-        return {}
-
-    def content_of(self, sheet: Any) -> Any:
-        """What stands on the form of a sheet: the draft, or what was submitted."""
-        return self.submitted(sheet) if sheet.draft is None else self.Content(**sheet.draft)
 
     def make_slots(self, round_: Any) -> None:
         """As many for each item as it asks for sheets."""
@@ -138,7 +78,7 @@ class OneByOne(TaskKind):
     def count_again(self, place: Place) -> int:
         """Blind repeats always count, others where they find a slot."""
         sheets = self._sheets(place).filter(state=Sheet.State.SUBMITTED, is_extra=True)
-        again = sheets.filter(replicate__gt=0, is_example=False).update(is_extra=False)
+        again: int = sheets.filter(replicate__gt=0, is_example=False).update(is_extra=False)
         firsts = sheets.filter(replicate=0, is_example=False)
         for sheet in firsts.select_related("round").order_by("pk"):
             hold_slot(sheet)

@@ -9,7 +9,7 @@ from django.db.models.functions import Coalesce
 
 from cqa_site.people.models import Rater, Study
 
-from .kind import TaskKind, kind_of
+from .kind import SheetKind, TaskKind, sheet_kind_of
 from .models import Place, Round, Sheet
 from .slots import DONE
 
@@ -38,14 +38,14 @@ class RaterProgress:
         return self.place.rater
 
 
-def rounds_of(kind: TaskKind, study: Study) -> QuerySet:
+def rounds_of(kind: TaskKind, study: Study) -> QuerySet[Any]:
     """The study's rounds of a kind with ``size``, ``wanted`` and ``done``; one query."""
     return kind.Round._default_manager.filter(study=study).annotate(**kind.counts())
 
 
 def progress_of(round_: Round) -> list[RaterProgress]:
     """One row a person, in the order in which they came: two queries however many sheets."""
-    kind = kind_of(round_)
+    kind = sheet_kind_of(round_)
     rows = (
         kind.Sheet._default_manager.filter(round=round_.pk)
         .order_by()
@@ -65,24 +65,25 @@ def progress_of(round_: Round) -> list[RaterProgress]:
     return [_progress(kind, place, found.get(place.rater_id, {})) for place in places]
 
 
-def items_of(round_: Round) -> QuerySet:
+def items_of(round_: Round) -> QuerySet[Any]:
     """Items, examples too, with what they show and how many sheets each wants and has."""
-    kind = kind_of(round_)
+    kind = sheet_kind_of(round_)
     slots = kind.Slot._default_manager.filter(item=OuterRef("pk"))
     items = kind.Item._default_manager.filter(round=round_.pk)
-    return items.select_related(*kind.item_needed).annotate(
+    drawn: QuerySet[Any] = items.select_related(*kind.item_needed).annotate(
         wanted=count_of(slots, "item"),
         done=count_of(slots.filter(state=DONE), "item"),
     )
+    return drawn
 
 
-def count_of(rows: QuerySet, by: str = "round") -> Coalesce:
+def count_of(rows: QuerySet[Any], by: str = "round") -> Coalesce:
     """The number of rows as a column of its own, so that counts do not multiply each other."""
     counted = rows.order_by().values(by).annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted), 0)
 
 
-def _progress(kind: TaskKind, place: Place, row: dict[str, Any]) -> RaterProgress:
+def _progress(kind: SheetKind, place: Place, row: dict[str, Any]) -> RaterProgress:
     names = ("sheets", "repeats", "extras", "begun")
     return RaterProgress(
         place=place,

@@ -9,7 +9,7 @@ from django.utils import timezone
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 
-from .kind import TaskKind, kind_of
+from .kind import SheetKind, TaskKind, kind_of, sheet_kind_of
 from .models import Place, Sheet
 
 # What a researcher decides about one person of a round.
@@ -21,7 +21,7 @@ LONGEST_REASON = 300
 
 def qualify(round_: Any, place: Place) -> None:
     """After the last example: the share of known answers that were met decides."""
-    kind = kind_of(round_)
+    kind = sheet_kind_of(round_)
     examples = kind.Item._default_manager.filter(round=round_, key_points__isnull=False)
     keys = dict(examples.values_list(kind.subject, "key_points"))
     own = kind.Sheet._default_manager.filter(
@@ -38,7 +38,7 @@ def qualify(round_: Any, place: Place) -> None:
     place.save(update_fields=["score", "is_passed"])
 
 
-def agreement(kind: TaskKind, answered: Iterable[tuple[Any, Any]]) -> float:
+def agreement(kind: SheetKind, answered: Iterable[tuple[Any, Any]]) -> float:
     """Share of all parts of known answers that the sheets met; 0 without any."""
     marks = [kind.mark(sheet, key) for sheet, key in answered]
     wanted = sum(of for _met, of in marks)

@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from .kind import kind_of
+from .kind import sheet_kind_of
 from .models import KeptDraft, Place, Round, Sheet
 from .qualifying import qualify
 from .save_order import SAVED_FIELDS, is_overtaken, may_follow, note_save
@@ -43,12 +43,12 @@ class StaleDraft(Exception):
 
 def content_of(sheet: Sheet) -> Any:
     """What stands on the form of a sheet: the draft, or what was submitted."""
-    return kind_of(sheet).content_of(sheet)
+    return sheet_kind_of(sheet).content_of(sheet)
 
 
 def fresh(sheet: Sheet) -> Any:
     """The sheet as it is stored now, locked until the transaction ends."""
-    kind = kind_of(sheet)
+    kind = sheet_kind_of(sheet)
     rows = kind.Sheet._default_manager.select_for_update(of=("self",))
     return rows.select_related(*kind.needed).get(pk=sheet.pk)
 
@@ -92,7 +92,7 @@ def submit_sheet(*, sheet: Any, sent: Sent, key: str) -> Any:
             problem = RoundNotOpen()
         if problem is None:
             _put_draft(stored, sent)
-            problem = kind_of(stored).problem(stored, sent.content)
+            problem = sheet_kind_of(stored).problem(stored, sent.content)
         if problem is None:
             _submit(stored, place, sent.content, key)
     if problem is not None:
@@ -108,7 +108,7 @@ def take_kept(*, sheet: Any, kept: KeptDraft, is_wanted: bool) -> Any:
         if not is_changeable(stored):
             raise RoundNotOpen
         before = asdict(content_of(stored))
-        content = kind_of(stored).Content(**kept.content)
+        content = sheet_kind_of(stored).Content(**kept.content)
         _put_draft(stored, Sent(content, stored.version))
         # The other one is kept in turn: a wrong click loses nothing.
         stored.kept.create(base_version=stored.version, content=before)
@@ -136,19 +136,22 @@ def _refusal(stored: Any, sent: Sent) -> RoundNotOpen | StaleDraft | None:
 
 def _keep_aside(stored: Any, sent: Sent) -> KeptDraft:
     """Keep the content once, however often it comes."""
+    kept: KeptDraft
     for kept in stored.kept.all():
-        if kind_of(stored).Content(**kept.content) == sent.content:
+        if sheet_kind_of(stored).Content(**kept.content) == sent.content:
             return kept
-    return stored.kept.create(base_version=sent.base_version, content=asdict(sent.content))
+    kept = stored.kept.create(base_version=sent.base_version, content=asdict(sent.content))
+    return kept
 
 
 def _put_draft(stored: Any, sent: Sent) -> None:
     """Make the content the draft, unless it is there already or was overtaken."""
     if sent.content == content_of(stored) or is_overtaken(stored, sent):
         return
-    kind_of(stored).keep_earlier(stored, sent)
+    kind = sheet_kind_of(stored)
+    kind.keep_earlier(stored, sent)
     note_save(stored, sent)
-    is_as_submitted = sent.content == kind_of(stored).submitted(stored) and stored.submitted_at
+    is_as_submitted = sent.content == kind.submitted(stored) and stored.submitted_at
     stored.draft = None if is_as_submitted else asdict(sent.content)
     stored.save(update_fields=("draft", *SAVED_FIELDS))
     renew(stored)
@@ -158,7 +161,7 @@ def _submit(stored: Any, place: Place, content: Any, key: str) -> None:
     is_first = stored.submitted_at is None
     # A later content of the same page may have come before this submission did.
     stored.draft = None if content_of(stored) == content else stored.draft
-    kind_of(stored).settle(stored, content)
+    sheet_kind_of(stored).settle(stored, content)
     stored.state = Sheet.State.SUBMITTED
     stored.submitted_at = timezone.now()
     if place.is_excluded:
@@ -166,7 +169,7 @@ def _submit(stored: Any, place: Place, content: Any, key: str) -> None:
     elif is_first and not stored.is_example and not stored.replicate:
         hold_slot(stored)
     stored.save()
-    about = kind_of(stored).event_fields(stored, content)
+    about = sheet_kind_of(stored).event_fields(stored, content)
     stored.events.create(client_key=key, content=asdict(content), **about)
     if stored.is_example:
         qualify(stored.round, place)

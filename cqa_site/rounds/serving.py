@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 from cqa_site.people.models import Rater
 
 from .blind_order import choose_repeat, own_order, repeat_due
-from .kind import TaskKind, kind_of
+from .kind import SheetKind, sheet_kind_of
 from .models import Place, Round, Sheet
 from .slots import DONE, FREE, renew, take_slot
 
@@ -38,9 +38,9 @@ def place_for(*, round_: Round, rater: Rater) -> Place:
     return found
 
 
-def own_sheets(*, round_: Round, rater: Rater) -> QuerySet:
+def own_sheets(*, round_: Round, rater: Rater) -> QuerySet[Any]:
     """The rater's sheets of a round in the order in which they came."""
-    kind = kind_of(round_)
+    kind = sheet_kind_of(round_)
     rows = kind.Sheet._default_manager.filter(round=round_.pk, rater=rater)
     return rows.select_related(*kind.needed).order_by("place")
 
@@ -64,7 +64,7 @@ def next_sheet(*, round_: Any, rater: Rater) -> Work:
     if waiting is not None:
         renew(waiting)
         return Work(waiting)
-    serving = _Serving(kind_of(round_), round_, place)
+    serving = _Serving(sheet_kind_of(round_), round_, place)
     if serving.kind.is_assigned:
         return Work(None, "finished")
     if not place.is_passed:
@@ -80,14 +80,14 @@ def next_sheet(*, round_: Any, rater: Rater) -> Work:
 class _Serving:
     """One answer to "what next" for one rater, whose place is locked."""
 
-    kind: TaskKind
+    kind: SheetKind
     round_: Any
     place: Place
 
-    def own(self) -> QuerySet:
+    def own(self) -> QuerySet[Any]:
         return own_sheets(round_=self.round_, rater=self.place.rater)
 
-    def items(self) -> QuerySet:
+    def items(self) -> QuerySet[Any]:
         return self.kind.Item._default_manager.filter(round=self.round_)
 
     def next_example(self) -> Any | None:

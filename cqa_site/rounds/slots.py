@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from .kind import kind_of
+from .kind import sheet_kind_of
 from .models import Slot
 
 OPEN, LEASED, DONE = Slot.State.OPEN, Slot.State.LEASED, Slot.State.DONE
@@ -28,7 +28,7 @@ def take_slot(round_: Any, item_id: int, *, minutes: int) -> Any | None:
     Saving locks a sheet and then its slot, so holders are locked first here, too; every lock is
     taken with SKIP LOCKED, so two takers and a save can never wait in a circle.
     """
-    kind = kind_of(round_)
+    kind = sheet_kind_of(round_)
     sheets = kind.Sheet._default_manager
     slots = kind.Slot._default_manager.filter(item=item_id)
     free = slots.filter(FREE).order_by("number")
@@ -51,13 +51,13 @@ def renew(sheet: Any) -> None:
     """Prolong the reservation of a sheet that is being worked on."""
     if sheet.slot_id is None:
         return
-    slots = kind_of(sheet).Slot._default_manager.filter(pk=sheet.slot_id, state=LEASED)
+    slots = sheet_kind_of(sheet).Slot._default_manager.filter(pk=sheet.slot_id, state=LEASED)
     slots.update(lease_until=Now() + timedelta(minutes=sheet.round.lease_minutes))
 
 
 def hold_slot(sheet: Any) -> None:
     """A counted sheet holds a slot; a late one whose slot went to somebody else is an extra."""
-    kind = kind_of(sheet)
+    kind = sheet_kind_of(sheet)
     if sheet.slot is None:
         thing = getattr(sheet, f"{kind.subject}_id")
         items = kind.Item._default_manager.filter(round=sheet.round)
@@ -77,4 +77,4 @@ def free_slots(kind: Any, holders: Any) -> int:
     slots = [each.slot_id for each in locked]
     held.update(slot=None)
     freed = kind.Slot._default_manager.filter(pk__in=slots)
-    return freed.update(state=OPEN, lease_until=None)
+    return int(freed.update(state=OPEN, lease_until=None))

@@ -81,15 +81,14 @@ def _money() -> Iterator[str]:
                 f"budget {budget.pk} says {budget.reserved_micro} reserved, "
                 f"attempts {budget.reserved}"
             )
-    for budget in Budget.objects.filter(
-        cap_micro__isnull=False, cap_micro__lt=F("spent_micro") + F("reserved_micro")
-    ):
-        yield f"budget {budget.pk} passed its cap"
+    passed = Budget.objects.filter(cap_micro__lt=F("spent_micro") + F("reserved_micro"))
+    for pk in passed.values_list("pk", flat=True):
+        yield f"budget {pk} passed its cap"
 
 
 def _sum(field: str, **filters: str) -> Coalesce:
     own = Q(call__run__budget=OuterRef("pk")) | Q(call__run__budget__parent=OuterRef("pk"))
-    rows: QuerySet = Attempt.objects.filter(own, **filters)
+    rows: QuerySet[Attempt] = Attempt.objects.filter(own, **filters)
     # All runs on one budget are of one study, so this is one sum.
     total = rows.order_by().values("call__run__study").annotate(total=Sum(field))
     return Coalesce(Subquery(total.values("total")[:1]), 0)

@@ -13,11 +13,14 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, close_old_connections, models, transaction
 from django.db.models import F
 from django.db.models.functions import Now
+
+from cqa_site.people.models import Study, User
 
 from .bell import INLINE, ring
 from .models import Job, WorkerBeat
@@ -41,7 +44,7 @@ class StaleWorker(Exception):
     """Somebody else holds the job now; nothing this worker does may count."""
 
 
-def handles(kind: str) -> Callable:
+def handles(kind: str) -> Callable[[Callable[["Work"], None]], Callable[["Work"], None]]:
     """Register ``function(work)`` as the handler of a kind of job."""
 
     def register(function: Callable[["Work"], None]) -> Callable[["Work"], None]:
@@ -51,7 +54,9 @@ def handles(kind: str) -> Callable:
     return register
 
 
-def enqueue(*, study, kind: str, key: str, actor=None, **payload) -> Job:
+def enqueue(
+    *, study: Study, kind: str, key: str, actor: User | None = None, **payload: Any
+) -> Job:
     """Ask for work, or return the active job with the same key; rings after the commit."""
     active = Job.objects.filter(key=f"{kind}:{key}", state__in=["ready", "leased"])
     for _attempt in range(ENQUEUE_TRIES):

@@ -19,7 +19,7 @@ def seal(secret: str) -> bytes:
     return _box().encrypt(secret.encode())
 
 
-def unseal(ciphertext: bytes) -> str:
+def unseal(ciphertext: bytes | memoryview) -> str:
     """Decrypt with any configured key; raises KeyUnreadable."""
     try:
         return _box().decrypt(bytes(ciphertext)).decode()

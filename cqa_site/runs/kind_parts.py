@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.utils.functional import Promise
 from rest_framework.serializers import Serializer
 
@@ -32,7 +32,7 @@ class Home:
     title: Promise
 
 
-def _keys(items: Sequence[Model]) -> tuple[int, ...]:
+def _keys(items: Sequence[Any]) -> tuple[int, ...]:
     return tuple(each.pk for each in items)
 
 
@@ -53,9 +53,9 @@ class Previewed:
     """
 
     name: Promise
-    items: Callable[[Study], QuerySet]
-    draft: Callable[[Study, PromptVersion, Model], tuple[Run, list[Model]]]
-    ids: Callable[[Sequence[Model]], tuple[int, ...]] = _keys
+    items: Callable[[Study], QuerySet[Any]]
+    draft: Callable[[Study, PromptVersion, Any], tuple[Run, list[Any]]]
+    ids: Callable[[Sequence[Any]], tuple[int, ...]] = _keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +103,8 @@ class Told:
     of queries.
     """
 
-    run: type[Serializer] = Serializer
-    run_detail: type[Serializer] = Serializer
-    call: type[Serializer] = Serializer
-    call_detail: type[Serializer] = Serializer
+    run: type[Serializer[Any]] = Serializer
+    run_detail: type[Serializer[Any]] = Serializer
+    call: type[Serializer[Any]] = Serializer
+    call_detail: type[Serializer[Any]] = Serializer
     add_to_calls: Callable[[Run, Iterable[Call]], None] = _nothing

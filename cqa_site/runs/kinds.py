@@ -129,16 +129,20 @@ class RunKind(Protocol):
     title: Promise
     home: Home
     parser_version: int
-    # Stands before the spread of `values` on pages.
-    values_title: Promise | str
-    # Share of one value from which the pre-flight warns; None where values are sizes of prose.
-    dominance: float | None
     prompts: Mapping[str, PromptKind]
     tried_on: Previewed
     call_subjects: CallSubjects
     # Of the interface's list: tables behind what is told, and filters by public ids.
     related: tuple[str, ...] = ()
     filters: Mapping[str, str] = MappingProxyType({})
+
+    @property
+    def values_title(self) -> Promise | str:
+        """Stands before the spread of `values` on pages."""
+
+    @property
+    def dominance(self) -> float | None:
+        """Share of one value from which the pre-flight warns; None where they are sizes."""
 
     def begin(self, run: Run) -> None:
         """Make the app's own rows of a run, in the transaction that makes the run."""

@@ -30,7 +30,7 @@ def check_places(run: Run, fences: Mapping[int, int], name: str) -> list[str]:
 
 
 def check_rows(
-    run: Run, rows: QuerySet, name: str, is_as_said: Callable[[Any, Call], bool]
+    run: Run, rows: QuerySet[Any], name: str, is_as_said: Callable[[Any, Call], bool]
 ) -> list[str]:
     """The same, and every row is as its call's reply says."""
     problems = check_places(run, dict(rows.values_list("call", "fence")), name)

@@ -8,7 +8,7 @@ from . import jobs
 from .carrying import draining, provider_batches
 
 
-@shared_task(ignore_result=True, acks_late=False, max_retries=0)
+@shared_task(ignore_result=True, acks_late=False, max_retries=0)  # type: ignore[untyped-decorator]  # Celery has no types
 def wake() -> int:
     """Run due jobs and carry calls for up to 50 seconds each; workers do it unasked, too."""
     count = jobs.drain() + provider_batches.tend() + draining.drain_runs()
@@ -16,7 +16,7 @@ def wake() -> int:
     return count
 
 
-@shared_task(ignore_result=True, acks_late=False, expires=1800, max_retries=0)
+@shared_task(ignore_result=True, acks_late=False, expires=1800, max_retries=0)  # type: ignore[untyped-decorator]  # Celery has no types
 def housekeeping() -> None:
     """Throw away what is no longer needed."""
     keep_house()

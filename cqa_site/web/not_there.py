@@ -24,5 +24,5 @@ class NotFound:
         """The page that says so, and why."""
         if not isinstance(error, NotThere):
             return None
-        request.not_there = str(error)
+        vars(request).update(not_there=str(error))
         return page_not_found(request, error)

@@ -122,7 +122,7 @@ class ConditionViews(StudyViews):
     def rows(self) -> QuerySet:
         """By scenario, plain ones first, each with its number of answers."""
         counted = self.study.conditions.annotate(answer_count=Count("answers"))
-        ordered = counted.order_by(*Condition._meta.ordering)
+        ordered = counted.order_by(*Condition._meta.ordering or ())
         return ordered.select_related("prompt").defer("prompt__system", "prompt__user")
 
 

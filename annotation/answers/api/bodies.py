@@ -133,7 +133,7 @@ class NumberedArgumentSerializer(serializers.Serializer):
     number = serializers.IntegerField()
     argument = serializers.UUIDField(source="public_id")
     text = serializers.CharField()
-    label = serializers.IntegerField(allow_null=True)
+    label = serializers.IntegerField(allow_null=True)  # type: ignore[assignment]  # a field of this name
 
 
 class AnswerDetailSerializer(AnswerSerializer):

@@ -1,5 +1,7 @@
 """Choosing systems, scenarios and conditions; without a choice, all, but plain conditions only."""
 
+from typing import Any
+
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
@@ -18,12 +20,8 @@ class SystemsField(forms.ModelMultipleChoiceField):
     widget = forms.CheckboxSelectMultiple
 
     def __init__(self, **kwargs) -> None:
-        usual = {"label": _("Systems"), "required": False, "help_text": ALL_MEANT}
+        usual: dict[str, Any] = {"label": _("Systems"), "required": False, "help_text": ALL_MEANT}
         super().__init__(System.objects.none(), **usual | kwargs)
-
-    def offer(self, study: Study) -> None:
-        """Take the study's systems as choices."""
-        self.queryset = study.systems.all()
 
 
 class ScenariosField(forms.TypedMultipleChoiceField):
@@ -32,7 +30,11 @@ class ScenariosField(forms.TypedMultipleChoiceField):
     widget = forms.CheckboxSelectMultiple
 
     def __init__(self, **kwargs) -> None:
-        usual = {"label": _("Scenarios"), "required": False, "help_text": ALL_MEANT}
+        usual: dict[str, Any] = {
+            "label": _("Scenarios"),
+            "required": False,
+            "help_text": ALL_MEANT,
+        }
         super().__init__(choices=Answer.Scenario.choices, coerce=int, **usual | kwargs)
 
 
@@ -45,7 +47,7 @@ class ConditionsField(forms.MultipleChoiceField):
     sent = "The ids of conditions, or all."
 
     def __init__(self, **kwargs) -> None:
-        usual = {
+        usual: dict[str, Any] = {
             "label": _("Only conditions"),
             "required": False,
             "help_text": _(
@@ -56,10 +58,6 @@ class ConditionsField(forms.MultipleChoiceField):
         }
         super().__init__(**usual | kwargs)
 
-    def offer(self, study: Study) -> None:
-        """Take the study's conditions as choices."""
-        self.choices = [*_named(study), (ALL, MIXED)]
-
 
 class ConditionField(forms.ChoiceField):
     """One condition of a study, the plain ones, or all."""
@@ -68,12 +66,15 @@ class ConditionField(forms.ChoiceField):
     sent = "The id of a condition, or all; empty for the plain ones."
 
     def __init__(self, **kwargs) -> None:
-        super().__init__(**{"label": _("Only condition"), "required": False} | kwargs)
-
-    def offer(self, study: Study) -> None:
-        """Take the study's conditions as choices."""
-        self.choices = [("", PLAIN_ONLY), *_named(study), (ALL, MIXED)]
+        usual: dict[str, Any] = {"label": _("Only condition"), "required": False}
+        super().__init__(**usual | kwargs)
 
 
-def _named(study: Study) -> list[tuple[str, str]]:
-    return [(str(each.public_id), each.name) for each in used_conditions(study)]
+def condition_choices(study: Study) -> list[tuple[str, Any]]:
+    """The study's conditions, and all of them."""
+    return [*((str(each.public_id), each.name) for each in used_conditions(study)), (ALL, MIXED)]
+
+
+def one_condition(study: Study) -> list[tuple[str, Any]]:
+    """The plain ones, or one of these."""
+    return [("", PLAIN_ONLY), *condition_choices(study)]

@@ -1,5 +1,7 @@
 """Choosing whose final labels a figure or a run uses."""
 
+from typing import Any
+
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
@@ -17,11 +19,8 @@ class LabelsField(forms.ChoiceField):
     sent = "The id of a campaign, or newest; empty for the study's choice."
 
     def __init__(self, **kwargs) -> None:
-        super().__init__(**{"label": lazy("Whose labels"), "required": False} | kwargs)
-
-    def offer(self, study: Study) -> None:
-        """Take the study's campaigns with final labels as choices."""
-        self.choices = label_choices(study)
+        usual: dict[str, Any] = {"label": lazy("Whose labels"), "required": False}
+        super().__init__(**usual | kwargs)
 
 
 def label_choices(study: Study) -> list[tuple[str, str]]:

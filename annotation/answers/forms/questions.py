@@ -12,6 +12,7 @@ from annotation.answers.models.conditions import Condition
 from annotation.answers.reports.conditions import used_conditions
 from annotation.corpus.models.questions import Comparison, Question
 from cqa_site.people.models import Study
+from cqa_site.web.choices import offer
 
 WITHOUT_ASPECT = "-"
 MOST_ASPECTS = 500
@@ -47,13 +48,11 @@ class QuestionSearchForm(forms.Form):
 
     def __init__(self, *args, study: Study, is_blind: bool, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["comparison"].queryset = study.comparisons.all()
-        self.fields["aspect"].choices = _aspects(study)
+        offer(self, comparison=study.comparisons.all(), aspect=_aspects(study))
         if is_blind:
             del self.fields["system"], self.fields["condition"]
         else:
-            self.fields["system"].queryset = study.systems.all()
-            self.fields["condition"].queryset = used_conditions(study)
+            offer(self, system=study.systems.all(), condition=used_conditions(study))
 
     @property
     def is_used(self) -> bool:
@@ -99,9 +98,9 @@ class AnswerFilterForm(forms.Form):
     def __init__(self, *args, question: Question, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         answered = System.objects.filter(answers__question=question).distinct()
-        self.fields["system"].queryset = answered
+        offer(self, system=answered)
         used = Condition.objects.filter(answers__question=question).distinct()
-        self.fields["condition"].queryset = used
+        offer(self, condition=used)
 
 
 class QuestionForm(forms.Form):
@@ -125,7 +124,7 @@ class QuestionForm(forms.Form):
 
     def __init__(self, *args, study: Study, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["comparison"].queryset = study.comparisons.all()
+        offer(self, comparison=study.comparisons.all())
 
 
 class QuestionListForm(forms.Form):

@@ -164,7 +164,7 @@ def about_answer(answer: Answer) -> str:
 
 def numbered_arguments(
     question: Question, answers: Sequence[Answer], *, with_labels: bool
-) -> dict[int, NumberedArguments]:
+) -> dict[int | None, NumberedArguments]:
     """The lists of some answers by key, in the order in which the answers need them."""
     needed = dict.fromkeys(each.argument_list_id for each in answers if each.argument_list_id)
     rows = list(
@@ -196,9 +196,9 @@ def _marked(text: str, question: Question) -> list[Segment]:
     return split_sentence(text, question.comparison.object1, question.comparison.object2)
 
 
-def _cited(answers: Sequence[Answer]) -> Counter[tuple[int, int]]:
+def _cited(answers: Sequence[Answer]) -> Counter[tuple[int | None, int]]:
     """How many of the answers cite a number of their list."""
-    found: Counter[tuple[int, int]] = Counter()
+    found: Counter[tuple[int | None, int]] = Counter()
     for answer in answers:
         citations = find_citations(answer.text)
         numbers = {number for citation in citations for number in citation.numbers}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext
@@ -17,19 +18,19 @@ from cqa_site.people.models import Study
 TOGETHER = 5_000
 
 
-def numbered_texts(lists: Iterable[int]) -> dict[int, dict[int, str]]:
+def numbered_texts(lists: Iterable[int | None]) -> dict[int | None, dict[int, str]]:
     """Key of a list → number → sentence, numbers ascending; an unknown list is empty."""
-    found: dict[int, dict[int, str]] = {key: {} for key in lists}
+    found: dict[int | None, dict[int, str]] = {key: {} for key in lists}
     for row in _entries(found, "argument__text"):
         found[row[0]][row[1]] = row[2]
     return found
 
 
 def numbered_labels(
-    study: Study, lists: Iterable[int], whose: str = ""
-) -> dict[int, dict[int, int | None]]:
+    study: Study, lists: Iterable[int | None], whose: str = ""
+) -> dict[int | None, dict[int, int | None]]:
     """Key of a list → number → final label, by the rule of `relevance_of`."""
-    found: dict[int, dict[int, int | None]] = {key: {} for key in lists}
+    found: dict[int | None, dict[int, int | None]] = {key: {} for key in lists}
     rows = list(_entries(found, "argument"))
     labels = relevance_of(study, {row[2] for row in rows}, whose)
     for key, number, argument in rows:
@@ -37,7 +38,7 @@ def numbered_labels(
     return found
 
 
-def _entries(lists: Iterable[int], field: str) -> Iterator[tuple]:
+def _entries(lists: Iterable[int | None], field: str) -> Iterator[tuple]:
     for keys in _pieces(lists):
         entries = ListedArgument.objects.filter(argument_list__in=keys)
         ordered = entries.order_by("argument_list", "number")
@@ -90,7 +91,7 @@ def _campaigns(study: Study, whose: str) -> dict[str, object]:
     return {"campaign": source} if source else {"campaign__study": study}
 
 
-def _pieces(keys: Iterable[int]) -> Iterator[list[int]]:
+def _pieces(keys: Iterable[int | None]) -> Iterator[list[Any]]:
     stream = iter(list(keys))
     while piece := list(islice(stream, TOGETHER)):
         yield piece

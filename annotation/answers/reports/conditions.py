@@ -17,7 +17,7 @@ Rows = TypeVar("Rows", bound=Model)
 def used_conditions(study: Study) -> QuerySet[Condition]:
     """Those under which the study has answers, each with ``answer_count``."""
     counted = study.conditions.annotate(answer_count=Count("answers"))
-    return counted.filter(answer_count__gt=0).order_by(*Condition._meta.ordering)
+    return counted.filter(answer_count__gt=0).order_by(*Condition._meta.ordering or ())
 
 
 def under(rows: QuerySet[Rows], chosen: Iterable[str], path: str = "") -> QuerySet[Rows]:

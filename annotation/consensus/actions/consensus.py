@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from django.db import transaction
 from django.db.models import Q, QuerySet, Sum
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from annotation.consensus.methods.consensus import Method
 
 JOB = "final_labels"
-COMPARED = ("dawid_skene", "mace")
+COMPARED: tuple[Method, ...] = ("dawid_skene", "mace")
 CHUNK = 1_000
 # Between two computations that pages ask for by being looked at while votes come in.
 REST = timedelta(seconds=20)
@@ -216,7 +216,7 @@ def derive_labels(
         votes,
         overrides,
         decisions,
-        campaign.aggregator,
+        cast("Method", campaign.aggregator),
         adopted=adopted,
         compared=compared,
         units=units,

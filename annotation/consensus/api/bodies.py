@@ -114,7 +114,7 @@ class AdoptionSerializer(ReadSerializer):
 class LabelChangeSerializer(serializers.Serializer):
     """How many sentences have a label now, and would have it then."""
 
-    label = serializers.IntegerField()
+    label = serializers.IntegerField()  # type: ignore[assignment]  # a field of this name
     now = serializers.IntegerField()
     then = serializers.IntegerField()
 

@@ -132,7 +132,7 @@ class Editing(Desk):
 
     def keep_earlier(self, sheet: EditingSheet, sent: Sent) -> None:
         """Drafts of other pages, every twentieth one, and what may be deleted by mistake."""
-        if sheet.draft is None:
+        if sheet.draft is None or sheet.saved_at is None:
             return
         is_much_shorter = len(sent.content.text) < len(sheet.text) / 2
         is_due = sheet.version % KEEP_EVERY == 0

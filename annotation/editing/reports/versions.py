@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from annotation.answers.methods.length import count_words
@@ -36,7 +37,7 @@ class Version:
         return count_words(self.text)
 
     @property
-    def reason_names(self) -> list[str]:
+    def reason_names(self) -> list[str | Promise]:
         """What the changes of a revision were for."""
         codes = self.revision.reasons if self.revision else []
         return [Revision.Reason(code).label for code in codes]
@@ -209,7 +210,7 @@ def _of_expert(sheet: EditingSheet, number: int, reader: User, sees_names: bool)
     )
 
 
-def _name(user: User, number: int | None, sees_names: bool) -> str:
+def _name(user: User | None, number: int | None, sees_names: bool) -> str:
     if number is None:
         return str(user) if sees_names else _("Researcher")
     numbered = expert_name(number)

@@ -3,15 +3,15 @@
 import uuid
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
 from annotation.editing.actions.kind import EDITING
 from annotation.editing.models import EditingRound, EditingSheet
+from cqa_site.people.access import StudyRequest
 from cqa_site.people.models import Study
 
 
-def readable_sheet(request: HttpRequest, study: Study, sheet_id: uuid.UUID) -> EditingSheet:
+def readable_sheet(request: StudyRequest, study: Study, sheet_id: uuid.UUID) -> EditingSheet:
     """A sheet that the person may read; raises Http404.
 
     Researchers read all of them, experts their own ones, and after the round
@@ -23,7 +23,7 @@ def readable_sheet(request: HttpRequest, study: Study, sheet_id: uuid.UUID) -> E
     return get_object_or_404(sheets, public_id=sheet_id)
 
 
-def sees_others(request: HttpRequest, editing_round: EditingRound) -> bool:
+def sees_others(request: StudyRequest, editing_round: EditingRound) -> bool:
     """Whether what other experts wrote about calibration answers may be shown."""
     return request.membership.is_researcher or editing_round.state == EditingRound.State.CLOSED
 
@@ -34,7 +34,7 @@ def opened_sheets(study: Study) -> QuerySet[EditingSheet]:
     return sheets.exclude(round__state=EditingRound.State.DRAFT)
 
 
-def _shared_with(request: HttpRequest) -> Q:
+def _shared_with(request: StudyRequest) -> Q:
     own = EditingSheet.objects.filter(
         round=OuterRef("round"),
         answer=OuterRef("answer"),

@@ -1,6 +1,7 @@
 """One calibration answer: everybody's version and the discussion, blind until the round closes."""
 
 import uuid
+from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -32,7 +33,7 @@ def editing_discussion(
             text=form.cleaned_data["text"],
         )
         return redirect("editing_discussion", study.public_id, round_id, answer_id)
-    seen = {
+    seen: dict[str, Any] = {
         "reader": request.user,
         "sees_all": sees_others(request, editing_round),
         "sees_names": request.membership.is_researcher,

@@ -3,6 +3,8 @@
 import json
 from dataclasses import dataclass
 
+from django.utils.functional import Promise
+
 from annotation.answers.actions.lists import relevance_of
 from annotation.corpus.methods.highlight import Segment, split_sentence
 from annotation.corpus.models.questions import ListedArgument
@@ -33,7 +35,7 @@ class DeskCheck:
     """One line of the checklist; ``places`` are character ranges as JSON."""
 
     name: str
-    title: str
+    title: str | Promise
     is_passed: bool | None
     counted: str
     wanted: str

@@ -8,9 +8,10 @@ import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import Manager, Q
 from django.utils import timezone
 
 from annotation.exports.models import ExportFile
@@ -45,8 +46,12 @@ def discard_old_imports() -> int:
 
 def remove_leftovers() -> int:
     """Delete files that no row knows: of expired exports, and of processes that were killed."""
-    folders = {exports.FOLDER: ExportFile, IMPORTS: ImportFile, CORPORA: Corpus}
-    return sum(_sweep(folder, model.objects) for folder, model in folders.items())
+    folders: dict[str, Manager[Any]] = {
+        exports.FOLDER: ExportFile.objects,
+        IMPORTS: ImportFile.objects,
+        CORPORA: Corpus.objects,
+    }
+    return sum(_sweep(folder, rows) for folder, rows in folders.items())
 
 
 def _oldest_kept() -> datetime:
@@ -61,7 +66,7 @@ def _discard(file: ImportFile) -> int:
     return 1
 
 
-def _sweep(folder: str, rows: QuerySet) -> int:
+def _sweep(folder: str, rows: Manager[Any]) -> int:
     # The folder first: whatever is finished in between has a row by the time rows are read.
     old = list(_old_files(settings.MEDIA_ROOT / folder))
     known = {_stem(name) for name in rows.values_list("stored_as", flat=True)} if old else set()

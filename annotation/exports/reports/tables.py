@@ -120,7 +120,7 @@ class _Tally:
         self.votes += 1
         self.extras += _flag(record["is_extra"])
         if record["active_ms"]:
-            self.times.append(_whole(record["active_ms"]))
+            self.times.append(int(float(record["active_ms"])))
         if record["control_label"]:
             self.controls += 1
             self.correct += _whole(record["control_label"]) == _whole(record["label"])
@@ -165,6 +165,7 @@ def figures(source: Source) -> ExportTable:
 
 def _leaves(value: Any, named: dict[str, str], path: str = "") -> Iterator[tuple[str, Any]]:
     """Every single value with its path; raters renamed wherever they occur."""
+    pairs: list[tuple[Any, Any]]
     if isinstance(value, dict):
         pairs = list(value.items())
     elif isinstance(value, list):

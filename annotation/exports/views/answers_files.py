@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from typing import BinaryIO
+from typing import Any
 
 from django.contrib import messages
 from django.http import FileResponse, HttpResponse
@@ -46,7 +46,7 @@ def answers_file(request: StudyRequest, study: Study) -> HttpResponse | FileResp
     )
 
 
-def _write(file: BinaryIO, table: ExportTable, format: str, *, is_raw: bool) -> None:
+def _write(file: Any, table: ExportTable, format: str, *, is_raw: bool) -> None:
     columns = list(table.types)
     if format == "jsonl":
         write_jsonl(file, columns, table.rows)

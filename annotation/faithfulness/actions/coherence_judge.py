@@ -135,7 +135,7 @@ def _shown(study: Study, cited: Iterable[Cited]) -> dict[tuple[int, int], Shown]
 
 
 def _question(
-    parts: PromptParts, cited: Cited, shown: Shown, lists: dict[int, dict[int, str]]
+    parts: PromptParts, cited: Cited, shown: Shown, lists: dict[int | None, dict[int, str]]
 ) -> Question:
     argument = neutralise(lists[shown.argument_list][cited.number])
     passage = neutralise(shown.text[cited.start : cited.end])

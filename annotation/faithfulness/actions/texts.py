@@ -136,7 +136,9 @@ def lacks_vectors(text: Text, stored: Stored, model: str) -> bool:
 def stale_pairs(study: Study) -> list[Pair]:
     """Texts by people that have not been compared with the machine answer, or not as it is now."""
     rows = EditedText.objects.filter(before__study=study)
-    stored = {(row[0], row[1]): row[2] for row in rows.values_list("revision", "gold", "key")}
+    stored: dict[tuple[int | None, int | None], str] = {
+        (row[0], row[1]): row[2] for row in rows.values_list("revision", "gold", "key")
+    }
     return [
         pair
         for pair in _pairs(study)

@@ -117,7 +117,7 @@ class FiguresViews(StudyViews):
     def list(self, request: Request, **kwargs: Any) -> Response:
         """A page of texts with their figures."""
         choice = choice_of(request, self.study)
-        rows = self.filter_queryset(self.get_queryset())
+        rows: Any = self.filter_queryset(self.get_queryset())
         if choice.labels:
             rows = relabelled_rows(self.study, *self._wanted(choice))
         page = self.paginate_queryset(rows) or []

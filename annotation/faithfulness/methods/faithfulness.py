@@ -84,12 +84,11 @@ class Figures:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Figures:
         """Figures from what `to_json` gave, also after a round through JSON."""
-        return cls(
-            **{
-                key: tuple(value) if isinstance(value, list) else value
-                for key, value in values.items()
-            }
-        )
+        read: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in values.items()
+        }
+        return cls(**read)
 
 
 def measure(

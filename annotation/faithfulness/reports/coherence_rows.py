@@ -16,7 +16,7 @@ from cqa_site.web.strict_query import id_from
 from cqa_site.web.tables import TableData
 
 WRITTEN = 500
-SAID = {"yes": {"is_coherent": True}, "no": {"is_coherent": False}, "none": {"is_coherent": None}}
+SAID = {"yes": True, "no": False, "none": None}
 
 
 class Cited(NamedTuple):
@@ -71,7 +71,7 @@ def verdicts_of(run: Run, wanted: Wanted) -> QuerySet[CoherenceVerdict]:
         "revision",
     )
     if wanted.said:
-        rows = rows.filter(**SAID[wanted.said])
+        rows = rows.filter(is_coherent=SAID[wanted.said])
     if wanted.system is not None:
         rows = rows.filter(answer__system__public_id=wanted.system)
     if wanted.scenario is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean, median
 
 from django.utils.translation import gettext_lazy as lazy
@@ -89,22 +90,21 @@ def summarise(study: Study, pairs: Sequence[Pair]) -> Summary:
         seconds=median(times) if times else None,
         n_timed=len(times),
         changes=[
-            _change(
-                name,
-                str(title),
-                pairs,
-                lambda pair, name=name: (pair.before[name], pair.after[name]),
-            )
+            _change(name, str(title), pairs, partial(_figures, name))
             for name, title in TITLES.items()
         ],
         checks=[
-            _change(name, str(title), pairs, lambda pair, name=name: _checked(pair, name))
+            _change(name, str(title), pairs, partial(_checked, name))
             for name, title in CHECK_TITLES.items()
         ],
     )
 
 
-def _checked(pair: Pair, name: str) -> tuple[float | None, float | None]:
+def _figures(name: str, pair: Pair) -> tuple[float | None, float | None]:
+    return pair.before[name], pair.after[name]
+
+
+def _checked(name: str, pair: Pair) -> tuple[float | None, float | None]:
     return pair.edited.checks_before.get(name), pair.edited.checks_after.get(name)
 
 

@@ -22,7 +22,7 @@ TITLES = {name: MEASURES[name].title for name in COLUMNS} | {
 }
 # Of lengths and counts; shares show more.
 DECIMALS = {"levenshtein": 1, WORDS: 0, CHECKS: 0}
-Place = tuple[bool, int]
+Place = tuple[bool, int | None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,21 +126,23 @@ def _cell(one: dict[int, Any], other: dict[int, Any], is_same: bool) -> dict[str
     return {"value": fmean(float(one[at] @ other[at]) for at in shared), "n": len(shared)}
 
 
-def _edited_of(editing_round: EditingRound) -> dict[int | None, list[EditedText]]:
+def _edited_of(editing_round: EditingRound) -> dict[int | None, list[tuple[EditedText, Revision]]]:
     """Expert → comparisons of the texts that he or she handed in last."""
     rows = EditedText.objects.filter(
         revision__in=_newest_of([editing_round], editing_round.study).order_by().values("pk")
     ).select_related("revision__sheet__rater")
-    found: dict[int | None, list[EditedText]] = defaultdict(list)
+    found: dict[int | None, list[tuple[EditedText, Revision]]] = defaultdict(list)
     for row in rows.order_by("pk"):
-        found[row.revision.sheet.rater.user_id].append(row)
+        if (revision := row.revision) is not None:
+            found[revision.sheet.rater.user_id].append((row, revision))
     return found
 
 
-def _work(key: int, edited: Sequence[EditedText]) -> dict[str, Any]:
+def _work(key: int, own: Sequence[tuple[EditedText, Revision]]) -> dict[str, Any]:
     """Means over the texts of one expert; the time is a median, because breaks stretch it."""
-    calibration = sum(row.revision.sheet.is_calibration for row in edited)
-    seconds = median(row.revision.active_seconds for row in edited) if edited else None
+    edited = [row for row, _revision in own]
+    calibration = sum(revision.sheet.is_calibration for _row, revision in own)
+    seconds = median(revision.active_seconds for _row, revision in own) if own else None
     return {
         "key": key,
         "n": len(edited),

@@ -64,8 +64,10 @@ def work_table(editing_round: EditingRound, shown: dict[str, Any]) -> TableData:
         _("Words before"), _("Words after"), _("Checks passed before"), _("Checks passed after"),
         _("Checks"), _("Seconds, median"),
     ]  # fmt: skip
-    parts = ("n", "n_calibration", "distance", "words_before", "words_after", "checks_before")
-    parts += ("checks_after", "checks", "seconds")
+    parts = (
+        "n", "n_calibration", "distance", "words_before", "words_after", "checks_before",
+        "checks_after", "checks", "seconds",
+    )  # fmt: skip
     rows = [
         [name, *(work[part] for part in parts)]
         for name, work in zip(shown["names"][1:], shown["found"]["work"], strict=True)

@@ -47,7 +47,7 @@ class Said(NamedTuple):
     text: tuple[int, int | None]
     is_coherent: bool | None
     reason: str
-    count: int
+    number: int
 
 
 def _one(value: float | None) -> Part:
@@ -170,8 +170,8 @@ def _share_of_citations(verdicts: Iterable[Said]) -> Estimate:
     scored = [each for each in verdicts if each.is_coherent is not None]
     return clustered_mean(
         [each.question for each in scored],
-        [each.count if each.is_coherent else 0 for each in scored],
-        [each.count for each in scored],
+        [each.number if each.is_coherent else 0 for each in scored],
+        [each.number for each in scored],
     )
 
 
@@ -185,7 +185,7 @@ def _mean_of_texts(verdicts: Iterable[Said]) -> Estimate:
         if each.is_coherent is not None:
             texts[each.question, each.text].append(each)
     shares = [
-        sum(each.count for each in said if each.is_coherent) / sum(each.count for each in said)
+        sum(each.number for each in said if each.is_coherent) / sum(each.number for each in said)
         for said in texts.values()
     ]
     return clustered_mean([question for question, _text in texts], shares, [1] * len(shares))
@@ -203,6 +203,6 @@ def _counts(verdicts: Sequence[Said]) -> dict[str, Any]:
     unscored: Counter[str] = Counter()
     for each in verdicts:
         if each.is_coherent is None:
-            unscored[each.reason] += each.count
-    asked = sum(each.count for each in verdicts)
+            unscored[each.reason] += each.number
+    asked = sum(each.number for each in verdicts)
     return {"scored": asked - unscored.total(), "unscored": dict(unscored)}

@@ -77,7 +77,7 @@ def state_of(study: Study, whose: str = "") -> str:
         CoherenceVerdict.objects.filter(run__study=study),
     ]
     # A system can be renamed.
-    names = list(study.systems.values_list("pk", "name"))
+    names: list[Any] = list(study.systems.values_list("pk", "name"))
     # Names of conditions are said in a language.
     names.append(get_language())
     if whose:
@@ -98,14 +98,14 @@ def judge_runs(study: Study) -> QuerySet[Run]:
 
 
 def counted_runs(study: Study) -> QuerySet[Run]:
-    """The same, those still being prepared too, with ``scored`` and ``unscored`` verdicts."""
+    """The same, those still being prepared too, with ``scored`` verdicts and those ``left``."""
     verdicts = CoherenceVerdict.objects.filter(run=OuterRef("pk")).order_by().values("run")
     scored = verdicts.annotate(n=Count("is_coherent")).values("n")
     unscored = verdicts.filter(is_coherent__isnull=True).annotate(n=Count("pk")).values("n")
     return (
         study.runs.filter(kind=COHERENCE_KIND)
         .select_related("prompt")
-        .annotate(scored=Coalesce(Subquery(scored), 0), unscored=Coalesce(Subquery(unscored), 0))
+        .annotate(scored=Coalesce(Subquery(scored), 0), left=Coalesce(Subquery(unscored), 0))
         .order_by("-number")
     )
 

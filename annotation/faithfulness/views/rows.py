@@ -39,13 +39,13 @@ def faithfulness_rows(request: StudyRequest, study: Study) -> HttpResponse:
     runs = list(judge_runs(study))
     run = chosen_run(runs, choice)
     wanted = Wanted.from_query(request.GET, choice.mode, choice.labels)
-    rows = relabelled_rows(study, wanted, run)
+    rows: Any = relabelled_rows(study, wanted, run)
     if request.GET.get("format") == "csv":
         return table_file(rows_table(rows, choice.mode), "csv")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     for row in page:
-        row.about = answer_of(row)
-        row.cells = [(name, getattr(row, name)) for name in SORTED]
+        cells = [(name, getattr(row, name)) for name in SORTED]
+        vars(row).update(about=answer_of(row), cells=cells)
     context = {
         "study": study,
         "section": "answers",

@@ -5,6 +5,7 @@ from typing import Any
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 
 from annotation.figures import actions as snapshots
 from annotation.figures.api.bodies import SnapshotDetailSerializer, SnapshotSerializer
@@ -24,7 +25,7 @@ class SnapshotViews(FreezingViews, CampaignViews):
     kind = snapshots.CAMPAIGNS
     queryset = Snapshot.objects.none()
     filterset_class = SnapshotFilter
-    serializer_class = SnapshotDetailSerializer
+    serializer_class: type[Serializer] = SnapshotDetailSerializer
 
     @property
     def owner(self) -> Campaign:

@@ -30,6 +30,7 @@ def figure_table(snapshot: Snapshot, slug: str) -> TableData:
     """One figure as a table with its recipe; raises KeyError for an unknown one."""
     entry = TABLES[slug]
     columns, rows = entry.build(snapshot.figures)
+    assert snapshot.computed_at is not None  # noqa: S101 - there are figures
     where = _("Campaign “%(campaign)s”, snapshot #%(number)s, votes sha256 %(sha)s, %(date)s.") % {
         "campaign": snapshot.campaign.name,
         "number": snapshot.number,

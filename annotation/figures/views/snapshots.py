@@ -30,7 +30,7 @@ def snapshots(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Ht
     rows = campaign.snapshots.filter(computed_at__isnull=False).select_related("frozen_by")
     page = Paginator(rows.defer("rows"), PER_PAGE).get_page(request.GET.get("page"))
     for snapshot in page:
-        snapshot.alpha = snapshot.figures["agreement"]["all"][0]
+        vars(snapshot).update(alpha=snapshot.figures["agreement"]["all"][0])
     context = {
         "study": study,
         "section": "campaigns",

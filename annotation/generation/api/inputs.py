@@ -14,7 +14,7 @@ class AnswersRunInput(PlanInput):
 
     form = GenerationForm
     most_chosen = 1_000
-    kind = serializers.ChoiceField(["answers"])
+    kind: serializers.Field | None = serializers.ChoiceField(["answers"])
 
 
 class LaunchInput(AnswersRunInput):

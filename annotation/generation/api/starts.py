@@ -1,5 +1,7 @@
 """Addresses of runs in which a model writes answers."""
 
+from typing import Any
+
 from annotation.generation.api.inputs import AnswersRunInput
 from annotation.generation.forms.generation import GenerationForm
 from annotation.generation.forms.matrix import MatrixForm
@@ -16,7 +18,7 @@ def _answers(study: Study, actor: User, given: Given) -> PlanForm:
 def matrix_form(study: Study, actor: User, given: Given) -> MatrixForm:
     """The page's form of a launch, begun with what it offers."""
     offered = {name: field.initial for name, field in MatrixForm.base_fields.items()}
-    rows = {
+    rows: dict[str, tuple[Any, Any]] = {
         "endpoint": (study.endpoints, given.pop("endpoints")),
         "prompt": (study.prompt_versions, given.pop("prompts")),
         "comparisons": (study.comparisons, given.pop("comparisons", [])),

@@ -16,7 +16,7 @@ def _add_question(run: Run, calls: Iterable[Call]) -> None:
     calls = list(calls)
     ids = public_ids(run.study.questions, {call.subject_ids[0] for call in calls})
     for call in calls:
-        call.question = ids.get(call.subject_ids[0])
+        vars(call).update(question=ids.get(call.subject_ids[0]))
 
 
 ANSWERS = Told(

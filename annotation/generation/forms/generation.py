@@ -7,7 +7,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.answers.forms.labels import LabelsField
+from annotation.answers.forms.labels import LabelsField, label_choices
 from annotation.answers.reports.argument_lists import whose_labels
 from annotation.generation.actions.argument_drawing import MOST_ARGUMENTS
 from annotation.generation.actions.kind import KIND
@@ -16,6 +16,19 @@ from annotation.generation.actions.targets import ARGUMENTS, MOST_CHOICES, targe
 from cqa_site.people.models import Study, User
 from cqa_site.runs.forms.plan import PlanForm, differing
 from cqa_site.runs.models import PromptVersion
+from cqa_site.web.choices import offer
+
+BY_RELEVANCE = [
+    ("any", lazy("All, also those without a label")),
+    ("3", lazy("Only label 3")),
+    ("2-3", lazy("Labels 2 and 3")),
+    ("0-1", lazy("Labels 0 and 1, a probe with useless arguments")),
+]
+BY_FAVOUR = [
+    ("any", lazy("All")),
+    ("object1", lazy("Only those for the first object")),
+    ("object2", lazy("Only those for the second object")),
+]
 
 
 class GenerationForm(PlanForm):
@@ -41,10 +54,10 @@ class GenerationForm(PlanForm):
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
-    uses_aspect = forms.BooleanField(
+    uses_aspect: forms.Field | None = forms.BooleanField(
         label=lazy("Name the aspect of a question that has one"), required=False, initial=True
     )
-    uses_wording = forms.BooleanField(
+    uses_wording: forms.Field | None = forms.BooleanField(
         label=lazy("Show a question's own wording where it has one"),
         required=False,
         initial=True,
@@ -55,12 +68,7 @@ class GenerationForm(PlanForm):
     )
     relevance = forms.ChoiceField(
         label=lazy("Arguments by final label"),
-        choices=[
-            ("any", lazy("All, also those without a label")),
-            ("3", lazy("Only label 3")),
-            ("2-3", lazy("Labels 2 and 3")),
-            ("0-1", lazy("Labels 0 and 1, a probe with useless arguments")),
-        ],
+        choices=BY_RELEVANCE,
         initial="any",
     )
     labels = LabelsField(
@@ -68,11 +76,7 @@ class GenerationForm(PlanForm):
     )
     favoured = forms.ChoiceField(
         label=lazy("Arguments by the object they favour"),
-        choices=[
-            ("any", lazy("All")),
-            ("object1", lazy("Only those for the first object")),
-            ("object2", lazy("Only those for the second object")),
-        ],
+        choices=BY_FAVOUR,
         initial="any",
         help_text=lazy(
             "A probe for bias. A rule decides by the wording; where it cannot tell, the argument "
@@ -117,9 +121,9 @@ class GenerationForm(PlanForm):
 
     def __init__(self, *args: Any, study: Study, actor: User, **kwargs: Any) -> None:
         super().__init__(*args, study=study, actor=actor, **kwargs)
-        self.fields["labels"].offer(study)
+        offer(self, labels=label_choices(study))
         asked = study.comparisons.filter(questions__isnull=False).distinct()
-        self.fields["comparisons"].queryset = asked
+        offer(self, comparisons=asked)
 
     def clean(self) -> dict[str, Any]:
         """What several fields decide together."""

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as lazy
 
 from annotation.generation.actions.launches import MOST_RUNS, Matrix, matrix_of
 
-from .generation import GenerationForm
+from .generation import BY_FAVOUR, BY_RELEVANCE, GenerationForm
 
 WORDINGS: dict[str, dict[str, bool]] = {
     "both": {"uses_aspect": True, "uses_wording": True},
@@ -32,14 +32,14 @@ class MatrixForm(GenerationForm):
     )
     relevance = forms.MultipleChoiceField(
         label=GenerationForm.base_fields["relevance"].label,
-        choices=GenerationForm.base_fields["relevance"].choices,
+        choices=BY_RELEVANCE,
         initial=["any"],
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
     favoured = forms.MultipleChoiceField(
         label=GenerationForm.base_fields["favoured"].label,
-        choices=GenerationForm.base_fields["favoured"].choices,
+        choices=BY_FAVOUR,
         initial=["any"],
         required=False,
         widget=forms.CheckboxSelectMultiple,
@@ -67,8 +67,10 @@ class MatrixForm(GenerationForm):
         self.fields["prompt"].label = _("Scenarios")
         # One of each to begin with, as where only one can be chosen.
         for name in ("prompt", "endpoint"):
-            first = self.fields[name].queryset.first()
-            self.fields[name].initial = [first.pk] if first else []
+            field = self.fields[name]
+            if isinstance(field, forms.ModelChoiceField) and field.queryset is not None:
+                first = field.queryset.first()
+                field.initial = [first.pk] if first else []
 
     def clean(self) -> dict[str, Any]:
         """Several combinations, and no more than anybody can look at."""

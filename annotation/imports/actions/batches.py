@@ -56,14 +56,14 @@ def store_batch(
     actor: User | None,
 ) -> ImportBatch:
     """Store the files and have them looked at; raises TooLarge above the limit of one file."""
-    if sum(file.size for file in files) > settings.MAX_UPLOAD_BYTES:
+    if sum(file.size or 0 for file in files) > settings.MAX_UPLOAD_BYTES:
         raise TooLarge
     batch = ImportBatch.objects.create(study=study, kind=kind, options=options, created_by=actor)
     for file in files:
         store_upload(
             study=study,
             kind=kind,
-            name=file.name,
+            name=file.name or "",
             chunks=file.chunks(),
             actor=actor,
             options=dict(options),

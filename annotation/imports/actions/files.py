@@ -1,6 +1,6 @@
 """The record of an uploaded file: stored, sent to be looked at or imported, or discarded."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from django.db import transaction
@@ -118,7 +118,7 @@ def _enqueue(import_file: ImportFile, kind: str, actor: User | None, **payload) 
     ImportFile.objects.filter(pk=import_file.pk).update(job=job)
 
 
-def _move(import_file: ImportFile, state: str, *, from_states: list[str]) -> None:
+def _move(import_file: ImportFile, state: str, *, from_states: Sequence[str]) -> None:
     changed = ImportFile.objects.filter(pk=import_file.pk, state__in=from_states).update(
         state=state, refusal=""
     )

@@ -1,6 +1,7 @@
 """Lists of questions as streams of entries: the question, and the arguments beside it."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from annotation.imports.methods.question_list import read_question_list
 from cqa_site.tabular import Problem
@@ -11,7 +12,9 @@ from .source import Source, rejected
 
 def read_questions(source: Source) -> Iterator[Line]:
     """One question a row; its arguments belong to its two objects."""
-    chosen = {name: source.options.get(name) or None for name in ("encoding", "sheet")}
+    chosen: dict[str, Any] = {
+        name: source.options.get(name) or None for name in ("encoding", "sheet")
+    }
     for record in read_question_list(source.path, name=source.name, **chosen):
         if isinstance(record, Problem):
             yield rejected(record, of="questions")

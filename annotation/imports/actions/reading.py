@@ -53,7 +53,8 @@ def import_path(
         study=study,
         options=chosen,
     )
-    asked = {"study": study, "update_changed": update_changed, "actor": actor, "write": write}
+    asked: dict[str, Any] = {"study": study, "actor": actor, "write": write}
+    asked["update_changed"] = update_changed
     if not write:
         return reconcile(lines=_lines(study, kind, source), progress=progress, **asked)
     try:

@@ -1,6 +1,7 @@
 """Dry run and import of a stored file, with the record of what was found."""
 
 from collections.abc import Callable
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -154,7 +155,7 @@ def _notes(import_file: ImportFile, outcome: Outcome) -> list[str]:
 
 
 def _close(
-    import_file: ImportFile, outcome: Outcome, actor: User | None, chosen: dict[str, bool]
+    import_file: ImportFile, outcome: Outcome, actor: User | None, chosen: dict[str, Any]
 ) -> None:
     campaigns = Campaign.objects.select_related("study").in_bulk(outcome.campaign_ids)
     for campaign in campaigns.values():

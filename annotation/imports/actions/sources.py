@@ -31,7 +31,9 @@ Kind = ImportFile.Kind
 def read_crowd(source: Source) -> Iterator[Line]:
     """Votes of a Toloka pool; work that was never handed in becomes a void vote."""
     suites = _Suites()
-    fields = {key: source.options.get(key) or None for key in ("field", "input_field")}
+    fields: dict[str, Any] = {
+        key: source.options.get(key) or None for key in ("field", "input_field")
+    }
     for vote in read_toloka(source.path, name=source.name, scale=source.scale, **fields):
         if isinstance(vote, Problem):
             yield rejected(vote)
@@ -237,7 +239,7 @@ def _unmarked(value: Any) -> Any:
 
 
 def _mapped_entry(record: GenericRecord, campaign: str, kind: str) -> Entry:
-    entry = {
+    entry: dict[str, Any] = {
         "row": record.row,
         "object1": record.object1,
         "object2": record.object2,

@@ -24,7 +24,9 @@ class CheckInput(Input):
     """
 
     campaign = serializers.CharField(max_length=100, allow_blank=True, default="")
-    mapping = serializers.DictField(child=serializers.CharField(max_length=200), default=dict)
+    mapping: serializers.Field = serializers.DictField(
+        child=serializers.CharField(max_length=200), default=dict
+    )
     rater_kind = serializers.ChoiceField(Rater.Kind.choices, default=Rater.Kind.PERSON)
     undo_spreadsheet_marks = serializers.BooleanField(default=False)
     sheet = serializers.CharField(max_length=100, allow_blank=True, default="")
@@ -66,7 +68,7 @@ class ImportInput(CheckInput):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["kind"].choices = known_kinds()
+        self.fields["kind"] = serializers.ChoiceField(known_kinds())
 
     def validate_mapping(self, text: str) -> dict[str, str]:
         """Read the JSON object as strictly as any other body."""
@@ -101,7 +103,7 @@ class BatchInput(BatchCheckInput):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["kind"].choices = batch_kinds()
+        self.fields["kind"] = serializers.ChoiceField(batch_kinds())
 
     def validate_files(self, files: list[UploadedFile]) -> list[UploadedFile]:
         """Answers are known by file and place, so two files of one name would clash."""

@@ -78,10 +78,13 @@ class ListBook:
             "argument__text",
         )
         first: dict[int, int] = {}
-        for comparison, question, pk, *numbered in rows:
+        for comparison, question, pk, number, argument, text in rows:
             if first.setdefault(question, pk) == pk:
                 of_pair = self._of_pair[fresh[comparison]]
-                of_pair[question] = (*of_pair.get(question, ()), tuple(numbered))
+                of_pair[question] = (
+                    *of_pair.get(question, ()),
+                    (number, argument, text),
+                )
 
     def _find(self, fresh: dict[tuple[int, str], tuple[AnswerEntry, Numbered]]) -> None:
         asked = [self.work.questions.of(entry) for entry, _numbered in fresh.values()]

@@ -1,6 +1,6 @@
 """Raters, and their place in each campaign."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -87,7 +87,7 @@ class RaterBook:
         )
 
 
-def _place(campaign_id: int, rater_id: int, is_excluded: bool) -> Place:
+def _place(campaign_id: Any, rater_id: Any, is_excluded: bool) -> Place:
     row = Place(round_id=campaign_id, rater_id=rater_id)
     if is_excluded:
         row.excluded_at = timezone.now()

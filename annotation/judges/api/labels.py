@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Iterable
 
-from django.db.models import QuerySet
+from django.db.models import Manager, QuerySet
 
 from annotation.judges.api.bodies import (
     ArgumentsOfCall,
@@ -35,12 +35,12 @@ def _add_arguments(run: Run, calls: Iterable[Call]) -> None:
     calls = list(calls)
     ids = public_ids(run.study.arguments, {pk for call in calls for pk in call.subject_ids})
     for call in calls:
-        call.arguments = [ids[pk] for pk in call.subject_ids if pk in ids]
         labels = call.judge_labels.select_related("argument__comparison", "call")
-        call.labels = labels.order_by("argument", "replicate")
+        arguments = [ids[pk] for pk in call.subject_ids if pk in ids]
+        vars(call).update(arguments=arguments, labels=labels.order_by("argument", "replicate"))
 
 
-def public_ids(rows: QuerySet, keys: set[int]) -> dict[int, uuid.UUID]:
+def public_ids(rows: Manager | QuerySet, keys: set[int]) -> dict[int, uuid.UUID]:
     return dict(rows.filter(pk__in=keys).values_list("pk", "public_id"))
 
 

@@ -4,6 +4,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from cqa_site.web.choices import offer
 
 
 class TrainingForm(forms.Form):
@@ -25,9 +26,8 @@ class TrainingForm(forms.Form):
         self.campaign = campaign
         others = campaigns_of(campaign.study).exclude(pk=campaign.pk).select_related("guideline")
         same = [each.pk for each in others if each.guideline.values == campaign.guideline.values]
-        field = self.fields["source"]
-        field.queryset = Campaign.objects.filter(pk__in=same)
-        field.empty_label = _("this campaign")
+        offer(self, source=Campaign.objects.filter(pk__in=same))
+        vars(self.fields["source"]).update(empty_label=_("this campaign"))
 
     def clean_source(self) -> Campaign:
         """Nothing chosen means the campaign itself."""

@@ -71,7 +71,7 @@ def save_model(model: RelevanceClassifier) -> bytes:
             **{name: version(name) for name in ("numpy", "scipy", "scikit-learn")},
         },
     }
-    arrays = {_HEADER: np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)}
+    arrays: dict[str, Any] = {_HEADER: np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)}
     for name, member in model.members.items():
         arrays[f"{name}_weights"] = member.weights
         arrays[f"{name}_offsets"] = member.offsets

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import Any
 
 from annotation.corpus.models.questions import Argument
 from annotation.judges.models import JudgeLabel
@@ -98,7 +99,7 @@ def _levels(run: Run) -> list[dict]:
 
 def _labels(run: Run) -> dict[int, int]:
     """The label of each argument: its most frequent one, of several the highest."""
-    given: dict[int, list[int]] = defaultdict(list)
+    given: dict[int, list[Any]] = defaultdict(list)
     rows = run.judge_labels.filter(label__isnull=False).order_by()
     for argument, label in rows.values_list("argument", "label"):
         given[argument].append(label)

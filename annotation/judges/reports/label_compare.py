@@ -128,7 +128,7 @@ def labels_of_rater(campaign: Campaign, rater: Rater) -> Said:
     remarks = VoteEvent.objects.filter(
         assignment__in=given, kind=VoteEvent.Kind.FLAG, label__isnull=False
     )
-    copies: dict[int, set[int]] = {}
+    copies: dict[int, set[Any]] = {}
     for argument, label in [
         *((argument, label) for argument, _rater, label in rows),
         *remarks.values_list("assignment__item__argument", "label"),

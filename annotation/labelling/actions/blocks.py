@@ -45,7 +45,9 @@ class Blocks(TaskKind):
 
     def count_own(self, rounds: Iterable[Round], user: User) -> dict[int, int]:
         """Items labelled or skipped, control items too."""
-        own = Assignment.objects.filter(campaign__in=rounds, rater__user=user, state__in=DONE)
+        own = Assignment.objects.filter(
+            campaign__in=[each.pk for each in rounds], rater__user=user, state__in=DONE
+        )
         return dict(own.order_by().values_list("campaign").annotate(Count("pk")))
 
     def most_items(self, round_: Round) -> int:

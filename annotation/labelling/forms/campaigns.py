@@ -14,6 +14,7 @@ from annotation.labelling.models.campaigns import Campaign, Guideline
 from annotation.labelling.models.scales import ScaleNotValid, check_levels
 from cqa_site.people.models import Study
 from cqa_site.rounds.forms.plan import PlanForm
+from cqa_site.web.choices import offer
 
 ROWS_OF_LEVELS = 10
 
@@ -128,11 +129,10 @@ class CampaignForm(PlanForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        guidelines = self.fields["guideline"]
-        guidelines.queryset = self.study.guidelines.all()
-        if not guidelines.queryset.exists():
-            guidelines.required = False
-            guidelines.empty_label = _("Our default for 0–3 relevance (becomes version 1)")
+        offer(self, guideline=self.study.guidelines.all())
+        if not self.study.guidelines.exists():
+            usual = _("Our default for 0–3 relevance (becomes version 1)")
+            vars(self.fields["guideline"]).update(required=False, empty_label=usual)
 
     @classmethod
     def usual(cls, study: Study) -> dict[str, Any]:
@@ -176,7 +176,7 @@ class PickForm(forms.Form):
 
     def __init__(self, *args, study, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["comparisons"].queryset = study.comparisons.all()
+        offer(self, comparisons=study.comparisons.all())
 
 
 class ControlForm(forms.Form):
@@ -188,7 +188,7 @@ class ControlForm(forms.Form):
 
     def __init__(self, *args, values: list[int], **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["label"].choices = [("", _("ordinary item")), *((v, v) for v in values)]
+        offer(self, label=[("", _("ordinary item")), *((v, v) for v in values)])
 
 
 class GuidelineForm(forms.ModelForm):

@@ -98,12 +98,13 @@ def _store(
     rows = Assignment.objects.filter(
         public_id=item, rater_id=place.rater_id, campaign_id=place.round_id
     )
+    campaign: Any = place.round
     stored = store(rows=rows, given=given)
-    waiting = reserved(campaign=place.round, place=place)
+    waiting = reserved(campaign=campaign, place=place)
     # Not after changes: whoever is stopped could try out which answers end the stop. And only
     # after whole blocks: earlier, the answer that stops somebody would be one to a control item.
     if stored.is_first and all(row.block != stored.row.block for row in waiting):
-        LABELS.block_ended(place.round, place)
+        LABELS.block_ended(campaign, place)
         place.refresh_from_db(fields=["is_stopped", "excluded_at"])
     return stored.row, *_reserve(request, place, waiting)
 
@@ -132,10 +133,11 @@ def label_answers(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -
     """List the rater's own answers, newest first; changeable while the round is open."""
     place = place_in(request, study, campaign_id)
     page = Paginator(answers_of(place), PAGE_SIZE).get_page(request.GET.get("page"))
-    names = {level["value"]: level["name"] for level in place.round.guideline.levels}
+    campaign: Any = place.round
+    names = {level["value"]: level["name"] for level in campaign.guideline.levels}
     for row in page:
-        row.segments, row.label_name = segments_of(row), names.get(row.label, "")
-    context = {"study": study, "campaign": place.round, "page": page}
+        vars(row).update(segments=segments_of(row), label_name=names.get(row.label, ""))
+    context = {"study": study, "campaign": campaign, "page": page}
     return render(request, "annotation/labelling/label_answers.html", context)
 
 
@@ -163,7 +165,7 @@ def _page(
         "campaign": str(place.round.public_id),
         "beat": min(60, place.round.lease_minutes * 20),
         "items": [item_payload(row) for row in waiting],
-        "change": earlier_payload(current) if is_change else None,
+        "change": earlier_payload(current) if current and is_change else None,
         "earlier": [earlier_payload(row) for row in reversed(earlier)],
         "progress": progress,
         "state": work.reason,
@@ -239,13 +241,14 @@ def _work(
     waiting: list[Assignment] | None = None,
 ) -> Work:
     """What is left to label; participants get what their link asks for and no more."""
+    campaign: Any = place.round
     participant = participant_of(request)
     if participant is None:
-        return next_work(campaign=place.round, place=place, waiting=waiting)
+        return next_work(campaign=campaign, place=place, waiting=waiting)
     left = participant.link.required_items - answered
     if left <= 0:
         return Work([], "finished")
-    work = next_work(campaign=place.round, place=place, waiting=waiting)
+    work = next_work(campaign=campaign, place=place, waiting=waiting)
     return Work(work.assignments[:left], work.reason)
 
 

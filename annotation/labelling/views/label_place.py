@@ -10,13 +10,14 @@ from annotation.labelling.actions.kind import LABELS
 from annotation.labelling.actions.serving import DONE, member_place
 from annotation.labelling.models.campaigns import Campaign
 from annotation.labelling.models.votes import Assignment
+from cqa_site.people.access import StudyRequest
 from cqa_site.people.models import Study
 from cqa_site.rounds.access import opened_round
 from cqa_site.rounds.models import Place
 from cqa_site.web.strict_query import id_from
 
 
-def place_in(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> Place:
+def place_in(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Place:
     """The member's place in a live campaign that was opened; raises Http404."""
     campaign = opened_round(LABELS, request, study, campaign_id, "guideline")
     if not campaign.is_live:
@@ -40,7 +41,7 @@ def locked_place(request: HttpRequest, study: Study, campaign_id: uuid.UUID) -> 
         rater__user=request.user,
     )
     place.round = place.round.campaign
-    request.participant = getattr(place.rater.user, "participant", None)
+    vars(request).update(participant=getattr(place.rater.user, "participant", None))
     return place
 
 

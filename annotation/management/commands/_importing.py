@@ -65,7 +65,11 @@ class ImportCommand(BaseCommand):
 
     def _run(self, study: Study, path: Path, options: dict[str, Any]) -> Outcome:
         """Look first, so that a file that cannot be taken leaves no trace; then import."""
-        asked = {"study": study, "kind": self.kind, "options": self.file_options(options)}
+        asked: dict[str, Any] = {
+            "study": study,
+            "kind": self.kind,
+            "options": self.file_options(options),
+        }
         looked = importing.import_path(path=path, name=path.name, write=False, **asked)
         if options["dry_run"]:
             return looked

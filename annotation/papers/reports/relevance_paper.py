@@ -5,6 +5,7 @@ What is computed stands in `annotation.papers.methods.relevance_paper`; here are
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -64,8 +65,8 @@ def consensus_values(sources: Sources) -> dict[str, tuple[int, int]]:
     rater = Rater.objects.get(study=sources.released.study_id, kind=Rater.Kind.REFERENCE)
     released = labels_of_rater(sources.released, rater).copies
     rows = FinalLabel.objects.filter(campaign=sources.crowd, argument__in=released)
-    majority = dict(rows.values_list("argument", "majority_label"))
-    final = dict(rows.values_list("argument", "label"))
+    majority: dict[int, Any] = dict(rows.values_list("argument", "majority_label"))
+    final: dict[int, Any] = dict(rows.values_list("argument", "label"))
     return {
         "equal_majority": paper.consensus_values(majority, released),
         "equal_final": paper.consensus_values(final, released),

@@ -58,7 +58,7 @@ class AnnotatorSerializer(serializers.Serializer):
 class OwnLabelsSerializer(serializers.Serializer):
     """How often one label was given by one annotator, and among all counted votes."""
 
-    label = serializers.IntegerField()
+    label = serializers.IntegerField()  # type: ignore[assignment]  # a field of this name
     own = serializers.IntegerField(source="first")
     everybody = serializers.IntegerField(source="second")
 
@@ -103,7 +103,7 @@ class ControlSerializer(serializers.Serializer):
 class ControlLabelsSerializer(serializers.Serializer):
     """How often one label was given by the crowd and by experts."""
 
-    label = serializers.IntegerField()
+    label = serializers.IntegerField()  # type: ignore[assignment]  # a field of this name
     crowd = serializers.IntegerField(source="first")
     experts = serializers.IntegerField(source="second")
 

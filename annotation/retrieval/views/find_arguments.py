@@ -56,7 +56,7 @@ def _count_arguments(rows: Iterable[Comparison]) -> None:
     counted = Argument.objects.filter(comparison__in=rows).order_by().values("comparison")
     counts = dict(counted.annotate(n=Count("pk")).values_list("comparison", "n"))
     for row in rows:
-        row.found = counts.get(row.pk, 0)
+        vars(row).update(found=counts.get(row.pk, 0))
 
 
 @study_page(*RESEARCHERS)

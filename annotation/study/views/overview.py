@@ -4,6 +4,7 @@ Annotators get nothing but their own work: no totals, no names, no controls.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpResponse
@@ -86,7 +87,7 @@ def _waiting_runs(study: Study) -> list[Run]:
     runs = study.runs.filter(state__in=waiting).select_related("relevance__campaign")
     found = list(runs[:SHOWN])
     for run in found:
-        run.about = about(run)
+        vars(run).update(about=about(run))
     return found
 
 
@@ -96,8 +97,8 @@ def _disputed_campaigns(study: Study) -> list[Campaign]:
     campaigns = campaigns_of(study).filter(Exists(settled)).select_related("guideline")[:SHOWN]
     found = []
     for campaign in campaigns:
-        campaign.disputes = queue(campaign, rater=None).count()
-        if campaign.disputes:
+        if disputes := queue(campaign, rater=None).count():
+            vars(campaign).update(disputes=disputes)
             found.append(campaign)
     return found
 
@@ -113,7 +114,7 @@ def _with_progress(campaigns: QuerySet[Campaign]) -> QuerySet[Campaign]:
     )
 
 
-def _steps(study: Study, campaigns: list[Campaign]) -> list[Step]:
+def _steps(study: Study, campaigns: list[Any]) -> list[Step]:
     """From an empty study to its figures."""
     voted = next((campaign for campaign in campaigns if campaign.has_votes), None)
     return [

@@ -27,7 +27,7 @@ def arguments(request: StudyRequest, study: Study) -> HttpResponse:
     form = ArgumentSearchForm(request.GET or None, study=study)
     found = _search(study, form).select_related("comparison")
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
-    _add_votes(page.object_list)
+    _add_votes(list(page))
     context = {
         "study": study,
         "section": "arguments",
@@ -64,7 +64,8 @@ def _add_votes(rows: list[Argument]) -> None:
     )
     found = {argument: (campaigns, votes) for argument, campaigns, votes in counts}
     for row in rows:
-        row.campaigns, row.votes = found.get(row.pk, (0, 0))
+        campaigns, votes = found.get(row.pk, (0, 0))
+        vars(row).update(campaigns=campaigns, votes=votes)
 
 
 @study_page(*RESEARCHERS)

@@ -11,6 +11,7 @@ from argsum.counting.actions.rounds import ALL, MOST_SETS, ONE, Plan, plan_round
 from argsum.datasets.models import Cell, Dataset
 from cqa_site.people.models import Study
 from cqa_site.rounds.forms.plan import PlanForm
+from cqa_site.web.choices import offer
 
 PER_CELL = [
     (ONE, lazy("One of every system and cell, drawn among its settings")),
@@ -86,9 +87,9 @@ class RoundForm(PlanForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         study = self.study
-        self.fields["dataset"].queryset = study.argument_datasets.all()
+        offer(self, dataset=study.argument_datasets.all())
         names = study.summary_sets.order_by("system").values_list("system", flat=True).distinct()
-        self.fields["systems"].choices = [(name, name) for name in names]
+        offer(self, systems=[(name, name) for name in names])
 
     @classmethod
     def usual(cls, study: Study) -> dict[str, Any]:

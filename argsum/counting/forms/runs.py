@@ -11,6 +11,7 @@ from argsum.counting.actions.targets import target_of
 from argsum.datasets.models import Cell
 from cqa_site.people.models import Study
 from cqa_site.runs.forms.plan import PlanForm, differing
+from cqa_site.web.choices import offer
 
 # Room to name each reference before the count.
 MOST_TOKENS = 800
@@ -66,9 +67,9 @@ class CountingRunForm(PlanForm):
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, study=study, **kwargs)
-        self.fields["dataset"].queryset = study.argument_datasets.all()
+        offer(self, dataset=study.argument_datasets.all())
         names = study.summary_sets.order_by("system").values_list("system", flat=True).distinct()
-        self.fields["systems"].choices = [(name, name) for name in names]
+        offer(self, systems=[(name, name) for name in names])
 
     @property
     def target(self) -> dict[str, Any]:

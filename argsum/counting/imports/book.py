@@ -36,11 +36,14 @@ class CountBook:
             self._finder = SetFinder(
                 self.work.study, first.dataset, actor=self.work.actor, write=self.work.write
             )
+        finder = self._finder
         key = (Rater.Kind.PERSON.value, first.rater)
         self.work.raters.find({key: first.rater})
         rater = self.work.raters.known[key]
         placed = [
-            (entry, found) for entry in entries if (found := self._set_of(entry)) is not None
+            (entry, found)
+            for entry in entries
+            if (found := self._set_of(finder, entry)) is not None
         ]
         known = [found for _entry, found in placed if found.pk is not None]
         stored = stored_sheets(self.work.study, known, [rater]) if rater else {}
@@ -62,7 +65,7 @@ class CountBook:
     def finish(self) -> None:
         """Every row says all there is to say."""
 
-    def _set_of(self, entry: CountEntry) -> SummarySet | None:
+    def _set_of(self, finder: SetFinder, entry: CountEntry) -> SummarySet | None:
         """The set of a row, counted among what the file brings; None where it cannot be taken."""
         counted = entry.counted
         for name, most in LONGEST.items():
@@ -71,7 +74,7 @@ class CountBook:
                 self._reject(entry, column, _("longer than %s characters") % most)
                 return None
         try:
-            found, made = self._finder.find(counted)  # type: ignore[union-attr]
+            found, made = finder.find(counted)
         except NotThisSet as reason:
             self._reject(entry, "", str(reason))
             return None

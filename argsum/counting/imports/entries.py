@@ -33,6 +33,8 @@ class CountEntry(Extra):
 
     book: ClassVar[str] = BOOK
 
+    row: int
+
     dataset: str
     source: str
     rater: str

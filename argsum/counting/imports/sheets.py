@@ -1,6 +1,7 @@
 """Count sheets of a file as the database keeps them, and those that are there."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from argsum.counting.methods.released_rows import CountedSet
 from argsum.counting.models import CountSheet
@@ -21,9 +22,7 @@ REPLACED = (
 )
 
 
-def made_sheet(
-    study: Study, entry: CountEntry, summary_set: SummarySet, rater: int | None
-) -> CountSheet:
+def made_sheet(study: Study, entry: CountEntry, summary_set: SummarySet, rater: Any) -> CountSheet:
     """A sheet to be written: its counts are typed, because the file has no marks."""
     counted = entry.counted
     covered, unique = _covered(counted), _unique(counted)

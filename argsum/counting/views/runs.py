@@ -64,7 +64,9 @@ def run_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
     context = run_context(study, run) | {
         "counting": CountingRun.objects.select_related("rater").get(run=run),
         "target": target,
-        "dataset": study.argument_datasets.filter(public_id=target["dataset"] or None).first(),
+        "dataset": study.argument_datasets.filter(
+            public_id__in=[target["dataset"] or None]
+        ).first(),
         "is_coverage": dimension_of(run) == CountReply.Dimension.COVERAGE,
         "totals": clipped_and_unparsable(run),
         "reasons": _reasons(run),

@@ -1,6 +1,7 @@
 """Change which steps of preprocessing apply to a dataset, or forget it; only while unused."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from django.db import transaction
 from django.db.models import ProtectedError
@@ -69,5 +70,5 @@ def _held(dataset: Dataset) -> Dataset:
     return held
 
 
-def _record(dataset: Dataset, actor: User | None, verb: str, **facts: object) -> None:
+def _record(dataset: Dataset, actor: User | None, verb: str, **facts: Any) -> None:
     record(study=dataset.study, actor=actor, verb=verb, subject=dataset.name, **facts)

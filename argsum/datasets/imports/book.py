@@ -136,8 +136,8 @@ class DatasetBook:
         for name, results in change.counts.items():
             for result, number in results.items():
                 self.work.outcome.counts[name][result] += number
-        for row, column, known in change.differing:
-            self._flag(entry, row, column, self.work.changed(known))
+        for row, column, before in change.differing:
+            self._flag(entry, row, column, self.work.changed(before))
         self._unrated += change.unrated
         is_written = change.is_change(update=self.work.update_changed)
         self._is_changed |= stored is None or is_written

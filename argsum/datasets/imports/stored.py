@@ -45,7 +45,7 @@ class StoredCell:
     cell: Cell
     arguments: dict[str, CellArgument] = field(default_factory=dict)
     key_points: dict[str, int] = field(default_factory=dict)
-    matches: dict[tuple[int, int], KeyPointMatch] = field(default_factory=dict)
+    matches: dict[tuple[int | None, int | None], KeyPointMatch] = field(default_factory=dict)
 
     def compare(self, raw: RawCell) -> Change:
         """What the file's cell is to this one."""
@@ -78,7 +78,7 @@ class StoredCell:
     def _compare_matches(self, raw: RawCell, change: Change) -> None:
         for (one, two), is_match in raw.matches.items():
             keys = (change.argument_keys.get(one), change.key_point_keys.get(two))
-            stored = self.matches.get(keys)  # type: ignore[arg-type]
+            stored = self.matches.get(keys)
             if stored is None:
                 change.new_matches.append((one, two))
                 change.counts["matches"]["new"] += 1

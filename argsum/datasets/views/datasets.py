@@ -47,7 +47,7 @@ def datasets(request: StudyRequest, study: Study) -> HttpResponse:
         "study": study,
         "section": "key_points",
         "page": page,
-        "rows": dataset_rows(page.object_list),
+        "rows": dataset_rows(list(page)),
     }
     return render(request, "argsum/datasets/datasets.html", context)
 
@@ -64,7 +64,7 @@ def dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpR
         "row": dataset_rows([found])[0],
         "form": RecipeForm(initial={"steps": steps_of(found)}),
         "page": page,
-        "cells": cell_rows(page.object_list),
+        "cells": cell_rows(list(page)),
     }
     return render(request, "argsum/datasets/dataset.html", context)
 
@@ -147,7 +147,7 @@ def cell(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpRespons
         "form": form,
         "is_filtered": any(chosen.values()),
         "page": page,
-        "arguments": argument_rows(page.object_list),
+        "arguments": argument_rows(list(page)),
     }
     return render(request, "argsum/datasets/cell.html", context)
 

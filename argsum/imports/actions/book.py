@@ -1,7 +1,7 @@
 """Stored scores compared with a study: sets found or made, and what is new added."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
@@ -202,7 +202,7 @@ def _place(row: tuple[str, int, str, int]) -> tuple[str, str, str]:
     return row[0], str(row[1]), row[2]
 
 
-def _stored_scores(keys: Sequence[int]) -> dict[tuple[int | None, str, str], float]:
+def _stored_scores(keys: Sequence[int]) -> dict[tuple[int | None, str, str], float | None]:
     rows = MetricScore.objects.filter(
         summary_set__in=keys, setting__startswith=SETTING, value__isnull=False
     )
@@ -210,7 +210,7 @@ def _stored_scores(keys: Sequence[int]) -> dict[tuple[int | None, str, str], flo
     return {(key, metric, setting): value for key, metric, setting, value in found}
 
 
-def _score(key: int | None, metric: str, value: float, entry: StoredEntry) -> MetricScore:
+def _score(key: Any, metric: str, value: float, entry: StoredEntry) -> MetricScore:
     return MetricScore(
         summary_set_id=key,
         metric=metric,

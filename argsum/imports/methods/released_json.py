@@ -3,7 +3,7 @@
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from cqa_site.tabular import UnreadableFile, printable_name
 from cqa_site.tabular.shapes import MEGABYTE
@@ -87,5 +87,5 @@ def texts_of(named: dict[str, Any], topic: str, stance: str, file: str) -> tuple
     return tuple(texts)
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -32,7 +32,7 @@ def fill_written(run: SystemRun, work: Work) -> None:
 
 def solve_written(made: SummarySet, parts: SetParts, inputs: CellInputs) -> Summary:
     """The key points of a set by their clusters; a cluster without one has none, others stay."""
-    clusters = sorted(members(made.clusters))
+    clusters = sorted(members(made.clusters or []))
     points = [
         KeyPoint(parts.texts[cluster], cluster) for cluster in clusters if cluster in parts.texts
     ]
@@ -73,7 +73,7 @@ def _store(run: SystemRun, made: SummarySet, solved: Summary) -> None:
 def _generate(writer: Writer, made: SummarySet, inputs: CellInputs) -> SetParts:
     """A local model writes a key point for each cluster, best arguments first."""
     parts = SetParts(is_whole=True)
-    for cluster, rows in members(made.clusters).items():
+    for cluster, rows in members(made.clusters or []).items():
         texts = [inputs.texts[row] for row in by_quality(rows, inputs.quality)]
         cell = inputs.cell
         written = writer.write(topic=cell.topic, stance=cell.stance, arguments=texts)

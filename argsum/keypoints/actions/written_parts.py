@@ -1,7 +1,8 @@
 """What language models wrote for a run of a system, across all runs that asked."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db.models import Q, QuerySet
 
@@ -70,9 +71,7 @@ def ready_sets(run: SystemRun) -> dict[int, SetParts]:
     """Waiting sets whose key points are all written, or will not be; two queries."""
     if run.variant not in WRITES_CLUSTERS:
         return {}
-    waiting: Mapping[int, list[int]] = dict(
-        run.sets.filter(state=WAITING).values_list("pk", "clusters")
-    )
+    waiting: dict[int, Any] = dict(run.sets.filter(state=WAITING).values_list("pk", "clusters"))
     parts = parts_of_sets(run, waiting.keys())
     return {pk: each for pk, each in parts.items() if each.covers(members(waiting[pk]))}
 

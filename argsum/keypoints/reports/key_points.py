@@ -195,7 +195,7 @@ def text_of(sides: Sequence[Side]) -> str:
 
 def points_table(sides: Sequence[Side]) -> TableData:
     """Key points with their numbers of arguments, as the chart shows them."""
-    rows = [
+    rows: list[list[Any]] = [
         [side.cell.get_stance_display(), point.number, point.text, point.count, point.share / 100]
         for side in sides
         for point in side.points

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
@@ -11,6 +12,7 @@ from argsum.keypoints.models import SummarySet, SystemRun
 from argsum.scorers.methods.cluster_figures import (
     LEAST_SHARE,
     ClusterFigure,
+    Noise,
     best_per_cell,
     cluster_figure,
 )
@@ -221,7 +223,7 @@ def _cell_line(
     )
 
 
-def _set_line(row: SummarySet, references: Mapping[int, str] | None) -> SetLine:
+def _set_line(row: Any, references: Mapping[int, str] | None) -> SetLine:
     if references is None:
         return SetLine(row, row.n, None, None)
     clusters = None if row.clusters is None else len({each for each in row.clusters if each >= 0})
@@ -242,7 +244,7 @@ def _figure(row: SummarySet, references: Mapping[int, str]) -> ClusterFigure | N
     return cluster_figure(str(row.pk), reference, ids)
 
 
-def _best(lines: Sequence[SetLine], noise: str, least_share: float) -> SetLine | None:
+def _best(lines: Sequence[SetLine], noise: Noise, least_share: float) -> SetLine | None:
     """The setting of a cell that the index itself would choose."""
     figures = [line.figure for line in lines if line.figure]
     found = best_per_cell({"cell": figures}, noise=noise, least_share=least_share)

@@ -76,7 +76,7 @@ def system_run_new(request: StudyRequest, study: Study) -> HttpResponse:
     """Choose what is run over what; start it."""
     chosen = {
         "dataset": study.argument_datasets.filter(
-            public_id=id_from(request.GET.get("dataset"))
+            public_id__in=[id_from(request.GET.get("dataset"))]
         ).first()
     }
     form = SystemRunForm(request.POST or None, study=study, initial=chosen)
@@ -202,7 +202,7 @@ def _steer(
     return redirect("system_run", study.public_id, run.public_id)
 
 
-def _curve_state(run: SystemRun) -> str:
+def _curve_state(run: Any) -> str:
     """Changes whenever a set is added; what a set holds does not."""
     return f"{run.pk}-{run.sets_done}-{run.sets_none}-{run.sets_waiting}"
 
@@ -212,7 +212,7 @@ def _found(study: Study, system_run_id: uuid.UUID) -> SystemRun:
     return found
 
 
-def _state(study: Study, run: SystemRun) -> dict[str, Any]:
+def _state(study: Study, run: Any) -> dict[str, Any]:
     """What the progress of a run shows."""
     at_work = is_at_work(run)
     cells = cells_of(run.dataset, run.split).count()

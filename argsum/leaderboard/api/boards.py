@@ -18,7 +18,6 @@ from argsum.leaderboard.reports.choice import board_choice
 from cqa_site.api.inputs import Input
 from cqa_site.api.requests import Request
 from cqa_site.api.serializers import ReadSerializer, public_id
-from cqa_site.api.views import StudyViews
 from cqa_site.results.api import FreezingViews
 from cqa_site.results.checking import ROWS, manifest_of
 from cqa_site.results.files import snapshot_file
@@ -77,12 +76,12 @@ class KeptChoiceInput(Input):
     share = serializers.FloatField(required=False, min_value=0, max_value=1)
 
 
-class KeyPointBoardViews(FreezingViews, StudyViews):
+class KeyPointBoardViews(FreezingViews):
     """The numbered snapshots of key points of a study."""
 
     kind = KEY_POINTS
     queryset = KeyPointSnapshot.objects.none()
-    serializer_class = KeyPointBoardDetailSerializer
+    serializer_class: type[serializers.Serializer] = KeyPointBoardDetailSerializer
 
     def rows(self) -> QuerySet:
         """Newest first; the packed rows stay where they are."""

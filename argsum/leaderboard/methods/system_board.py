@@ -195,8 +195,8 @@ def _selected(grid: Grid, dev: Grid, terms: Terms) -> tuple[str, str, str | None
                 return "dev", criterion, best
     # Most cells with scores, then most with clusters; of equal ones the first, so that only
     # whether something is known has a say, never how good it is.
-    known = {setting: _known(each) for setting, each in grid.items()}
-    return "fixed", "", max(known, key=known.__getitem__)
+    filled = {setting: _known(each) for setting, each in grid.items()}
+    return "fixed", "", max(filled, key=filled.__getitem__)
 
 
 def _known(cells: Mapping[str, Scored]) -> tuple[int, ...]:

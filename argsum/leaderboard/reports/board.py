@@ -83,14 +83,11 @@ def unfinished_runs(choice: BoardChoice) -> tuple[Run, ...]:
 def _on_dev(choice: BoardChoice, dataset: Dataset) -> BoardChoice:
     """The same judges on the dev split."""
     rows = ended_sets(choice.study, dataset, Cell.Split.DEV)
-    judges = {name: getattr(choice, name) for name in ("coverage", "redundancy")}
-    return replace(
-        choice,
-        **{
-            name: source if source == NOTHING else same_judge(source, rows)
-            for name, source in judges.items()
-        },
-    )
+
+    def there(source: Source) -> Source:
+        return source if source == NOTHING else same_judge(source, rows)
+
+    return replace(choice, coverage=there(choice.coverage), redundancy=there(choice.redundancy))
 
 
 def scored_sets(choice: BoardChoice, split: str) -> tuple[list[Scored], dict[int, str]]:

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import Count, Q, QuerySet
+from django.utils.translation import gettext as _
 
 from argsum.counting.methods.scores import WEIGHT
 from argsum.datasets.models import Cell, Dataset
@@ -15,6 +16,7 @@ from argsum.leaderboard.methods.system_board import SELECTIONS, Selection, Terms
 from argsum.metrics.methods.names import COVERAGE_SCORE, LLM
 from argsum.scorers.methods.cluster_figures import LEAST_SHARE
 from cqa_site.people.models import Study
+from cqa_site.web.not_there import NotThere
 
 from .set_scores import PEOPLE, Source, counted_sheets, sources_of
 
@@ -51,6 +53,13 @@ class BoardChoice:
     redundancy: Source = NOTHING
     sources: tuple[Source, ...] = ()
     terms: Terms = Terms()  # noqa: RUF009  frozen
+
+    @property
+    def chosen(self) -> Dataset:
+        """The dataset, of a study that has one."""
+        if self.dataset is None:
+            raise NotThere(_("There is no dataset."))
+        return self.dataset
 
     @property
     def query(self) -> str:

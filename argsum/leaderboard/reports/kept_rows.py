@@ -36,8 +36,8 @@ from .people_agreement import (
 RECIPE_VERSION = 1
 VALUES = ("coverage", "redundancy", "excluding", "including", "share", "seconds")
 UNSURE = ("covered_is_unsure", "unique_is_unsure")
-COLUMNS = ("row", "cell", "set", "system", "setting", "rater", "round", "replicate")
-COLUMNS += (*VALUES, *UNSURE)
+SAID_OF = ("row", "cell", "set", "system", "setting", "rater", "round", "replicate")
+COLUMNS = (*SAID_OF, *VALUES, *UNSURE)
 Row = dict[str, Any]
 
 
@@ -54,7 +54,7 @@ def recipe_of(choice: BoardChoice, rows: bytes) -> dict[str, Any]:
     """How the figures of a choice are made."""
     return {
         "version": RECIPE_VERSION,
-        "dataset": {"id": str(choice.dataset.public_id), "name": choice.dataset.name},
+        "dataset": {"id": str(choice.chosen.public_id), "name": choice.chosen.name},
         "split": choice.split,
         "query": choice.query,
         "coverage": choice.coverage.key,
@@ -97,7 +97,7 @@ def marker(choice: BoardChoice) -> str:
 
 
 def _rows(choice: BoardChoice) -> Iterator[Row]:
-    cells = choice.dataset.cells.order_by("position")
+    cells = choice.chosen.cells.order_by("position")
     names = {str(cell.pk): str(cell) for cell in cells}
     for cell in cells:
         if cell.split == choice.split:

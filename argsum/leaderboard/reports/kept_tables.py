@@ -95,4 +95,5 @@ def _note(snapshot: KeyPointSnapshot) -> str:
 
 
 def _source(key: str) -> str:
-    return source_name(Source(*key.split("|", 1)))
+    metric, _bar, setting = key.partition("|")
+    return source_name(Source(metric, setting))

@@ -246,14 +246,12 @@ def _repeats(dimension: str, sheets: Sequence[AnySheet], names: dict[int, str]) 
 
 def judges_of(study: Study, sets: set[int]) -> Judges:
     """What language models say of some sets; one query."""
-    rows = MetricScore.objects.filter(
-        summary_set__study=study, run__isnull=False, value__isnull=False
-    )
+    rows = MetricScore.objects.filter(summary_set__study=study, run__isnull=False)
     found: dict[str, dict[str, dict[int, float]]] = {}
     for metric, setting, key, value in rows.values_list(
         "metric", "setting", "summary_set", "value"
     ):
-        if key in sets:
+        if key in sets and value is not None:
             dimension = metric.removeprefix("llm_")
             found.setdefault(dimension, {}).setdefault(setting, {})[key] = value
     return found

@@ -89,7 +89,8 @@ def metric_values(sets: QuerySet[SummarySet], source: Source) -> dict[int, float
         setting=source.setting,
         value__isnull=False,
     )
-    return dict(rows.values_list("summary_set", "value"))
+    values: dict[int, Any] = dict(rows.values_list("summary_set", "value"))
+    return values
 
 
 def same_judge(source: Source, sets: QuerySet[SummarySet]) -> Source:
@@ -144,7 +145,8 @@ def _cluster_figures(keys: Iterable[int]) -> dict[int, tuple[Any, Any, float]]:
     rows = SummarySet.objects.filter(pk__in=list(keys))
     references = _references(rows)
     found = {}
-    for pk, arguments, clusters in rows.values_list("pk", "arguments", "clusters").iterator(200):
+    for pk, arguments, given in rows.values_list("pk", "arguments", "clusters").iterator(200):
+        clusters = given or []
         pairs = [
             (references[argument], cluster)
             for argument, cluster in zip(arguments, clusters, strict=True)

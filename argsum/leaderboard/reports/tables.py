@@ -171,7 +171,9 @@ def correlation_table(rows: Sequence[MetricRow]) -> TableData:
 def points_table(points: Sequence[SetPoint], source: Source) -> TableData:
     """The sets behind a correlation."""
     columns = [_("Cell"), _("System"), _("Setting"), str(source), _("People")]
-    rows = [[one.cell, one.system, one.setting, one.metric, one.people] for one in points]
+    rows: list[list[Any]] = [
+        [one.cell, one.system, one.setting, one.metric, one.people] for one in points
+    ]
     return TableData(columns, rows, str(source), "", "metric-points")
 
 
@@ -196,7 +198,7 @@ def raters_table(found: PeopleAgreement) -> TableData:
     columns = [_("Rater"), _("Sets")]
     for name in DIMENSION_NAMES.values():
         columns += [_("%s: unsure") % name, _("%s: missing") % name]
-    rows = [
+    rows: list[list[Any]] = [
         [
             each.name,
             each.sets,

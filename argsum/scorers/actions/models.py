@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from django.conf import settings
@@ -15,6 +16,9 @@ from argsum.systems.methods.scoring import Scores, cosines_into, with_topic
 from cqa_site.judging.embedding import PACKAGED_MODEL, SentenceEmbedder, packaged_weights
 
 from .score_files import kept_rows, key_of, texts_key
+
+if TYPE_CHECKING:
+    from .cross_encoder import PairReader
 
 # A name on the hub, or of a folder below the data folder: nothing that walks a file system.
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
@@ -124,7 +128,7 @@ class CrossEncoder:
     def __init__(self, source: str, *, uses_topic: bool = False) -> None:
         self.source, self.uses_topic = source, uses_topic
         self.say: Callable[[int, int], None] = lambda done, total: None
-        self._reader = None
+        self._reader: PairReader | None = None
 
     def fill(
         self, out: Scores, rows: Sequence[str], columns: Sequence[str], *, topic: str = ""

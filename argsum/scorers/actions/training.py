@@ -102,7 +102,7 @@ def cancel_training(*, scorer: Scorer, actor: User) -> bool:
     changed = Scorer.objects.filter(pk=scorer.pk, state=Scorer.State.TRAINING).update(
         state=Scorer.State.CANCELLED
     )
-    Job.objects.filter(pk=scorer.job_id, state__in=ACTIVE).update(
+    Job.objects.filter(pk__in=[scorer.job_id], state__in=ACTIVE).update(
         state=Job.State.FAILED, lease_until=None, finished_at=Now(), error=_("Cancelled.")
     )
     if changed:

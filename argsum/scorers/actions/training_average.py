@@ -105,4 +105,4 @@ class AveragedTraining:
 
 def _later(say: Say, before: int, total: int) -> Say:
     """The same listener for a member that begins after some steps of others."""
-    return lambda done, _own, note="": say(before + done, total, note)
+    return lambda done, _own, note: say(before + done, total, note)

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -45,13 +46,13 @@ def cells_of(dataset: Dataset) -> Splits:
     cells = Cell.objects.filter(dataset=dataset)
     arguments, key_points = defaultdict(list), defaultdict(list)
     rows = CellArgument.objects.filter(cell__dataset=dataset).order_by("cell", "position")
-    for pk, cell, text, left_out in rows.values_list("pk", "cell_id", "text", "left_out"):
-        arguments[cell].append((pk, text, left_out))
+    for pk, key, text, left_out in rows.values_list("pk", "cell_id", "text", "left_out"):
+        arguments[key].append((pk, text, left_out))
     references = ReferenceKeyPoint.objects.filter(cell__dataset=dataset)
-    for pk, cell, text in references.order_by("cell", "position").values_list(
+    for pk, key, text in references.order_by("cell", "position").values_list(
         "pk", "cell_id", "text"
     ):
-        key_points[cell].append((pk, text))
+        key_points[key].append((pk, text))
     matches = KeyPointMatch.objects.filter(argument__cell__dataset=dataset)
     labels: dict[tuple[int, int], bool] = {
         (argument, key_point): is_match
@@ -148,7 +149,7 @@ def rated_in(path: Path) -> dict[str, Rated]:
     )
 
 
-def _rated(rows: Iterable[tuple[str, str, float]]) -> dict[str, Rated]:
+def _rated(rows: Iterable[tuple[str, str, Any]]) -> dict[str, Rated]:
     by_split: dict[str, list[tuple[str, float]]] = defaultdict(list)
     for split, text, quality in rows:
         by_split[split].append((text, quality))

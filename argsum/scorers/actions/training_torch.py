@@ -112,7 +112,7 @@ class MatchTraining:
                 if self.progress.since_best >= self.recipe.patience:
                     break
             if self.checkpoint and (step % self.every == 0 or step in looks_at):
-                self._save()
+                self._save(self.checkpoint)
         load(self.weights, self.best)
         return self.progress
 
@@ -169,7 +169,7 @@ class MatchTraining:
         self.progress = Progress(**json.loads(kept["progress"]))
         set_random_state(kept["random"])
 
-    def _save(self) -> None:
+    def _save(self, file: Path) -> None:
         kept = {
             "recipe": self.recipe.as_dict(),
             "progress": json.dumps(asdict(self.progress)),
@@ -180,7 +180,7 @@ class MatchTraining:
             "optimizer": self.optimizer.state_dict(),
             "random": random_state(),
         }
-        write(self.checkpoint, kept)
+        write(file, kept)
 
     def _batches(self) -> list[Batch]:
         found: list[Batch] = []

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cqa_site.stats.arrays import FloatArray
+from cqa_site.stats.arrays import FloatArray, Floats
 
 # Penalties tried; the dev split chooses.
 PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
-def fit_ridge(vectors: FloatArray, values: FloatArray, penalty: float) -> tuple[FloatArray, float]:
+def fit_ridge(vectors: Floats, values: Floats, penalty: float) -> tuple[FloatArray, float]:
     """Weights, shape (d,), and bias with the least squared error plus penalty × |weights|².
 
     Parameters
@@ -39,8 +39,8 @@ def fit_ridge(vectors: FloatArray, values: FloatArray, penalty: float) -> tuple[
 
 
 def best_penalty(
-    train: tuple[FloatArray, FloatArray],
-    dev: tuple[FloatArray, FloatArray],
+    train: tuple[Floats, Floats],
+    dev: tuple[Floats, Floats],
     penalties: Sequence[float] = PENALTIES,
 ) -> float:
     """The penalty with the smallest squared error on dev; the smallest wins a tie."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cqa_site.stats.arrays import FloatArray
+from cqa_site.stats.arrays import Floats
 
 UNASSIGNED = -1
 
@@ -30,7 +30,7 @@ class Assigned:
     scores: list[float]
 
 
-def assign(match: FloatArray, *, threshold: float = 0.0) -> Assigned:
+def assign(match: Floats, *, threshold: float = 0.0) -> Assigned:
     """Each argument to its best key point, the earlier one where equal.
 
     Parameters

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cqa_site.stats.arrays import FloatArray
+from cqa_site.stats.arrays import Floats
 
 _ROWS_AT_ONCE = 512
 
 
-def central_argument(match: FloatArray, members: Sequence[int]) -> int:
+def central_argument(match: Floats, members: Sequence[int]) -> int:
     """The member that the other members match best on average; the earlier one where equal.
 
     Parameters
@@ -36,7 +36,7 @@ def central_argument(match: FloatArray, members: Sequence[int]) -> int:
     return members[int(sums.round(9).argmax())]
 
 
-def by_quality(members: Sequence[int], quality: Sequence[float | None] | FloatArray) -> list[int]:
+def by_quality(members: Sequence[int], quality: Sequence[float | None] | Floats) -> list[int]:
     """Members with the best argument first, as a generator reads them; without quality last.
 
     Examples

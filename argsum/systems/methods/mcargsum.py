@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from cqa_site.stats.arrays import FloatArray, IntArray
+from cqa_site.stats.arrays import FloatArray, Floats, IntArray
 
 UNCLUSTERED = -1
 MIN_SIZE = 3
@@ -22,7 +22,7 @@ class TooManyArguments(ValueError):
 
 
 def merge_clusters(
-    match: FloatArray, thresholds: Sequence[float], *, min_size: int = MIN_SIZE
+    match: Floats, thresholds: Sequence[float], *, min_size: int = MIN_SIZE
 ) -> dict[float, list[int]]:
     """Cluster ids at every threshold, from one average linkage on 1 − match score.
 
@@ -76,7 +76,7 @@ def merge_clusters(
     }
 
 
-def distances(match: FloatArray) -> FloatArray:
+def distances(match: Floats) -> FloatArray:
     """1 − score of every pair, shape (n (n − 1) / 2,), as scipy wants them; never below 0.
 
     Row by row, so that nothing of the size of the matrix is made beside the result.

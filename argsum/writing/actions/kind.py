@@ -204,7 +204,7 @@ def _clusters_to_write(system_run: SystemRun, target: dict[str, Any]) -> list[As
     parts = parts_of_sets(system_run, [pk for pk, _cell, _ids in found])
     asked: list[Asked | None] = []
     for pk, cell, ids in found:
-        missing = [each for each in members(ids) if each not in parts[pk].texts]
+        missing = [each for each in members(ids or []) if each not in parts[pk].texts]
         if system_run.variant == SystemRun.Variant.LOCAL:
             asked += [Asked(system_run.pk, cell, pk, (each,)) for each in missing]
         elif len(missing) > MOST_CODES:

@@ -56,7 +56,7 @@ def _arguments(cells: Mapping[int, Cell]) -> dict[int, dict[int, tuple[Shown, st
 
 def _clusters(asked: Asked, made: SummarySet, own: Own) -> dict[int, list[Shown]]:
     """Cluster → its arguments."""
-    rows = members(made.clusters)
+    rows = members(made.clusters or [])
     shown = [own[pk][0] for pk in made.arguments]
     return {cluster: [shown[row] for row in rows[cluster]] for cluster in asked.clusters}
 

@@ -65,7 +65,8 @@ def column_figures(
     for name, level in LEVELS:
         found[name] = figure_of(krippendorff_alpha(ratings, level, draws.confidence))
     found |= correlations(x, y, codes, draws)
-    sums, counts = np.bincount(codes, weights=x - y), np.bincount(codes).astype(float)
+    sums = np.bincount(codes, weights=x - y).astype(float)
+    counts = np.bincount(codes).astype(float)
     if not n:
         sums, counts = np.zeros(0), np.zeros(0)
     found["bias"] = draws.ratio(sums, counts, n)
@@ -120,7 +121,7 @@ def _correlation(kind: Correlation, pairs: FloatArray, met: _Met, n: int, draws:
     if kind == "kendall" and len(pairs) > MOST_KENDALL_KINDS:
         reason = f"{len(pairs)} different pairs of values, too many to resample tau"
         return figure(None, n=n, reason=reason)
-    whole = np.bincount(met.kinds, weights=met.counts, minlength=len(x))
+    whole = np.bincount(met.kinds, weights=met.counts, minlength=len(x)).astype(float)
     value = float(weighted_correlations(kind, x, y, whole[None, :])[0])
     if met.n_questions < 3:
         return figure(value, n=n, reason=TOO_FEW_QUESTIONS)

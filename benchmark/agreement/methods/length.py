@@ -54,6 +54,5 @@ def _slope(y: FloatArray, x: FloatArray, codes: np.ndarray, draws: Draws) -> Fig
         return draws.ratio(np.zeros(0), np.zeros(0), 0)
     sizes = np.bincount(codes)
     dx, dy = (each - (np.bincount(codes, weights=each) / sizes)[codes] for each in (x, y))
-    return draws.ratio(
-        np.bincount(codes, weights=dx * dy), np.bincount(codes, weights=dx * dx), len(y)
-    )
+    over, under = (np.bincount(codes, weights=dx * each).astype(float) for each in (dy, dx))
+    return draws.ratio(over, under, len(y))

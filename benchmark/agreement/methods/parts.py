@@ -67,7 +67,8 @@ def by_code(
 
 
 def column_list(grid: Grid, rubric: Rubric) -> list[Figure]:
-    names = {each.key: each.name for each in (*rubric.groups, *rubric.criteria)}
+    names = {each.key: each.name for each in rubric.groups}
+    names |= {each.key: each.name for each in rubric.criteria}
     kinds = ["total", *["group"] * len(rubric.groups), *["criterion"] * len(rubric.criteria)]
     return [
         {"key": key, "name": names.get(key, ""), "kind": kind, "maximum": maximum}

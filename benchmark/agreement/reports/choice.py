@@ -108,15 +108,12 @@ def snapshot_of(study: Study, query: Mapping[str, str]) -> BoardSnapshot | None:
     It has the figures of agreement as ``agreement`` and neither rows nor other figures. Raises
     NotThere for one that is named and is not there.
     """
-    rows: QuerySet[BoardSnapshot] = (
-        study.board_snapshots.filter(computed_at__isnull=False)
-        .defer("rows", "figures")
-        .annotate(agreement=F("figures__agreement"))
-        .select_related("rubric")
-    )
+    rows: QuerySet = study.board_snapshots.filter(computed_at__isnull=False)
+    rows = rows.defer("rows", "figures").annotate(agreement=F("figures__agreement"))
     wanted = {"public_id": query.get("snapshot"), "rubric__public_id": query.get("rubric")}
     named = {name: _uuid(value) for name, value in wanted.items() if value}
-    found = rows.filter(**named).order_by("-computed_at", "-number").first()
+    rows = rows.filter(**named).select_related("rubric").order_by("-computed_at", "-number")
+    found: BoardSnapshot | None = rows.first()
     if named and found is None:
         raise NotThere(_("There is no such leaderboard."))
     return found

@@ -40,6 +40,7 @@ def add_round(*, study: Study, users: Mapping[str, User]) -> None:
     made = plan_round(study=study, plan=plan, actor=actor)
     practice = study.answers.filter(scenario=Answer.Scenario.FULL).order_by("pk").first()
     if practice is not None:
-        key = {each.key: each.maximum for each in rubric.rubric.criteria} | LESS
+        key: dict[str, float] = {each.key: each.maximum for each in rubric.rubric.criteria}
+        key |= LESS
         set_example(round_=made, answer=practice, points=key, notes=WHY)
     open_round(round_=made, actor=actor)

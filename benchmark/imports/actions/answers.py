@@ -24,7 +24,7 @@ from benchmark.imports.methods.row import ScoreRow
 from cqa_site.people.models import Study
 
 About = Mapping[str, Any]
-Pair = tuple[str, str, str]
+Pair = tuple[str | None, str | None, str | None]
 # Answers of one system to one question that a text is compared with, nearest in length first.
 MOST_COMPARED = 50
 _PIECE = 2_000

@@ -36,11 +36,11 @@ class StoredSheets:
     """Sheets by their id, by file, position and rater, and by answer, rater and replicate."""
 
     def __init__(self, study: Study, entries: Iterable[Found]) -> None:
-        known = [(entry, answer, rater) for entry, answer, rater in entries if rater is not None]
+        known = [found for found in entries if found[2] is not None]
         sheets = ScoreSheet.objects.filter(study=study).only(*_FIELDS).order_by("pk")
         self._load_ids(sheets, {entry.sheet for entry, _answer, _rater in known} - {""})
         raters = {rater for _entry, _answer, rater in known}
-        self._by_place = {
+        self._by_place: dict[tuple[str, int, int | None], ScoreSheet] = {
             (row.source, row.position, row.rater_id): row
             for row in sheets.filter(
                 rater__in=raters,

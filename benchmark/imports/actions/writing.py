@@ -1,6 +1,7 @@
 """Sheets as the database keeps them."""
 
 from dataclasses import asdict
+from typing import Any
 
 from django.utils import timezone
 
@@ -29,8 +30,8 @@ def made_sheet(
     study: Study,
     rubric: RubricVersion,
     entry: SheetEntry,
-    answer: int | None,
-    rater: int | None,
+    answer: Any,
+    rater: Any,
 ) -> ScoreSheet:
     """A sheet to be written; it has a total if every criterion has points."""
     keys = rubric.rubric.keys

@@ -17,7 +17,7 @@ import pandas as pd
 from benchmark.rubrics.methods.rubric import Rubric
 from cqa_site.tabular import DEFAULT_LIMITS, Limits, UnreadableFile, open_table
 
-from .human_links import letters_of
+from .answer_letters import letters_of
 
 COLUMN = "score_dict.{}"
 _ABOUT = ("object1", "object2", "comparison", "filename")

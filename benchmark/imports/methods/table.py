@@ -151,7 +151,9 @@ def _of_a_machine(made: ScoreRow, given: Mapping[str, Any], rubric: Rubric) -> S
     if judgement.is_scored:
         return replace(made, points=dict(judgement.points), reason="")
     detail = made.comment or judgement.detail
-    said = dict(judgement.given) if len(judgement.given) == len(rubric.criteria) else {}
+    said: dict[str, float] = (
+        dict(judgement.given) if len(judgement.given) == len(rubric.criteria) else {}
+    )
     return replace(
         made, state=UNSCORED, reason=judgement.reading.value, comment=detail, given=said
     )

@@ -50,8 +50,8 @@ def _misread(run: Run, read: Read) -> Iterator[str]:
                 yield f"{name} {row.pk} is not what its reply says"
 
 
-def _said(run: Run, call: Call, read: Read) -> dict[str, Any] | None:
-    if call.reply is None:
+def _said(run: Run, call: Call | None, read: Read) -> dict[str, Any] | None:
+    if call is None or call.reply is None:
         return None
     reading = read(run, call, call.reply)
     return None if reading.reason else dict(reading.value.points)

@@ -6,6 +6,7 @@ criteria a reply.
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from django.utils.translation import gettext_lazy as lazy
 
@@ -85,7 +86,7 @@ class ScoringKind:
 
     def values(self, run: Run) -> dict[str, int]:
         """How often each total was given; of single groups where a reply holds just one."""
-        totals: Counter[tuple[str, float]] = Counter()
+        totals: Counter[tuple[str, Any]] = Counter()
         if run.prompt.kind == GROUP:
             parts = run.judgement_parts.filter(reason="").values_list("group", "points")
             totals.update((group, sum(points.values())) for group, points in parts)

@@ -19,7 +19,7 @@ def settle_trust(scoring: ScoringRun, rubric: Rubric) -> None:
     Before that, and again while some of them are asked once more, nothing is known.
     """
     canaries = canary_calls(scoring.run)
-    trust = ScoringRun.Trust.PENDING
+    trust: str = ScoringRun.Trust.PENDING
     if canaries and not _is_waiting(scoring.run, canaries):
         found = decided_canaries(scoring.run, rubric)
         ProbeResult.objects.bulk_update(found, ["obeyed"])

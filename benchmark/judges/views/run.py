@@ -55,7 +55,7 @@ def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
         "systems": study.systems.filter(public_id__in=target["systems"]),
         "scenarios": [Answer.Scenario(number).label for number in target["scenarios"]],
         "round": ScoringRound.objects.filter(
-            study=study, public_id=target["round"] or None
+            study=study, public_id__in=[target["round"] or None]
         ).first(),
         "examples": study.answers.filter(pk__in=scoring.examples).select_related(
             "question__comparison", "system"
@@ -81,12 +81,13 @@ def scoring_run_sheets(request: StudyRequest, study: Study, run_id: uuid.UUID) -
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     for sheet in page:
         totals = rubric.group_totals(sheet.points)
-        sheet.groups = [totals[group.key] for group in rubric.groups]
-        sheet.listed = [
+        groups = [totals[group.key] for group in rubric.groups]
+        listed = [
             (each, sheet.points[each.key], sheet.notes.get(each.key, ""))
             for each in rubric.criteria
             if each.key in sheet.points
         ]
+        vars(sheet).update(groups=groups, listed=listed)
     context = _part(study, run) | {
         "page": page,
         "groups": rubric.groups,
@@ -115,8 +116,8 @@ def scoring_run_probes(request: StudyRequest, study: Study, run_id: uuid.UUID) -
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     plain = plain_totals(run, list(page))
     for probe in page:
-        probe.plain = plain_of(probe, plain)
-        probe.title = CANARY_NAMES.get(probe.name, "")
+        title = CANARY_NAMES.get(probe.name, "")
+        vars(probe).update(plain=plain_of(probe, plain), title=title)
     context = _part(study, run) | {
         "page": page,
         "probe": kind,

@@ -150,14 +150,14 @@ def _of_system(
             calibrated_mean(scored.value[cell], human, float(known[0]), clusters=clusters)
         )
     estimates = [each.estimate for each in found]
-    known = [
+    bounded = [
         (each.value, (each.high - each.low) / 2)
         for each in estimates
         if each.value is not None and each.low is not None and each.high is not None
     ]
-    if len(known) < len(estimates):
+    if len(bounded) < len(estimates):
         return Calibrated(judge=judge, system=system, reason=NO_CELL)
-    mean, reach = (float(np.mean(values)) for values in zip(*known, strict=True))
+    mean, reach = (float(np.mean(values)) for values in zip(*bounded, strict=True))
     more = [each.labels_to_halve for each in found]
     return Calibrated(
         judge=judge,

@@ -102,7 +102,7 @@ def first_parts(scored: Scored, options: BoardOptions) -> dict[str, Any]:
 
 def _row(
     key: tuple[str, int],
-    places: FloatArray,
+    places: np.ndarray,
     table: CellTable,
     recipes: tuple[pd.Series, pd.Series],
     options: BoardOptions,

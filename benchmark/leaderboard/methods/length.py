@@ -102,7 +102,7 @@ def _interval(
     """Ratio of resampled sums; sums of a question are kept together."""
     sums = np.column_stack(
         [np.bincount(question, weights=each, minlength=n) for each in (x * y, x * x)]
-    )
+    ).astype(float)
     known = np.bincount(question, minlength=n) > 0
     means = resampled_means(sums[known], options.n_resamples, options.seed)
     ratio = np.full(len(means), np.nan)

@@ -71,6 +71,7 @@ def source_of(snapshot: BoardSnapshot, board: Board, judge: str, filters: Filter
     if filters.condition:
         names = {each["id"]: each["name"] for each in snapshot.recipe["conditions"]}
         parts.append(names[filters.condition])
+    assert snapshot.computed_at is not None  # noqa: S101 - there are figures
     where = _("Snapshot #%(number)s of %(rubric)s, rows sha256 %(sha)s, %(date)s") % {
         "number": snapshot.number,
         "rubric": f"{snapshot.recipe['rubric']['name']} v{snapshot.recipe['rubric']['number']}",

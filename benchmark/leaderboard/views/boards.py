@@ -61,13 +61,14 @@ def boards(request: StudyRequest, study: Study) -> HttpResponse:
 @study_page(*RESEARCHERS)
 def board(request: StudyRequest, study: Study, number: int) -> HttpResponse:
     """One snapshot under its permanent address."""
-    shown = shown_board(request, board_or_404(study, number))
+    snapshot = board_or_404(study, number)
+    shown = shown_board(request, snapshot)
     context = {
         "study": study,
         "section": "scores",
         **_filters_context(shown),
         **board_context(shown),
-        "warnings": board_warnings(shown.snapshot.board),
+        "warnings": board_warnings(snapshot.board),
     }
     template = (
         "benchmark/leaderboard/_board_live.html"
@@ -109,7 +110,7 @@ def board_pair(request: StudyRequest, study: Study, number: int) -> HttpResponse
 def _pair_source(shown: Shown, chosen: list[str]) -> dict[str, Any]:
     return {
         "systems_query": "&".join(f"system={each}" for each in chosen),
-        "source": source_of(shown.snapshot, shown.board, shown.judge, shown.filters),
+        "source": source_of(*shown.found, shown.judge, shown.filters),
     }
 
 
@@ -120,12 +121,11 @@ def find_pair(shown: Shown, chosen: list[str]) -> Pair | PaperPair | None:
     """
     if shown.board is None or not shown.judge or len(set(chosen)) != 2:
         return None
-    places = [system_place(shown.board, each) for each in chosen]
-    if None in places:
+    first, second = (system_place(shown.board, each) for each in dict.fromkeys(chosen))
+    if first is None or second is None:
         raise Http404
-    if shown.is_paper:
-        return paper_pair(shown.board, shown.judge, places[0], places[1])
-    return pair_of(shown.board, shown.judge, places[0], places[1])
+    between = paper_pair if shown.is_paper else pair_of
+    return between(shown.board, shown.judge, first, second)
 
 
 def _live_context(request: StudyRequest, study: Study) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What the templates of a board need: rows, cards, and why a column is hidden."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -66,13 +67,14 @@ def _why_not_calibrated(board: dict[str, Any], judge: str) -> str:
 
 def board_cards(shown: Shown) -> list[Figure]:
     """The figures below the leaderboard, in the order of the page."""
-    board, judge, recipe = shown.board, shown.judge, shown.snapshot.recipe
+    (snapshot, board), judge = shown.found, shown.judge
+    recipe = snapshot.recipe
     made = []
     has_several = bool(conditions_of(board))
     for slug in PAPER_CARDS if shown.is_paper else CARDS:
         if slug == "conditions" and not has_several:
             continue
-        table = board_table_of(shown.snapshot, board, judge, shown.filters, slug)
+        table = board_table_of(snapshot, board, judge, shown.filters, slug)
         is_drawn = slug in CHARTS and has_chart(board, judge, recipe, slug)
         alt = chart_alt(board, judge, recipe, slug) if is_drawn else ""
         if table.rows:
@@ -134,7 +136,7 @@ def _joined(table: TableData) -> PageTable:
     )
 
 
-def _with_interval(cells: list[Any]) -> str:
+def _with_interval(cells: Sequence[Any]) -> str:
     value, low, high = cells
     if value is None or low is None:
         return text_of(value)

@@ -1,11 +1,10 @@
 """What a board goes away as: tables, charts, rows, manifest, archive."""
 
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import path
 
 from benchmark.leaderboard.actions import BOARDS
-from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.leaderboard.reports.charts import CHARTS, chart_spec, has_chart
 from benchmark.leaderboard.reports.pairs import pair_chart, pair_table
 from benchmark.leaderboard.reports.paper import PaperPair, paper_pair_table
@@ -41,12 +40,13 @@ def board_table(
     request: StudyRequest, study: Study, number: int, figure: str, format: str
 ) -> HttpResponse:
     """Send one figure as CSV, LaTeX or Markdown."""
-    shown = _ready(request, board_or_404(study, number))
+    shown = shown_board(request, board_or_404(study, number))
+    snapshot, board = shown.found
     if figure == PAIR:
         pair = find_pair(shown, request.GET.getlist("system"))
         if pair is None:
             raise Http404
-        source = source_of(shown.snapshot, shown.board, shown.judge, shown.filters)
+        source = source_of(snapshot, board, shown.judge, shown.filters)
         caption = f"{pair.first} − {pair.second}. {source}"
         if isinstance(pair, PaperPair):
             return table_file(paper_pair_table(pair, caption), format)
@@ -59,7 +59,7 @@ def board_chart(
     request: StudyRequest, study: Study, number: int, name: str, format: str
 ) -> HttpResponse:
     """Draw one chart; the address names the figures' version, so browsers may keep it."""
-    shown = _ready(request, board_or_404(study, number))
+    shown = shown_board(request, board_or_404(study, number))
     if name != PAIR:
         return send_chart(request, shown, name, format)
     pair = find_pair(shown, request.GET.getlist("system"))
@@ -78,13 +78,14 @@ def send_table(shown: Shown, figure: str, format: str) -> HttpResponse:
     """One figure of what is shown; 404 for an unknown one."""
     if figure not in TABLES:
         raise Http404
-    table = board_table_of(shown.snapshot, shown.board, shown.judge, shown.filters, figure)
+    table = board_table_of(*shown.found, shown.judge, shown.filters, figure)
     return table_file(table, format)
 
 
-def send_chart(request: StudyRequest, shown: Shown, name: str, format: str) -> HttpResponse:
+def send_chart(request: HttpRequest, shown: Shown, name: str, format: str) -> HttpResponse:
     """One chart of what is shown; 404 where there is nothing to draw."""
-    board, judge, recipe = shown.board, shown.judge, shown.snapshot.recipe
+    (snapshot, board), judge = shown.found, shown.judge
+    recipe = snapshot.recipe
     if name not in CHARTS or not has_chart(board, judge, recipe, name):
         raise Http404
 
@@ -92,14 +93,6 @@ def send_chart(request: StudyRequest, shown: Shown, name: str, format: str) -> H
         return chart_spec(board, judge, recipe, name, size)
 
     return chart_file(request, draw, state=shown.digest, name=name, format=format)
-
-
-def _ready(request: StudyRequest, snapshot: BoardSnapshot) -> Shown:
-    """What the address asks for; 404 while its figures are being computed."""
-    shown = shown_board(request, snapshot)
-    if shown.board is None:
-        raise Http404
-    return shown
 
 
 BASE = "scores/boards/<int:number>"

@@ -45,8 +45,8 @@ def _pictures(shown: Shown, card: Figure) -> dict[str, str]:
     """A light and a dark picture as data addresses; none for a card without a chart."""
     if not card.alt:
         return {}
-    recipe = shown.snapshot.recipe
-    spec = chart_spec(shown.board, shown.judge, recipe, card.slug)
+    snapshot, board = shown.found
+    spec = chart_spec(board, shown.judge, snapshot.recipe, card.slug)
     return {theme: _data(spec, theme) for theme in charts.THEMES}
 
 

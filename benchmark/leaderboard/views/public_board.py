@@ -42,7 +42,7 @@ def public_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
 @public_page
 def public_board(request: HttpRequest, shown: Shown) -> HttpResponse:
     """The board of the address."""
-    context = board_context(shown) | {"warnings": board_warnings(shown.board)}
+    context = board_context(shown) | {"warnings": board_warnings(shown.found[1])}
     return render(request, "benchmark/leaderboard/public_board.html", context)
 
 

@@ -16,6 +16,7 @@ from benchmark.leaderboard.reports.markers import board_marker
 from benchmark.leaderboard.reports.paper import has_paper
 from benchmark.leaderboard.reports.view import chosen_judge
 from benchmark.rubrics.models import RubricVersion
+from cqa_site.people.access import StudyRequest
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Files
 from cqa_site.runs.models import Job
@@ -43,6 +44,13 @@ class Shown:
     of_rows: str = ""
     is_paper: bool = False
     is_public: bool = False
+
+    @property
+    def found(self) -> tuple[BoardSnapshot, dict[str, Any]]:
+        """The snapshot and its figures; raises Http404 while there are none."""
+        if self.snapshot is None or self.board is None:
+            raise Http404
+        return self.snapshot, self.board
 
     @property
     def is_failed(self) -> bool:
@@ -88,19 +96,20 @@ class Shown:
     @property
     def files(self) -> Files:
         """Where its figures go away: of a public page without the study's or anybody's key."""
+        snapshot, _board = self.found
         if self.is_public:
             paper = f"&recipe={PAPER}" if self.is_paper else ""
             return Files(
                 tables="public_board_table",
                 charts="public_board_chart",
-                ids=(self.snapshot.public_token,),
+                ids=(snapshot.public_token,),
                 query=f"judge={self.place}{paper}",
                 version=self.digest,
             )
         return Files(
             tables="board_table",
             charts="board_chart",
-            ids=(self.snapshot.study.public_id, self.snapshot.number),
+            ids=(snapshot.study.public_id, snapshot.number),
             query=self.query,
             version=self.digest,
         )
@@ -113,7 +122,7 @@ class Shown:
         return "&".join(part for part in parts if part)
 
 
-def with_board(rows: QuerySet) -> QuerySet:
+def with_board(rows: QuerySet) -> QuerySet[BoardSnapshot]:
     """Snapshots with their leaderboard as ``board``; rows and other figures stay behind."""
     return rows.defer("rows", "figures").annotate(board=KeyTransform("board", "figures"))
 
@@ -138,7 +147,7 @@ def rubric_of(study: Study, request: HttpRequest) -> tuple[RubricVersion | None,
     return found, known
 
 
-def live_board(request: HttpRequest, study: Study, rubric: RubricVersion) -> Shown:
+def live_board(request: StudyRequest, study: Study, rubric: RubricVersion) -> Shown:
     """The newest snapshot; asks for a new one where sheets moved on."""
     rows = rubric.snapshots.filter(computed_at__isnull=False).select_related("frozen_by")
     snapshot = with_board(rows).first()
@@ -153,7 +162,7 @@ def live_board(request: HttpRequest, study: Study, rubric: RubricVersion) -> Sho
 
 
 def shown_board(
-    request: HttpRequest,
+    request: StudyRequest,
     snapshot: BoardSnapshot,
     *,
     is_live: bool = False,

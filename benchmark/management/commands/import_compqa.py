@@ -67,7 +67,7 @@ class Command(BaseCommand):
     def _take(
         self, study: Study, kind: str, path: Path, asked: dict[str, Any], *, is_dry: bool
     ) -> Outcome:
-        chosen = {"study": study, "kind": kind, "options": asked}
+        chosen: dict[str, Any] = {"study": study, "kind": kind, "options": asked}
         try:
             if is_dry:
                 return importing.import_path(

@@ -147,12 +147,12 @@ def _agreement(judge: str, both: pd.DataFrame, keys: list[str]) -> Values:
     )
     alpha = shuffled_baseline(concatenated_alpha, *scores, n_repeats=N_SHUFFLES)
     # One cluster: an interval over scores of one sheet would say nothing.
-    ends = [np.ravel(each) for each in scores]
-    one = [0] * len(ends[0])
+    first, second = (np.ravel(each).tolist() for each in scores)
+    one = [0] * len(first)
     numbers: dict[tuple[str, str], Any] = {
         (SEPARATELY, ALPHA): alpha.observed,
-        (SEPARATELY, SPEARMAN): correlation(*ends, one, kind="spearman").value,
-        (SEPARATELY, PEARSON): correlation(*ends, one).value,
+        (SEPARATELY, SPEARMAN): correlation(first, second, one, kind="spearman").value,
+        (SEPARATELY, PEARSON): correlation(first, second, one).value,
         (SEPARATELY, "alpha with the answers shuffled"): alpha.mean,
         (FINALLY, ALPHA): concatenated_alpha(*totals),
         (FINALLY, SPEARMAN): correlation(*totals, kind="spearman").value,

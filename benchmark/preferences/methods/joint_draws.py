@@ -98,7 +98,8 @@ class JointDraws:
 
     def _correlations(self, kind: Correlation, *, draw_systems: bool) -> FloatArray:
         n = len(self.systems)
-        known = ~np.isnan(self.strength_draws + self.mean_draws).any(axis=1)
+        drawn_both = self.strength_draws + self.mean_draws
+        known: np.ndarray = np.logical_not(np.isnan(drawn_both).any(axis=1))
         drawn = np.ones((len(known), n))
         if draw_systems:
             generator = np.random.default_rng([self.seed, n])

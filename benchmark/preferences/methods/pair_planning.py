@@ -156,7 +156,7 @@ class _Design:
     def invert(self) -> None:
         n = len(self.laplacian)
         # All systems are linked, so that only their common level is unknown; 1/n fixes it.
-        self.covariance = np.linalg.inv(self.laplacian + 1 / n)
+        self.covariance = np.linalg.inv(self.laplacian + 1 / n).astype(float)
 
     def best(self) -> tuple[int, int] | None:
         """The two systems with the most telling comparison; None if no answers are left."""

@@ -76,9 +76,9 @@ def _walk(edges: list[tuple[Hashable, Hashable]], rng: random.Random) -> dict[in
     rng.shuffle(nodes)
     for node in nodes:
         # Every node has an even number of edges, so a walk only ends where it began.
-        while (place := _next(at_node[node], walked)) is not None:
-            walked[place] = node
-            one, other = ends[place]
+        while (edge := _next(at_node[node], walked)) is not None:
+            walked[edge] = node
+            one, other = ends[edge]
             node = other if node == one else one
     return {place: node for place, node in walked.items() if place < len(edges)}
 

@@ -118,7 +118,7 @@ class Scoring(OneByOne):
         """Every key must fit the rubric, which may have been changed since."""
         keys = set(round_.rubric.rubric.keys)
         for item in round_.items.filter(key_points__isnull=False):
-            if set(item.key_points) != keys:
+            if set(item.key_points or ()) != keys:
                 raise RoundNotReady(
                     _("The key of example %d does not fit the rubric; set it again.")
                     % item.position

@@ -7,7 +7,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.answers.forms.conditions import ConditionsField
+from annotation.answers.forms.conditions import ConditionsField, condition_choices
 from annotation.answers.models.answers import Answer, System
 from annotation.editing.models import plain_lines
 from benchmark.rubrics.actions import default_rubric
@@ -19,6 +19,7 @@ from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.people.models import Study
 from cqa_site.rounds.forms.plan import PlanForm
 from cqa_site.rounds.forms.save import SaveForm
+from cqa_site.web.choices import offer
 
 LONGEST_NOTE = 2_000
 # Every note and the comment at their longest, each letter encoded as three bytes of three.
@@ -143,9 +144,8 @@ class RoundForm(PlanForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         study = self.study
-        self.fields["rubric"].queryset = study.rubric_versions.all()
-        self.fields["systems"].queryset = study.systems.all()
-        self.fields["conditions"].offer(study)
+        offer(self, rubric=study.rubric_versions.all(), systems=study.systems.all())
+        offer(self, conditions=condition_choices(study))
 
     @classmethod
     def usual(cls, study: Study) -> dict[str, Any]:

@@ -5,10 +5,11 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.answers.forms.conditions import ConditionsField
+from annotation.answers.forms.conditions import ConditionsField, condition_choices
 from annotation.answers.reports.conditions import ALL
 from benchmark.rubrics.models import RubricVersion
 from cqa_site.people.models import Study
+from cqa_site.web.choices import offer
 
 FORMATS = {"csv": "CSV", "jsonl": "JSON Lines", "parquet": "Parquet"}
 
@@ -44,8 +45,8 @@ class SheetExportForm(forms.Form):
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["rubric"].queryset = study.rubric_versions.order_by("name", "-number")
-        self.fields["conditions"].offer(study)
+        offer(self, rubric=study.rubric_versions.order_by("name", "-number"))
+        offer(self, conditions=condition_choices(study))
 
     def clean_conditions(self) -> list[str]:
         """A file leaves nothing out in silence: without a choice it has every condition."""

@@ -92,4 +92,5 @@ def _cell(sheet: ScoreSheet, key: str) -> dict[str, Any]:
 
 
 def _sum(points: list[float | None]) -> float | None:
-    return None if None in points else sum(points)  # type: ignore[arg-type]
+    known = [each for each in points if each is not None]
+    return sum(known) if len(known) == len(points) else None

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from benchmark.rubrics.methods.rubric import Criterion, Rubric
+from benchmark.rubrics.methods.rubric import HINTS, Criterion, Rubric
 from benchmark.scoring.actions.kind import ScoreContent
-from benchmark.scoring.methods.hints import HINTS, Hint, score_hints
+from benchmark.scoring.methods.hints import Hint, score_hints
 from benchmark.scoring.models.sheets import ScoreSheet
 
 

@@ -16,7 +16,8 @@ def audit(request: StudyRequest, study: Study) -> HttpResponse:
     events = study.audit_events.select_related("actor")
     page = Paginator(events, PAGE_SIZE).get_page(request.GET.get("page"))
     for event in page:  # not in the template, where "items" may be a key of the details
-        event.lines = [(name, _in_words(value)) for name, value in event.details.items()]
+        lines = [(name, _in_words(value)) for name, value in event.details.items()]
+        vars(event).update(lines=lines)
     return render(request, "people/audit.html", {"study": study, "section": "audit", "page": page})
 
 

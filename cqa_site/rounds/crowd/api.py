@@ -53,7 +53,7 @@ class CrowdLinkViews(RoundViews):
     queryset = ParticipantLink.objects.none()
     serializer_class = CrowdLinkSerializer
 
-    def rows(self) -> QuerySet:
+    def rows(self) -> QuerySet[ParticipantLink]:
         """Newest first, each with how many people came in by it."""
         most = kind_of(self.round).most_items(self.round)
         return links_of(self.round).annotate(most_items=Value(most))
@@ -94,7 +94,7 @@ class ParticipantViews(RoundViews):
     serializer_class = ParticipantSerializer
     filterset_class = ParticipantFilter
 
-    def rows(self) -> QuerySet:
+    def rows(self) -> QuerySet[Participant]:
         """Newest first."""
         return participants_of(self.round)
 
@@ -116,6 +116,6 @@ class ParticipantViews(RoundViews):
         return self.shown(self._person(public_id))
 
     def _person(self, public_id: uuid.UUID) -> Participant:
-        found = get_object_or_404(self.get_queryset(), user__public_id=public_id)
+        found = get_object_or_404(self.rows(), user__public_id=public_id)
         self.read(NothingInput)
         return found

@@ -6,9 +6,10 @@ from rest_framework import serializers
 from cqa_site.api.inputs import Input
 from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.rounds.models import Participant, ParticipantLink
+from cqa_site.web.rest.strict_filters import FilterSet
 
 
-class ParticipantFilter(filters.FilterSet):
+class ParticipantFilter(FilterSet):
     """People of crowd platforms by how their work ended, or by their link."""
 
     outcome = filters.ChoiceFilter(choices=Participant.Outcome.choices)

@@ -84,7 +84,7 @@ def _platform_ids(request: HttpRequest, link: ParticipantLink) -> PlatformIds | 
 def _signed_in(request: HttpRequest, link: ParticipantLink, ids: PlatformIds) -> HttpResponse:
     participant = (
         Participant.objects.select_related("study", "link__round")
-        .filter(user=request.user, link=link, participant_id=ids.participant)
+        .filter(user=request.user.pk, link=link, participant_id=ids.participant)
         .first()
     )
     if participant is not None:

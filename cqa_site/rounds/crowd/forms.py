@@ -23,7 +23,7 @@ class FaultForm(forms.Form):
     )
 
 
-class ParticipantLinkForm(forms.ModelForm):
+class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no ModelForm[…]
     """A new link for a crowd platform."""
 
     days = forms.IntegerField(label=_("Days valid"), min_value=1, max_value=365, initial=30)
@@ -57,13 +57,13 @@ class ParticipantLinkForm(forms.ModelForm):
         self.fields["required_items"].help_text = counted
         self.initial["required_items"] = usual_items(most_items)
         self.fields["study_param"].required = self.fields["session_param"].required = False
-        self.fields["required_items"].min_value = 1
+        vars(self.fields["required_items"]).update(min_value=1)
         for name in ("required_items", "max_participants"):
             self.fields[name].validators.append(_positive)
 
     def clean_required_items(self) -> int:
         """No more than the round has for one person, who could never finish otherwise."""
-        wanted = self.cleaned_data["required_items"]
+        wanted: int = self.cleaned_data["required_items"]
         if wanted > self.most_items:
             text = _("The round has %(most)s items for one person; ask for no more than that.")
             if not self.most_items:
@@ -93,7 +93,7 @@ class ParticipantLinkForm(forms.ModelForm):
 
 def usual_items(most_items: int) -> int:
     """How many items a link asks for where nothing else is said."""
-    usual = ParticipantLink._meta.get_field("required_items").default
+    usual: int = ParticipantLink._meta.get_field("required_items").default
     return min(usual, most_items) or usual
 
 

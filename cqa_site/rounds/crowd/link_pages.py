@@ -1,6 +1,7 @@
 """The crowd links of a round, of whatever kind, and who came by them."""
 
 import uuid
+from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -30,7 +31,7 @@ def crowd_links(request: StudyRequest, study: Study, any_round_id: uuid.UUID) ->
     """List the links into a round and who came by them; a POST makes a link."""
     round_ = _round(study, any_round_id)
     kind = kind_of(round_)
-    asked = {"most_items": kind.most_items(round_), "counted": kind.counted()}
+    asked: dict[str, Any] = {"most_items": kind.most_items(round_), "counted": kind.counted()}
     form = ParticipantLinkForm(request.POST or None, **asked)
     if request.method != "POST" or not form.is_valid():
         status = 422 if form.errors else 200

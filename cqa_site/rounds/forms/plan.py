@@ -29,7 +29,7 @@ class PlanForm(forms.Form):
     groups: ClassVar[tuple[tuple[Any, tuple[tuple[str, ...], ...]], ...]] = ()
 
     name = forms.CharField(label=lazy("Name"), max_length=120)
-    repeat_share = forms.FloatField(
+    repeat_share: forms.Field | None = forms.FloatField(
         label=lazy("Share of own items that come a second time"),
         min_value=0,
         max_value=0.5,
@@ -38,7 +38,7 @@ class PlanForm(forms.Form):
             "Shows how far people agree with themselves. Nobody is told which items these are."
         ),
     )
-    lease_minutes = forms.IntegerField(
+    lease_minutes: forms.Field | None = forms.IntegerField(
         label=lazy("Minutes an item stays reserved"),
         min_value=5,
         max_value=1440,
@@ -52,7 +52,7 @@ class PlanForm(forms.Form):
         initial=1,
         help_text=lazy("The same seed and the same items give the same round again."),
     )
-    instructions = forms.CharField(
+    instructions: forms.Field | None = forms.CharField(
         label=lazy("Instructions"),
         max_length=LONGEST_INSTRUCTIONS,
         required=False,
@@ -107,9 +107,13 @@ class PlanForm(forms.Form):
         ]
         return [("", [[self["name"]]]), *groups, *([("", rest)] if rest else [])]
 
+    def plan(self) -> Any:
+        """What was chosen, as the kind's rounds are planned."""
+        raise NotImplementedError
+
     def clean_name(self) -> str:
         """Keep names apart within the study."""
-        name = self.cleaned_data["name"]
+        name: str = self.cleaned_data["name"]
         others = self.kind.Round._default_manager.filter(study=self.study, name=name)
         if self.round is not None:
             others = others.exclude(pk=self.round.pk)

@@ -38,7 +38,7 @@ class SaveForm(forms.Form):
 
     def fields_of(self, data: QueryDict) -> QueryDict:
         """The fields of the form, out of the text if they travel as one."""
-        return QueryDict(data["text"][: self.longest]) if "text" in data else data
+        return QueryDict(data.get("text", "")[: self.longest]) if "text" in data else data
 
     def read(self, data: QueryDict, sheet: Any) -> Any:
         """The content of the fields; ``self.wrong`` takes what is wrong, by field."""

@@ -18,7 +18,7 @@ def see_other(address: str) -> HttpResponse:
 
 def errors_of(form: BaseForm) -> str:
     """Everything that is wrong, in one line."""
-    return " ".join(text for errors in form.errors.values() for text in errors)
+    return " ".join(str(text) for errors in form.errors.values() for text in errors)
 
 
 def submitted_reply(request: HttpRequest, address: str, version: int) -> HttpResponse:

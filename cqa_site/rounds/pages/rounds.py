@@ -73,7 +73,7 @@ class RoundFace:
     picks_page: str = ""
     # A page of a round of the kind's own: its template, what it lists, and what else it shows.
     template: str = "rounds/round.html"
-    listed: Callable[[HttpRequest, Any], QuerySet] = lambda request, round_: _drawn(round_)
+    listed: Callable[[Any, Any], QuerySet[Any]] = lambda request, round_: _drawn(round_)
     more: Callable[[Any], dict[str, Any]] = lambda round_: {}
 
     @property
@@ -193,15 +193,15 @@ def round_in(face: RoundFace, study: Study, round_id: uuid.UUID) -> Any:
     return get_object_or_404(rounds.select_related("study", *face.related), public_id=round_id)
 
 
-def _page(request: HttpRequest, rows: QuerySet) -> Page:
+def _page(request: HttpRequest, rows: QuerySet[Any]) -> Page[Any]:
     return Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
 
 
-def _examples(row: Any) -> QuerySet:
+def _examples(row: Any) -> QuerySet[Any]:
     return items_of(row).filter(key_points__isnull=False)
 
 
-def _drawn(row: Any) -> QuerySet:
+def _drawn(row: Any) -> QuerySet[Any]:
     """What was drawn to be worked on: items that are no examples."""
     return items_of(row).filter(key_points__isnull=True)
 

@@ -17,7 +17,7 @@ from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from cqa_site.people.access import StudyRequest, study_page
-from cqa_site.people.models import Study
+from cqa_site.people.models import Role, Study
 from cqa_site.web.replies import wants_json
 
 from ..access import (
@@ -31,7 +31,7 @@ from ..access import (
     submitted_count,
 )
 from ..forms.save import SaveForm
-from ..kind import SheetNotValid, TaskKind, kind_of
+from ..kind import SheetKind, SheetNotValid, sheet_kind_of
 from ..models import Round, Sheet
 from ..qualifying import agreement
 from ..save_order import SAVED_FIELDS
@@ -67,7 +67,7 @@ class Face:
     known answer.
     """
 
-    kind: TaskKind
+    kind: SheetKind
     form: Callable[[Any, Any], SaveForm]
     shown: Callable[[Any, Any], dict[str, Any]]
     said: Callable[[Any, Any], dict[str, str]]
@@ -88,7 +88,7 @@ class Face:
     settle: Callable[[HttpRequest, Any, Any], HttpResponse] | None = None
     # The page of the study that lists a person's own sheets, if the kind has one.
     own_page: str = ""
-    roles: tuple[str, ...] = WORKERS
+    roles: tuple[Role, ...] = WORKERS
 
 
 def work_urls(face: Face, rounds: str, sheets: str, kept: str) -> list[URLPattern]:
@@ -257,7 +257,7 @@ def _feedback(face: Face, request: Any, sheet: Any) -> HttpResponse:
     """An example beside its key."""
     items = face.kind.Item._default_manager.filter(round=sheet.round)
     subject = f"{face.kind.subject}_id"
-    item = items.get(**{subject: getattr(sheet, subject)})
+    item: Any = items.get(**{subject: getattr(sheet, subject)})
     own = shown_sheets(sheet.round, sheet.rater).filter(is_example=True)
     context = _around(request, sheet.round, sheet.rater) | {
         "sheet": sheet,
@@ -287,7 +287,7 @@ def _around(request: Any, round_: Any, rater: Any) -> dict[str, Any]:
     return {
         "study": round_.study,
         "round": round_,
-        "kind": kind_of(round_),
+        "kind": sheet_kind_of(round_),
         "done": submitted_count(round_, rater),
         # How much a crowd link asks for; None for members.
         "asked": participant.link.required_items if participant else None,
@@ -316,7 +316,7 @@ def _differing(face: Face, sheet: Any, mine: Any, stored: Any) -> list[dict[str,
 def _stale(face: Face, request: Any, sheet: Any) -> HttpResponse:
     """Both contents side by side; nothing was overwritten."""
     rows = face.kind.Sheet._default_manager.select_related(*face.kind.needed)
-    stored = rows.get(pk=sheet.pk)
+    stored: Any = rows.get(pk=sheet.pk)
     context = {
         "study": stored.round.study,
         "kind": face.kind,
@@ -356,5 +356,5 @@ def _after(face: Face, request: StudyRequest, sheet: Any) -> str:
 
 def address_of(sheet: Any) -> str:
     """Where a person works on their sheet."""
-    page = kind_of(sheet).sheet_page
+    page = sheet_kind_of(sheet).sheet_page
     return reverse(page, args=[sheet.round.study.public_id, sheet.public_id])

@@ -16,7 +16,7 @@ from cqa_site.judging.chat import Failure
 from cqa_site.judging.parameters import SCHEMA, TOKEN_LIMITS
 from cqa_site.people.access import record
 from cqa_site.people.models import User
-from cqa_site.runs import jobs
+from cqa_site.runs import bell
 from cqa_site.runs.ledger.gates import locked_gate
 from cqa_site.runs.models import Call, Run
 from cqa_site.runs.words import can_be_corrected
@@ -101,7 +101,7 @@ def correct_run(*, run: Run, actor: User, correction: Correction) -> None:
         params=params,
         use_schema=uses_schema,
     )
-    transaction.on_commit(jobs.ring)
+    transaction.on_commit(bell.ring)
 
 
 def corrected(run: Run, correction: Correction) -> tuple[dict[str, Any], bool]:

@@ -11,7 +11,7 @@ from cqa_site.people.models import Study, User
 from cqa_site.runs import jobs, keys
 from cqa_site.runs.carrying import clients
 from cqa_site.runs.model_box import embedded
-from cqa_site.runs.models import Endpoint, Gate, Run
+from cqa_site.runs.models import Endpoint, Gate, Job, Run
 
 FIELDS = (
     "name",
@@ -89,7 +89,7 @@ def archive_endpoint(*, endpoint: Endpoint, actor: User) -> None:
     record(study=endpoint.study, actor=actor, verb="endpoint_archived", subject=endpoint.name)
 
 
-def request_probe(*, endpoint: Endpoint, actor: User) -> jobs.Job:
+def request_probe(*, endpoint: Endpoint, actor: User) -> Job:
     """Ask a worker to find out what the endpoint can do."""
     return jobs.enqueue(
         study=endpoint.study,

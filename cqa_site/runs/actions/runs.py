@@ -12,7 +12,7 @@ from cqa_site.judging.identity import digest
 from cqa_site.judging.parameters import TOKEN_LIMITS
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
-from cqa_site.runs import jobs, keys
+from cqa_site.runs import bell, jobs, keys
 from cqa_site.runs.carrying.ending import announce
 from cqa_site.runs.kinds import kind_named
 from cqa_site.runs.ledger.gates import locked_gate
@@ -140,7 +140,7 @@ def go_on(*, run: Run, actor: User) -> None:
         _plan(run, actor)
         return
     _move(run, {Run.State.CHECKED}, Run.State.RUNNING, actor, "run_went_on")
-    transaction.on_commit(jobs.ring)
+    transaction.on_commit(bell.ring)
 
 
 @transaction.atomic
@@ -153,7 +153,7 @@ def pause_run(*, run: Run, actor: User) -> None:
 def resume_run(*, run: Run, actor: User) -> None:
     """Go on where the run stopped: in its pre-flight, if that was not over."""
     _move(run, {Run.State.PAUSED}, state_to_resume(run), actor, "run_resumed", pause_reason="")
-    transaction.on_commit(jobs.ring)
+    transaction.on_commit(bell.ring)
 
 
 def state_to_resume(run: Run) -> str:
@@ -224,7 +224,7 @@ def retry_unscored(*, run: Run, actor: User, reasons: Iterable[str] = ()) -> int
         if run.state == Run.State.DONE:
             _reopen(run)
     record(study=run.study, actor=actor, verb="run_retried", subject=f"#{run.number}", calls=count)
-    transaction.on_commit(jobs.ring)
+    transaction.on_commit(bell.ring)
     return count
 
 

@@ -1,5 +1,8 @@
 """What is sent about endpoints, prompts and runs, and what comes back about all but runs."""
 
+from typing import Any, ClassVar
+
+from django import forms
 from rest_framework import serializers
 
 from cqa_site.api.form_bodies import FormInput
@@ -71,8 +74,8 @@ class PreviewInput(Input):
 class PlanInput(FormInput):
     """What every kind of run asks for; what is left out is as the form of the page offers it."""
 
-    form = PlanForm
-    left_out = ("cap", "webhook_sealed")
+    form: ClassVar[type[forms.Form]] = PlanForm
+    left_out: ClassVar[tuple[str, ...]] = ("cap", "webhook_sealed")
     most_chosen = 200
     extra = serializers.DictField(required=False)
     cap_micro = serializers.IntegerField(
@@ -109,7 +112,7 @@ class RetryInput(Input):
     )
 
 
-class CapabilitySerializer(serializers.Serializer):
+class CapabilitySerializer(serializers.Serializer[Any]):
     """What a probe found out about one ability of a server, and from what."""
 
     works = serializers.BooleanField()
@@ -177,14 +180,14 @@ class PromptDetailSerializer(PromptSerializer):
         fields = [*PromptSerializer.Meta.fields, "system", "user"]
 
 
-class MessageSerializer(serializers.Serializer):
+class MessageSerializer(serializers.Serializer[Any]):
     """One chat message."""
 
     role = serializers.CharField()
     content = serializers.CharField()
 
 
-class PreviewSerializer(serializers.Serializer):
+class PreviewSerializer(serializers.Serializer[Any]):
     """What would leave for some arguments or questions, and what was noticed about the texts."""
 
     items = serializers.ListField(child=serializers.UUIDField())

@@ -37,13 +37,13 @@ class CallViews(RunPartViews):
     serializer_class = told.CallSerializer
     filterset_class = filters.CallFilter
 
-    def rows(self) -> QuerySet:
+    def rows(self) -> QuerySet[Call]:
         """In the order in which they are asked."""
         return self.run.calls.order_by("position")
 
     def list(self, request: Request, **kwargs: Any) -> Response:
         """A page of requests with the ids of what they ask about."""
-        page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
+        page = self.paginate_queryset(self.filter_queryset(self.get_queryset())) or []
         add_told(self.run, page)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
@@ -65,7 +65,7 @@ class ReplyViews(RunPartViews):
     serializer_class = told.CallReplySerializer
     filterset_class = filters.ReplyFilter
 
-    def rows(self) -> QuerySet:
+    def rows(self) -> QuerySet[Attempt]:
         """In the order in which the requests left; whole bodies are told with their call."""
         replied = Attempt.objects.filter(call__run=self.run, reply__isnull=False)
         return replied.select_related("call", "reply").defer("reply__body").order_by("pk")

@@ -31,7 +31,7 @@ class EndpointViews(StudyViews):
     serializer_class = ENDPOINT
     filterset_class = EndpointFilter
 
-    def rows(self) -> QuerySet:
+    def rows(self) -> QuerySet[Endpoint]:
         """By name, also those that were archived."""
         return self.study.endpoints.order_by("name", "pk")
 
@@ -90,7 +90,7 @@ class EndpointViews(StudyViews):
 
     def _live(self, public_id: uuid.UUID) -> Endpoint:
         """An endpoint that was not archived: the others are only read."""
-        return get_object_or_404(self.get_queryset(), public_id=public_id, is_archived=False)
+        return get_object_or_404(self.rows(), public_id=public_id, is_archived=False)
 
     def _checked(self, copy: Endpoint, given: dict[str, Any]) -> EndpointForm:
         """The page's form over what is stored and what was sent."""

@@ -4,31 +4,31 @@ from django_filters import rest_framework as filters
 
 from cqa_site.runs.kinds import KINDS, prompt_kinds
 from cqa_site.runs.models import Attempt, Call, Endpoint, Job, Run
-from cqa_site.web.rest.strict_filters import TrueFalseFilter
+from cqa_site.web.rest.strict_filters import FilterSet, TrueFalseFilter
 
 
-class JobFilter(filters.FilterSet):
+class JobFilter(FilterSet):
     """Background work by kind and state."""
 
     kind = filters.CharFilter(max_length=40)
     state = filters.ChoiceFilter(choices=Job.State.choices)
 
 
-class EndpointFilter(filters.FilterSet):
+class EndpointFilter(FilterSet):
     """Endpoints by where the server is, and whether they are still offered."""
 
     kind = filters.ChoiceFilter(choices=Endpoint.Kind.choices)
     is_archived = TrueFalseFilter()
 
 
-class PromptFilter(filters.FilterSet):
+class PromptFilter(FilterSet):
     """Prompt versions by kind, and whether a run used them."""
 
     kind = filters.ChoiceFilter(choices=lambda: [(kind, kind) for kind in prompt_kinds()])
     is_frozen = TrueFalseFilter(field_name="frozen_at", lookup_expr="isnull", exclude=True)
 
 
-class RunFilter(filters.FilterSet):
+class RunFilter(FilterSet):
     """Runs of one kind, in one state, of one endpoint or prompt version, or by what kinds add."""
 
     kind = filters.CharFilter(max_length=40)
@@ -44,10 +44,10 @@ class RunFilter(filters.FilterSet):
             for kind in KINDS.values()
             for name, path in kind.filters.items()
         }
-        return added | super().get_filters()
+        return {**added, **super().get_filters()}
 
 
-class CallFilter(filters.FilterSet):
+class CallFilter(FilterSet):
     """Requests by state and by why they are unscored."""
 
     state = filters.ChoiceFilter(choices=Call.State.choices)
@@ -55,7 +55,7 @@ class CallFilter(filters.FilterSet):
     is_canary = TrueFalseFilter()
 
 
-class ReplyFilter(filters.FilterSet):
+class ReplyFilter(FilterSet):
     """Replies of one request, or by what became of them."""
 
     call = filters.UUIDFilter(field_name="call__public_id")

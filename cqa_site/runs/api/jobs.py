@@ -15,6 +15,6 @@ class JobViews(StudyViews):
     serializer_class = JobSerializer
     filterset_class = JobFilter
 
-    def rows(self) -> QuerySet:
+    def rows(self) -> QuerySet[Job]:
         """Newest first."""
         return self.study.jobs.order_by("-created_at", "-pk")

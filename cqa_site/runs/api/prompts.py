@@ -4,7 +4,7 @@ import uuid
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
@@ -42,7 +42,7 @@ class PromptListViews(StudyViews):
     serializer_class = PromptSerializer
     filterset_class = PromptFilter
 
-    def rows(self) -> QuerySet:
+    def rows(self) -> QuerySet[PromptVersion]:
         """By kind, newest first; the prompts of the project are there from the beginning."""
         first_prompts(self.study, prompt_kinds())
         return versions_of(self.study).defer("system", "user")
@@ -58,7 +58,9 @@ class PromptListViews(StudyViews):
             # Under the lock that numbers versions, so that only one caller hears 201.
             Study.objects.select_for_update().get(pk=self.study.pk)
             known = set(self.study.prompt_versions.values_list("pk", flat=True))
-            version = save_prompt(study=self.study, actor=request.user, kind=kind, **form.texts)
+            version = save_prompt(
+                study=self.study, actor=request.user, kind=kind, version=None, **form.texts
+            )
         return Response(PROMPT(version).data, status=200 if version.pk in known else 201)
 
 
@@ -68,7 +70,7 @@ class PromptViews(StudyViews):
     queryset = PromptVersion.objects.none()
     serializer_class = PROMPT
 
-    def rows(self) -> QuerySet:
+    def rows(self) -> QuerySet[PromptVersion]:
         """Every version of the study."""
         return versions_of(self.study)
 
@@ -109,7 +111,7 @@ class PromptViews(StudyViews):
         }
         return Response(PreviewSerializer(shown).data)
 
-    def _item(self, kind: str, public_id: uuid.UUID | None) -> Model:
+    def _item(self, kind: str, public_id: uuid.UUID | None) -> Any:
         tried = run_kind_of(kind).tried_on
         items = tried.items(self.study)
         if public_id is not None:

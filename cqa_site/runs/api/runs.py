@@ -31,9 +31,14 @@ from cqa_site.web.rest.problems import conflict_on
 
 from . import bodies, filters, told
 
+
+def _bodies() -> dict[str, Any]:
+    return {name: kind.start().body for name, kind in KINDS.items()}
+
+
 BODY = PolymorphicProxySerializer(
     component_name="AnyRunInput",
-    serializers=lambda: {name: kind.start().body for name, kind in KINDS.items()},
+    serializers=_bodies,
     resource_type_field_name="kind",
 )
 RUN = told.RunDetailSerializer
@@ -47,7 +52,7 @@ class RunViews(StudyViews):
     serializer_class = told.RunSerializer
     filterset_class = filters.RunFilter
 
-    def rows(self) -> QuerySet:
+    def rows(self) -> QuerySet[Run]:
         """Newest first."""
         needed = [path for kind in KINDS.values() for path in kind.related]
         return self.study.runs.select_related(
@@ -56,7 +61,7 @@ class RunViews(StudyViews):
 
     def list(self, request: Request, **kwargs: Any) -> Response:
         """A page of runs with how many of their requests ended."""
-        page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
+        page = self.paginate_queryset(self.filter_queryset(self.get_queryset())) or []
         add_counts(page)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
@@ -156,7 +161,7 @@ class RunViews(StudyViews):
         return self._started(lambda: actions.run_again(run=run, actor=request.user))
 
     def _run(self, public_id: uuid.UUID) -> Run:
-        return get_object_or_404(self.get_queryset(), public_id=public_id)
+        return get_object_or_404(self.rows(), public_id=public_id)
 
     def _moved(self, public_id: uuid.UUID, move: Callable[..., None]) -> Response:
         run = self._run(public_id)
@@ -176,11 +181,11 @@ class RunViews(StudyViews):
     def _told(self, run: Run, status: int = 200) -> Response:
         """Everything about a run as it is now."""
         run = self.get_queryset().get(pk=run.pk)
-        run.progress = progress_of(run)
-        run.done, run.unscored = run.progress.done, run.progress.unscored
-        run.cancelled = run.progress.cancelled
-        run.message = state_in_words(run)
-        run.planning_error = planning_error(run)
+        progress = progress_of(run)
+        run.done, run.unscored = progress.done, progress.unscored
+        run.cancelled = progress.cancelled
+        words = {"message": state_in_words(run), "planning_error": planning_error(run)}
+        vars(run).update(words, progress=progress)
         return Response(RUN(run).data, status=status)
 
     def _form(self) -> PlanForm:

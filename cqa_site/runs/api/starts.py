@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Manager, QuerySet
 
 from cqa_site.api.inputs import Input
 from cqa_site.people.models import Study, User
@@ -25,12 +25,12 @@ class Start:
     form: Callable[[Study, User, Given], PlanForm]
 
 
-def key_of(rows: QuerySet, public_id: uuid.UUID) -> int:
+def key_of(rows: Manager[Any] | QuerySet[Any], public_id: uuid.UUID) -> int:
     """The key of a row; 0, which no row has, if there is none."""
     return rows.filter(public_id=public_id).values_list("pk", flat=True).first() or 0
 
 
-def keys_of(rows: QuerySet, public_ids: Iterable[uuid.UUID]) -> list[int]:
+def keys_of(rows: Manager[Any] | QuerySet[Any], public_ids: Iterable[uuid.UUID]) -> list[int]:
     """The keys of rows; the key 0, which no row has, if one of them is missing."""
     wanted = set(public_ids)
     found = list(rows.filter(public_id__in=wanted).values_list("pk", flat=True))

@@ -3,6 +3,8 @@
 Money is in millionths of a unit (``_micro``), times are in seconds.
 """
 
+from typing import Any
+
 from rest_framework import serializers
 
 from cqa_site.api.serializers import ReadSerializer, public_id
@@ -16,7 +18,7 @@ class ToldSerializer(ReadSerializer):
 
     parts: tuple[str, ...]
 
-    def get_fields(self) -> dict[str, serializers.Field]:
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """The fields of the kinds come last."""
         fields = super().get_fields()
         for kind in KINDS.values():
@@ -25,7 +27,7 @@ class ToldSerializer(ReadSerializer):
         return fields
 
 
-class EstimateSerializer(serializers.Serializer):
+class EstimateSerializer(serializers.Serializer[Any]):
     """What a run would take; sampled where there are too many requests to write them all."""
 
     requests = serializers.IntegerField()
@@ -80,7 +82,7 @@ class RunSerializer(ToldSerializer):
         ]
 
 
-class ProgressSerializer(serializers.Serializer):
+class ProgressSerializer(serializers.Serializer[Any]):
     """How far a run is; `limit` is how many requests may be in flight right now."""
 
     planned = serializers.IntegerField()
@@ -207,7 +209,7 @@ class WholeReplySerializer(ReplySerializer):
         fields = [*ReplySerializer.Meta.fields, "body"]
 
 
-class AttemptSerializer(serializers.ModelSerializer):
+class AttemptSerializer(serializers.ModelSerializer[Attempt]):
     """One time a request left; ``unusable`` says why its reply gave no value.
 
     ``amendment`` is the number of corrections of the run's parameters before it.
@@ -235,7 +237,7 @@ class AttemptSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class CallReplySerializer(serializers.ModelSerializer):
+class CallReplySerializer(serializers.ModelSerializer[Attempt]):
     """One reply of a run beside the request it answers."""
 
     call = public_id("call")
@@ -258,7 +260,7 @@ class CallReplySerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class AskedSerializer(serializers.Serializer):
+class AskedSerializer(serializers.Serializer[Any]):
     """A request written again from what is stored now; ``is_same`` if it is what left."""
 
     messages = MessageSerializer(many=True, source="request.messages")

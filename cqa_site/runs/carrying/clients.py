@@ -1,6 +1,7 @@
 """The client that carries an endpoint's requests."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
 
 from django.conf import settings
 
@@ -9,8 +10,18 @@ from cqa_site.judging.chat import CallFailed, ChatClient, ChatReply, ChatRequest
 from .. import keys
 from ..models import Endpoint
 
+if TYPE_CHECKING:
+    from cqa_site.judging.probing import Capabilities
 
-def remote_client(endpoint: Endpoint) -> ChatClient:
+
+class EndpointClient(ChatClient, Protocol):
+    """Carries requests of one endpoint, and finds out what its models honour."""
+
+    async def probe(self, model: str) -> "Capabilities":
+        """Ask a few tiny questions; raises CallFailed."""
+
+
+def remote_client(endpoint: Endpoint) -> EndpointClient:
     """A client of an OpenAI-compatible server, through the guarded transport."""
     from cqa_site.judging.transport.egress import parse_allowed
     from cqa_site.judging.transport.openai_client import OpenAIClient
@@ -22,14 +33,14 @@ def remote_client(endpoint: Endpoint) -> ChatClient:
     )
 
 
-def embedded_client(endpoint: Endpoint) -> ChatClient:
+def embedded_client(endpoint: Endpoint) -> EndpointClient:
     """A client of the model in the box, which starts its server when it is first asked."""
     from ..model_box.embedded import EmbeddedClient
 
     return EmbeddedClient(endpoint)
 
 
-MAKERS: dict[str, Callable[[Endpoint], ChatClient]] = {
+MAKERS: dict[str, Callable[[Endpoint], EndpointClient]] = {
     Endpoint.Kind.REMOTE: remote_client,
     Endpoint.Kind.EMBEDDED: embedded_client,
 }
@@ -49,7 +60,7 @@ class RefusingClient:
         """There is nothing to close."""
 
 
-def client_for(endpoint: Endpoint) -> ChatClient:
+def client_for(endpoint: Endpoint) -> EndpointClient:
     """A client for one endpoint, which the caller closes; raises CallFailed without its key."""
     try:
         return MAKERS[endpoint.kind](endpoint)

@@ -15,11 +15,11 @@ from django.conf import settings
 from django.db import Error, close_old_connections, connections
 
 from cqa_site.judging.chat import CallFailed, ChatClient, Failure
-from cqa_site.runs import bell, jobs
+from cqa_site.runs import bell
 from cqa_site.runs.carrying import clients
 from cqa_site.runs.jobs import STOP
 from cqa_site.runs.ledger.claiming import Outgoing
-from cqa_site.runs.ledger.settling import read
+from cqa_site.runs.ledger.settling import Read, read
 from cqa_site.runs.ledger.storing import Finished
 from cqa_site.runs.ledger.turns import Turn, is_waiting, take_turn
 from cqa_site.runs.models import Call, Endpoint, Run
@@ -47,9 +47,9 @@ class Lane:
     endpoint: Endpoint
     client: ChatClient
     worker: str
-    on_the_way: dict[asyncio.Task, int] = field(default_factory=dict)
+    on_the_way: dict[asyncio.Task[None], int] = field(default_factory=dict)
     finished: list[Finished] = field(default_factory=list)
-    readings: list = field(default_factory=list)
+    readings: list[tuple[Run, Read]] = field(default_factory=list)
     reaped_at: float = 0.0
     news: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -163,7 +163,7 @@ async def _turn(lane: Lane, database: ThreadPoolExecutor, *, may_claim: bool) ->
     return turn
 
 
-def _in_thread(lane: Lane, turn: Turn, room: int) -> list:
+def _in_thread(lane: Lane, turn: Turn, room: int) -> list[tuple[Run, Read]]:
     """The turn and, after its commit, reading what it stored."""
     before = (list(turn.finished), list(turn.read))
     for attempt in range(TURN_TRIES):
@@ -182,7 +182,9 @@ def _in_thread(lane: Lane, turn: Turn, room: int) -> list:
     return [(run, one) for run, calls in turn.to_read for one in read(run, calls)]
 
 
-def _keep_for_later(lane: Lane, turn: Turn, before: tuple[list, list]) -> list:
+def _keep_for_later(
+    lane: Lane, turn: Turn, before: tuple[list[Finished], list[tuple[Run, Read]]]
+) -> list[tuple[Run, Read]]:
     """The database is away: claim nothing, and bring the same things to the next turn."""
     lane.finished = before[0] + lane.finished
     turn.is_idle = turn.does_reap = False
@@ -198,10 +200,11 @@ def _send(lane: Lane, outgoing: Outgoing) -> None:
 async def _carry(lane: Lane, outgoing: Outgoing) -> None:
     """Carry one request; whatever happens becomes something to store."""
     if outgoing.planned_key != outgoing.call.content_key and not outgoing.call.token_limit:
-        failure = CallFailed(Failure.REQUEST, "The text changed after the run was planned.")
-        lane.finished.append(Finished(outgoing, failure=failure))
+        changed = CallFailed(Failure.REQUEST, "The text changed after the run was planned.")
+        lane.finished.append(Finished(outgoing, failure=changed))
         lane.news.set()
         return
+    assert outgoing.request is not None  # noqa: S101
     try:
         async with asyncio.timeout(outgoing.request.deadline + 5):
             reply = await lane.client.complete(outgoing.request)
@@ -209,12 +212,12 @@ async def _carry(lane: Lane, outgoing: Outgoing) -> None:
     except CallFailed as failure:
         lane.finished.append(Finished(outgoing, failure=failure))
     except TimeoutError:
-        failure = CallFailed(Failure.TIMEOUT, "No reply within the deadline.")
-        lane.finished.append(Finished(outgoing, failure=failure))
+        late = CallFailed(Failure.TIMEOUT, "No reply within the deadline.")
+        lane.finished.append(Finished(outgoing, failure=late))
     except Exception:
         log.exception("a client broke its promise to raise only CallFailed")
-        failure = CallFailed(Failure.CONNECTION, "The request could not be carried.")
-        lane.finished.append(Finished(outgoing, failure=failure))
+        broken = CallFailed(Failure.CONNECTION, "The request could not be carried.")
+        lane.finished.append(Finished(outgoing, failure=broken))
     lane.news.set()
 
 
@@ -267,4 +270,4 @@ def carry_on() -> None:
     Not while this process drains: its other thread would hear the bell at once and ring again.
     """
     if not STOP.is_set() and not ONE_DRAIN.locked() and has_work():
-        jobs.ring()
+        bell.ring()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Any
 
 from django.db.models import Avg, Count, Q, Sum
 from django.db.models.functions import Now
@@ -56,7 +57,7 @@ def _finish_preflight(run: Run) -> None:
         announce(run)
 
 
-def preflight_report(run: Run) -> dict:
+def preflight_report(run: Run) -> dict[str, Any]:
     """What the canary calls showed, and whether going on looks right.
 
     ``passed`` needs at least nine in ten readable, more than one value among them and none that
@@ -106,7 +107,7 @@ def _told_apart(texts: Sequence[str]) -> str:
     return "alike" if are_alike(texts) else ""
 
 
-def _problems(counts: dict, spread: str, projected: int, cap: int | None) -> list[str]:
+def _problems(counts: dict[str, int], spread: str, projected: int, cap: int | None) -> list[str]:
     """Names of what speaks against going on; pages put them into words."""
     found = []
     if counts["valid"] < ENOUGH_VALID * counts["n"]:

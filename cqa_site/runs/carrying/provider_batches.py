@@ -179,11 +179,11 @@ def _collect(batch: ProviderBatch) -> None:
     _save(batch)
 
 
-async def _fetch(client: Any, batch_id: str) -> tuple[Any, list[dict]]:
+async def _fetch(client: Any, batch_id: str) -> tuple[Any, list[dict[str, Any]]]:
     """State of a batch and, once it ended, the lines of its result files."""
     try:
         state = await client.batch(batch_id)
-        lines: list[dict] = []
+        lines: list[dict[str, Any]] = []
         if state.status in ENDED:
             for file_id in filter(None, (state.output_file, state.error_file)):
                 lines += await client.batch_lines(file_id)
@@ -192,7 +192,7 @@ async def _fetch(client: Any, batch_id: str) -> tuple[Any, list[dict]]:
         await client.close()
 
 
-def _store(batch: ProviderBatch, calls: list[Call], answers: dict[str, dict]) -> None:
+def _store(batch: ProviderBatch, calls: list[Call], answers: dict[str, dict[str, Any]]) -> None:
     """Two transactions, as for live calls: the raw replies first, then what they mean."""
     run = batch.run
     attempts = {
@@ -214,7 +214,7 @@ def _store(batch: ProviderBatch, calls: list[Call], answers: dict[str, dict]) ->
         settle(run, gate, readings)
 
 
-def _finished(sent: Outgoing, line: dict | None) -> Finished:
+def _finished(sent: Outgoing, line: dict[str, Any] | None) -> Finished:
     from cqa_site.judging.batch_answers import reply_of_line
 
     try:

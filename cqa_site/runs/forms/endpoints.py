@@ -11,7 +11,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from cqa_site.judging.parameters import SCHEMA, TOKEN_LIMITS
+from cqa_site.people.models import Study
 from cqa_site.tabular.strict_json import StrictJsonError, loads
+from cqa_site.web.choices import offer
 
 from ..actions.corrections import Correction, refused_parameter, sent_names, suggested
 from ..actions.endpoints import FIELDS
@@ -60,9 +62,9 @@ class JsonObjectField(forms.CharField):
         if taken := sorted(RESERVED & set(found)):
             raise ValidationError(_("“%s” is set by the engine itself.") % taken[0])
         for name in WHOLE_NUMBERS:
-            value = found.get(name, 1)
+            number = found.get(name, 1)
             # True is an int to Python, and no number to anybody else.
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            if not isinstance(number, int) or isinstance(number, bool) or number < 1:
                 raise ValidationError(_("“%s” must be a whole number from 1 on.") % name)
         return found
 
@@ -80,7 +82,7 @@ class UnitsField(forms.DecimalField):
         return None if units is None else int(units * MILLION)
 
 
-class EndpointForm(forms.ModelForm):
+class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no ModelForm[…]
     """Everything about an endpoint; its key can be written but never read."""
 
     key = forms.CharField(
@@ -110,7 +112,7 @@ class EndpointForm(forms.ModelForm):
             "tokens_per_minute": lazy("Empty means no limit."),
         }
 
-    def __init__(self, *args: Any, study, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.instance.study = study
         self.fields["base_url"].widget.attrs |= {"inputmode": "url", "spellcheck": "false"}
@@ -133,7 +135,7 @@ class EndpointForm(forms.ModelForm):
 
     def clean_base_url(self) -> str:
         """An address requests can be sent to, without what does not belong into it."""
-        url = self.cleaned_data["base_url"].rstrip("/")
+        url: str = self.cleaned_data["base_url"].rstrip("/")
         try:
             parts = urlsplit(url)
             host, _port = parts.hostname, parts.port
@@ -153,14 +155,14 @@ class EndpointForm(forms.ModelForm):
 
     def clean_key(self) -> str:
         """A key that can stand in a header."""
-        key = self.cleaned_data["key"].strip()
+        key: str = self.cleaned_data["key"].strip()
         if not key.isascii() or not key.isprintable() or " " in key:
             raise ValidationError(_("A key has no spaces and no characters outside ASCII."))
         return key
 
     def clean_name(self) -> str:
         """One name, one endpoint in the study."""
-        name = self.cleaned_data["name"]
+        name: str = self.cleaned_data["name"]
         others = self.instance.study.endpoints.exclude(pk=self.instance.pk)
         if others.filter(name=name).exists():
             raise ValidationError(_("Another endpoint of this study, perhaps archived, has it."))
@@ -234,10 +236,9 @@ class CorrectionForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.refused = refused_parameter(run)
         sent = run.params | {SCHEMA: lazy("JSON by a schema")}
-        self.fields["leave_out"].choices = [
-            (name, f"{name} ({sent[name]})") for name in sent_names(run)
-        ]
-        if not self.fields["leave_out"].choices:
+        names = [(name, f"{name} ({sent[name]})") for name in sent_names(run)]
+        offer(self, leave_out=names)
+        if not names:
             del self.fields["leave_out"]
         if self.refused in run.params:
             self.fields["value"].label = _("Or send another value of “%s”") % self.refused

@@ -18,6 +18,7 @@ from cqa_site.runs.forms.endpoints import JsonObjectField, UnitsField
 from cqa_site.runs.keys import KeyUnreadable, seal, unseal
 from cqa_site.runs.kinds import prompt_kinds
 from cqa_site.runs.models import Endpoint, PromptVersion, Run
+from cqa_site.web.choices import offer
 
 MOST_TOKENS = 100_000
 SHORTEST_SECRET = 16
@@ -37,10 +38,10 @@ class PlanForm(forms.Form):
     # Fields a page need not show, because there is nothing to choose yet.
     unoffered: tuple[str, ...] = ()
 
-    endpoint: forms.ModelChoiceField = forms.ModelChoiceField(
+    endpoint: "forms.ModelChoiceField[Endpoint]" = forms.ModelChoiceField(
         label=lazy("Endpoint"), queryset=None, empty_label=None
     )
-    prompt: forms.ModelChoiceField = forms.ModelChoiceField(
+    prompt: "forms.ModelChoiceField[PromptVersion]" = forms.ModelChoiceField(
         label=lazy("Prompt"), queryset=None, empty_label=None
     )
     sample = forms.IntegerField(
@@ -149,17 +150,15 @@ class PlanForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.study = study
         first_prompts(study, {kind: prompt_kinds()[kind] for kind in self.prompt_kinds}, actor)
-        self.fields["endpoint"].queryset = study.endpoints.filter(is_archived=False)
-        self.fields["endpoint"].label_from_instance = endpoint_label
-        prompts = self.fields["prompt"]
-        prompts.queryset = study.prompt_versions.filter(kind__in=self.prompt_kinds).order_by(
-            "-kind", "-number"
-        )
-        prompts.label_from_instance = prompt_label
+        prompts = study.prompt_versions.filter(kind__in=self.prompt_kinds)
+        offer(self, endpoint=study.endpoints.filter(is_archived=False))
+        offer(self, prompt=prompts.order_by("-kind", "-number"))
+        for name, label in (("endpoint", endpoint_label), ("prompt", prompt_label)):
+            vars(self.fields[name]).update(label_from_instance=label)
 
     def clean_extra(self) -> dict[str, Any]:
         """What has a field of its own is not given twice."""
-        extra = self.cleaned_data["extra"]
+        extra: dict[str, Any] = self.cleaned_data["extra"]
         for name in ("temperature", "max_tokens", "seed"):
             if name in extra:
                 raise ValidationError(_("“%s” has a field of its own.") % name)
@@ -167,7 +166,7 @@ class PlanForm(forms.Form):
 
     def clean_webhook_url(self) -> str:
         """An https address, or nothing."""
-        url = self.cleaned_data["webhook_url"]
+        url: str = self.cleaned_data["webhook_url"]
         parts = urlsplit(url) if url else None
         if parts and (parts.scheme not in ("https", "http") or not parts.hostname):
             raise ValidationError(_("An address begins with https:// and names a host."))

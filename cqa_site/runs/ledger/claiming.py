@@ -3,6 +3,7 @@
 from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db.models import F, Q, QuerySet
@@ -30,7 +31,8 @@ class Outgoing:
     run: Run
     call: Call
     attempt: Attempt
-    request: ChatRequest
+    # None of a batch that the provider refused as a whole.
+    request: ChatRequest | None
     key: str
     # Of the request as it was planned: the same, unless a correction came in between.
     planned_key: str
@@ -91,7 +93,7 @@ def request_of(run: Run, call: Call, question: Question) -> ChatRequest:
     )
 
 
-def params_of(run: Run, call: Call) -> dict:
+def params_of(run: Run, call: Call) -> dict[str, Any]:
     """Sampling parameters of one call: its own seed and, after a cut reply, its own limit."""
     params = dict(run.params)
     if "seed" in params:

@@ -70,9 +70,11 @@ def locked_gate(endpoint: Endpoint) -> Iterator[OpenGate]:
 
     Call inside a transaction.
     """
-    row = (
-        Gate.objects.select_for_update().annotate(now=Now()).filter(endpoint=endpoint).first()
-    ) or _new_row(endpoint)
+    rows = Gate.objects.select_for_update().annotate(now=Now()).filter(endpoint=endpoint)
+    row = rows.first()
+    if row is None:
+        _make_row(endpoint)
+        row = rows.get()
     state = rules.refill(
         rules.Gate(**row.state),
         now=row.now.timestamp(),
@@ -94,8 +96,7 @@ def in_flight(endpoint: Endpoint) -> int:
     return leased.exclude(leased_by=Call.IN_BATCH).count()
 
 
-def _new_row(endpoint: Endpoint) -> Gate:
+def _make_row(endpoint: Endpoint) -> None:
     # The endpoint's row is the lock that two first users of a gate share.
     Endpoint.objects.select_for_update().get(pk=endpoint.pk)
     Gate.objects.get_or_create(endpoint=endpoint)
-    return Gate.objects.select_for_update().annotate(now=Now()).get(endpoint=endpoint)

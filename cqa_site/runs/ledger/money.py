@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import TypedDict
 
 from django.db.models import F, Q
 
@@ -62,7 +63,14 @@ def settle(run: Run, *, released: int, spent: int) -> None:
         )
 
 
-def prices_of(run: Run) -> dict[str, Decimal]:
-    """Prices a run was planned with: currency units per million tokens."""
+class Prices(TypedDict):
+    """Currency units per million tokens."""
+
+    price_in: Decimal
+    price_out: Decimal
+
+
+def prices_of(run: Run) -> Prices:
+    """Prices a run was planned with."""
     prices = run.spec["prices"]
     return {"price_in": Decimal(prices["in"]), "price_out": Decimal(prices["out"])}

@@ -8,7 +8,7 @@ from django.db.models import F
 
 from cqa_site.judging.estimating import cost_micro
 from cqa_site.judging.transport.retries import Next, after_unusable_reply
-from cqa_site.runs.kinds import Ended, Reading, kind_of
+from cqa_site.runs.kinds import Ended, Reading, RunKind, kind_of
 from cqa_site.runs.models import Attempt, Call, Reply, Run
 
 from . import money
@@ -32,8 +32,10 @@ def read(run: Run, calls: Sequence[Call]) -> list[Read]:
     return [Read(call, _read_one(kind, run, call)) for call in calls]
 
 
-def _read_one(kind, run: Run, call: Call) -> Reading:
+def _read_one(kind: RunKind, run: Run, call: Call) -> Reading:
     try:
+        if call.reply is None:
+            raise ValueError("nothing is stored")
         return kind.read(run, call, call.reply)
     except (ValueError, KeyError, TypeError, RecursionError, AttributeError) as error:
         return Reading(reason=f"parser_{type(error).__name__.lower()}"[:20])

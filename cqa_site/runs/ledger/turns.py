@@ -17,7 +17,7 @@ from cqa_site.runs.carrying.ending import end
 from cqa_site.runs.models import Call, Endpoint, Run
 
 from .claiming import Outgoing, claim
-from .gates import locked_gate
+from .gates import OpenGate, locked_gate
 from .reaping import reap, unread
 from .settling import Read, settle
 from .storing import Finished, store
@@ -85,7 +85,7 @@ def _add_unread(turn: Turn, run: Run, calls: Sequence[Call]) -> None:
         turn.to_read.append((run, list(calls)))
 
 
-def _claim_for_all(turn: Turn, runs: list[Run], gate, worker: str, room: int) -> None:
+def _claim_for_all(turn: Turn, runs: list[Run], gate: OpenGate, worker: str, room: int) -> None:
     """Share the room: the oldest run first takes its part, what it leaves goes to the next."""
     free = min(room, gate.share(worker, len(turn.on_the_way)))
     for place, run in enumerate(runs):

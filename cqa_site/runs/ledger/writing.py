@@ -6,14 +6,13 @@ from typing import Any
 
 from django.db import connections, models, router
 from django.db.models.expressions import DatabaseDefault
-from django.db.models.options import Options
 
 AT_ONCE = 500
 
 
-def _fields(meta: Options, names: Sequence[str]) -> list[models.Field]:
+def _fields(row: models.Model, names: Sequence[str]) -> list[Any]:
     """The columns of a table by their names."""
-    known = {field.name: field for field in meta.concrete_fields}
+    known = {field.name: field for field in row._meta.concrete_fields}
     return [known[name] for name in names]
 
 
@@ -27,11 +26,11 @@ def write_each(rows: Iterable[models.Model], names: Sequence[str]) -> None:
     if not rows:
         return
     meta = rows[0]._meta
-    fields = _fields(meta, names)
+    key, *fields = _fields(rows[0], [meta.pk.name, *names])
     connection = connections[router.db_for_write(type(rows[0]))]
     quote = connection.ops.quote_name
     changes = ", ".join(f"{quote(field.column)} = %s" for field in fields)
-    sql = f"UPDATE {quote(meta.db_table)} SET {changes} WHERE {quote(meta.pk.column)} = %s"  # noqa: S608 - names of our own tables
+    sql = f"UPDATE {quote(meta.db_table)} SET {changes} WHERE {quote(key.column)} = %s"  # noqa: S608 - names of our own tables
     values = [
         [field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields]
         + [row.pk]
@@ -49,7 +48,7 @@ def insert_like(row: models.Model, names: Sequence[str], values: Iterable[Sequen
     """
     meta = row._meta
     connection = connections[router.db_for_write(type(row))]
-    own = _fields(meta, names)
+    own = _fields(row, names)
     # What the database fills in by itself is not mentioned.
     shared = [
         field

@@ -41,7 +41,7 @@ class Life:
     """One start of the server."""
 
     address: Address
-    process: subprocess.Popen
+    process: subprocess.Popen[str]
     keeper: threading.Thread
     ended: threading.Event = field(default_factory=threading.Event)
 
@@ -155,7 +155,7 @@ class ModelProcess:
             _end(process)
             raise
 
-    def _port(self, process: subprocess.Popen, key: str) -> int:
+    def _port(self, process: subprocess.Popen[str], key: str) -> int:
         """Hand over the key and wait for the port."""
         assert process.stdin is not None  # noqa: S101
         assert process.stdout is not None  # noqa: S101
@@ -195,7 +195,7 @@ def _environment() -> dict[str, str]:
     return kept | {"OMP_WAIT_POLICY": "passive"}
 
 
-def _end(process: subprocess.Popen) -> None:
+def _end(process: subprocess.Popen[str]) -> None:
     """Ask the process to end, and insist."""
     process.terminate()
     try:

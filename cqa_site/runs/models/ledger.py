@@ -87,6 +87,12 @@ class Run(models.Model):
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
 
+    # How many calls ended, and how; of runs that `add_counts` was given.
+    done: int
+    unscored: int
+    cancelled: int
+    ended: int
+
     ACTIVE = (State.CHECKING, State.CHECKED, State.RUNNING, State.PAUSED)
     WORKING = (State.CHECKING, State.RUNNING)
 

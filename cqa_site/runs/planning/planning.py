@@ -16,7 +16,7 @@ from django.db.models.functions import Now
 
 from cqa_site.judging.estimating import Estimate, estimate
 
-from .. import jobs
+from .. import bell
 from ..kinds import Question, Subject, kind_of
 from ..ledger.claiming import key_of, request_of
 from ..ledger.money import prices_of
@@ -111,7 +111,7 @@ def write_calls(run: Run) -> int:
             state=run.state,
             started_at=Now(),
         )
-        transaction.on_commit(jobs.ring)
+        transaction.on_commit(bell.ring)
     return run.planned
 
 

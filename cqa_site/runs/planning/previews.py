@@ -5,6 +5,7 @@ Nothing is stored.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Model
 
@@ -18,7 +19,7 @@ from cqa_site.runs.models import PromptVersion
 class Preview:
     """Messages for some items, their size in tokens, what was noticed about the texts."""
 
-    items: list[Model]
+    items: list[Any]
     messages: tuple[Mapping[str, str], ...]
     tokens: int
     flags: list[str]

@@ -6,6 +6,7 @@ from django import template
 from django.utils.translation import gettext as _
 
 from cqa_site.runs import words
+from cqa_site.runs.models import Run
 
 register = template.Library()
 MILLION = 1_000_000
@@ -69,7 +70,7 @@ def capability(name: str) -> str:
 
 
 @register.filter
-def state_sentence(run) -> str:
+def state_sentence(run: Run) -> str:
     """What a run does now, or why it does nothing."""
     return words.state_in_words(run)
 

@@ -5,7 +5,7 @@ import uuid
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
@@ -13,7 +13,7 @@ from django.urls import path
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.kinds import kind_of
-from cqa_site.runs.models import Call, Run
+from cqa_site.runs.models import Call, Reply, Run
 from cqa_site.runs.planning.asked import asked_again
 from cqa_site.runs.views.context import home_of
 from cqa_site.runs.views.control import run_or_404
@@ -79,25 +79,27 @@ def run_call(
     return render(request, "runs/call.html", context)
 
 
-def _reasons(run: Run):
+def _reasons(run: Run) -> QuerySet[Call, Any]:
     rows = run.calls.exclude(reason="").order_by("reason").values_list("reason")
     return rows.annotate(Count("pk"))
 
 
-def _add_items(run: Run, page: Page) -> None:
+def _add_items(run: Run, page: Page[Call]) -> None:
     """Give each call its first ``item``, how many ``others`` it has, and what was read."""
     found = kind_of(run).call_subjects.items(run.study, list(page))
     for call in page:
         items = found[call.pk]
-        call.item = items[0] if items else None
-        call.others = len(items) - 1
-        call.results = [item.value for item in items if item]
+        vars(call).update(
+            item=items[0] if items else None,
+            others=len(items) - 1,
+            results=[item.value for item in items if item],
+        )
 
 
-def _cut_body(reply) -> None:
+def _cut_body(reply: Reply | None) -> None:
     """A page shows the first 100,000 characters of a body."""
     if reply is not None:
-        reply.cut = max(0, len(reply.body) - LONGEST_BODY)
+        vars(reply).update(cut=max(0, len(reply.body) - LONGEST_BODY))
         reply.body = reply.body[:LONGEST_BODY]
 
 

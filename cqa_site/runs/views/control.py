@@ -1,6 +1,7 @@
 """The page of a run of any kind, steering it, and the fragment that shows how far it is."""
 
 import uuid
+from typing import Any
 
 from django.contrib import messages
 from django.db.models import Count
@@ -18,7 +19,7 @@ from cqa_site.runs.actions import runs as actions
 from cqa_site.runs.actions.corrections import correct_run
 from cqa_site.runs.forms.endpoints import CorrectionForm, LimitsForm
 from cqa_site.runs.kinds import kind_of
-from cqa_site.runs.models import Attempt, Run
+from cqa_site.runs.models import Attempt, Job, Run
 from cqa_site.runs.progress import planning_job, progress_of
 from cqa_site.runs.words import can_be_corrected
 
@@ -136,12 +137,12 @@ def run_or_404(study: Study, run_id: uuid.UUID) -> Run:
     return get_object_or_404(runs, public_id=run_id)
 
 
-def progress_context(run: Run) -> dict:
+def progress_context(run: Run) -> dict[str, Any]:
     """What the progress fragment needs."""
     progress = progress_of(run)
     is_draft = run.state == Run.State.DRAFT
     job = planning_job(run) if is_draft else None
-    has_failed = job is not None and job.state == jobs.Job.State.FAILED
+    has_failed = job is not None and job.state == Job.State.FAILED
     is_polling = run.is_working or progress.in_flight > 0 or (is_draft and not has_failed)
     return {
         "run": run,

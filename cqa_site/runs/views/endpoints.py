@@ -18,7 +18,7 @@ from cqa_site.runs import jobs
 from cqa_site.runs.actions import endpoints as actions
 from cqa_site.runs.forms.endpoints import EndpointForm
 from cqa_site.runs.model_box.embedded import model_name
-from cqa_site.runs.models import Endpoint
+from cqa_site.runs.models import Endpoint, Job
 
 PER_PAGE = 50
 
@@ -33,7 +33,7 @@ def endpoints(request: StudyRequest, study: Study) -> HttpResponse:
     )
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     for endpoint in page:
-        endpoint.found = found_by_probe(endpoint)
+        vars(endpoint).update(found=found_by_probe(endpoint))
     context = {
         "study": study,
         "section": "judges",
@@ -119,7 +119,7 @@ def endpoint_archive(request: StudyRequest, study: Study, endpoint_id: uuid.UUID
     return redirect("endpoints", study.public_id)
 
 
-def latest_probe(study: Study, endpoint: Endpoint) -> jobs.Job | None:
+def latest_probe(study: Study, endpoint: Endpoint) -> Job | None:
     """The newest probe of an endpoint, under way or over."""
     return study.jobs.filter(key=f"probe_endpoint:{endpoint.public_id}").order_by("-pk").first()
 

@@ -3,7 +3,7 @@
 The page of one run is a kind's own; see `KindParts.page`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.forms import BoundField
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import URLPattern, path
 from django.utils.functional import Promise
@@ -68,7 +69,7 @@ STATES = RunFilter("state", lazy("State"), lambda *_: Run.State.choices, "state"
 class Taken:
     """What a run would take, in words of its kind: numbers with their names, and notes."""
 
-    facts: list[tuple[Promise, int]]
+    facts: Sequence[tuple[Promise, int]]
     notes: list[str] = field(default_factory=list)
 
 
@@ -117,7 +118,7 @@ class RunFace(ListFace):
     by: tuple[str, ...] = ()
 
 
-def list_view(face: ListFace, new_page: str = "") -> Callable[..., HttpResponse]:
+def list_view(face: ListFace, new_page: str = "") -> Callable[..., HttpResponseBase]:
     """The list of a kind's runs; ``new_page`` names the address where one is started."""
 
     @study_page(*RESEARCHERS)
@@ -130,8 +131,8 @@ def list_view(face: ListFace, new_page: str = "") -> Callable[..., HttpResponse]
             choices = each.choices(study, request.GET.get(each.name, ""))
             filters.append((each, choices, chosen(request, each.name, dict(choices))))
         given = {each.lookup: value for each, _choices, value in filters if value}
-        page = Paginator(rows.filter(**given).order_by("-pk"), PER_PAGE)
-        page = page.get_page(request.GET.get("page"))
+        found = Paginator(rows.filter(**given).order_by("-pk"), PER_PAGE)
+        page = found.get_page(request.GET.get("page"))
         add_counts(page)
         context = _context(face, study) | {
             "page": page,

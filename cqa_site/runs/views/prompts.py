@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
@@ -35,7 +35,7 @@ def prompts(request: StudyRequest, study: Study) -> HttpResponse:
     rows = _versions(study).annotate(run_count=Count("runs")).defer("system", "user")
     page = Paginator(rows.order_by("-kind", "-number"), PER_PAGE).get_page(request.GET.get("page"))
     for version in page:
-        version.kind_name = prompt_kinds()[version.kind].name
+        vars(version).update(kind_name=prompt_kinds()[version.kind].name)
     context = {"study": study, "section": "judges", "page": page}
     return render(request, "runs/prompts.html", context)
 
@@ -66,7 +66,9 @@ def prompt_new(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> Htt
     form = PromptForm(request.POST or None, kind=base.kind, initial=_texts(base) | {"note": ""})
     if request.method == "POST" and form.is_valid():
         last = _versions(study).filter(kind=base.kind).first()
-        version = save_prompt(study=study, actor=request.user, kind=base.kind, **form.texts)
+        version = save_prompt(
+            study=study, actor=request.user, kind=base.kind, version=None, **form.texts
+        )
         if last and version.number <= last.number:
             text = _("This text is there already: it is version %d.") % version.number
             messages.warning(request, text)
@@ -159,7 +161,7 @@ def _preview(study: Study, kind: str, form: PromptForm, place: str) -> dict[str,
     }
 
 
-def _versions(study: Study):
+def _versions(study: Study) -> QuerySet[PromptVersion]:
     return study.prompt_versions.filter(kind__in=prompt_kinds()).order_by("-number")
 
 
@@ -171,7 +173,9 @@ def _texts(version: PromptVersion) -> dict[str, str]:
     return {name: getattr(version, name) for name in ("name", "system", "user", "note")}
 
 
-def _parent(version: PromptVersion, others, against: str | None) -> PromptVersion | None:
+def _parent(
+    version: PromptVersion, others: QuerySet[PromptVersion], against: str | None
+) -> PromptVersion | None:
     """The version asked for, else the one before."""
     if (number := whole_number(against)) is not None:
         return get_object_or_404(others, number=number)

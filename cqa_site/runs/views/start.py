@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
@@ -37,8 +37,8 @@ def start_page(
     form: PlanForm,
     template: str,
     context: dict[str, Any],
-    look: Callable[[Study, PlanForm], dict[str, Any]] = estimate,
-    start: Callable[[HttpRequest, Study, PlanForm], HttpResponse] | None = None,
+    look: Callable[[Study, Any], dict[str, Any]] = estimate,
+    start: Callable[[StudyRequest, Study, Any], HttpResponse] | None = None,
 ) -> HttpResponse:
     """Show the form; start, after a look at the price where there is one."""
     context |= {

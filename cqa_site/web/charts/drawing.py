@@ -8,14 +8,12 @@ loaded at the first chart only; together they take about a second and 80 MB.
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from django.core.cache import cache
 
 Spec = dict[str, Any]
 Rows = Sequence[dict[str, Any]]
-Theme = Literal["light", "dark"]
-Format = Literal["svg", "png"]
 
 THEMES: dict[str, dict[str, str]] = {
     # The colours of static/css/counterpoint.css.
@@ -45,7 +43,7 @@ KEPT_SECONDS = 30 * 24 * 3600
 VERSION = 1
 
 
-def picture(spec: Spec, *, format: Format, theme: Theme) -> bytes:
+def picture(spec: Spec, *, format: str, theme: str) -> bytes:
     """Draw a chart, or return the picture drawn earlier for the same data and theme."""
     content = json.dumps([VERSION, spec, format, theme, THEMES[theme]], sort_keys=True)
     key = "chart:" + hashlib.sha256(content.encode()).hexdigest()
@@ -56,7 +54,7 @@ def picture(spec: Spec, *, format: Format, theme: Theme) -> bytes:
     return drawn
 
 
-def _draw(spec: Spec, format: Format, theme: Theme) -> bytes:
+def _draw(spec: Spec, format: str, theme: str) -> bytes:
     import vl_convert
 
     config = _config(THEMES[theme], is_transparent=format == "svg")
@@ -74,7 +72,7 @@ def stacked_bars(
     base = _chart(rows).encode(x=_category(alt.X, x, titles[0]))
     names = list(dict.fromkeys(row[series] for row in rows))
     height = alt.Y(y, type="quantitative", title=titles[1], axis=alt.Axis(tickCount=5))
-    place = {"orient": "top", "title": None, "values": names}
+    place: dict[str, Any] = {"orient": "top", "title": None, "values": names}
     legend = alt.Legend(**place) if len(names) > 1 else None
     colour = alt.Color(series, type="nominal", sort=names, legend=legend)
     parts = base.mark_bar().encode(y=height, color=colour, order=alt.Order("part:Q"))
@@ -103,7 +101,7 @@ def histogram(
 
 
 def columns_over_time(
-    rows: Rows, *, x: str, y: str, unit: str, titles: tuple[str, str], size: str = "wide"
+    rows: Rows, *, x: str, y: str, unit: Any, titles: tuple[str, str], size: str = "wide"
 ) -> Spec:
     """One bar for each time step; ``x`` is an ISO date or time, ``unit`` a Vega-Lite time unit."""
     from .loading import alt

@@ -42,7 +42,7 @@ class ProblemSerializer(serializers.Serializer):
     title = serializers.CharField()
     status = serializers.IntegerField()
     detail = serializers.CharField()
-    errors = serializers.DictField(required=False)
+    errors = serializers.DictField(required=False)  # type: ignore[assignment]  # a field here
 
 
 @contextmanager

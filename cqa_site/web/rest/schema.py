@@ -1,6 +1,6 @@
 """The OpenAPI description: bearer tokens, and the errors every address may answer."""
 
-from typing import Any
+from typing import Any, Literal
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
@@ -33,7 +33,9 @@ class TokenScheme(OpenApiAuthenticationExtension):
 class ProblemSchema(AutoSchema):
     """Adds problem documents to what the views declare, and what bodies must not hold."""
 
-    def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
+    def _get_response_bodies(
+        self, direction: Literal["request", "response"] = "response"
+    ) -> dict[str, Any]:
         responses = super()._get_response_bodies(direction)
         # Components need a serializer instance once; every error refers to the same one.
         component = self.resolve_serializer(ProblemSerializer, direction)

@@ -6,6 +6,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django_filters.filters import TypedChoiceFilter
 from django_filters.rest_framework import DjangoFilterBackend
+from django_filters.rest_framework import FilterSet as AnyFilterSet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework.exceptions import ValidationError
@@ -13,6 +14,10 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 PAGING = {"page", "page_size"}
+
+
+class FilterSet(AnyFilterSet):
+    """What the parameters of lists are declared in."""
 
 
 @extend_schema_field(OpenApiTypes.BOOL)
