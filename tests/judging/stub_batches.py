@@ -11,7 +11,6 @@ from typing import Any
 from .stub_http import Request, Wire
 
 WINDOW = 24 * 3600
-ENDED = {"completed", "failed", "expired", "cancelled"}
 
 
 @dataclass
@@ -54,10 +53,6 @@ class Batches:
                 listed = [self._shown(batch) for batch in self.batches.values()]
                 wire.send_json({"object": "list", "data": listed, "has_more": False})
             case ("GET", "batches", name) if name in self.batches:
-                wire.send_json(self._shown(self.batches[name]))
-            case ("POST", "batches", name, "cancel") if name in self.batches:
-                if self.batches[name].status not in ENDED:
-                    self.batches[name].status = "cancelled"
                 wire.send_json(self._shown(self.batches[name]))
             case _:
                 wire.send_json({"error": {"message": "no such object"}}, 404)
