@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from django import forms
 from rest_framework import serializers
 
 from cqa_site.api.form_bodies import body_field
@@ -45,11 +46,20 @@ class RoundSerializer(ReadSerializer):
         return plan | super().get_fields()
 
     def _planned(self, name: str) -> serializers.Field[Any, Any, Any, Any]:
-        column = self.form.column(name)
-        source: dict[str, Any] = {"source": f"recipe.{name}"} if column is None else {}
-        if column is not None and column.is_relation:
-            source = {"source": f"{name}.public_id"}
-        return body_field(self.form.base_fields[name], read_only=True, **source)
+        field, column = self.form.base_fields[name], self.form.column(name)
+        if column is None:
+            # A round that was not planned here keeps no plan: shown is what a form begins with.
+            return body_field(
+                field, read_only=True, source=f"recipe.{name}", default=lambda: _begun(field)
+            )
+        source: dict[str, Any] = {"source": f"{name}.public_id"} if column.is_relation else {}
+        return body_field(field, read_only=True, **source)
+
+
+def _begun(field: forms.Field) -> Any:
+    if field.initial is not None:
+        return field.initial
+    return field.to_python(None) if field.required else field.clean(None)
 
 
 class ItemSerializer(ReadSerializer):

@@ -13,7 +13,9 @@ class EditingRoundSerializer(RoundSerializer):
 
     form = RoundForm
     found = serializers.IntegerField(source="recipe.found", read_only=True)
-    other_conditions = serializers.IntegerField(source="recipe.other_conditions", read_only=True)
+    other_conditions = serializers.IntegerField(
+        source="recipe.other_conditions", default=0, read_only=True
+    )
 
     class Meta:
         model = EditingRound

@@ -19,7 +19,9 @@ class CountingRoundSerializer(RoundSerializer):
     """How a round was drawn, and how far it is: ``done`` of ``wanted`` sheets."""
 
     form = RoundForm
-    found = serializers.IntegerField(source="recipe.found", read_only=True)
+    found = serializers.IntegerField(
+        source="recipe.found", allow_null=True, default=None, read_only=True
+    )
     sets = serializers.IntegerField(source="size", read_only=True)
 
     class Meta:

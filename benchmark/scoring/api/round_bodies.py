@@ -32,7 +32,9 @@ class ScoringRoundSerializer(RoundSerializer):
     """How a round was drawn, and how far it is: ``done`` of ``wanted`` sheets."""
 
     form = RoundForm
-    other_conditions = serializers.IntegerField(source="recipe.other_conditions", read_only=True)
+    other_conditions = serializers.IntegerField(
+        source="recipe.other_conditions", default=0, read_only=True
+    )
     found = serializers.IntegerField(source="recipe.found", read_only=True)
     answers = serializers.IntegerField(source="size", read_only=True)
 
