@@ -3,6 +3,7 @@
 import uuid
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from http import HTTPStatus
 
 from django.http import HttpResponse
@@ -13,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from annotation.figures.actions import latest_job, request_snapshot
 from annotation.figures.models import Snapshot
-from annotation.figures.reports.charts import CHARTS, chart_alt
+from annotation.figures.reports.charts import CHARTS, chart_alt, chart_spec
 from annotation.figures.reports.snapshots import marker
 from annotation.figures.reports.tables import TABLES, figure_table
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
@@ -111,7 +112,7 @@ def version_of(snapshot: Snapshot) -> str:
 def cards(study: Study, snapshot: Snapshot) -> list[Figure]:
     """Every figure of a snapshot in the order of the page."""
     place = (study.public_id, snapshot.campaign.public_id, snapshot.number)
-    files = Files(tables="figure_table", charts="chart", ids=place, version=version_of(snapshot))
+    files = Files(view="snapshot_figure", ids=place, version=version_of(snapshot))
     units = reverse("units", args=place)
     return [
         Figure(
@@ -122,7 +123,8 @@ def cards(study: Study, snapshot: Snapshot) -> list[Figure]:
             body=BODIES.get(slug, PLAIN),
             rows=(_("Show the votes used"), f"{units}?figure={UNITS.get(slug, 'votes')}"),
             table=figure_table(snapshot, slug),
-            alt=chart_alt(snapshot.figures, slug) if slug in CHARTS else None,
+            alt=chart_alt(snapshot.figures, slug) if slug in CHARTS else "",
+            draw=partial(chart_spec, snapshot.figures, slug),
             files=files,
         )
         for slug, entry in TABLES.items()

@@ -1,15 +1,18 @@
 """Leaderboard, metrics and agreement as charts, each with its numbers in words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 
 from cqa_site.stats.estimate import Estimate
 from cqa_site.web.charts import drawing as charts
 from cqa_site.web.charts import points as point_charts
 from cqa_site.web.charts import scatter as scatter_charts
 from cqa_site.web.charts.drawing import Spec
+from cqa_site.web.tables import TableData
 
 from .board import SummaryBoard
 from .correlation import MetricRow, SetPoint
@@ -98,9 +101,47 @@ def tradeoff_alt(found: SummaryBoard) -> str:
     )
 
 
+@dataclass(frozen=True)
+class BoardChart:
+    """A chart of the leaderboard: title, recipe, what draws it, its words, its numbers."""
+
+    title: Any
+    recipe: Any
+    spec: Callable[[SummaryBoard, str], Spec]
+    alt: Callable[[SummaryBoard], str]
+    rows: Callable[[SummaryBoard], Rows]
+    columns: dict[str, Any]
+
+    def table(self, found: SummaryBoard, name: str) -> TableData:
+        """What the chart shows, in numbers."""
+        columns = {key: str(title) for key, title in self.columns.items()}
+        caption = str(self.title)
+        return TableData.of_rows(self.rows(found), columns, caption=caption, name=name)
+
+
+_BOUNDED = {"low": lazy("low"), "high": lazy("high")}
 BOARD_CHARTS = {
-    "weighted": (weighted_spec, weighted_alt, weighted_rows),
-    "tradeoff": (tradeoff_spec, tradeoff_alt, tradeoff_rows),
+    "weighted": BoardChart(
+        lazy("Weighted score"),
+        lazy("Mean over cells with its 95 % interval."),
+        weighted_spec,
+        weighted_alt,
+        weighted_rows,
+        {"system": lazy("System"), "value": lazy("Weighted score"), **_BOUNDED},
+    ),
+    "tradeoff": BoardChart(
+        lazy("Coverage against redundancy"),
+        lazy("Up and to the left is better. Lines are the intervals of coverage."),
+        tradeoff_spec,
+        tradeoff_alt,
+        tradeoff_rows,
+        {
+            "system": lazy("System"),
+            "redundancy": lazy("Redundancy"),
+            "coverage": lazy("Coverage"),
+            **_BOUNDED,
+        },
+    ),
 }
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from django.db.models import Count, Max
 
 from argsum.counting.models import CountEvent, CountSheet
+from argsum.counting.reports.sheets import sheets_of_people
 from argsum.datasets.models import KeyPointMatch
 from argsum.leaderboard.methods.system_board import FIGURES, Scored, SystemRow, Terms, board
 from argsum.metrics.models import MetricScore
@@ -25,7 +26,6 @@ from .board import dev_sets, scored_sets, unfinished_runs
 from .choice import BoardChoice
 from .people_agreement import (
     DIMENSIONS,
-    PERSONS,
     DimensionAgreement,
     KeptSheet,
     PeopleAgreement,
@@ -117,12 +117,7 @@ def _rows(choice: BoardChoice) -> Iterator[Row]:
 
 def _sheet_rows(ids: dict[int, str]) -> Iterator[Row]:
     names = ("summary_set", "rater__public_id", "round", "replicate", *DIMENSIONS, *UNSURE)
-    sheets = CountSheet.objects.filter(
-        summary_set__in=ids,
-        state=CountSheet.State.SUBMITTED,
-        is_extra=False,
-        rater__kind__in=PERSONS,
-    )
+    sheets = sheets_of_people(CountSheet.objects.filter(summary_set__in=ids))
     for row in sheets.order_by("pk").values_list(*names):
         found = dict(zip(names, row, strict=True))
         own = {

@@ -1,19 +1,20 @@
 """What the templates of a board need: rows, cards, and why a column is hidden."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from benchmark.leaderboard.reports.charts import CHARTS, chart_alt, has_chart
+from benchmark.leaderboard.reports.charts import chart_alt, chart_spec, has_chart
 from benchmark.leaderboard.reports.paper import RECIPE, has_paper
 from benchmark.leaderboard.reports.tables import TABLES, board_table_of
 from benchmark.leaderboard.reports.view import conditions_of, ranking_of, version_of
 from benchmark.leaderboard.reports.warnings import first_version
 from benchmark.leaderboard.views.face import leaderboard, paper_board
 from cqa_site.results.boards import Board, bounds_of
-from cqa_site.results.figures import Figure, PageTable, links
+from cqa_site.results.figures import Figure, PageTable
 from cqa_site.web.tables import TableData, text_of
 
 from .shown import Shown
@@ -32,7 +33,6 @@ CARDS = (
 
 
 PAPER_CARDS = ("paper-cells",)
-NO_TABLE = PageTable((), ())
 
 
 def board_context(shown: Shown) -> dict[str, Any]:
@@ -66,48 +66,42 @@ def _why_not_calibrated(board: dict[str, Any], judge: str) -> str:
 
 def board_cards(shown: Shown) -> list[Figure]:
     """The figures below the leaderboard, in the order of the page."""
-    board, judge, recipe = shown.board, shown.judge, shown.snapshot.recipe
-    made = []
-    has_several = bool(conditions_of(board))
-    for slug in PAPER_CARDS if shown.is_paper else CARDS:
-        if slug == "conditions" and not has_several:
-            continue
-        table = board_table_of(shown.snapshot, board, judge, shown.filters, slug)
-        is_drawn = slug in CHARTS and has_chart(board, judge, recipe, slug)
-        alt = chart_alt(board, judge, recipe, slug) if is_drawn else ""
-        if table.rows:
-            made.append(_figure(shown, slug, _joined(table), alt))
-    return made
+    slugs = PAPER_CARDS if shown.is_paper else CARDS
+    hidden = () if conditions_of(shown.board) else ("conditions",)
+    found = [figure_of(shown, slug) for slug in slugs if slug not in hidden]
+    return [replace(each, shown=_joined(each.table)) for each in found if each.table.rows]
 
 
 def _main(shown: Shown) -> Figure:
     """The leaderboard itself; pages show its rows with more than its table has."""
     if shown.is_paper:
-        found = _figure(shown, "paper", NO_TABLE)
+        found = figure_of(shown, "paper")
         return replace(found, title=TABLES["board"].title, recipe=RECIPE)
-    found = _figure(shown, "board", NO_TABLE)
+    found = figure_of(shown, "board")
     if shown.is_public:
         return found
     tables = {"cells": _("cells (CSV)"), "pairs": _("pairs (CSV)")}
-    files = found.files
     more = [
         each
         for slug, words in tables.items()
-        for each in links(files.tables, [*files.ids, slug], {"csv": words}, files.query)
+        for each in figure_of(shown, slug).links_as({"csv": words})
     ]
-    rows = reverse("board_file", args=[*files.ids, "rows.csv"])
+    rows = reverse("board_file", args=[*found.files.ids, "rows.csv"])
     return replace(found, more=[*more, (_("sheets behind it (CSV)"), rows)])
 
 
-def _figure(shown: Shown, slug: str, table: PageTable, alt: str = "") -> Figure:
-    entry = TABLES[slug]
+def figure_of(shown: Shown, slug: str) -> Figure:
+    """One figure of what is shown; raises KeyError for an unknown one."""
+    entry, judge, recipe = TABLES[slug], shown.judge, shown.snapshot.recipe
+    is_drawn = has_chart(shown.board, judge, recipe, slug)
     return Figure(
         slug=slug,
         anchor=f"board-{slug}",
         title=entry.title,
         recipe=entry.recipe,
-        table=table,
-        alt=alt,
+        table=board_table_of(shown.snapshot, shown.board, judge, shown.filters, slug),
+        alt=chart_alt(shown.board, judge, recipe, slug) if is_drawn else "",
+        draw=partial(chart_spec, shown.board, judge, recipe, slug),
         files=shown.files,
     )
 

@@ -14,7 +14,7 @@ from benchmark.leaderboard.reports.view import chosen_judge
 from benchmark.leaderboard.reports.warnings import board_warnings
 
 from .cards import board_context
-from .files import send_chart, send_table
+from .files import send_figure
 from .shown import Shown, wants_paper, with_board
 
 NO_INDEX = "noindex, nofollow"
@@ -47,22 +47,15 @@ def public_board(request: HttpRequest, shown: Shown) -> HttpResponse:
 
 
 @public_page
-def public_board_chart(request: HttpRequest, shown: Shown, name: str, format: str) -> HttpResponse:
-    """One of its charts."""
-    return send_chart(request, shown, name, format)
-
-
-@public_page
-def public_board_table(
+def public_board_figure(
     request: HttpRequest, shown: Shown, figure: str, format: str
 ) -> HttpResponse:
-    """One of its tables."""
-    return send_table(shown, figure, format)
+    """One of its figures."""
+    return send_figure(request, shown, figure, format)
 
 
 BASE = "public/boards/<uuid:token>"
 public_urlpatterns = [
     path(f"{BASE}/", public_board, name="public_board"),
-    path(f"{BASE}/charts/<slug:name>.<str:format>", public_board_chart, name="public_board_chart"),
-    path(f"{BASE}/<slug:figure>.<str:format>", public_board_table, name="public_board_table"),
+    path(f"{BASE}/<slug:figure>.<str:format>", public_board_figure, name="public_board_figure"),
 ]

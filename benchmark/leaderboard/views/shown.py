@@ -91,15 +91,13 @@ class Shown:
         if self.is_public:
             paper = f"&recipe={PAPER}" if self.is_paper else ""
             return Files(
-                tables="public_board_table",
-                charts="public_board_chart",
+                view="public_board_figure",
                 ids=(self.snapshot.public_token,),
                 query=f"judge={self.place}{paper}",
                 version=self.digest,
             )
         return Files(
-            tables="board_table",
-            charts="board_chart",
+            view="board_figure",
             ids=(self.snapshot.study.public_id, self.snapshot.number),
             query=self.query,
             version=self.digest,

@@ -483,7 +483,7 @@ def test_undefined_figures_say_why_on_the_page(campaign, client, raters):
 def test_every_figure_downloads_in_every_form(campaign, client, slug, form):
     fill(campaign)
     snapshot = keeping.refresh(CAMPAIGNS, campaign)
-    answer = client.get(url("figure_table", campaign, 1, slug, form))
+    answer = client.get(url("snapshot_figure", campaign, 1, slug, form))
     assert answer.status_code == 200
     assert answer["Content-Disposition"] == f'attachment; filename="{slug}-snapshot-1.{form}"'
     if form != "csv":
@@ -498,7 +498,7 @@ def test_every_chart_is_drawn_once_and_kept(campaign, client, name, monkeypatch)
     fill(campaign)
     snapshot = keeping.refresh(CAMPAIGNS, campaign)
     version = snapshot.recipe["figures_sha256"][:12]
-    address = url("chart", campaign, 1, name, "svg")
+    address = url("snapshot_figure", campaign, 1, name, "svg")
     first = client.get(address, {"v": version, "theme": "dark"})
     assert first.content.startswith(b"<svg")
     assert b"NaN" not in first.content
