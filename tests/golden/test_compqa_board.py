@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from benchmark.imports.methods.judged_files import read_judged_file
-from benchmark.leaderboard.methods.board import Board, make_board
+from benchmark.leaderboard.methods.board import make_board
+from benchmark.leaderboard.methods.figures import Board
 from benchmark.leaderboard.methods.options import BoardOptions
 from benchmark.leaderboard.methods.ranks import OTHER_QUESTIONS
 from benchmark.papers.reports.published_cells import JUDGES_3, ROWS

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmark.leaderboard.methods.cells import Cell, CellTable
+from benchmark.leaderboard.methods.cells import CellTable
 from benchmark.leaderboard.methods.data import FloatArray, Scored, answers_frame
+from benchmark.leaderboard.methods.figures import Cell
 from benchmark.leaderboard.methods.options import BoardOptions
 from benchmark.leaderboard.methods.recipes import cell_scores, pooled_scores, system_scores
 from benchmark.leaderboard.methods.resamples import bounds_of, question_means

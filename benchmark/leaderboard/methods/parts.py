@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,31 +10,15 @@ from numpy.typing import NDArray
 
 from benchmark.leaderboard.methods.cells import CellTable
 from benchmark.leaderboard.methods.data import FloatArray, IntArray, Scored, judge_keys
+from benchmark.leaderboard.methods.figures import Beside, JudgeRanking, Row
 from benchmark.leaderboard.methods.options import PEOPLE, BoardOptions
-from benchmark.leaderboard.methods.ranks import JudgeRanking
 from benchmark.leaderboard.methods.resamples import bounds_of, question_means, resampled_means
-from benchmark.leaderboard.methods.summary import Row
 
 # Generation of the answer, and judging of the sheet: cost in millionths, time in seconds.
 OF_ANSWERS = ("answer_cost_micro", "answer_seconds")
 OF_SHEETS = ("cost_micro", "seconds")
 # [mean, n, low, high] of each; None where there is none.
 Means = list[list[Any]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Beside:
-    """One system and scenario as people and one judge see the same answers.
-
-    ``people`` and ``value`` are means over the ``n`` answers that both scored.
-    """
-
-    judge: str
-    system: int
-    scenario: int
-    people: float
-    value: float
-    n: int
 
 
 def part_means(
