@@ -21,11 +21,7 @@ from benchmark.leaderboard.methods.calibrated import calibrate, why_not_calibrat
 from benchmark.leaderboard.methods.cells import CellTable, make_cells
 from benchmark.leaderboard.methods.conditions import choose_conditions
 from benchmark.leaderboard.methods.data import Scored, read_scores, system_order
-from benchmark.leaderboard.methods.figures import (
-    Board,
-    JudgeRanking,
-    Row,
-)
+from benchmark.leaderboard.methods.figures import Board, JudgeRanking, Row, Scores
 from benchmark.leaderboard.methods.first import first_cells, first_parts, first_rows
 from benchmark.leaderboard.methods.length import length_slope
 from benchmark.leaderboard.methods.names import counts_of, judges_of, questions_of, systems_of
@@ -146,12 +142,12 @@ def _scenarios(rows: tuple[Row, ...], judge: str) -> dict[int, tuple[int, ...]]:
     return {each.system: each.scenarios for each in rows if each.judge == judge}
 
 
-def _scores(ground: Ground) -> dict[str, Any]:
+def _scores(ground: Ground) -> Scores:
     """Compared scores of the common questions, in the order of the ranked systems."""
     common = ground.common
     values = np.round(ground.matrix[np.ix_(common, ground.ranked)], SCORE_DECIMALS)
-    return {
-        "systems": ground.ranked.tolist(),
-        "questions": common.tolist(),
-        "values": values.tolist(),
-    }
+    return Scores(
+        systems=tuple(ground.ranked.tolist()),
+        questions=tuple(common.tolist()),
+        values=tuple(map(tuple, values.tolist())),
+    )

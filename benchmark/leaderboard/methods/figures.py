@@ -2,12 +2,94 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
 
 from benchmark.leaderboard.methods.options import BoardOptions
-from cqa_site.stats.as_json import to_json
+from cqa_site.stats.as_json import ONLY_IF_KNOWN, from_json, to_json
 from cqa_site.stats.ranks.standing import Standing
+
+
+class Mean(NamedTuple):
+    """Of ``n`` answers, with its interval; None where there is none."""
+
+    mean: float | None
+    n: int
+    # Boards of version 1 kept no bounds.
+    low: float | None = None
+    high: float | None = None
+
+
+class Cost(NamedTuple):
+    """Mean cost in millionths and seconds of ``n`` answers or sheets; None where unknown."""
+
+    micro: float | None
+    seconds: float | None
+    n: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costs:
+    """Of writing an answer by system, of scoring it by judge."""
+
+    systems: tuple[Cost, ...]
+    judges: dict[str, Cost]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """Of the whole table."""
+
+    sheets: int
+    unscored: int
+    answers: int
+    questions: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judge:
+    """Who scored; people together have no name. ``reasons`` say why sheets are unscored."""
+
+    key: str
+    name: str
+    kind: str
+    raters: int
+    sheets: int
+    asked: int
+    answers: int
+    unscored: int
+    reasons: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class System:
+    """What wrote answers, with their mean length."""
+
+    id: str
+    name: str
+    kind: str
+    model: str
+    characters: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What was asked."""
+
+    id: str
+    object1: str
+    object2: str
+    aspect: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores:
+    """Compared scores: ``values`` are rows by question, columns by system."""
+
+    systems: tuple[int, ...]
+    questions: tuple[int, ...]
+    values: tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +150,9 @@ class Cell:
     worst: float
     best: float
     is_low: bool
-    is_thin: bool
+    # Boards of version 1 did not mark them, and had the paper's mean here.
+    is_thin: bool = False
+    paper_mean: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
     reason: str | None = None
 
 
@@ -95,6 +179,8 @@ class Row:
         a value.
     is_low
         Too few of the asked answers have a score, so the system has no rank.
+    paper_mean, paper_sd, pooled_mean, pooled_sd
+        Of boards of version 1; these do not say what a mean is over.
     """
 
     judge: str
@@ -102,16 +188,20 @@ class Row:
     mean: float | None
     low: float | None
     high: float | None
-    is_common: bool
-    scenarios: tuple[int, ...]
-    n_used: int
-    reason: str | None
+    is_common: bool | None = None
+    scenarios: tuple[int, ...] = ()
+    n_used: int = 0
+    reason: str | None = None
     n_answers: int
     n_questions: int
     asked: int
     unscored: int
     coverage: float
     is_low: bool
+    paper_mean: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
+    paper_sd: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
+    pooled_mean: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
+    pooled_sd: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,7 +289,7 @@ class LengthSlope:
     high: float | None = None
     within_systems: float | None = None
     means: dict[int, float]
-    bounds: dict[int, tuple[float, float]]
+    bounds: dict[int, tuple[float, float]] = field(default_factory=dict)
     n_answers: int
     n_questions: int
     reason: str | None = None
@@ -309,35 +399,42 @@ class Board:
     parts, profile, distributions
         By judge: means of groups and criteria, of scenarios, and counts of points by system.
     paper
-        Cells and rows by the recipe of the CompQA paper.
+        Cells and rows by the recipe of the CompQA paper; None on boards of version 1.
     beside
         Means of people and judges on the same answers.
     costs
         What answers and sheets cost, where known.
     scores
-        Judge → {questions, values}: the compared scores, questions by systems.
+        Judge → the compared scores.
     """
 
     options: BoardOptions
-    counts: dict[str, int]
-    judges: tuple[dict[str, Any], ...]
-    systems: tuple[dict[str, Any], ...]
+    counts: Counts
+    judges: tuple[Judge, ...]
+    systems: tuple[System, ...]
     scenarios: tuple[int, ...]
-    questions: tuple[dict[str, Any], ...]
-    conditions: tuple[CellCondition, ...]
+    questions: tuple[Question, ...]
+    conditions: tuple[CellCondition, ...] = ()
     cells: tuple[Cell, ...]
     rows: tuple[Row, ...]
     rankings: tuple[JudgeRanking, ...]
     lengths: tuple[LengthSlope, ...]
     calibrated: tuple[Calibrated, ...]
     why_not_calibrated: str | None
-    parts: dict[str, dict[str, list[list[Any]]]]
-    profile: dict[str, list[list[Any]]]
-    distributions: dict[str, list[list[int]]]
+    parts: dict[str, dict[str, tuple[Mean, ...]]]
+    profile: dict[str, tuple[Mean, ...]]
+    distributions: dict[str, tuple[tuple[int, ...], ...]]
     beside: tuple[Beside, ...]
-    paper: PaperRecipe
-    costs: dict[str, Any]
-    scores: dict[str, dict[str, Any]]
+    paper: PaperRecipe | None = None
+    costs: Costs
+    scores: dict[str, Scores]
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Board:
+        """What `as_dict` gave, also by an earlier version; raises `StoredError`."""
+        kept = dict(stored)
+        kept["options"] = kept["options"] | {"version": kept.pop("version")}
+        return from_json(cls, kept)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values ready for JSON: no NaN, floats rounded to `DECIMALS`."""

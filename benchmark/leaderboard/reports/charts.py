@@ -7,10 +7,11 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from benchmark.leaderboard.methods.figures import Board
 from cqa_site.web.charts import drawing as charts
 from cqa_site.web.charts import scores as score_charts
 
-from .view import Board, board_rows, chosen_judge, judge_name
+from .view import BoardLine, board_rows, chosen_judge, judge_name
 
 Rows = list[dict[str, Any]]
 Recipe = dict[str, Any]
@@ -35,23 +36,23 @@ def _short(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
-def _named(board: Board, judge: str) -> list[dict[str, Any]]:
+def _named(board: Board, judge: str) -> list[tuple[str, BoardLine]]:
     """The best rows under names that differ even where they are cut."""
-    rows = board_rows(board, judge)[:MOST]
     seen: dict[str, int] = {}
-    for row in rows:
-        short = _short(row["name"])
+    named = []
+    for row in board_rows(board, judge)[:MOST]:
+        short = _short(row.name)
         seen[short] = seen.get(short, 0) + 1
-        row["short"] = short if seen[short] == 1 else f"{short} ({seen[short]})"
-    return rows
+        named.append((short if seen[short] == 1 else f"{short} ({seen[short]})", row))
+    return named
 
 
 def _scenario_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
     return [
-        {"system": row["short"], "points": cell["mean"], "mark": str(cell["scenario"] or "–")}
-        for row in _named(board, judge)
-        for cell in row["cells"]
-        if cell and cell["mean"] is not None and not cell.get("is_thin")
+        {"system": name, "points": one.cell.mean, "mark": str(one.cell.scenario or "–")}
+        for name, row in _named(board, judge)
+        for one in row.cells
+        if one and one.cell.mean is not None and not one.cell.is_thin
     ]
 
 
@@ -62,7 +63,7 @@ def _scenarios(board: Board, judge: str, recipe: Recipe, size: str) -> charts.Sp
         y="system",
         text="mark",
         title=[_("Mean points"), _("digit: scenario; –: none")],
-        highest=board["options"]["maximum"],
+        highest=board.options.maximum,
         size=size,
     )
 
@@ -71,14 +72,12 @@ def _group_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
     groups = [each for each in recipe["columns"] if each["kind"] == "group"]
     marks = _marks([each["name"] for each in groups])
     made = []
-    for row in _named(board, judge):
+    for name, row in _named(board, judge):
         for group, mark in zip(groups, marks, strict=True):
-            mean = board["parts"][judge][group["key"]][row["place"]][0]
+            mean = board.parts[judge][group["key"]][row.place].mean
             if mean is not None:
                 share = mean / group["maximum"]
-                made.append(
-                    {"system": row["short"], "share": share, "mark": mark, "group": group["name"]}
-                )
+                made.append({"system": name, "share": share, "mark": mark, "group": group["name"]})
     return made
 
 
@@ -106,12 +105,12 @@ def _groups(board: Board, judge: str, recipe: Recipe, size: str) -> charts.Spec:
 
 def _spread_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
     """The first and the last system of the board."""
-    rows = [row for row in _named(board, judge) if row["row"]["n_answers"]]
+    rows = [(name, row) for name, row in _named(board, judge) if row.row.n_answers]
     ends = rows[:1] + rows[-1:] if len(rows) > 1 else rows
     return [
-        {"points": str(at), "answers": n, "system": row["short"]}
-        for row in ends
-        for at, n in enumerate(board["distributions"][judge][row["place"]])
+        {"points": str(at), "answers": n, "system": name}
+        for name, row in ends
+        for at, n in enumerate(board.distributions[judge][row.place])
     ]
 
 
@@ -129,25 +128,25 @@ def _spread(board: Board, judge: str, recipe: Recipe, size: str) -> charts.Spec:
 def _beside_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
     return [
         {
-            "people": each["people"],
-            "judge": each["value"],
-            "name": _short(board["systems"][each["system"]]["name"])
-            + (f" {each['scenario']}" if each["scenario"] else ""),
+            "people": each.people,
+            "judge": each.value,
+            "name": _short(board.systems[each.system].name)
+            + (f" {each.scenario}" if each.scenario else ""),
         }
-        for each in board["beside"]
-        if each["judge"] == judge
+        for each in board.beside
+        if each.judge == judge
     ]
 
 
 def _beside(board: Board, judge: str, recipe: Recipe, size: str) -> charts.Spec:
-    name = next(judge_name(each) for each in board["judges"] if each["key"] == judge)
+    name = next(judge_name(each) for each in board.judges if each.key == judge)
     return score_charts.beside(
         _beside_rows(board, judge, recipe),
         x="people",
         y="judge",
         text="name",
         titles=(_("Mean points by people"), _("Mean points by %s") % _short(name)),
-        highest=board["options"]["maximum"],
+        highest=board.options.maximum,
         size=size,
     )
 

@@ -180,13 +180,13 @@ def _filters_context(shown: Shown) -> dict[str, Any]:
         return {}
     recipe, whole = shown.snapshot.recipe, shown.snapshot.board
     columns = [(each["key"], column_name(recipe, each["key"])) for each in recipe["columns"]]
-    aspects = {each: any((q["aspect"] != "") == (each == "with") for q in whole["questions"])
+    aspects = {each: any((q.aspect != "") == (each == "with") for q in whole.questions)
                for each in ASPECTS}  # fmt: skip
     return {
         "columns": columns,
         "column_name": column_name(recipe, shown.filters.column),
         "scenario_choices": list(
-            zip(map(str, whole["scenarios"]), scenario_names(whole), strict=True)
+            zip(map(str, whole.scenarios), scenario_names(whole), strict=True)
         ),
         "has_aspects": all(aspects.values()),
         "datasets": recipe["datasets"],

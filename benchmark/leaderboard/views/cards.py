@@ -7,6 +7,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from benchmark.leaderboard.methods.figures import Board as Figures
 from benchmark.leaderboard.reports.charts import chart_alt, chart_spec, has_chart
 from benchmark.leaderboard.reports.paper import RECIPE, has_paper
 from benchmark.leaderboard.reports.tables import TABLES, board_table_of
@@ -48,7 +49,7 @@ def board_context(shown: Shown) -> dict[str, Any]:
         "n_several": len(conditions_of(board)),
         "first_version": first_version() if version_of(board) == 1 else "",
         "ranking": ranking_of(board, judge) if judge else None,
-        "chosen": next((each for each in board["judges"] if each["key"] == judge), None),
+        "chosen": next((each for each in board.judges if each.key == judge), None),
         "main": _main(shown),
         "leaderboard": _leaderboard(shown, board) if judge else None,
         "cards": board_cards(shown) if judge else [],
@@ -56,12 +57,12 @@ def board_context(shown: Shown) -> dict[str, Any]:
     }
 
 
-def _why_not_calibrated(board: dict[str, Any], judge: str) -> str:
+def _why_not_calibrated(board: Figures, judge: str) -> str:
     """Why the calibrated column of a model judge is hidden; empty where it is shown."""
-    own = [each for each in board["calibrated"] if each["judge"] == judge]
-    if not own or any(each["mean"] is not None for each in own):
+    own = [each for each in board.calibrated if each.judge == judge]
+    if not own or any(each.mean is not None for each in own):
         return ""
-    return board["why_not_calibrated"] or own[0]["reason"] or ""
+    return board.why_not_calibrated or own[0].reason or ""
 
 
 def board_cards(shown: Shown) -> list[Figure]:
@@ -106,7 +107,7 @@ def figure_of(shown: Shown, slug: str) -> Figure:
     )
 
 
-def _leaderboard(shown: Shown, board: dict[str, Any]) -> Board:
+def _leaderboard(shown: Shown, board: Figures) -> Board:
     face = paper_board if shown.is_paper else leaderboard
     return face(board, shown.judge, is_ticked=not shown.is_public)
 

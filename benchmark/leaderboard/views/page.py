@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
 
+from benchmark.leaderboard.methods.figures import Board
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.leaderboard.reports.filters import Filters
 from benchmark.leaderboard.reports.warnings import board_warnings
@@ -20,9 +21,8 @@ STYLES = ("css/counterpoint.css", "css/figures.css", "css/boards.css")
 
 def page_file(snapshot: BoardSnapshot) -> bytes:
     """Every judge's leaderboard of a snapshot on one page, as the public page shows them."""
-    board = snapshot.figures["board"]
-    snapshot.board = board
-    parts = [_part(Shown(snapshot, Filters(), each["key"], board)) for each in board["judges"]]
+    board = Board.from_dict(snapshot.figures["board"])
+    parts = [_part(Shown(snapshot, Filters(), each.key, board)) for each in board.judges]
     styles = "\n".join(_text(name) for name in STYLES)
     context = {
         "snapshot": snapshot,

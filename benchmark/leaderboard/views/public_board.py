@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
+from benchmark.leaderboard.methods.figures import Board
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.leaderboard.reports.filters import Filters
 from benchmark.leaderboard.reports.view import chosen_judge
@@ -27,11 +28,10 @@ def public_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
     def page(request: HttpRequest, token: uuid.UUID, **kwargs) -> HttpResponse:
         rows = BoardSnapshot.objects.filter(frozen_at__isnull=False)
         snapshot = get_object_or_404(with_board(rows), public_token=token)
-        judge = chosen_judge(snapshot.board, request.GET.get("judge", ""))
-        is_paper = wants_paper(request, snapshot.board)
-        shown = Shown(
-            snapshot, Filters(), judge, snapshot.board, is_paper=is_paper, is_public=True
-        )
+        board = Board.from_dict(snapshot.stored)
+        judge = chosen_judge(board, request.GET.get("judge", ""))
+        is_paper = wants_paper(request, board)
+        shown = Shown(snapshot, Filters(), judge, board, is_paper=is_paper, is_public=True)
         response = view(request, shown, **kwargs)
         response["X-Robots-Tag"] = NO_INDEX
         return response
