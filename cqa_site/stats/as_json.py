@@ -7,11 +7,11 @@ text. What is not a finite number is stored as None.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 # Further digits differ between machines and mean nothing.
 DECIMALS = 9
@@ -43,99 +43,69 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(kind: type[Kind], stored: Any) -> Kind:
-    """Build a dataclass of what `to_json` gave.
-
-    Fields without a default have to be there, and there may be no others. Numbers and texts are
-    taken as they are.
+    """Build a dataclass of what `to_json` gave; numbers and texts are taken as they are.
 
     Raises
     ------
     StoredError
-        For a missing and for an unknown field.
+        For a missing field without a default, and for an unknown one.
     """
-    found: Kind = _reader(kind)(stored)
+    found: Kind = _reader(cast(Hashable, kind))(stored)
     return found
 
 
 @cache
 def _reader(kind: Any) -> Reader:
     """What reads values of a type."""
+    origin, inner = get_origin(kind), get_args(kind)
     if is_dataclass(kind):
         return _object(kind)
-    origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         read = _reader(next(each for each in inner if each is not NoneType))
         return lambda value: None if value is None else read(value)
-    if origin is tuple or origin is list:
-        return _sequence(origin, _reader(inner[0]))
+    if origin is tuple:
+        of = _reader(inner[0])
+        if of is _as_it_is:
+            return tuple
+        return lambda values: tuple(_at(at, of, each) for at, each in enumerate(values))
     if origin is not None and issubclass(origin, Mapping):
-        return _mapping(inner[0], _reader(inner[1]))
+        key, of = inner[0], _reader(inner[1])
+        return lambda items: {key(name): _at(name, of, each) for name, each in items.items()}
     if isinstance(kind, type) and issubclass(kind, tuple):
         return lambda values: kind(*values)
     return _as_it_is
+
+
+def _object(kind: Any) -> Reader:
+    """Reads a dataclass; its type hints are looked at once, when the first one is read."""
+    needed = {
+        each.name
+        for each in fields(kind)
+        if each.default is MISSING and each.default_factory is MISSING
+    }
+
+    @cache
+    def readers() -> dict[str, Reader]:
+        hints = get_type_hints(kind)
+        return {each.name: _reader(hints[each.name]) for each in fields(kind)}
+
+    def read(stored: Mapping[str, Any]) -> Any:
+        wrong = [f"unknown {name}" for name in sorted(stored.keys() - readers().keys())]
+        wrong += [f"no {name}" for name in sorted(needed - stored.keys())]
+        if wrong:
+            raise StoredError(f"{kind.__name__} with {', '.join(wrong)}")
+        return kind(**{name: _at(name, readers()[name], each) for name, each in stored.items()})
+
+    return read
 
 
 def _as_it_is(value: Any) -> Any:
     return value
 
 
-def _sequence(made: Callable[[Any], Any], read: Reader) -> Reader:
-    if read is _as_it_is:
-        return made
-
-    def read_all(values: Sequence[Any]) -> Any:
-        return made(_located(read, each, at) for at, each in enumerate(values))
-
-    return read_all
-
-
-def _mapping(key: Callable[[str], Any], read: Reader) -> Reader:
-    def read_all(stored: Mapping[str, Any]) -> dict[Any, Any]:
-        return {key(name): _located(read, each, name) for name, each in stored.items()}
-
-    return read_all
-
-
-def _located(read: Reader, value: Any, place: object) -> Any:
+def _at(place: object, read: Reader, value: Any) -> Any:
     """Read a value; a message says where it stands."""
     try:
         return read(value)
     except StoredError as reason:
         raise StoredError(f"{place}: {reason}") from None
-
-
-def _object(kind: Any) -> Reader:
-    """Read a dataclass; its type hints are looked at once, when the first one is read."""
-
-    def read(stored: Mapping[str, Any]) -> Any:
-        readers = _field_readers(kind)
-        given = {
-            name: _located(readers[name], value, name)
-            for name, value in stored.items()
-            if name in readers
-        }
-        unknown = stored.keys() - given.keys()
-        missing = _needed(kind) - given.keys()
-        if unknown or missing:
-            wrong = [*(f"unknown {name}" for name in sorted(unknown))]
-            wrong += [f"no {name}" for name in sorted(missing)]
-            raise StoredError(f"{kind.__name__} with {', '.join(wrong)}")
-        return kind(**given)
-
-    return read
-
-
-@cache
-def _field_readers(kind: Any) -> dict[str, Reader]:
-    hints = get_type_hints(kind)
-    return {each.name: _reader(hints[each.name]) for each in fields(kind)}
-
-
-@cache
-def _needed(kind: Any) -> frozenset[str]:
-    """Fields without a default."""
-    return frozenset(
-        each.name
-        for each in fields(kind)
-        if each.default is MISSING and each.default_factory is MISSING
-    )

@@ -41,7 +41,7 @@ class Pair:
     halving: int | None
     wins: int
     losses: int
-    means: tuple[float, float] | None = None
+    means: tuple[float | None, float | None] | None = None
 
     @property
     def is_separable(self) -> bool:
@@ -85,7 +85,9 @@ def pair_of(board: Board, judge: str, one: int, other: int) -> Pair | None:
     )
 
 
-def _board_means(board: Board, judge: str, first: int, second: int) -> tuple[float, float] | None:
+def _board_means(
+    board: Board, judge: str, first: int, second: int
+) -> tuple[float | None, float | None] | None:
     """The two means of the leaderboard; version 1 had others than those of the difference."""
     if version_of(board) == 1:
         return None

@@ -142,7 +142,7 @@ def board_rows(board: Board, judge: str) -> list[BoardLine]:
         found,
         key=lambda at: (
             standings[at].rank if at in standings else len(found) + 1,
-            1 if found[at].mean is None else -found[at].mean,
+            -_or_least(found[at].mean),
             at,
         ),
     )
@@ -173,6 +173,11 @@ def board_rows(board: Board, judge: str) -> list[BoardLine]:
     ]
 
 
+def _or_least(mean: float | None) -> float:
+    """A mean to sort by; without one a system comes last."""
+    return -1 if mean is None else mean
+
+
 def _why(ranking: JudgeRanking, at: int) -> str:
     """Why a system has no rank."""
     return ranking.unranked.get(at) or ranking.reason or ""
@@ -194,12 +199,10 @@ def _length_ranks(
     """Length-controlled mean of each system, and its rank among the ranked ones."""
     found = length_of(board, judge)
     ranked = [found.means[at] for at in found.means if at in standings]
+    ranks = {at: 1 + sum(each > mean for each in ranked) for at, mean in found.means.items()}
+    bounds = {at: found.bounds.get(at, (None, None)) for at in found.means}
     return {
-        at: LengthRank(
-            mean,
-            *found.bounds.get(at, (None, None)),
-            1 + sum(each > mean for each in ranked) if at in standings else None,
-        )
+        at: LengthRank(mean, *bounds[at], rank=ranks[at] if at in standings else None)
         for at, mean in found.means.items()
     }
 
