@@ -7,13 +7,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from cqa_site.web.charts import drawing as charts
+from cqa_site.web.charts.chart import short
 from cqa_site.web.tables import TableData
 
 from .faithfulness import COHERENCE
 from .tables import MEASURES
 
 Groups = list[dict[str, Any]]
-LONGEST_NAME = 24
 MOST = 12
 BOUNDS = ("value", "low", "high")
 
@@ -74,12 +74,10 @@ def _named(groups: Groups) -> dict[str, dict[str, Any]]:
 
 
 def _name(group: dict[str, Any]) -> str:
-    name = group["name"]
-    short = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
     where = f" {group['scenario']}" if group["scenario"] else ""
     if not group["is_plain"]:
         where = f" · {group['condition_name']}"
-    return f"{short}{where}{' ' + _('edited') if group['is_edited'] else ''}"
+    return f"{short(group['name'])}{where}{' ' + _('edited') if group['is_edited'] else ''}"
 
 
 TITLES = {

@@ -2,7 +2,6 @@
 
 import uuid
 from dataclasses import replace
-from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -13,7 +12,7 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 
 from annotation.consensus.actions.consensus import active_job, keep_current
-from annotation.judges.reports.charts import CHARTS, chart_alt, chart_spec, has_content
+from annotation.judges.reports.charts import CHARTS
 from annotation.judges.reports.kept import figures_of
 from annotation.judges.reports.tables import TABLES, judge_table, named
 from annotation.judges.reports.versions import Choice, state_of
@@ -23,6 +22,7 @@ from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.results.files import table_file
 from cqa_site.runs.models import Run
+from cqa_site.web.charts.chart import chart_of
 from cqa_site.web.tables import text_of
 from cqa_site.web.templatetags.figures import interval
 
@@ -184,17 +184,11 @@ def _cards(
             body=BODIES.get(slug, PLAIN),
             rows=(_("Show the arguments"), rows + (one if entry.is_about_one else "") + common),
             table=judge_table(campaign, figures, slug, state),
-            alt=_alt(figures, slug),
-            draw=partial(chart_spec, figures, slug),
             files=files,
+            **chart_of(CHARTS, slug, figures),
         )
         for slug, entry in TABLES.items()
     ]
-
-
-def _alt(figures: dict[str, Any], slug: str) -> str:
-    is_drawn = slug in CHARTS and has_content(figures, slug)
-    return chart_alt(figures, slug) if is_drawn else ""
 
 
 @study_page(*RESEARCHERS)

@@ -9,7 +9,7 @@ from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path, reverse
+from django.urls import path
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
@@ -66,11 +66,6 @@ def key_point_board(request: StudyRequest, study: Study, number: int) -> HttpRes
         "snapshot": snapshot,
         "cards": _figures(snapshot, "key_point_board_figure", place),
         "is_stale": not snapshot.is_frozen and _is_stale(study, snapshot),
-        "public_url": _public(snapshot),
-        **{
-            f"{verb}_url": reverse(f"key_point_board_{verb}", args=place)
-            for verb in ("freeze", "publish", "withdraw")
-        },
     }
     return render(request, "argsum/leaderboard/key_point_board.html", context)
 
@@ -142,11 +137,6 @@ def _figures(snapshot: KeyPointSnapshot, view: str, ids: tuple[Any, ...]) -> lis
 def _is_stale(study: Study, snapshot: KeyPointSnapshot) -> bool:
     choice = board_choice(study, dict(parse_qsl(snapshot.recipe["query"])))
     return snapshot.marker != KEY_POINTS.marker(choice)
-
-
-def _public(snapshot: KeyPointSnapshot) -> str:
-    token = snapshot.public_token
-    return reverse("public_key_points", args=[token]) if token else ""
 
 
 BASE = "key-points/boards"

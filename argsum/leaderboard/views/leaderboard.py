@@ -30,6 +30,7 @@ from cqa_site.results.boards import NOTHING, Board, BoardCell, BoardRow, figure_
 from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.results.files import TABLES
 from cqa_site.stats.estimate import Estimate
+from cqa_site.web.charts.chart import chart_of
 
 FEW_CELLS = 10
 
@@ -174,9 +175,8 @@ def _chart(name: str, found: SummaryBoard, files: Files) -> Figure:
         title=chart.title,
         recipe=f"{chart.recipe} {drawn}" if len(found.rows) > MOST else chart.recipe,
         table=chart.table(found, f"key-points-{name}"),
-        alt=chart.alt(found),
-        draw=partial(chart.spec, found),
         files=files,
+        **chart_of({name: chart.chart}, name, found),
     )
 
 

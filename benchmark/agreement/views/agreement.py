@@ -1,6 +1,5 @@
 """Agreement of people and judges: every pair, who may replace people, judges beside each other."""
 
-from functools import partial
 from typing import Any
 
 from django.http import HttpResponse
@@ -10,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from benchmark.agreement.actions import shown_agreement
 from benchmark.agreement.reports.agreement import judge_trust
-from benchmark.agreement.reports.charts import CHARTS, chart_alt, chart_spec, has_content
+from benchmark.agreement.reports.charts import CHARTS
 from benchmark.agreement.reports.choice import MEASURES, Choice, Figures, pair_of, state_of
 from benchmark.agreement.reports.detail_tables import DETAIL_TABLES
 from benchmark.agreement.reports.judge_tables import JUDGE_TABLES
@@ -26,6 +25,7 @@ from benchmark.leaderboard.models import BoardSnapshot
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file
+from cqa_site.web.charts.chart import chart_of
 
 from .verdict import verdict_context
 
@@ -125,7 +125,6 @@ def score_agreement_figure(
 def card_of(snapshot: BoardSnapshot, figures: Figures, choice: Choice, slug: str) -> Figure:
     """One figure with its table, and the words of its chart if it has one."""
     entry = TABLES[slug]
-    is_drawn = slug in CHARTS and has_content(figures, choice, slug)
     study = snapshot.study.public_id
     rows = reverse("score_rows", args=[study])
     pair = f"rater={choice.first}&other={choice.second}&" if slug in OF_A_PAIR else ""
@@ -138,14 +137,13 @@ def card_of(snapshot: BoardSnapshot, figures: Figures, choice: Choice, slug: str
         body=BODIES.get(slug, PLAIN),
         rows=(_("Show the answers"), f"{rows}?{pair}{choice.where}"),
         table=table_of(snapshot, figures, choice, slug, entry),
-        alt=chart_alt(figures, choice, slug) if is_drawn else "",
-        draw=partial(chart_spec, figures, choice, slug),
         files=Files(
             view="score_agreement_figure",
             ids=(study,),
             query=choice.query,
             version=state_of(snapshot, choice),
         ),
+        **chart_of(CHARTS, slug, figures, choice),
     )
 
 

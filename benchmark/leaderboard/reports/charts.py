@@ -10,41 +10,19 @@ from django.utils.translation import gettext as _
 from benchmark.leaderboard.methods.figures import Board
 from cqa_site.web.charts import drawing as charts
 from cqa_site.web.charts import scores as score_charts
+from cqa_site.web.charts.chart import Chart, short, short_names
 
-from .view import BoardLine, board_rows, chosen_judge, judge_name
+from .view import BoardLine, board_rows, judge_name
 
 Rows = list[dict[str, Any]]
 Recipe = dict[str, Any]
-LONGEST_NAME = 24
 MOST = 30
-
-
-def chart_spec(
-    board: Board, judge: str, recipe: Recipe, name: str, size: str = "wide"
-) -> charts.Spec:
-    """Vega-Lite specification of one chart; raises KeyError for an unknown one."""
-    return CHARTS[name][0](board, judge, recipe, size)
-
-
-def chart_alt(board: Board, judge: str, recipe: Recipe, name: str) -> str:
-    """What the chart shows, in numbers; empty where there is nothing to draw."""
-    rows = CHARTS[name][1](board, judge, recipe)
-    return "; ".join(CHARTS[name][2](row) for row in rows[: 4 * MOST])
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
 def _named(board: Board, judge: str) -> list[tuple[str, BoardLine]]:
     """The best rows under names that differ even where they are cut."""
-    seen: dict[str, int] = {}
-    named = []
-    for row in board_rows(board, judge)[:MOST]:
-        short = _short(row.name)
-        seen[short] = seen.get(short, 0) + 1
-        named.append((short if seen[short] == 1 else f"{short} ({seen[short]})", row))
-    return named
+    rows = board_rows(board, judge)[:MOST]
+    return list(zip(short_names(row.name for row in rows), rows, strict=True))
 
 
 def _scenario_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
@@ -130,7 +108,7 @@ def _beside_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
         {
             "people": each.people,
             "judge": each.value,
-            "name": _short(board.systems[each.system].name)
+            "name": short(board.systems[each.system].name)
             + (f" {each.scenario}" if each.scenario else ""),
         }
         for each in board.beside
@@ -145,37 +123,39 @@ def _beside(board: Board, judge: str, recipe: Recipe, size: str) -> charts.Spec:
         x="people",
         y="judge",
         text="name",
-        titles=(_("Mean points by people"), _("Mean points by %s") % _short(name)),
+        titles=(_("Mean points by people"), _("Mean points by %s") % short(name)),
         highest=board.options.maximum,
         size=size,
     )
 
 
-def has_chart(board: Board, judge: str, recipe: Recipe, name: str) -> bool:
-    """Whether there is anything to draw."""
-    is_known = judge and chosen_judge(board, judge) == judge
-    return bool(is_known and name in CHARTS and CHARTS[name][1](board, judge, recipe))
-
-
-Draw = Callable[[Board, str, Recipe, str], charts.Spec]
 Read = Callable[[Board, str, Recipe], Rows]
-CHARTS: dict[str, tuple[Draw, Read, Callable[[dict[str, Any]], str]]] = {
-    "scenarios": (
+
+
+def _chart(draw: Callable[..., charts.Spec], read: Read, words: Callable[[Any], str]) -> Chart:
+    """A chart whose words are those of its rows."""
+
+    def alt(board: Board, judge: str, recipe: Recipe) -> str:
+        return "; ".join(words(row) for row in read(board, judge, recipe)[: 4 * MOST])
+
+    return Chart(draw, alt, read)
+
+
+CHARTS = {
+    "scenarios": _chart(
         _scenarios,
         _scenario_rows,
         lambda row: f"{row['system']} {row['mark']}: {row['points']:.2f}",
     ),
-    "groups": (
+    "groups": _chart(
         _groups,
         _group_rows,
         lambda row: f"{row['system']}, {row['group']}: {100 * row['share']:.0f} %",
     ),
-    "distributions": (
-        _spread,
-        _spread_rows,
-        lambda row: f"{row['system']}, {row['points']}: {row['answers']}",
+    "distributions": _chart(
+        _spread, _spread_rows, lambda row: f"{row['system']}, {row['points']}: {row['answers']}"
     ),
-    "beside": (
+    "beside": _chart(
         _beside,
         _beside_rows,
         lambda row: f"{row['name']}: {row['people']:.2f} / {row['judge']:.2f}",

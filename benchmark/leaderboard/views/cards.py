@@ -1,14 +1,13 @@
 """What the templates of a board need: rows, cards, and why a column is hidden."""
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from benchmark.leaderboard.methods.figures import Board as Figures
-from benchmark.leaderboard.reports.charts import chart_alt, chart_spec, has_chart
+from benchmark.leaderboard.reports.charts import CHARTS
 from benchmark.leaderboard.reports.paper import RECIPE, has_paper
 from benchmark.leaderboard.reports.tables import TABLES, board_table_of
 from benchmark.leaderboard.reports.view import conditions_of, ranking_of, version_of
@@ -16,6 +15,7 @@ from benchmark.leaderboard.reports.warnings import first_version
 from benchmark.leaderboard.views.face import leaderboard, paper_board
 from cqa_site.results.boards import Board, bounds_of
 from cqa_site.results.figures import Figure, PageTable
+from cqa_site.web.charts.chart import chart_of
 from cqa_site.web.tables import TableData, text_of
 
 from .shown import Shown
@@ -94,16 +94,14 @@ def _main(shown: Shown) -> Figure:
 def figure_of(shown: Shown, slug: str) -> Figure:
     """One figure of what is shown; raises KeyError for an unknown one."""
     entry, judge, recipe = TABLES[slug], shown.judge, shown.snapshot.recipe
-    is_drawn = has_chart(shown.board, judge, recipe, slug)
     return Figure(
         slug=slug,
         anchor=f"board-{slug}",
         title=entry.title,
         recipe=entry.recipe,
         table=board_table_of(shown.snapshot, shown.board, judge, shown.filters, slug),
-        alt=chart_alt(shown.board, judge, recipe, slug) if is_drawn else "",
-        draw=partial(chart_spec, shown.board, judge, recipe, slug),
         files=shown.files,
+        **chart_of(CHARTS, slug, shown.board, judge, recipe),
     )
 
 

@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.urls import reverse
 
 from annotation.figures.actions import CAMPAIGNS
-from annotation.figures.reports.charts import CHARTS, chart_alt, chart_spec
+from annotation.figures.reports.charts import CHARTS
 from annotation.figures.reports.figures import compute_figures, ratings_of
 from annotation.figures.reports.snapshots import COLUMNS
 from annotation.figures.reports.tables import TABLES
@@ -249,8 +249,8 @@ def test_undefined_agreement_has_a_reason_and_no_value(name):
             assert entry["value"] is None
             assert reason in entry["reason"]
     for chart in CHARTS:
-        assert chart_alt(figures, chart)
-        json.dumps(chart_spec(figures, chart), allow_nan=False)
+        assert CHARTS[chart].alt(figures)
+        json.dumps(CHARTS[chart].draw(figures, "wide"), allow_nan=False)
 
 
 def test_votes_without_time_and_date_say_so():
