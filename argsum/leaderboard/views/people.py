@@ -31,12 +31,14 @@ def summary_people(request: StudyRequest, study: Study) -> HttpResponse:
     """Show how far people agree with each other, and with themselves."""
     dataset = chosen_dataset(request, study)
     found = people_agreement(study, dataset.chosen, dataset.without)
+    *cards, raters = _figures(study, dataset, found)
     context = {
         "study": study,
         "section": "key_points",
         "dataset": dataset,
         "found": found,
-        "cards": _figures(study, dataset, found),
+        "cards": cards,
+        "raters": raters,
     }
     return render(request, "argsum/leaderboard/summary_people.html", context)
 
