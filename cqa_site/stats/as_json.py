@@ -61,8 +61,8 @@ def _reader(kind: Any) -> Reader:
     if is_dataclass(kind):
         return _object(kind)
     if origin in (Union, UnionType):
-        read = _reader(next(each for each in inner if each is not NoneType))
-        return lambda value: None if value is None else read(value)
+        of = _reader(next(each for each in inner if each is not NoneType))
+        return of if of is _as_it_is else lambda value: None if value is None else of(value)
     if origin is tuple:
         of = _reader(inner[0])
         if of is _as_it_is:
@@ -78,6 +78,7 @@ def _reader(kind: Any) -> Reader:
 
 def _object(kind: Any) -> Reader:
     """Reads a dataclass; its type hints are looked at once, when the first one is read."""
+    known = {each.name for each in fields(kind)}
     needed = {
         each.name
         for each in fields(kind)
@@ -87,14 +88,17 @@ def _object(kind: Any) -> Reader:
     @cache
     def readers() -> dict[str, Reader]:
         hints = get_type_hints(kind)
-        return {each.name: _reader(hints[each.name]) for each in fields(kind)}
+        found = {name: _reader(hints[name]) for name in known}
+        return {name: of for name, of in found.items() if of is not _as_it_is}
 
     def read(stored: Mapping[str, Any]) -> Any:
-        wrong = [f"unknown {name}" for name in sorted(stored.keys() - readers().keys())]
+        wrong = [f"unknown {name}" for name in sorted(stored.keys() - known)]
         wrong += [f"no {name}" for name in sorted(needed - stored.keys())]
         if wrong:
             raise StoredError(f"{kind.__name__} with {', '.join(wrong)}")
-        return kind(**{name: _at(name, readers()[name], each) for name, each in stored.items()})
+        deep = {name: of for name, of in readers().items() if name in stored}
+        made = {name: _at(name, of, stored[name]) for name, of in deep.items()}
+        return kind(**{**stored, **made})
 
     return read
 
