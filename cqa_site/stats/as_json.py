@@ -13,8 +13,6 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-# Further digits differ between machines and mean nothing.
-DECIMALS = 9
 # Metadata of a field that is stored only where it has a value.
 ONLY_IF_KNOWN = {"only_if_known": True}
 Kind = TypeVar("Kind")
@@ -25,17 +23,19 @@ class StoredError(ValueError):
     """What is stored is no such figure; the message names the field."""
 
 
-def to_json(value: Any) -> Any:
-    """Plain values ready for JSON: no NaN, floats rounded to `DECIMALS`, keys that are text."""
+def to_json(value: Any, decimals: int | None = None) -> Any:
+    """Plain values ready for JSON: keys that are text, no NaN; floats rounded if asked."""
     if isinstance(value, float):
-        return round(value, DECIMALS) if math.isfinite(value) else None
+        if not math.isfinite(value):
+            return None
+        return value if decimals is None else round(value, decimals)
     if isinstance(value, Mapping):
-        return {str(key): to_json(each) for key, each in value.items()}
+        return {str(key): to_json(each, decimals) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return [to_json(each) for each in value]
+        return [to_json(each, decimals) for each in value]
     if is_dataclass(value):
         return {
-            each.name: to_json(getattr(value, each.name))
+            each.name: to_json(getattr(value, each.name), decimals)
             for each in fields(value)
             if not each.metadata.get("only_if_known") or getattr(value, each.name) is not None
         }

@@ -54,7 +54,8 @@ def test_what_is_written_is_read_again():
 
 
 def test_no_nan_and_no_further_digits():
-    assert to_json([float("nan"), float("inf"), 0.1 + 0.2]) == [None, None, 0.3]
+    assert to_json([float("nan"), float("inf"), 0.1 + 0.2]) == [None, None, 0.1 + 0.2]
+    assert to_json({1: (0.1 + 0.2,)}, decimals=9) == {"1": [0.3]}
 
 
 def test_what_has_a_default_may_be_missing():

@@ -21,7 +21,7 @@ from benchmark.leaderboard.methods.calibrated import calibrate, why_not_calibrat
 from benchmark.leaderboard.methods.cells import CellTable, make_cells
 from benchmark.leaderboard.methods.conditions import choose_conditions
 from benchmark.leaderboard.methods.data import Scored, read_scores, system_order
-from benchmark.leaderboard.methods.figures import Board, JudgeRanking, Row, Scores
+from benchmark.leaderboard.methods.figures import DECIMALS, Board, JudgeRanking, Row, Scores
 from benchmark.leaderboard.methods.first import first_cells, first_parts, first_rows
 from benchmark.leaderboard.methods.length import length_slope
 from benchmark.leaderboard.methods.names import counts_of, judges_of, questions_of, systems_of
@@ -116,9 +116,9 @@ def first_board(table: pd.DataFrame, options: BoardOptions) -> dict[str, Any]:
     del made["paper"], made["conditions"]
     del made["options"]["least_questions"], made["options"]["criteria"]
     return made | {
-        "cells": to_json(first_cells(scored, cells)),
-        "rows": to_json(first_rows(scored, cells, options)) if len(table) else [],
-        "parts": to_json(first_parts(scored, options)),
+        "cells": to_json(first_cells(scored, cells), DECIMALS),
+        "rows": to_json(first_rows(scored, cells, options), DECIMALS) if len(table) else [],
+        "parts": to_json(first_parts(scored, options), DECIMALS),
         "lengths": [
             {name: value for name, value in each.items() if name != "bounds"}
             for each in made["lengths"]

@@ -10,6 +10,9 @@ from benchmark.leaderboard.methods.options import BoardOptions
 from cqa_site.stats.as_json import ONLY_IF_KNOWN, from_json, to_json
 from cqa_site.stats.ranks.standing import Standing
 
+# Further digits differ between machines and mean nothing.
+DECIMALS = 9
+
 
 class Mean(NamedTuple):
     """Of ``n`` answers, with its interval; None where there is none."""
@@ -439,4 +442,5 @@ class Board:
     def as_dict(self) -> dict[str, Any]:
         """Plain values ready for JSON: no NaN, floats rounded to `DECIMALS`."""
         options = asdict(self.options)
-        return {"version": options.pop("version"), **to_json({**vars(self), "options": options})}
+        version = options.pop("version")
+        return {"version": version, **to_json({**vars(self), "options": options}, DECIMALS)}
