@@ -10,7 +10,6 @@ from annotation.editing.views import rounds as editing_rounds
 from annotation.exports.views import answers_files, exports
 from annotation.faithfulness.views import coherence, expert_agreement, faithfulness
 from annotation.faithfulness.views import edited as faithfulness_edited
-from annotation.faithfulness.views import files as faithfulness_files
 from annotation.faithfulness.views import rows as faithfulness_rows
 from annotation.figures.views import figures, snapshots
 from annotation.figures.views import files as figure_files
@@ -20,7 +19,6 @@ from annotation.generation.views import run as generation_run
 from annotation.imports.views import batches as import_batches
 from annotation.imports.views import imports
 from annotation.judges.views import compare as judge_compare
-from annotation.judges.views import files as judges_files
 from annotation.judges.views import judges, label_compare
 from annotation.judges.views import new as judge_new
 from annotation.judges.views import runs as judge_runs
@@ -60,7 +58,6 @@ urlpatterns = [
     *judge_new.urlpatterns,
     *judge_compare.urlpatterns,
     *judges.urlpatterns,
-    *judges_files.urlpatterns,
     *trained_judges.urlpatterns,
     *answers.urlpatterns,
     *study_answers.urlpatterns,
@@ -72,7 +69,6 @@ urlpatterns = [
     *faithfulness.urlpatterns,
     *faithfulness_rows.urlpatterns,
     *faithfulness_edited.urlpatterns,
-    *faithfulness_files.urlpatterns,
     *coherence.urlpatterns,
     *expert_agreement.urlpatterns,
 ]

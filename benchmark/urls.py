@@ -1,7 +1,6 @@
 """Addresses of the benchmark inside a study; each module of views lists its own."""
 
 from benchmark.agreement.views import agreement as score_agreement
-from benchmark.agreement.views import files as score_agreement_files
 from benchmark.agreement.views import sheets as score_sheets
 from benchmark.agreement.views import watch as score_watch
 from benchmark.distillation import views as distillation
@@ -21,7 +20,6 @@ urlpatterns = [
     *boards.urlpatterns,
     *board_files.urlpatterns,
     *score_agreement.urlpatterns,
-    *score_agreement_files.urlpatterns,
     *score_sheets.urlpatterns,
     *score_watch.urlpatterns,
     *scoring.urlpatterns,

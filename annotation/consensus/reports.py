@@ -75,6 +75,12 @@ def counted_votes(campaign: Campaign) -> QuerySet[Assignment]:
     return _counted(_answered(campaign=campaign))
 
 
+def counted_rows(votes: pd.DataFrame, *, with_retired: bool = False) -> pd.DataFrame:
+    """The counted ones of a `vote_table` that holds others; those on retired controls if asked."""
+    is_outside = votes["excluded"] | votes["is_extra"]
+    return votes[~is_outside if with_retired else ~is_outside & ~votes["is_retired"]]
+
+
 def machine_labels(campaign: Campaign) -> QuerySet[Assignment]:
     """Labels of models and classifiers that came in a file; they compete for no place."""
     return _standing(_answered(campaign=campaign, rater__kind__in=MACHINES))

@@ -1,10 +1,11 @@
 """Scorers for researchers: what there is, a new one by name or by training, one with its card."""
 
 import uuid
+from functools import partial
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -26,7 +27,7 @@ from argsum.scorers.reports import (
 )
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.files import chart_file, table_file
+from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.runs.jobs import is_worker_alive
 
 PER_PAGE = 50
@@ -147,22 +148,41 @@ def scorer_delete(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> 
 
 @study_page(*RESEARCHERS)
 @require_safe
-def scorer_curve(
-    request: StudyRequest, study: Study, scorer_id: uuid.UUID, format: str
+def scorer_figure(
+    request: StudyRequest, study: Study, scorer_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
     """How it learned, as a picture or a table."""
-    row = _scorer(study, scorer_id)
+    return figure_file(request, _curves(_scorer(study, scorer_id)), figure, format)
+
+
+def _curves(row: Scorer) -> list[Figure]:
+    """How it learned; nothing where nobody looked."""
     if not (rows := curve_rows(row)):
-        raise Http404
-    if format not in ("svg", "png"):
-        return table_file(curve_table(row), format)
-    return chart_file(
-        request,
-        lambda size: curve_spec(rows, size),
-        state=row.sha256[:16],
-        name="training-curve",
-        format=format,
-    )
+        return []
+    return [
+        Figure(
+            slug="curve",
+            title=_("How it learned"),
+            recipe=_(
+                "Average precision: how far pairs of arguments with the same key point come "
+                "before others, mean over cells. It chose the weights. ARI: best threshold of "
+                "each cell (oracle)."
+            ),
+            table=curve_table(row),
+            alt=_(
+                "Average precision on the dev split by batches; the numbers stand in the table "
+                "below."
+            ),
+            draw=partial(curve_spec, rows),
+            body="argsum/scorers/_curve.html",
+            data=rows,
+            files=Files(
+                view="scorer_figure",
+                ids=(row.study.public_id, row.public_id),
+                version=row.sha256[:16],
+            ),
+        )
+    ]
 
 
 def _scorer_page(
@@ -183,7 +203,7 @@ def _scorer_page(
         scorer=row,
         state=state,
         splits=split_rows(row),
-        curve=curve_rows(row),
+        cards=_curves(row),
         form=form or (TryForm(scorer=row) if state == Scorer.State.READY else None),
         job=row.job,
         try_job=try_job,
@@ -221,5 +241,5 @@ urlpatterns = [
     path(f"{ONE}/cancel/", scorer_cancel, name="scorer_cancel"),
     path(f"{ONE}/resume/", scorer_resume, name="scorer_resume"),
     path(f"{ONE}/delete/", scorer_delete, name="scorer_delete"),
-    path(f"{ONE}/curve.<str:format>", scorer_curve, name="scorer_curve"),
+    path(f"{ONE}/<slug:figure>.<str:format>", scorer_figure, name="scorer_figure"),
 ]

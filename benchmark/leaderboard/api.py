@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from benchmark.leaderboard.actions import BOARDS, boards_of, compute_board, request_slice
+from benchmark.leaderboard.methods.figures import Board
 from benchmark.leaderboard.methods.options import TOTAL
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.leaderboard.reports.filters import ASPECTS, Filters
@@ -70,7 +71,7 @@ class BoardDetailSerializer(BoardSerializer):
 
     def get_warnings(self, row: BoardSnapshot) -> list[str]:
         """What is thin about the board, in sentences: read them before you publish."""
-        return board_warnings(row.figures["board"])
+        return board_warnings(Board.from_dict(row.figures["board"]))
 
 
 class RefreshInput(Input):

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db import models
 
+from benchmark.leaderboard.methods.figures import Board
 from cqa_site.results.models import Snapshot, once
 
 from ..rubrics.models import RubricVersion
@@ -20,8 +21,9 @@ class BoardSnapshot(Snapshot):
         "people.Study", models.CASCADE, related_name="board_snapshots", db_index=False
     )
     rubric = models.ForeignKey(RubricVersion, models.PROTECT, related_name="snapshots")
-    # Parts of the figures, of rows that were read with them.
-    board: dict[str, Any]
+    # Parts of the figures, of rows that were read with them; ``stored`` is what ``board`` holds.
+    stored: dict[str, Any]
+    board: Board
     agreement: dict[str, Any] | None
 
     class Meta(Snapshot.Meta):

@@ -23,7 +23,7 @@ from cqa_site.judging.neutral import fence, fence_token, neutralise, quote
 from cqa_site.judging.parsing import PARSER_VERSION, Choice, parse_choice
 from cqa_site.judging.prompts import Layout, PromptParts, render
 from cqa_site.people.models import Rater, Study
-from cqa_site.rounds.progress import COUNTED
+from cqa_site.rounds.models import COUNTED
 from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.kind_parts import CallSubjects, Item, Previewed, PromptKind, Titles
 from cqa_site.runs.kinds import Ended, Question, Reading, Subject

@@ -22,8 +22,8 @@ from benchmark.preferences.models import (
 from cqa_site.judging.identity import digest
 from cqa_site.people.models import Rater
 from cqa_site.rounds.kind import Audit, Card, SheetNotValid, Words
+from cqa_site.rounds.models import COUNTED
 from cqa_site.rounds.policies import OneByOne
-from cqa_site.rounds.progress import COUNTED
 
 SAID_LEFT = Q(verdict=FIRST, is_swapped=False) | Q(verdict=SECOND, is_swapped=True)
 SAID_RIGHT = Q(verdict=FIRST, is_swapped=True) | Q(verdict=SECOND, is_swapped=False)

@@ -17,7 +17,7 @@ from benchmark.scoring.reports.scored_by_people import PEOPLE
 from benchmark.scoring.reports.sheet_rows import counted_sheets
 from cqa_site.judging.identity import digest
 from cqa_site.people.models import Rater, Study
-from cqa_site.rounds.progress import COUNTED
+from cqa_site.rounds.models import COUNTED
 from cqa_site.web.tables import TableData
 
 if TYPE_CHECKING:

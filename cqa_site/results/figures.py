@@ -1,14 +1,17 @@
 """A figure as a page shows it: what it says, how it was made, the rows behind it, its files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 
+from cqa_site.reproduction.tables import PaperTable
+from cqa_site.web.charts.drawing import Spec
 from cqa_site.web.tables import TableData
 
-from .files import PICTURES, TABLES
+from .files import PICTURES, TABLES, chart_file, table_file
 
 PLAIN = "results/_plain.html"
 # What it is called, and its address.
@@ -36,13 +39,12 @@ class Picture:
 
 @dataclass(frozen=True, kw_only=True)
 class Files:
-    """Where figures go away: names of addresses, the ids in them, and the choice behind them.
+    """Where figures go away: the name of the address, its ids, the choice and state behind them.
 
-    An address ends with the ids, the figure's slug where there is one, and the format.
+    An address ends with the ids, the figure's slug and the format.
     """
 
-    tables: str = ""
-    charts: str = ""
+    view: str
     ids: tuple[Any, ...] = ()
     query: str = ""
     version: str = ""
@@ -55,17 +57,17 @@ class Figure:
     Attributes
     ----------
     slug, anchor
-        In addresses of files; as the target of links on the page.
+        In addresses of files; as the target of links on the page, where it is another one.
     title, about
         Its name, and soft words beside it.
     recipe
         How it was made, in a sentence.
-    table
-        Its numbers.
-    alt
-        The chart in words; empty where there is none.
-    body
-        The template between head and foot.
+    table, shown, printed
+        Its numbers; as the page shows them and as they are printed, where that is another table.
+    alt, draw
+        Its chart in words, empty where there is none; what draws it in a size.
+    body, data
+        The template between head and foot, and what it needs beside the figure.
     rows
         What the rows behind it are called, and their address.
     files, more
@@ -73,43 +75,59 @@ class Figure:
     """
 
     slug: str
-    anchor: str
+    anchor: str = ""
     title: Any
     about: str = ""
-    recipe: Any
-    table: TableData | PageTable
-    alt: str | None = ""
+    recipe: Any = ""
+    table: TableData
+    shown: PageTable | None = None
+    printed: Callable[[], PaperTable] | None = None
+    alt: str = ""
+    draw: Callable[[str], Spec] | None = None
     body: str = PLAIN
+    data: Any = None
     rows: Link | None = None
     files: Files
     more: list[Link] = field(default_factory=list)
 
     @property
+    def page_table(self) -> TableData | PageTable:
+        """Its numbers as the page shows them."""
+        return self.shown or self.table
+
+    @property
     def links(self) -> list[Link]:
         """The files it goes away as."""
-        found, ids = self.files, [*self.files.ids, self.slug]
-        made = links(found.tables, ids, TABLES, found.query)
-        if self.alt:
-            made += links(found.charts, ids, PICTURES, found.query)
-        return made + self.more
+        return [*self.links_as(TABLES | (PICTURES if self.alt else {})), *self.more]
+
+    def links_as(self, endings: Mapping[str, str]) -> list[Link]:
+        """The address of each of its forms."""
+        found = self.files
+        rest = f"?{found.query}" if found.query else ""
+        return [
+            (words, reverse(found.view, args=[*found.ids, self.slug, end]) + rest)
+            for end, words in endings.items()
+        ]
 
     @property
     def picture(self) -> Picture:
-        """Its chart."""
+        """Its chart, which browsers may keep under its version."""
         found = self.files
-        ids = [*found.ids, self.slug]
-        return picture(found.charts, ids, found.version, self.alt or "", found.query)
+        src = reverse(found.view, args=[*found.ids, self.slug, "svg"])
+        rest = f"&{found.query}" if found.query else ""
+        return Picture(f"{src}?v={found.version}", rest, self.alt)
 
 
-def links(
-    view: str, ids: Sequence[Any], endings: Mapping[str, str], query: str = ""
-) -> list[Link]:
-    """A file in each of its forms."""
-    rest = f"?{query}" if query else ""
-    return [(word, reverse(view, args=[*ids, end]) + rest) for end, word in endings.items()]
-
-
-def picture(view: str, ids: Sequence[Any], version: str, alt: str, query: str = "") -> Picture:
-    """A chart that browsers may keep under its version."""
-    src = reverse(view, args=[*ids, "svg"])
-    return Picture(f"{src}?v={version}", f"&{query}" if query else "", alt)
+def figure_file(
+    request: HttpRequest, figures: Iterable[Figure], slug: str, format: str
+) -> HttpResponse:
+    """One of these figures as a file: its table or its chart; 404 for what is not there."""
+    figure = next((each for each in figures if each.slug == slug), None)
+    if figure is None:
+        raise Http404
+    if format not in PICTURES:
+        return table_file(figure.table, format, for_print=figure.printed)
+    if figure.draw is None or not figure.alt:
+        raise Http404
+    state, name = figure.files.version, figure.table.name
+    return chart_file(request, figure.draw, state=state, name=name, format=format)

@@ -236,6 +236,15 @@ class Sheet(models.Model):
     def __str__(self) -> str:
         return str(self.public_id)
 
+    @property
+    def is_counted(self) -> bool:
+        """As `COUNTED`, for one row."""
+        return self.state == self.State.SUBMITTED and not (self.is_example or self.is_extra)
+
+
+# What every figure counts of people's sheets, whatever the kind.
+COUNTED = Q(state=Sheet.State.SUBMITTED, is_example=False, is_extra=False)
+
 
 class SheetEvent(models.Model):
     """One submission; rows are only added, so a changed mind stays visible.

@@ -10,11 +10,10 @@ from django.db.models.functions import Coalesce
 from cqa_site.people.models import Rater, Study
 
 from .kind import SheetKind, TaskKind, sheet_kind_of
-from .models import Place, Round, Sheet
+from .models import COUNTED, Place, Round, Sheet
 from .slots import DONE
 
 SUBMITTED = Q(state=Sheet.State.SUBMITTED)
-COUNTED = SUBMITTED & Q(is_example=False, is_extra=False)
 # Sheets that wait for their person: not submitted, or changed since.
 TO_DO = Q(state=Sheet.State.OPEN) | Q(draft__isnull=False)
 

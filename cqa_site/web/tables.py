@@ -1,8 +1,9 @@
 """One small table, and the three forms in which people take it away."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 from cqa_site.tabular import write_csv
 from cqa_site.web.latex import booktabs
@@ -42,6 +43,14 @@ class TableData:
             raise ValueError("every row has one cell for each column")
         numeric = [_is_numeric([row[at] for row in self.rows]) for at in range(len(self.columns))]
         object.__setattr__(self, "numeric", numeric)
+
+    @classmethod
+    def of_rows(
+        cls, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], **about: str
+    ) -> Self:
+        """Rows by key, such as those of a chart; ``columns`` are the keys with their headings."""
+        cells = [[row[key] for key in columns] for row in rows]
+        return cls(list(columns.values()), cells, **about)
 
     def to_csv(self) -> bytes:
         """UTF-8 with full precision; formulas are defused, caption and note are left out."""

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from benchmark.imports.methods.judged_files import read_judged_file
-from benchmark.leaderboard.methods.board import Board, make_board
+from benchmark.leaderboard.methods.board import make_board
+from benchmark.leaderboard.methods.figures import Board
 from benchmark.leaderboard.methods.options import BoardOptions
 from benchmark.leaderboard.methods.ranks import OTHER_QUESTIONS
 from benchmark.papers.reports.published_cells import JUDGES_3, ROWS
@@ -49,7 +50,7 @@ def board() -> Board:
 
 
 def test_rows_are_the_published_ones(board):
-    names = [each["name"] for each in board.systems]
+    names = [each.name for each in board.systems]
     found = {names[row.system]: (row.mean, row.sd) for row in board.paper.rows}
     for line in ROWS.split("\n"):
         if line:
@@ -67,7 +68,7 @@ def test_intervals_hold_the_means_and_are_narrower_than_the_printed_sd(board):
 
 def test_only_the_system_with_questions_of_its_own_has_no_rank(board):
     ranking = board.rankings[0]
-    names = [each["name"] for each in board.systems]
+    names = [each.name for each in board.systems]
     assert {names[at]: why for at, why in ranking.unranked.items()} == {"yahoo": OTHER_QUESTIONS}
     assert ranking.scenarios == (1, 2, 3, 4)
     ranks = {names[int(each.system)]: each for each in ranking.standings}

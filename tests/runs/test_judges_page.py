@@ -12,7 +12,7 @@ from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.consensus.models import FinalLabel
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.judges.reports.agreement import compare, final_labels_of, people_of
-from annotation.judges.reports.charts import CHARTS, chart_alt
+from annotation.judges.reports.charts import CHARTS
 from annotation.judges.reports.figures import compute_figures
 from annotation.judges.reports.judges import judges_of
 from annotation.judges.reports.kept import figures_of
@@ -258,7 +258,7 @@ def test_an_empty_page_says_what_to_do(lab):
 @pytest.mark.parametrize("slug", TABLES)
 @pytest.mark.parametrize("format", ["csv", "tex", "md"])
 def test_every_table_goes_away_as_a_file(judged, slug, format):
-    reply = judged.client.get(judged.url("judges_table", slug, format))
+    reply = judged.client.get(judged.url("judges_figure", slug, format))
     assert reply.status_code == 200
     assert f'filename="judges-{slug}.{format}"' in reply["Content-Disposition"]
     table = judge_table(judged.campaign, judged.figures(), slug, "x")
@@ -267,18 +267,18 @@ def test_every_table_goes_away_as_a_file(judged, slug, format):
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_every_chart_is_drawn_and_described(judged, name):
-    svg = judged.client.get(judged.url("judges_chart", name, "svg"))
+    svg = judged.client.get(judged.url("judges_figure", name, "svg"))
     assert svg.status_code == 200
     assert svg.content.startswith(b"<svg")
-    assert any(char.isdigit() for char in chart_alt(judged.figures(), name))
+    assert any(char.isdigit() for char in CHARTS[name].alt(judged.figures()))
     seen = {"If-None-Match": svg["ETag"]}
-    again = judged.client.get(judged.url("judges_chart", name, "svg"), headers=seen)
+    again = judged.client.get(judged.url("judges_figure", name, "svg"), headers=seen)
     assert again.status_code == 304
 
 
 def test_unknown_figures_do_not_exist(judged):
-    assert judged.client.get(judged.url("judges_table", "none", "csv")).status_code == 404
-    assert judged.client.get(judged.url("judges_chart", "cost", "exe")).status_code == 404
+    assert judged.client.get(judged.url("judges_figure", "none", "csv")).status_code == 404
+    assert judged.client.get(judged.url("judges_figure", "cost", "exe")).status_code == 404
 
 
 def test_a_cell_leads_to_its_rows(judged):
@@ -355,7 +355,7 @@ def test_the_dashboard_has_a_card(judged):
 def test_a_file_or_card_never_depends_on_another_study(judged):
     other = make_study("Foreign")
     stranger = sign_in(make_member(other, Role.RESEARCHER))
-    for name, args in (("judges", ()), ("judge_rows", ()), ("judges_table", ("judges", "csv"))):
+    for name, args in (("judges", ()), ("judge_rows", ()), ("judges_figure", ("judges", "csv"))):
         assert stranger.get(judged.url(name, *args)).status_code == 404
 
 

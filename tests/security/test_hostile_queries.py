@@ -256,8 +256,8 @@ def test_no_query_breaks_a_public_board(world):
         ).public_token
         for url in (
             reverse("public_board", args=[token]),
-            reverse("public_board_table", args=[token, "board", "csv"]),
-            reverse("public_board_chart", args=[token, "scenarios", "svg"]),
+            reverse("public_board_figure", args=[token, "board", "csv"]),
+            reverse("public_board_figure", args=[token, "scenarios", "svg"]),
         ):
             for value in VALUES:
                 check(Client().get(url, dict.fromkeys(all_names(), value)), url, value)

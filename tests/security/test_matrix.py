@@ -62,20 +62,16 @@ UNDEFINED = {"value": None, "low": None, "high": None, "reason": "there are no r
 # An export that is not written yet has no file, and an empty POST names no sentence to skip.
 LACKING = {
     # Nobody is named to compare with.
-    "label_compare_table",
+    "label_compare_figure",
     "export_download",
     "export_manifest",
     "adjudication_skip",
-    # One sheet makes a cell too thin for any picture.
-    "board_chart",
     # No training ran, so there is no curve.
-    "scorer_curve",
+    "scorer_figure",
     # Its run has one setting.
-    "system_run_chart",
+    "system_run_figure",
     # One set is judged there, by one person, and no metric is named.
     "summary_metric",
-    "summary_metrics_chart",
-    "summary_people_chart",
 }
 # The sheet of the annotator is not that of the expert.
 OF_THE_ANNOTATOR = {
@@ -93,45 +89,35 @@ OF_THE_ANNOTATOR = {
     "score_submit",
 }
 KEPT_BY_BROWSERS = {
-    "exclusion_curve",
-    "board_chart",
-    "chart",
-    "judges_chart",
-    "faithfulness_chart",
-    "expert_agreement_chart",
-    "score_agreement_chart",
-    "summary_set_chart",
-    "key_points_chart",
+    "exclusion_figure",
+    "snapshot_figure",
+    "judges_figure",
+    "faithfulness_figure",
+    "score_agreement_figure",
+    "summary_set_figure",
+    "key_points_figure",
 }
 # Formats and names are not ids; one valid value each.
 FIXED = {
-    "board_chart": {"name": "scenarios", "format": "svg"},
+    "board_figure": {"figure": "board", "format": "csv"},
     "board_file": {"name": "manifest.json"},
-    "board_table": {"figure": "board", "format": "csv"},
     "preferences_table": {"figure": "verdicts"},
-    "chart": {"name": "labels", "format": "svg"},
-    "figure_table": {"figure": "labels", "format": "csv"},
-    "judges_chart": {"name": "judges", "format": "svg"},
-    "faithfulness_chart": {"name": "coherence", "format": "svg"},
-    "faithfulness_table": {"format": "csv"},
-    "edited_texts_table": {"format": "csv"},
-    "expert_agreement_chart": {"format": "svg"},
-    "expert_agreement_table": {"figure": "work", "format": "csv"},
-    "judges_table": {"figure": "judges", "format": "csv"},
-    "exclusion_curve": {"name": "figures", "format": "svg"},
-    "label_compare_table": {"figure": "sets", "format": "csv"},
-    "score_agreement_chart": {"name": "judges", "format": "svg"},
-    "scorer_curve": {"format": "svg"},
-    "system_run_chart": {"format": "svg"},
-    "score_agreement_table": {"figure": "judges", "format": "csv"},
-    "summary_set_chart": {"format": "svg"},
-    "key_points_chart": {"figure": "weighted", "format": "svg"},
+    "snapshot_figure": {"figure": "labels", "format": "svg"},
+    "judges_figure": {"figure": "judges", "format": "svg"},
+    "faithfulness_figure": {"figure": "coherence", "format": "svg"},
+    "edited_texts_figure": {"figure": "changes", "format": "csv"},
+    "expert_agreement_figure": {"figure": "work", "format": "csv"},
+    "exclusion_figure": {"figure": "figures", "format": "svg"},
+    "label_compare_figure": {"figure": "sets", "format": "csv"},
+    "score_agreement_figure": {"figure": "judges", "format": "svg"},
+    "scorer_figure": {"figure": "curve", "format": "svg"},
+    "system_run_figure": {"figure": "curve", "format": "svg"},
+    "summary_set_figure": {"figure": "prevalence", "format": "svg"},
+    "key_points_figure": {"figure": "weighted", "format": "svg"},
+    "key_point_board_figure": {"figure": "key-points", "format": "csv"},
     "key_point_board_file": {"name": "manifest.json"},
-    "key_points_table": {"figure": "systems", "format": "csv"},
-    "summary_metrics_chart": {"figure": "coverage", "format": "svg"},
-    "summary_metrics_table": {"format": "csv"},
-    "summary_people_chart": {"figure": "coverage", "format": "svg"},
-    "summary_people_table": {"figure": "raters", "format": "csv"},
+    "summary_metrics_figure": {"figure": "correlations", "format": "csv"},
+    "summary_people_figure": {"figure": "raters", "format": "csv"},
     "summary_set_file": {"format": "csv"},
 }
 

@@ -21,6 +21,7 @@ from django.db.models import QuerySet
 from annotation.consensus.reports import FINAL_PATHS
 from annotation.exports.models import ExportFile
 from annotation.figures.models import Snapshot
+from annotation.figures.reports.snapshots import is_counted
 
 from .columns import ANNOTATOR_TYPES, CROWDKIT_TYPES, FIGURE_TYPES, FINAL_TYPES, VOTE_TYPES
 
@@ -29,6 +30,8 @@ Record = dict[str, str]
 Content = ExportFile.Content
 
 PIECE = 2_000
+# Flags of votes that no figure counts.
+OUTSIDE = ("is_extra", "is_excluded")
 # The reader of Python's csv refuses longer cells by default; imports allow 100,000 characters.
 csv.field_size_limit(1_000_000)
 
@@ -77,18 +80,9 @@ def crowdkit(source: Source) -> ExportTable:
     rows = (
         (record["item_id"], source.pseudonym(record["rater_id"]), int(record["label"]))
         for record in source.records()
-        if is_counted(record)
+        if is_counted(record | {name: _flag(record[name]) for name in OUTSIDE})
     )
     return ExportTable(CROWDKIT_TYPES, rows)
-
-
-def is_counted(record: Record) -> bool:
-    """Whether a vote enters the figures: answered, no extra, its rater not excluded."""
-    return (
-        record["state"] == "answered"
-        and not _flag(record["is_extra"])
-        and not _flag(record["is_excluded"])
-    )
 
 
 def annotators(source: Source) -> ExportTable:

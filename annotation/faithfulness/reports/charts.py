@@ -4,14 +4,16 @@ from collections.abc import Callable
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 
 from cqa_site.web.charts import drawing as charts
+from cqa_site.web.charts.chart import short
+from cqa_site.web.tables import TableData
 
 from .faithfulness import COHERENCE
 from .tables import MEASURES
 
 Groups = list[dict[str, Any]]
-LONGEST_NAME = 24
 MOST = 12
 BOUNDS = ("value", "low", "high")
 
@@ -32,6 +34,15 @@ def chart_alt(groups: Groups, name: str) -> str:
     known = [row for row in chart_rows(groups, name) if row["value"] is not None]
     parts = [f"{row['who']}, {row['measure']}: {row['value']:.3f}" for row in known]
     return f"{CHARTS[name][1]()}. {'; '.join(parts)}."
+
+
+def chart_table(groups: Groups, name: str) -> TableData:
+    """The chart in numbers."""
+    columns = {"who": _("System, condition"), "measure": _("Measure"), "value": _("Mean")}
+    columns |= {"low": _("low"), "high": _("high")}
+    rows = chart_rows(groups, name)
+    title = str(TITLES[name])
+    return TableData.of_rows(rows, columns, caption=title, name=f"faithfulness-{name}")
 
 
 def chart_rows(groups: Groups, name: str) -> list[dict[str, Any]]:
@@ -63,14 +74,16 @@ def _named(groups: Groups) -> dict[str, dict[str, Any]]:
 
 
 def _name(group: dict[str, Any]) -> str:
-    name = group["name"]
-    short = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
     where = f" {group['scenario']}" if group["scenario"] else ""
     if not group["is_plain"]:
         where = f" · {group['condition_name']}"
-    return f"{short}{where}{' ' + _('edited') if group['is_edited'] else ''}"
+    return f"{short(group['name'])}{where}{' ' + _('edited') if group['is_edited'] else ''}"
 
 
+TITLES = {
+    "relevance": lazy("Cited and relevant arguments"),
+    "coherence": lazy("Coherence of citations"),
+}
 # What stands side by side in a chart, and the title of its axis.
 CHARTS: dict[str, tuple[tuple[str, ...], Callable[[], str]]] = {
     "relevance": (("precision", "recall"), lambda: _("Mean, 95 % interval")),

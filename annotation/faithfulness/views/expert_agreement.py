@@ -1,11 +1,15 @@
 """How much alike experts' versions of the calibration answers are, once their round is over."""
 
 import uuid
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotation.corpus.models.questions import text_key
 from annotation.editing.models import EditingRound
@@ -15,7 +19,6 @@ from annotation.faithfulness.reports.expert_agreement import agreement_of
 from annotation.faithfulness.reports.expert_agreement_tables import (
     RECIPES,
     WORK,
-    agreement_rows,
     agreement_table,
     chart_alt,
     chart_spec,
@@ -26,10 +29,8 @@ from annotation.faithfulness.reports.expert_agreement_tables import (
 from annotation.faithfulness.reports.versions import Choice, state_of
 from cqa_site.people.access import EXPERTS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.files import chart_file, table_file
-from cqa_site.web.charts import drawing as charts
-
-TABLES = {"agreement": agreement_table, "work": work_table}
+from cqa_site.results.figures import Figure, Files, figure_file
+from cqa_site.web.tables import text_of
 
 
 @study_page(*EXPERTS)
@@ -43,45 +44,57 @@ def expert_agreement(request: StudyRequest, study: Study, round_id: uuid.UUID) -
         "section": "editing",
         "editing_round": editing_round,
         "choice": choice,
-        "version": _version(request, study, choice),
-        "recipe": RECIPES[choice.mode],
-        "work_recipe": WORK,
-        "alt": chart_alt(found),
-        "lowest": lowest_shade(found["found"]),
-        "model": embedding_of(study),
-        "rows": agreement_rows(found),
         "job": latest_job(study),
-        "work": list(zip(found["names"][1:], found["found"]["work"], strict=True)),
+        "cards": _figures(request, editing_round, choice, found),
         **found,
     }
     return render(request, "annotation/faithfulness/expert_agreement.html", context)
 
 
 @study_page(*EXPERTS)
-def expert_agreement_table(
+def expert_agreement_figure(
     request: StudyRequest, study: Study, round_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
-    """Send one of the two tables as CSV, LaTeX or Markdown."""
-    editing_round = _round_or_404(request, study, round_id)
-    if figure not in TABLES:
-        raise Http404
-    found = _found(request, editing_round, Choice.from_query(request.GET))
-    return table_file(TABLES[figure](editing_round, found), format)
-
-
-@study_page(*EXPERTS)
-def expert_agreement_chart(
-    request: StudyRequest, study: Study, round_id: uuid.UUID, format: str
-) -> HttpResponse:
-    """Draw the heatmap."""
+    """Send one of the two tables, or the heatmap."""
     editing_round = _round_or_404(request, study, round_id)
     choice = Choice.from_query(request.GET)
+    figures = _figures(request, editing_round, choice, _found(request, editing_round, choice))
+    return figure_file(request, figures, figure, format)
 
-    def draw(size: str) -> charts.Spec:
-        return chart_spec(_found(request, editing_round, choice), size)
 
-    state = _version(request, study, choice)
-    return chart_file(request, draw, state=state, name="expert-agreement", format=format)
+def _figures(
+    request: StudyRequest, editing_round: EditingRound, choice: Choice, found: dict[str, Any]
+) -> list[Figure]:
+    study, n = editing_round.study, found["found"]["n_answers"]
+    files = Files(
+        view="expert_agreement_figure",
+        ids=(study.public_id, editing_round.public_id),
+        query=choice.query,
+        version=_version(request, study, choice),
+    )
+    counted = ngettext("%d calibration answer", "%d calibration answers", n) % n
+    shades = _("Shades run from %s to 1.") % text_of(lowest_shade(found["found"]), 1)
+    return [
+        Figure(
+            slug="agreement",
+            title=_("Similarity of versions"),
+            about=" · ".join(filter(None, [counted, embedding_of(study)])),
+            recipe=f"{RECIPES[choice.mode]} {shades}",
+            table=agreement_table(editing_round, found),
+            alt=chart_alt(found),
+            draw=partial(chart_spec, found),
+            files=files,
+        ),
+        Figure(
+            slug="work",
+            title=_("What each expert changed"),
+            recipe=WORK,
+            table=work_table(editing_round, found),
+            body="annotation/faithfulness/_expert_work.html",
+            data=list(zip(found["names"][1:], found["found"]["work"], strict=True)),
+            files=replace(files, query=""),
+        ),
+    ]
 
 
 def _round_or_404(request: StudyRequest, study: Study, round_id: uuid.UUID) -> EditingRound:
@@ -110,8 +123,9 @@ def _version(request: StudyRequest, study: Study, choice: Choice) -> str:
 BASE = "editing/rounds/<uuid:round_id>/agreement"
 urlpatterns = [
     path(f"{BASE}/", expert_agreement, name="expert_agreement"),
-    path(f"{BASE}/chart.<str:format>", expert_agreement_chart, name="expert_agreement_chart"),
     path(
-        f"{BASE}/<slug:figure>.<str:format>", expert_agreement_table, name="expert_agreement_table"
+        f"{BASE}/<slug:figure>.<str:format>",
+        expert_agreement_figure,
+        name="expert_agreement_figure",
     ),
 ]

@@ -1,7 +1,8 @@
 """Faithfulness of a study's answers: figures by system and condition, made in the background."""
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Self
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -15,10 +16,19 @@ from annotation.answers.reports.conditions import used_conditions
 from annotation.faithfulness.actions import faithfulness as actions
 from annotation.faithfulness.actions.texts import embedding_of, freshness
 from annotation.faithfulness.forms import FiguresForm
-from annotation.faithfulness.reports.charts import CHARTS, chart_alt, chart_rows
+from annotation.faithfulness.reports.charts import (
+    CHARTS,
+    TITLES,
+    chart_alt,
+    chart_rows,
+    chart_spec,
+    chart_table,
+)
 from annotation.faithfulness.reports.tables import (
+    INTERVALS,
     MEASURES,
     MODES,
+    faithfulness_table,
     measures_of,
     skipped_in_words,
     text_of_group,
@@ -34,35 +44,88 @@ from annotation.faithfulness.reports.versions import (
 )
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.runs.jobs import is_worker_alive
+from cqa_site.runs.models import Run
 
 RUNS = 10
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the address asks for: the groups of one state, and whose verdicts they count."""
+
+    study: Study
+    choice: Choice
+    runs: list[Run]
+    run: Run | None
+    state: str
+    groups: list[dict[str, Any]]
+
+    @classmethod
+    def from_request(cls, request: StudyRequest, study: Study) -> Self:
+        """Read the address; the figures are computed or those kept from an earlier time."""
+        choice = Choice.from_query(request.GET, study)
+        runs = list(judge_runs(study))
+        run = chosen_run(runs, choice)
+        # Read before the figures: one that comes in between makes the page stale, never wrong.
+        state = state_of(study, choice.labels)
+        return cls(study, choice, runs, run, state, groups_of(study, choice, run, state))
+
+    def figures(self) -> list[Figure]:
+        """The table of all measures, and the charts that have something to draw."""
+        files = Files(
+            view="faithfulness_figure",
+            ids=(self.study.public_id,),
+            query=self.choice.query,
+            version=version_of(self.state, self.choice, self.run),
+        )
+        measures = Figure(
+            slug="measures",
+            title=_("By system and condition"),
+            recipe=f"{_('A figure leads to the texts behind it.')} {INTERVALS}",
+            table=faithfulness_table(self.study, self.groups, self.choice, self.state),
+            body="annotation/faithfulness/_measures.html",
+            data=[_shown(group) for group in self.groups],
+            files=files,
+        )
+        return [measures, *(self._chart(name, files) for name in CHARTS if self._has(name))]
+
+    def _has(self, name: str) -> bool:
+        return bool(chart_rows(self.groups, name))
+
+    def _chart(self, name: str, files: Files) -> Figure:
+        return Figure(
+            slug=name,
+            title=TITLES[name],
+            recipe=INTERVALS,
+            table=chart_table(self.groups, name),
+            alt=chart_alt(self.groups, name),
+            draw=partial(chart_spec, self.groups, name),
+            files=files,
+        )
 
 
 @study_page(*RESEARCHERS)
 def faithfulness(request: StudyRequest, study: Study) -> HttpResponse:
     """Show the stored figures, and how many texts wait for theirs."""
-    choice, job = Choice.from_query(request.GET, study), actions.latest_job(study)
-    runs = list(judge_runs(study))
-    run = chosen_run(runs, choice)
-    # Read before the figures: one that comes in between makes the page stale, never wrong.
-    state = state_of(study, choice.labels)
-    groups = groups_of(study, choice, run, state)
+    job, shown = actions.latest_job(study), Shown.from_request(request, study)
+    measures, *charts = shown.figures()
     context = {
         "study": study,
         "section": "answers",
-        "choice": choice,
+        "choice": shown.choice,
         # For links that name a condition of their own.
-        "rows_query": replace(choice, condition="").query,
-        "version": version_of(state, choice, run),
+        "rows_query": replace(shown.choice, condition="").query,
         "modes": MODES,
-        "measures": measures_of(choice.mode),
+        "measures": measures_of(shown.choice.mode),
         "label_choices": label_choices(study),
         "conditions": used_conditions(study),
-        "groups": [_shown(group) for group in groups],
-        "charts": _charts(groups),
-        "runs": runs,
-        "run": run,
+        "groups": measures.data,
+        "card": measures,
+        "charts": charts,
+        "runs": shown.runs,
+        "run": shown.run,
         "coherence_runs": counted_runs(study)[:RUNS],
         "job": job,
         "worker_alive": is_worker_alive() if job and job.is_active else None,
@@ -70,6 +133,15 @@ def faithfulness(request: StudyRequest, study: Study) -> HttpResponse:
         "form": FiguresForm(initial={"embedding": embedding_of(study)}),
     }
     return render(request, "annotation/faithfulness/faithfulness.html", context)
+
+
+@study_page(*RESEARCHERS)
+def faithfulness_figure(
+    request: StudyRequest, study: Study, figure: str, format: str
+) -> HttpResponse:
+    """Send the table of all measures, or one chart."""
+    figures = Shown.from_request(request, study).figures()
+    return figure_file(request, figures, figure, format)
 
 
 @study_page(*RESEARCHERS)
@@ -106,13 +178,11 @@ def _shown(group: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _charts(groups: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Name and text of each chart that has something to draw."""
-    return [(name, chart_alt(groups, name)) for name in CHARTS if chart_rows(groups, name)]
-
-
 urlpatterns = [
     path("faithfulness/", faithfulness, name="faithfulness"),
     path("faithfulness/compute/", faithfulness_compute, name="faithfulness_compute"),
     path("faithfulness/cancel/", faithfulness_cancel, name="faithfulness_cancel"),
+    path(
+        "faithfulness/<slug:figure>.<str:format>", faithfulness_figure, name="faithfulness_figure"
+    ),
 ]

@@ -1,11 +1,11 @@
 """The figures of a snapshot as charts, each with its numbers in words."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from cqa_site.web.charts import drawing as charts
+from cqa_site.web.charts.chart import Chart
 
 Figures = dict[str, Any]
 
@@ -17,16 +17,6 @@ UNITS = {
     "week": "yearweek",
     "month": "yearmonth",
 }
-
-
-def chart_spec(figures: Figures, name: str, size: str = "wide") -> charts.Spec:
-    """Vega-Lite specification of one chart; raises KeyError for an unknown one."""
-    return CHARTS[name][0](figures, size)
-
-
-def chart_alt(figures: Figures, name: str) -> str:
-    """What the chart shows, in numbers, for people who do not see it."""
-    return CHARTS[name][1](figures)
 
 
 def _labels(figures: Figures, size: str) -> charts.Spec:
@@ -157,10 +147,10 @@ def _votes_over_time_alt(figures: Figures) -> str:
     }
 
 
-CHARTS: dict[str, tuple[Callable[[Figures, str], charts.Spec], Callable[[Figures], str]]] = {
-    "labels": (_labels, _labels_alt),
-    "agreement": (_agreement, _agreement_alt),
-    "confusion": (_confusion, _confusion_alt),
-    "time": (_time, _time_alt),
-    "votes-over-time": (_votes_over_time, _votes_over_time_alt),
+CHARTS = {
+    "labels": Chart(_labels, _labels_alt),
+    "agreement": Chart(_agreement, _agreement_alt),
+    "confusion": Chart(_confusion, _confusion_alt),
+    "time": Chart(_time, _time_alt),
+    "votes-over-time": Chart(_votes_over_time, _votes_over_time_alt),
 }

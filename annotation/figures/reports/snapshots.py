@@ -11,7 +11,7 @@ import csv
 import gzip
 import hashlib
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -117,8 +117,14 @@ def read_votes(packed: bytes) -> pd.DataFrame:
 
 def counted(votes: pd.DataFrame) -> pd.DataFrame:
     """The votes every figure counts: answered, inside the count, annotator not excluded."""
-    kept = (votes["state"] == "answered") & ~votes["is_extra"] & ~votes["is_excluded"]
-    return votes[kept]
+    return votes[is_counted(votes)]
+
+
+def is_counted(votes: Mapping[str, Any]) -> Any:
+    """Which votes of a table, or whether a single one, every figure counts."""
+    is_outside = votes["is_extra"] | votes["is_excluded"]
+    # Negates a truth value as it does a column of them.
+    return (votes["state"] == "answered") & (is_outside ^ True)
 
 
 def recipe_of(campaign: Campaign) -> dict[str, Any]:

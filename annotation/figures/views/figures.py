@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from annotation.figures.actions import latest_job, request_snapshot
 from annotation.figures.models import Snapshot
-from annotation.figures.reports.charts import CHARTS, chart_alt
+from annotation.figures.reports.charts import CHARTS
 from annotation.figures.reports.snapshots import marker
 from annotation.figures.reports.tables import TABLES, figure_table
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
@@ -22,6 +22,7 @@ from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.runs.models import Job
+from cqa_site.web.charts.chart import chart_of
 
 # On SQLite reading the votes keeps writers waiting, so large campaigns rest longer:
 # a second for every thousand votes.
@@ -111,7 +112,7 @@ def version_of(snapshot: Snapshot) -> str:
 def cards(study: Study, snapshot: Snapshot) -> list[Figure]:
     """Every figure of a snapshot in the order of the page."""
     place = (study.public_id, snapshot.campaign.public_id, snapshot.number)
-    files = Files(tables="figure_table", charts="chart", ids=place, version=version_of(snapshot))
+    files = Files(view="snapshot_figure", ids=place, version=version_of(snapshot))
     units = reverse("units", args=place)
     return [
         Figure(
@@ -122,8 +123,8 @@ def cards(study: Study, snapshot: Snapshot) -> list[Figure]:
             body=BODIES.get(slug, PLAIN),
             rows=(_("Show the votes used"), f"{units}?figure={UNITS.get(slug, 'votes')}"),
             table=figure_table(snapshot, slug),
-            alt=chart_alt(snapshot.figures, slug) if slug in CHARTS else None,
             files=files,
+            **chart_of(CHARTS, slug, snapshot.figures),
         )
         for slug, entry in TABLES.items()
     ]

@@ -10,20 +10,19 @@ from django.urls import path
 from django.utils.translation import gettext as _
 
 from annotation.figures.models import Snapshot
-from annotation.figures.reports.charts import CHARTS, chart_spec
 from annotation.figures.reports.snapshots import snapshot_votes
-from annotation.figures.reports.tables import TABLES, figure_table
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.files import chart_file, table_file
+from cqa_site.results.figures import figure_file
+from cqa_site.results.files import table_file
 
-from .figures import snapshot_or_404, version_of
+from .figures import cards, snapshot_or_404
 
 PER_PAGE = 50
 
 
 @study_page(*RESEARCHERS)
-def figure_table_file(
+def snapshot_figure(
     request: StudyRequest,
     study: Study,
     campaign_id: uuid.UUID,
@@ -31,33 +30,9 @@ def figure_table_file(
     figure: str,
     format: str,
 ) -> HttpResponse:
-    """Send one figure as CSV, LaTeX or Markdown."""
+    """Send one figure's table or chart."""
     snapshot = snapshot_or_404(study, campaign_id, number)
-    if figure not in TABLES:
-        raise Http404
-    return table_file(figure_table(snapshot, figure), format)
-
-
-@study_page(*RESEARCHERS)
-def chart(
-    request: StudyRequest,
-    study: Study,
-    campaign_id: uuid.UUID,
-    number: int,
-    name: str,
-    format: str,
-) -> HttpResponse:
-    """Draw one chart; the address names the figures' version, so browsers may keep it."""
-    snapshot = snapshot_or_404(study, campaign_id, number)
-    if name not in CHARTS:
-        raise Http404
-    return chart_file(
-        request,
-        lambda size: chart_spec(snapshot.figures, name, size),
-        state=version_of(snapshot),
-        name=f"{name}-snapshot-{number}",
-        format=format,
-    )
+    return figure_file(request, cards(study, snapshot), figure, format)
 
 
 @study_page(*RESEARCHERS)
@@ -118,6 +93,5 @@ def _unit_choices(snapshot: Snapshot) -> list[tuple[str, str]]:
 BASE = "campaigns/<uuid:campaign_id>/snapshots/<int:number>"
 urlpatterns = [
     path(f"{BASE}/units/", units_page, name="units"),
-    path(f"{BASE}/charts/<slug:name>.<str:format>", chart, name="chart"),
-    path(f"{BASE}/<slug:figure>.<str:format>", figure_table_file, name="figure_table"),
+    path(f"{BASE}/<slug:figure>.<str:format>", snapshot_figure, name="snapshot_figure"),
 ]

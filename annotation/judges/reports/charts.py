@@ -1,6 +1,5 @@
 """The figures about judges as charts, each with its numbers in words."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -8,6 +7,7 @@ from django.utils.translation import gettext as _
 from annotation.figures.reports.charts import MARKS
 from cqa_site.web.charts import drawing as charts
 from cqa_site.web.charts import points as point_charts
+from cqa_site.web.charts.chart import Chart, short
 
 from .tables import KINDS
 
@@ -16,35 +16,16 @@ LONGEST_NAME = 16
 MOST = 12
 
 
-def chart_spec(figures: Figures, name: str, size: str = "wide") -> charts.Spec:
-    """Vega-Lite specification of one chart; raises KeyError for an unknown one."""
-    return CHARTS[name][0](figures, size)
-
-
-def chart_alt(figures: Figures, name: str) -> str:
-    """What the chart shows, in numbers, for people who do not see it."""
-    return CHARTS[name][1](figures)
-
-
-def has_content(figures: Figures, name: str) -> bool:
-    """Whether there is anything to draw."""
-    return bool(CHARTS[name][2](figures))
-
-
 def _names(figures: Figures) -> dict[str, str]:
     """A short name for each judge: model, prompt version and run, or the name of the rater."""
     return {
-        row["key"]: _run_name(row) if row["run"] else _short(row["name"])
+        row["key"]: _run_name(row) if row["run"] else short(row["name"], LONGEST_NAME)
         for row in figures["judges"]
     }
 
 
 def _run_name(row: dict[str, Any]) -> str:
-    return f"{_short(row['model'])} v{row['prompt_number']} #{row['run_number']}"
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+    return f"{short(row['model'], LONGEST_NAME)} v{row['prompt_number']} #{row['run_number']}"
 
 
 def _judges_rows(figures: Figures) -> list[dict[str, Any]]:
@@ -180,9 +161,9 @@ def _prompts_alt(figures: Figures) -> str:
 
 
 # How to draw it, what it says in words, and what it is made of.
-CHARTS: dict[str, tuple[Callable, Callable, Callable]] = {
-    "judges": (_judges, _judges_alt, lambda figures: figures["judges"]),
-    "confusion": (_confusion, _confusion_alt, lambda figures: figures["confusion"]),
-    "cost": (_cost, _cost_alt, _cost_rows),
-    "prompts": (_prompts, _prompts_alt, _prompt_rows),
+CHARTS = {
+    "judges": Chart(_judges, _judges_alt, lambda figures: figures["judges"]),
+    "confusion": Chart(_confusion, _confusion_alt, lambda figures: figures["confusion"]),
+    "cost": Chart(_cost, _cost_alt, _cost_rows),
+    "prompts": Chart(_prompts, _prompts_alt, _prompt_rows),
 }

@@ -12,16 +12,17 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 
 from annotation.consensus.actions.consensus import active_job, keep_current
-from annotation.judges.reports.charts import CHARTS, chart_alt, has_content
+from annotation.judges.reports.charts import CHARTS
 from annotation.judges.reports.kept import figures_of
 from annotation.judges.reports.tables import TABLES, judge_table, named
 from annotation.judges.reports.versions import Choice, state_of
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.figures import Figure, Files
+from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.results.files import table_file
 from cqa_site.runs.models import Run
+from cqa_site.web.charts.chart import chart_of
 from cqa_site.web.tables import text_of
 from cqa_site.web.templatetags.figures import interval
 
@@ -128,7 +129,7 @@ def _context(study: Study, campaign: Campaign, choice: Choice) -> dict[str, Any]
         "verdict": _verdict(best) if best else "",
         "chosen": named(figures, figures["chosen"]) if figures["chosen"] else None,
         "other": named(figures, figures["other"]) if figures["other"] else None,
-        "cards": _cards(campaign, choice, figures, state),
+        "cards": _cards(campaign, choice, figures, state) if figures["judges"] else [],
         "trained": campaign.trained_judges.defer("model").first(),
     }
 
@@ -168,12 +169,8 @@ def _verdict(best: dict[str, Any]) -> str:
 def _cards(
     campaign: Campaign, choice: Choice, figures: dict[str, Any], state: str
 ) -> list[Figure]:
-    if not figures["judges"]:
-        return []
     place = (campaign.study.public_id, campaign.public_id)
-    files = Files(
-        tables="judges_table", charts="judges_chart", ids=place, query=choice.query, version=state
-    )
+    files = Files(view="judges_figure", ids=place, query=choice.query, version=state)
     rows, one = f"{reverse('judge_rows', args=place)}?", f"judge={figures['chosen']}"
     common = "&common=1" if choice.is_common else ""
     chosen = named(figures, figures["chosen"])["name"] if figures["chosen"] else ""
@@ -187,17 +184,22 @@ def _cards(
             body=BODIES.get(slug, PLAIN),
             rows=(_("Show the arguments"), rows + (one if entry.is_about_one else "") + common),
             table=judge_table(campaign, figures, slug, state),
-            alt=_alt(figures, slug),
             files=files,
+            **chart_of(CHARTS, slug, figures),
         )
         for slug, entry in TABLES.items()
     ]
 
 
-def _alt(figures: dict[str, Any], slug: str) -> str | None:
-    if slug not in CHARTS or not has_content(figures, slug):
-        return None
-    return chart_alt(figures, slug)
+@study_page(*RESEARCHERS)
+def judges_figure(
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, figure: str, format: str
+) -> HttpResponse:
+    """Send one figure's table or chart."""
+    campaign = campaign_or_404(study, campaign_id)
+    state, choice = state_of(campaign), Choice.from_query(request.GET)
+    cards = _cards(campaign, choice, figures_of(campaign, choice, state), state)
+    return figure_file(request, cards, figure, format)
 
 
 BASE = "campaigns/<uuid:campaign_id>/judges"
@@ -206,4 +208,5 @@ urlpatterns = [
     path(f"{BASE}/fragment/", judges_fragment, name="judges_fragment"),
     path(f"{BASE}/card/", judges_card, name="judges_card"),
     path(f"{BASE}/rows/", judge_rows, name="judge_rows"),
+    path(f"{BASE}/<slug:figure>.<str:format>", judges_figure, name="judges_figure"),
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from annotation.consensus.reports import expert_table, vote_table
+from annotation.consensus.reports import counted_rows, expert_table, vote_table
 from annotation.labelling.models.campaigns import Campaign, Item
 
 from .quality import LabelCounts, beside, label_counts
@@ -62,7 +62,7 @@ def controls(campaign: Campaign, votes: pd.DataFrame, **where: object) -> list[C
     """
     from annotation.consensus.methods.consensus import label_votes
 
-    counted = votes[votes["is_control"] & ~votes["excluded"] & ~votes["is_extra"]]
+    counted = counted_rows(votes[votes["is_control"]], with_retired=True)
     by_item = counted.assign(unit=counted["item"])
     crowd = label_votes(by_item, "majority")
     given = by_item.groupby("item").size()
@@ -90,7 +90,7 @@ def control_detail(campaign: Campaign, argument_id: int) -> ControlDetail:
     where = {"item__argument": argument_id}
     votes = vote_table(campaign, exclude=False, **where)
     found = controls(campaign, votes, argument=argument_id)
-    counted = votes[~votes["excluded"] & ~votes["is_extra"]]
+    counted = counted_rows(votes, with_retired=True)
     experts = expert_table(campaign)
     experts = experts[experts["unit"] == argument_id]
     scale = campaign.guideline.values

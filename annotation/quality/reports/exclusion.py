@@ -84,33 +84,21 @@ def _ordinary(campaign: Campaign) -> OrdinaryVotes:
     return OrdinaryVotes(votes, items, campaign.guideline.values)
 
 
-def curve_table(campaign: Campaign, rows: list[dict[str, Any]]) -> TableData:
-    """The curve in numbers."""
-    scale = campaign.guideline.values
-    columns = [
-        _("Accuracy below"),
-        _("Annotators left"),
-        _("Votes"),
-        _("Items without a vote"),
-        _("Ties"),
-        _("Ordinal alpha"),
-        *(_("label %d") % value for value in scale),
-    ]
-    shown = [
-        [
-            row["below"],
-            row["raters"],
-            row["votes"],
-            row["without"],
-            row["ties"],
-            row["alpha"],
-            *row["labels"],
-        ]
-        for row in rows
-    ]
+def curve_table(campaign: Campaign, rows: list[dict[str, Any]], name: str) -> TableData:
+    """The curve in numbers; only its labels under that name."""
+    labels = {f"label {value}": _("label %d") % value for value in campaign.guideline.values}
+    columns = {"below": _("Accuracy below")}
+    if name != "labels":
+        columns |= {"raters": _("Annotators left"), "votes": _("Votes")}
+        columns |= {"without": _("Items without a vote"), "ties": _("Ties")}
+        columns |= {"alpha": _("Ordinal alpha")}
     caption = _("What remains of campaign “%s” without annotators below a control accuracy.")
-    return TableData(
-        columns, shown, caption=caption % campaign.name, note=str(RECIPE), name="exclusion-curve"
+    return TableData.of_rows(
+        [row | dict(zip(labels, row["labels"], strict=True)) for row in rows],
+        columns | labels,
+        caption=caption % campaign.name,
+        note=str(RECIPE),
+        name=f"exclusion-{name}",
     )
 
 

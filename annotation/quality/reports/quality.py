@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, F, Q
 
-from annotation.consensus.reports import VOTERS, counted_votes, vote_table
+from annotation.consensus.reports import VOTERS, counted_rows, counted_votes, vote_table
 from annotation.labelling.models.campaigns import Campaign
 from annotation.labelling.models.votes import Assignment
 from cqa_site.people.models import Rater
@@ -225,7 +225,7 @@ def _facts(votes: pd.DataFrame) -> pd.DataFrame:
 
     from annotation.consensus.methods.consensus import label_votes, majority_of_others
 
-    counted = votes[~votes["excluded"] & ~votes["is_extra"] & ~votes["is_retired"]]
+    counted = counted_rows(votes)
     # An excluded rater is compared with the counted votes, too, but counts for nobody else.
     others = majority_of_others(counted)
     outside = votes[~votes.index.isin(counted.index) & ~votes["is_retired"]]

@@ -1,14 +1,15 @@
 """Leaving out everybody below a control accuracy: curve, preview, doing it, undoing it."""
 
 import uuid
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
 from django.db.models import Count
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from annotation.labelling.models.campaigns import Campaign, Exclusion, campaigns_of
@@ -25,7 +26,12 @@ from annotation.quality.reports.exclusion import (
 )
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.files import TABLES, chart_file, table_file
+from cqa_site.results.figures import Figure, Files, figure_file
+
+TITLES = {
+    "figures": gettext_lazy("Agreement, coverage and ties against the threshold"),
+    "labels": gettext_lazy("Labels against the threshold"),
+}
 
 
 @study_page(*RESEARCHERS)
@@ -40,7 +46,6 @@ def quality_exclude_low(
     reason = ReasonForm(request.POST or None)
     if request.method == "POST" and form.is_valid() and reason.is_valid():
         return _exclude(request, campaign, {**form.cleaned_data, **reason.cleaned_data})
-    curve = exclusion_curve(campaign)
     context = {
         "study": study,
         "section": "campaigns",
@@ -49,11 +54,7 @@ def quality_exclude_low(
         "reason": reason,
         "preview": preview_exclusion(campaign, **form.cleaned_data) if form.is_valid() else None,
         "values": campaign.guideline.values,
-        "curve": curve,
-        "table": curve_table(campaign, curve),
-        "alt": curve_alt(curve),
-        "recipe": RECIPE,
-        "state": state_of(campaign),
+        "cards": _figures(campaign),
         "exclusions": _exclusions(campaign),
     }
     has_errors = bool(form.errors) or (request.method == "POST" and bool(reason.errors))
@@ -86,23 +87,32 @@ def exclusion_undo(
 
 
 @study_page(*RESEARCHERS)
-def exclusion_curve_file(
-    request: StudyRequest, study: Study, campaign_id: uuid.UUID, name: str, format: str
+def exclusion_figure(
+    request: StudyRequest, study: Study, campaign_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
-    """The curve as a chart of figures or of labels, or as a table."""
-    campaign = _campaign(study, campaign_id)
-    if name not in ("figures", "labels"):
-        raise Http404
+    """Send the curve as a chart of figures or of labels, or as a table."""
+    return figure_file(request, _figures(_campaign(study, campaign_id)), figure, format)
+
+
+def _figures(campaign: Campaign) -> list[Figure]:
     rows = exclusion_curve(campaign)
-    if format in TABLES:
-        return table_file(curve_table(campaign, rows), format)
-    return chart_file(
-        request,
-        lambda size: curve_chart(campaign, rows, name, size),
-        state=state_of(campaign),
-        name=f"exclusion-{name}",
-        format=format,
+    files = Files(
+        view="exclusion_figure",
+        ids=(campaign.study.public_id, campaign.public_id),
+        version=state_of(campaign),
     )
+    return [
+        Figure(
+            slug=slug,
+            title=title,
+            recipe=RECIPE,
+            table=curve_table(campaign, rows, slug),
+            alt=f"{title}. {curve_alt(rows)}",
+            draw=partial(curve_chart, campaign, rows, slug),
+            files=files,
+        )
+        for slug, title in TITLES.items()
+    ]
 
 
 def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
@@ -119,5 +129,5 @@ BASE = "campaigns/<uuid:campaign_id>/quality/exclude-low"
 urlpatterns = [
     path(f"{BASE}/", quality_exclude_low, name="quality_exclude_low"),
     path(f"{BASE}/<uuid:exclusion_id>/undo/", exclusion_undo, name="exclusion_undo"),
-    path(f"{BASE}/<slug:name>.<str:format>", exclusion_curve_file, name="exclusion_curve"),
+    path(f"{BASE}/<slug:figure>.<str:format>", exclusion_figure, name="exclusion_figure"),
 ]

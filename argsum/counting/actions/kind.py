@@ -28,8 +28,8 @@ from argsum.counting.models import (
 from argsum.keypoints.models import SummarySet
 from cqa_site.people.models import Rater
 from cqa_site.rounds.kind import Audit, Card, SheetNotValid, Words
+from cqa_site.rounds.models import COUNTED
 from cqa_site.rounds.policies import OneByOne
-from cqa_site.rounds.progress import COUNTED
 
 FETCH = 1_000
 # There are no examples to qualify by yet, so nobody is let in or kept out.

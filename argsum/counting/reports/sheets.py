@@ -14,9 +14,11 @@ from argsum.counting.methods.marks import Marks, marks_from_json
 from argsum.counting.methods.statement_letters import letters
 from argsum.counting.models import CountSheet
 from cqa_site.people.models import Rater, Study
+from cqa_site.rounds.models import COUNTED
 
 FETCH = 2_000
 MOST_BESIDE = 12
+PEOPLE = (Rater.Kind.PERSON, Rater.Kind.EXPERT)
 # Drafts are nobody's counts yet.
 SHOWN = (CountSheet.State.SUBMITTED, CountSheet.State.VOID)
 RELATED = ("summary_set__cell__dataset", "rater", "round")
@@ -62,9 +64,9 @@ class Asked:
     summary_set: uuid.UUID | None = None
 
 
-def counted_sheets(study: Study) -> QuerySet[CountSheet]:
-    """Sheets that statistics read: submitted, not late, of nobody excluded."""
-    return study.count_sheets.filter(state=CountSheet.State.SUBMITTED, is_extra=False)
+def sheets_of_people(sheets: QuerySet[CountSheet]) -> QuerySet[CountSheet]:
+    """The counted ones among some sheets, blind repeats included."""
+    return sheets.filter(COUNTED, rater__kind__in=PEOPLE)
 
 
 def shown_sheets(study: Study, asked: Asked) -> QuerySet[CountSheet]:
@@ -78,11 +80,6 @@ def shown_sheets(study: Study, asked: Asked) -> QuerySet[CountSheet]:
     given = Q(**{name: value for name, value in wanted.items() if value is not None})
     sheets = study.count_sheets.filter(given, state__in=SHOWN)
     return sheets.select_related(*RELATED).order_by("pk")
-
-
-def is_counted(sheet: CountSheet) -> bool:
-    """As `counted_sheets`, for one row."""
-    return sheet.state == CountSheet.State.SUBMITTED and not sheet.is_extra
 
 
 def rater_name(rater: Rater) -> str:
@@ -110,7 +107,7 @@ def export_rows(sheets: QuerySet[CountSheet]) -> Iterator[tuple[Any, ...]]:
             sheet.position,
             sheet.replicate,
             sheet.state,
-            is_counted(sheet),
+            sheet.is_counted,
             sheet.references,
             sheet.summaries,
             sheet.covered,

@@ -18,7 +18,6 @@ from argsum.counting.reports.sheets import (
     Asked,
     beside_sheet,
     export_rows,
-    is_counted,
     rater_name,
     sheet_or_404,
     shown_sheets,
@@ -50,7 +49,7 @@ def counting_sheets(request: StudyRequest, study: Study) -> HttpResponseBase:
         "study": study,
         "section": "key_points",
         "page": page,
-        "rows": [(sheet, rater_name(sheet.rater), is_counted(sheet)) for sheet in page],
+        "rows": [(sheet, rater_name(sheet.rater), sheet.is_counted) for sheet in page],
         "filters": {name: request.GET.get(name, "") for name in FILTERS},
         "rounds": CountingRound.objects.filter(study=study).values_list("public_id", "name"),
         "datasets": study.argument_datasets.values_list("public_id", "name"),
@@ -67,7 +66,7 @@ def count_sheet(request: StudyRequest, study: Study, count_id: uuid.UUID) -> Htt
         "study": study,
         "section": "key_points",
         "sheet": sheet,
-        "is_counted": is_counted(sheet),
+        "is_counted": sheet.is_counted,
         **beside_sheet(sheet),
     }
     return render(request, "argsum/counting/count_sheet.html", context)

@@ -2,15 +2,18 @@
 
 import io
 import uuid
+from functools import partial
 
 from django.core.exceptions import BadRequest
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
+from django.utils.translation import gettext as _
 
 from argsum.keypoints.models import SummarySet
 from argsum.keypoints.reports.key_points import (
     COLUMNS,
+    Side,
     lines_of,
     points_table,
     prevalence_chart,
@@ -21,9 +24,8 @@ from argsum.keypoints.reports.key_points import (
 )
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.files import chart_file
+from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.tabular import write_csv
-from cqa_site.web.charts.drawing import Spec
 
 MOST_SETTINGS = 500
 TYPES = {
@@ -46,10 +48,8 @@ def summary_set(request: StudyRequest, study: Study, set_id: uuid.UUID) -> HttpR
         "made": made,
         "run": made.system_run,
         "sides": [(side, references[side.cell.pk]) for side in sides],
-        "table": points_table(sides),
-        "has_points": any(side.points for side in sides),
+        "cards": _figures(made, sides, least),
         "least": least,
-        "state": _shown_state(made, least),
         "settings": _settings(made),
         "topics": _topics(made),
     }
@@ -79,21 +79,34 @@ def summary_set_file(
 
 
 @study_page(*RESEARCHERS)
-def summary_set_chart(
-    request: StudyRequest, study: Study, set_id: uuid.UUID, format: str
+def summary_set_figure(
+    request: StudyRequest, study: Study, set_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
-    """Draw how many arguments each key point has."""
-    made = _found(study, set_id)
-    least = _least(request)
+    """Send how many arguments each key point has, as a table or a chart."""
+    made, least = _found(study, set_id), _least(request)
+    return figure_file(request, _figures(made, sides_of(made, least), least), figure, format)
 
-    def draw(size: str) -> Spec:
-        sides = sides_of(made, least)
-        if not any(side.points for side in sides):
-            raise Http404
-        return prevalence_chart(sides, size)
 
-    state = _shown_state(made, least)
-    return chart_file(request, draw, state=state, name="prevalence", format=format)
+def _figures(made: SummarySet, sides: list[Side], least: float) -> list[Figure]:
+    """Key points by prevalence; nothing without any."""
+    if not any(side.points for side in sides):
+        return []
+    return [
+        Figure(
+            slug="prevalence",
+            title=_("Chart and table"),
+            recipe=_("Arguments of each key point; the table has its words."),
+            table=points_table(sides),
+            alt=_("Bars: arguments of each key point, by rank, for each stance"),
+            draw=partial(prevalence_chart, sides),
+            files=Files(
+                view="summary_set_figure",
+                ids=(made.study.public_id, made.public_id),
+                query=f"least={least:g}",
+                version=_shown_state(made, least),
+            ),
+        )
+    ]
 
 
 def _shown_state(made: SummarySet, least: float) -> str:
@@ -146,5 +159,5 @@ BASE = "key-points/sets/<uuid:set_id>"
 urlpatterns = [
     path(f"{BASE}/", summary_set, name="summary_set"),
     path(f"{BASE}/key-points.<str:format>", summary_set_file, name="summary_set_file"),
-    path(f"{BASE}/prevalence.<str:format>", summary_set_chart, name="summary_set_chart"),
+    path(f"{BASE}/<slug:figure>.<str:format>", summary_set_figure, name="summary_set_figure"),
 ]

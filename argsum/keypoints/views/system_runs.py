@@ -1,11 +1,12 @@
 """Runs of summarization systems: their list, a new one, one with its cells and settings."""
 
 import uuid
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -36,7 +37,8 @@ from argsum.scorers.methods.cluster_figures import LEAST_SHARE
 from argsum.systems.methods.grids import count_combinations, write_values
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.files import chart_file, table_file
+from cqa_site.results.figures import Figure, Files, figure_file
+from cqa_site.results.files import table_file
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.web.strict_query import chosen, id_from
 
@@ -129,35 +131,51 @@ def system_run(request: StudyRequest, study: Study, system_run_id: uuid.UUID) ->
         "grid": [
             (name, write_values(values), len(values)) for name, values in grid_of(run).items()
         ],
-        "least_share": round(100 * LEAST_SHARE),
         "has_figures": any(line.excluding or line.including for line in lines),
         "has_clusters": any(each.clusters is not None for line in lines for each in line.lines),
-        "varied": varied(run),
-        "curve_state": _curve_state(run),
+        "cards": _curves(run),
     }
-    context["has_curve"] = context["has_figures"] and context["varied"]
     return render(request, "argsum/keypoints/system_run.html", context)
 
 
 @study_page(*RESEARCHERS)
 @require_safe
-def system_run_chart(
-    request: StudyRequest, study: Study, system_run_id: uuid.UUID, format: str
+def system_run_figure(
+    request: StudyRequest, study: Study, system_run_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
     """How its clusters change with the parameter that varies, as a picture or a table."""
-    run = _found(study, system_run_id)
-    rows = curve_rows(run, cell_lines(run, list(cells_of(run.dataset, run.split))))
+    return figure_file(request, _curves(_found(study, system_run_id)), figure, format)
+
+
+def _curves(run: SystemRun) -> list[Figure]:
+    """Clusters by the parameter that varies; nothing where none does."""
+    name = varied(run)
+    rows = curve_rows(run, cell_lines(run, list(cells_of(run.dataset, run.split)))) if name else []
     if not rows:
-        raise Http404
-    if format not in ("svg", "png"):
-        return table_file(curve_table(run, rows), format)
-    return chart_file(
-        request,
-        lambda size: curve_spec(varied(run), rows, size),
-        state=_curve_state(run),
-        name="settings",
-        format=format,
+        return []
+    words = _(
+        "Adjusted Rand index of the clusters by %s, with and without unclustered arguments; the "
+        "CSV below has the numbers."
     )
+    recipe = _(
+        "Means over cells; without noise over those with at least %d %% clustered. The best value "
+        "of a curve is an oracle."
+    )
+    return [
+        Figure(
+            slug="curve",
+            title=_("Clusters by %s") % name,
+            recipe=recipe % round(100 * LEAST_SHARE),
+            table=curve_table(run, rows),
+            alt=words % name,
+            draw=partial(curve_spec, name, rows),
+            files=Files(
+                view="system_run_figure",
+                ids=(run.study.public_id, run.public_id),
+                version=_curve_state(run),
+            ),
+        )
+    ]
 
 
 @study_page(*RESEARCHERS)
@@ -250,9 +268,9 @@ urlpatterns = [
     path(f"{BASE}/estimate/", system_run_estimate, name="system_run_estimate"),
     path(f"{BASE}/<uuid:system_run_id>/", system_run, name="system_run"),
     path(
-        f"{BASE}/<uuid:system_run_id>/settings.<str:format>",
-        system_run_chart,
-        name="system_run_chart",
+        f"{BASE}/<uuid:system_run_id>/<slug:figure>.<str:format>",
+        system_run_figure,
+        name="system_run_figure",
     ),
     path(f"{BASE}/<uuid:system_run_id>/state/", system_run_state, name="system_run_state"),
     path(f"{BASE}/<uuid:system_run_id>/cancel/", system_run_cancel, name="system_run_cancel"),

@@ -1,15 +1,19 @@
 """Leaderboard, metrics and agreement as charts, each with its numbers in words."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 
 from cqa_site.stats.estimate import Estimate
 from cqa_site.web.charts import drawing as charts
 from cqa_site.web.charts import points as point_charts
 from cqa_site.web.charts import scatter as scatter_charts
+from cqa_site.web.charts.chart import Chart, short_names
 from cqa_site.web.charts.drawing import Spec
+from cqa_site.web.tables import TableData
 
 from .board import SummaryBoard
 from .correlation import MetricRow, SetPoint
@@ -17,13 +21,12 @@ from .people_agreement import DimensionAgreement
 from .set_scores import Source
 
 MOST = 12
-LONGEST = 24
 Rows = list[dict[str, Any]]
 
 
 def weighted_rows(found: SummaryBoard) -> Rows:
     """The best systems with their weighted score and its interval."""
-    names = _short_names([row.system for row in found.rows])
+    names = short_names([row.system for row in found.rows])
     rows = [
         {
             "system": _with_cells(name, row.figures["weighted"]),
@@ -48,7 +51,7 @@ def weighted_spec(found: SummaryBoard, size: str) -> Spec:
 
 def tradeoff_rows(found: SummaryBoard) -> Rows:
     """Systems with both scores."""
-    names = _short_names([row.system for row in found.rows])
+    names = short_names([row.system for row in found.rows])
     rows = []
     for name, row in zip(names, found.rows, strict=True):
         coverage, redundancy = row.figures["coverage"], row.figures["redundancy"]
@@ -98,9 +101,41 @@ def tradeoff_alt(found: SummaryBoard) -> str:
     )
 
 
+@dataclass(frozen=True)
+class BoardChart:
+    """A chart of the leaderboard: title, recipe, the chart itself, columns of its numbers."""
+
+    title: Any
+    recipe: Any
+    chart: Chart
+    columns: dict[str, Any]
+
+    def table(self, found: SummaryBoard, name: str) -> TableData:
+        """What the chart shows, in numbers."""
+        columns = {key: str(title) for key, title in self.columns.items()}
+        caption = str(self.title)
+        return TableData.of_rows(self.chart.rows(found), columns, caption=caption, name=name)
+
+
+_BOUNDED = {"low": lazy("low"), "high": lazy("high")}
 BOARD_CHARTS = {
-    "weighted": (weighted_spec, weighted_alt, weighted_rows),
-    "tradeoff": (tradeoff_spec, tradeoff_alt, tradeoff_rows),
+    "weighted": BoardChart(
+        lazy("Weighted score"),
+        lazy("Mean over cells with its 95 % interval."),
+        Chart(weighted_spec, weighted_alt, weighted_rows),
+        {"system": lazy("System"), "value": lazy("Weighted score"), **_BOUNDED},
+    ),
+    "tradeoff": BoardChart(
+        lazy("Coverage against redundancy"),
+        lazy("Up and to the left is better. Lines are the intervals of coverage."),
+        Chart(tradeoff_spec, tradeoff_alt, tradeoff_rows),
+        {
+            "system": lazy("System"),
+            "redundancy": lazy("Redundancy"),
+            "coverage": lazy("Coverage"),
+            **_BOUNDED,
+        },
+    ),
 }
 
 
@@ -109,7 +144,7 @@ def correlation_rows(rows: Sequence[MetricRow], dimension: str) -> Rows:
     made = []
     known = [row for row in rows if row.source.dimension == dimension]
     known = [row for row in known if row.found.across is not None][:MOST]
-    for name, row in zip(_short_names([str(one.source) for one in known]), known, strict=True):
+    for name, row in zip(short_names([str(one.source) for one in known]), known, strict=True):
         for series, value in (
             (_("across sets"), row.found.across),
             (_("within cells, mean"), row.found.within_mean),
@@ -152,7 +187,7 @@ def points_spec(points: Sequence[SetPoint], source: Source, size: str) -> Spec:
 def heat_rows(found: DimensionAgreement) -> Rows:
     """Both halves of the square of raters; nothing on the diagonal."""
     values = {(each.first, each.second): (each.value, each.n) for each in found.pairs.pairs}
-    names = dict(zip(found.raters, _short_names(list(found.raters)), strict=True))
+    names = dict(zip(found.raters, short_names(list(found.raters)), strict=True))
     rows = []
     for first in found.raters:
         for second in found.raters:
@@ -206,14 +241,3 @@ def _with_cells(name: str, each: Estimate) -> str:
 
 def _bounds(each: Any) -> dict[str, float | None]:
     return {"value": each.value, "low": each.low, "high": each.high}
-
-
-def _short_names(names: list[str]) -> list[str]:
-    """Names that fit beside a chart and differ even where they are cut."""
-    seen: dict[str, int] = {}
-    made = []
-    for name in names:
-        short = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
-        seen[short] = seen.get(short, 0) + 1
-        made.append(short if seen[short] == 1 else f"{short} ({seen[short]})")
-    return made

@@ -15,20 +15,28 @@ from typing import Any
 from django.db.models import Count, Max
 
 from argsum.counting.models import CountEvent, CountSheet
+from argsum.counting.reports.sheets import sheets_of_people
 from argsum.datasets.models import KeyPointMatch
 from argsum.leaderboard.methods.system_board import FIGURES, Scored, SystemRow, Terms, board
 from argsum.metrics.models import MetricScore
 from cqa_site.rounds.models import Place
+from cqa_site.stats.as_json import to_json
 from cqa_site.web.templatetags.figures import pseudonym
 
 from .board import dev_sets, scored_sets, unfinished_runs
 from .choice import BoardChoice
+from .kept_figures import (
+    KeptAgreement,
+    KeptBoard,
+    KeptCell,
+    KeptDimension,
+    KeptFigures,
+    KeptSystem,
+)
 from .people_agreement import (
     DIMENSIONS,
-    PERSONS,
     DimensionAgreement,
     KeptSheet,
-    PeopleAgreement,
     agreement_of,
     judges_of,
 )
@@ -71,7 +79,8 @@ def recipe_of(choice: BoardChoice, rows: bytes) -> dict[str, Any]:
 def figures_of(rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
     """The leaderboard, and the agreement of the people who judged its sets."""
     found = _read(rows)
-    return {"board": _board(found, recipe), "agreement": _agreement(found)}
+    figures: dict[str, Any] = to_json(KeptFigures(_board(found, recipe), _agreement(found)))
+    return figures
 
 
 def marker(choice: BoardChoice) -> str:
@@ -117,12 +126,7 @@ def _rows(choice: BoardChoice) -> Iterator[Row]:
 
 def _sheet_rows(ids: dict[int, str]) -> Iterator[Row]:
     names = ("summary_set", "rater__public_id", "round", "replicate", *DIMENSIONS, *UNSURE)
-    sheets = CountSheet.objects.filter(
-        summary_set__in=ids,
-        state=CountSheet.State.SUBMITTED,
-        is_extra=False,
-        rater__kind__in=PERSONS,
-    )
+    sheets = sheets_of_people(CountSheet.objects.filter(summary_set__in=ids))
     for row in sheets.order_by("pk").values_list(*names):
         found = dict(zip(names, row, strict=True))
         own = {
@@ -145,7 +149,7 @@ def _number(text: str) -> float | None:
     return float(text) if text else None
 
 
-def _board(rows: list[Row], recipe: dict[str, Any]) -> dict[str, Any]:
+def _board(rows: list[Row], recipe: dict[str, Any]) -> KeptBoard:
     terms = Terms(recipe["weight"], recipe["selection"], recipe["least_share"])
     cells = [each["cell"] for each in rows if each["row"] == "cell"]
     sets, dev = (
@@ -153,12 +157,12 @@ def _board(rows: list[Row], recipe: dict[str, Any]) -> dict[str, Any]:
         for kind in ("set", "dev")
     )
     found = board(sets, dev, cells, terms)
-    return {
-        "cells": cells,
-        "has_dev": bool(dev),
-        "is_oracle": any(row.selection == "oracle" for row in found),
-        "rows": [_system(row, rows) for row in found],
-    }
+    return KeptBoard(
+        cells=tuple(cells),
+        has_dev=bool(dev),
+        is_oracle=any(row.selection == "oracle" for row in found),
+        rows=tuple(_system(row, rows) for row in found),
+    )
 
 
 def _scored(key: int, row: Row) -> Scored:
@@ -166,27 +170,22 @@ def _scored(key: int, row: Row) -> Scored:
     return Scored(key, row["system"], row["setting"], row["cell"], **values)
 
 
-def _system(row: SystemRow, rows: list[Row]) -> dict[str, Any]:
-    return {
-        "system": row.system,
-        "selection": row.selection,
-        "criterion": row.criterion,
-        "setting": row.setting,
-        "settings": row.settings,
-        "figures": {name: row.figures[name].as_dict() for name in FIGURES},
-        "cells": [
-            {
-                "cell": cell,
-                "summary_set": rows[each.key]["set"],
-                "setting": each.setting,
-                "values": row.by_cell[cell],
-            }
+def _system(row: SystemRow, rows: list[Row]) -> KeptSystem:
+    return KeptSystem(
+        row.system,
+        row.selection,
+        row.criterion,
+        row.setting,
+        row.settings,
+        figures={name: row.figures[name] for name in FIGURES},
+        cells=tuple(
+            KeptCell(cell, rows[each.key]["set"], each.setting, row.by_cell[cell])
             for cell, each in row.chosen.items()
-        ],
-    }
+        ),
+    )
 
 
-def _agreement(rows: list[Row]) -> dict[str, Any]:
+def _agreement(rows: list[Row]) -> KeptAgreement:
     keys = {each["set"]: place for place, each in enumerate(rows) if each["row"] == "set"}
     sheets = [each for each in rows if each["row"] == "sheet"]
     names = sorted({each["rater"] for each in sheets})
@@ -198,7 +197,9 @@ def _agreement(rows: list[Row]) -> dict[str, Any]:
                     own = judges.setdefault(name, {}).setdefault(each["rater"], {})
                     own[keys[each["set"]]] = float(each[name])
     kept = [_sheet(each, keys[each["set"]], names.index(each["rater"])) for each in sheets]
-    return _as_dict(agreement_of(kept, dict(enumerate(names)), judges))
+    found = agreement_of(kept, dict(enumerate(names)), judges)
+    dimensions = tuple(_dimension(each) for each in found.dimensions)
+    return KeptAgreement(found.sets, tuple(found.raters), dimensions)
 
 
 def _sheet(row: Row, key: int, rater: int) -> KeptSheet:
@@ -214,20 +215,12 @@ def _sheet(row: Row, key: int, rater: int) -> KeptSheet:
     )
 
 
-def _as_dict(found: PeopleAgreement) -> dict[str, Any]:
-    return {
-        "sets": found.sets,
-        "raters": [vars(each) for each in found.raters],
-        "dimensions": [_dimension(each) for each in found.dimensions],
-    }
-
-
-def _dimension(found: DimensionAgreement) -> dict[str, Any]:
-    return {
-        "dimension": found.dimension,
-        "mean_pearson": found.pairs.mean,
-        "pairs": [vars(each) for each in found.pairs.pairs],
-        "judges": [vars(each) for each in found.judges],
-        "repeats": [vars(each) for each in found.repeats],
-        "alpha": found.alpha.as_dict(),
-    }
+def _dimension(found: DimensionAgreement) -> KeptDimension:
+    return KeptDimension(
+        found.dimension,
+        found.pairs.mean,
+        found.pairs.pairs,
+        found.judges,
+        found.repeats,
+        found.alpha,
+    )

@@ -8,14 +8,14 @@ import numpy as np
 from django.db.models import QuerySet
 
 from argsum.counting.models import CountSheet
+from argsum.counting.reports.sheets import sheets_of_people
 from argsum.metrics.methods.correlation import RaterPair, RaterPairs, pairwise_pearson, pearson
 from argsum.metrics.models import MetricScore
-from cqa_site.people.models import Rater, Study
+from cqa_site.people.models import Study
 from cqa_site.stats.arrays import FloatArray
 from cqa_site.stats.estimate import Estimate
 
 DIMENSIONS = ("coverage", "redundancy")
-PERSONS = (Rater.Kind.PERSON, Rater.Kind.EXPERT)
 UNSURE = {"coverage": "covered_is_unsure", "redundancy": "unique_is_unsure"}
 
 
@@ -123,9 +123,7 @@ def agreement_of(
 
 
 def _sheets(study: Study, dataset: str) -> QuerySet[CountSheet]:
-    rows = study.count_sheets.filter(
-        state=CountSheet.State.SUBMITTED, is_extra=False, rater__kind__in=PERSONS
-    ).select_related("rater")
+    rows = sheets_of_people(study.count_sheets.all()).select_related("rater")
     if dataset:
         rows = rows.filter(summary_set__cell__dataset__public_id=dataset)
     return rows.defer("marks", "draft", "comment").order_by("pk")

@@ -9,6 +9,7 @@ from django.core.cache import cache
 from django.db.models import Count, QuerySet
 
 from argsum.counting.models import CountSheet
+from argsum.counting.reports.sheets import sheets_of_people
 from argsum.datasets.models import KeyPointMatch
 from argsum.keypoints.models import SummarySet
 from argsum.metrics.methods.names import (
@@ -20,7 +21,6 @@ from argsum.metrics.methods.names import (
 )
 from argsum.metrics.models import MetricScore
 from argsum.scorers.methods.cluster_figures import cluster_figure, share_clustered
-from cqa_site.people.models import Rater
 
 PEOPLE = "people"
 KEPT_SECONDS = 7 * 24 * 3600
@@ -51,13 +51,8 @@ class Source:
 
 def counted_sheets(sets: QuerySet[SummarySet]) -> QuerySet[CountSheet]:
     """Submitted first judgements of some sets by people and experts; extra sheets do not count."""
-    return CountSheet.objects.filter(
-        summary_set__in=sets.order_by().values("pk"),
-        state=CountSheet.State.SUBMITTED,
-        is_extra=False,
-        replicate=0,
-        rater__kind__in=(Rater.Kind.PERSON, Rater.Kind.EXPERT),
-    )
+    sheets = CountSheet.objects.filter(summary_set__in=sets.order_by().values("pk"), replicate=0)
+    return sheets_of_people(sheets)
 
 
 def people_means(sets: QuerySet[SummarySet]) -> dict[str, dict[int, float]]:

@@ -34,6 +34,12 @@ DIMENSION_NAMES: dict[str, Any] = {
     "coverage": lazy("Coverage"),
     "redundancy": lazy("Redundancy"),
 }
+CORRELATIONS = lazy(
+    "Pearson with the mean of people, each rater's judgements of a set averaged first; unsure "
+    "counts are in no mean. Across: over all sets with both values. Within: mean and standard "
+    "deviation (population) over cells; a cell in which the metric or the people do not vary has "
+    "no correlation and is named, as is one with fewer than 3 sets."
+)
 
 
 def source_name(source: Source) -> str:
@@ -160,12 +166,8 @@ def correlation_table(rows: Sequence[MetricRow]) -> TableData:
         ]
         for row in rows
     ]
-    note = _(
-        "Pearson with the mean of people. Across: over all sets with both values. Within: mean "
-        "and standard deviation (population) over cells; a cell in which the metric or the "
-        "people do not vary has no correlation and is named, as is one with fewer than 3 sets."
-    )
-    return TableData(columns, table, _("Metrics against people"), note, "metric-correlations")
+    note, name = str(CORRELATIONS), "metric-correlations"
+    return TableData(columns, table, _("Metrics against people"), note, name)
 
 
 def points_table(points: Sequence[SetPoint], source: Source) -> TableData:

@@ -1,13 +1,15 @@
 """Snapshots of key points: asked for, listed, read, taken away, and read by anybody."""
 
 import uuid
+from typing import Any
 from urllib.parse import parse_qsl
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path, reverse
+from django.urls import path
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
@@ -17,6 +19,7 @@ from argsum.leaderboard.reports.choice import board_choice
 from argsum.leaderboard.reports.kept_tables import kept_tables
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.results.files import snapshot_file
 from cqa_site.results.pages import SnapshotFace, freezing_urls
 from cqa_site.runs.models import Job
@@ -55,22 +58,31 @@ def key_point_boards_ask(request: StudyRequest, study: Study) -> HttpResponse:
 @study_page(*RESEARCHERS)
 def key_point_board(request: StudyRequest, study: Study, number: int) -> HttpResponse:
     """One snapshot under its permanent address."""
-    rows = study.key_point_snapshots.select_related("dataset", "frozen_by").defer("rows")
-    snapshot = get_object_or_404(rows, number=number, computed_at__isnull=False)
-    place = [study.public_id, number]
+    snapshot = _snapshot_or_404(study, number)
+    place = (study.public_id, number)
     context = {
         "study": study,
         "section": "key_points",
         "snapshot": snapshot,
-        "tables": kept_tables(snapshot),
+        "cards": _figures(snapshot, "key_point_board_figure", place),
         "is_stale": not snapshot.is_frozen and _is_stale(study, snapshot),
-        "public_url": _public(snapshot),
-        **{
-            f"{verb}_url": reverse(f"key_point_board_{verb}", args=place)
-            for verb in ("freeze", "publish", "withdraw")
-        },
     }
     return render(request, "argsum/leaderboard/key_point_board.html", context)
+
+
+@study_page(*RESEARCHERS)
+def key_point_board_figure(
+    request: StudyRequest, study: Study, number: int, figure: str, format: str
+) -> HttpResponse:
+    """Send one of its figures."""
+    snapshot = _snapshot_or_404(study, number)
+    cards = _figures(snapshot, "key_point_board_figure", (study.public_id, number))
+    return figure_file(request, cards, figure, format)
+
+
+def _snapshot_or_404(study: Study, number: int) -> KeyPointSnapshot:
+    rows = study.key_point_snapshots.select_related("dataset", "frozen_by").defer("rows")
+    return get_object_or_404(rows, number=number, computed_at__isnull=False)
 
 
 @study_page(*RESEARCHERS)
@@ -85,22 +97,46 @@ def key_point_board_file(
 
 def public_key_points(request: StudyRequest, token: uuid.UUID) -> HttpResponse:
     """A frozen snapshot that anybody may read: no study, no person, no rows."""
-    rows = KeyPointSnapshot.objects.filter(frozen_at__isnull=False).defer("rows")
-    snapshot = get_object_or_404(rows, public_token=token)
-    context = {"snapshot": snapshot, "tables": kept_tables(snapshot)}
+    snapshot = get_object_or_404(_public_rows(), public_token=token)
+    cards = _figures(snapshot, "public_key_points_figure", (token,))
+    context = {"snapshot": snapshot, "cards": cards}
     response = render(request, "argsum/leaderboard/public_key_points.html", context)
     response["X-Robots-Tag"] = NO_INDEX
     return response
 
 
+def public_key_points_figure(
+    request: StudyRequest, token: uuid.UUID, figure: str, format: str
+) -> HttpResponse:
+    """One of its figures."""
+    snapshot = get_object_or_404(_public_rows(), public_token=token)
+    cards = _figures(snapshot, "public_key_points_figure", (token,))
+    response = figure_file(request, cards, figure, format)
+    response["X-Robots-Tag"] = NO_INDEX
+    return response
+
+
+def _public_rows() -> QuerySet[KeyPointSnapshot]:
+    return KeyPointSnapshot.objects.filter(frozen_at__isnull=False).defer("rows")
+
+
+def _figures(snapshot: KeyPointSnapshot, view: str, ids: tuple[Any, ...]) -> list[Figure]:
+    """Everything that a snapshot holds."""
+    return [
+        Figure(
+            slug=table.name,
+            title=table.caption,
+            recipe=table.note,
+            table=table,
+            files=Files(view=view, ids=ids),
+        )
+        for table in kept_tables(snapshot)
+    ]
+
+
 def _is_stale(study: Study, snapshot: KeyPointSnapshot) -> bool:
     choice = board_choice(study, dict(parse_qsl(snapshot.recipe["query"])))
     return snapshot.marker != KEY_POINTS.marker(choice)
-
-
-def _public(snapshot: KeyPointSnapshot) -> str:
-    token = snapshot.public_token
-    return reverse("public_key_points", args=[token]) if token else ""
 
 
 BASE = "key-points/boards"
@@ -110,8 +146,16 @@ urlpatterns = [
     path(f"{BASE}/ask/", key_point_boards_ask, name="key_point_boards_ask"),
     path(f"{ONE}/", key_point_board, name="key_point_board"),
     path(f"{ONE}/files/<str:name>", key_point_board_file, name="key_point_board_file"),
+    path(
+        f"{ONE}/<slug:figure>.<str:format>", key_point_board_figure, name="key_point_board_figure"
+    ),
     *freezing_urls(SnapshotFace(KEY_POINTS, ONE, "key_point_board", "key_point_boards")),
 ]
 public_urlpatterns = [
     path("public/key-points/<uuid:token>/", public_key_points, name="public_key_points"),
+    path(
+        "public/key-points/<uuid:token>/<slug:figure>.<str:format>",
+        public_key_points_figure,
+        name="public_key_points_figure",
+    ),
 ]

@@ -3,10 +3,11 @@
 from functools import partial
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import NoReverseMatch, path, reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from argsum.datasets.models import Cell
 from argsum.leaderboard.methods.system_board import FIGURES, SELECTIONS, SystemRow
@@ -26,12 +27,11 @@ from argsum.leaderboard.reports.tables import (
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.boards import NOTHING, Board, BoardCell, BoardRow, figure_cell
-from cqa_site.results.files import chart_file, table_file
+from cqa_site.results.figures import Figure, Files, figure_file
+from cqa_site.results.files import TABLES
 from cqa_site.stats.estimate import Estimate
-from cqa_site.web.charts.drawing import Spec
+from cqa_site.web.charts.chart import chart_of
 
-# What a file holds with everything, and for a printed page.
-TABLES = {"systems": (board_table, printed_board), "cells": (cells_table, printed_cells)}
 FEW_CELLS = 10
 
 
@@ -40,6 +40,7 @@ def key_points(request: StudyRequest, study: Study) -> HttpResponse:
     """Show the systems of a dataset, best first; a change of the form brings the board alone."""
     choice = board_choice(study, request.GET.dict())
     found = summary_board(choice)
+    systems, _cells, *charts = _figures(study, found)
     context = {
         "study": study,
         "section": "key_points",
@@ -50,13 +51,9 @@ def key_points(request: StudyRequest, study: Study) -> HttpResponse:
         "coverage_sources": [(each, source_name(each)) for each in choice.coverage_sources],
         "redundancy_sources": [(each, source_name(each)) for each in choice.redundancy_sources],
         "step": 1 / STEPS,
-        "systems": _board(study, found),
-        "charts": [
-            (name, alt(found)) for name, (_spec, alt, rows) in BOARD_CHARTS.items() if rows(found)
-        ],
-        "note": board_note(found) if found.rows else "",
+        "card": systems,
+        "charts": [each for each in charts if each.alt],
         "unfinished": unfinished_notes(found),
-        "most": MOST,
         "few_cells": 0 < len(found.cells) < FEW_CELLS,
     }
     is_part = request.headers.get("HX-Request") and not request.headers.get("HX-Boosted")
@@ -130,44 +127,65 @@ def _set_url(study: Study, set_id: str) -> str:
 
 
 @study_page(*RESEARCHERS)
-def key_points_table(
+def key_points_figure(
     request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:
-    """Send the systems, or their cells: everything as CSV, for print as LaTeX or Markdown."""
-    if figure not in TABLES:
-        raise Http404
+    """Send systems or cells, everything as CSV, for print as LaTeX or Markdown; or a chart."""
     found = summary_board(board_choice(study, request.GET.dict()))
-    whole, for_print = TABLES[figure]
-    return table_file(whole(found), format, for_print=partial(for_print, found))
+    return figure_file(request, _figures(study, found), figure, format)
 
 
-@study_page(*RESEARCHERS)
-def key_points_chart(
-    request: StudyRequest, study: Study, figure: str, format: str
-) -> HttpResponse:
-    """Draw one chart; 404 where there is nothing to draw."""
-    if figure not in BOARD_CHARTS:
-        raise Http404
-    found = summary_board(board_choice(study, request.GET.dict()))
-    spec, _alt, rows = BOARD_CHARTS[figure]
+def _figures(study: Study, found: SummaryBoard) -> list[Figure]:
+    """The systems, their cells, and the charts."""
+    files = Files(
+        view="key_points_figure",
+        ids=(study.public_id,),
+        query=found.choice.query,
+        version=found.digest,
+    )
+    n = len(found.cells)
+    cells = Figure(
+        slug="cells",
+        title=_("Systems by cell"),
+        table=cells_table(found),
+        printed=partial(printed_cells, found),
+        files=files,
+    )
+    systems = Figure(
+        slug="systems",
+        title=_("Systems"),
+        about=f"{found.choice.dataset} · {ngettext('%d cell', '%d cells', n) % n}",
+        recipe=board_note(found),
+        table=board_table(found),
+        printed=partial(printed_board, found),
+        body="argsum/leaderboard/_systems.html",
+        data=_board(study, found),
+        files=files,
+        more=cells.links_as({end: _("%s by cell") % words for end, words in TABLES.items()}),
+    )
+    return [systems, cells, *(_chart(name, found, files) for name in BOARD_CHARTS)]
 
-    def draw(size: str) -> Spec:
-        if not rows(found):
-            raise Http404
-        return spec(found, size)
 
-    return chart_file(request, draw, state=found.digest, name=figure, format=format)
+def _chart(name: str, found: SummaryBoard, files: Files) -> Figure:
+    chart = BOARD_CHARTS[name]
+    drawn = _("The first %d systems of the table are drawn.") % MOST
+    return Figure(
+        slug=name,
+        anchor=f"chart-{name}",
+        title=chart.title,
+        recipe=f"{chart.recipe} {drawn}" if len(found.rows) > MOST else chart.recipe,
+        table=chart.table(found, f"key-points-{name}"),
+        files=files,
+        **chart_of({name: chart.chart}, name, found),
+    )
 
 
 BASE = "key-points"
 urlpatterns = [
     path(f"{BASE}/", key_points, name="key_points"),
     path(
-        f"{BASE}/leaderboard/<slug:figure>.<str:format>", key_points_table, name="key_points_table"
-    ),
-    path(
-        f"{BASE}/leaderboard/charts/<slug:figure>.<str:format>",
-        key_points_chart,
-        name="key_points_chart",
+        f"{BASE}/leaderboard/<slug:figure>.<str:format>",
+        key_points_figure,
+        name="key_points_figure",
     ),
 ]

@@ -1,7 +1,8 @@
 """Metrics of summary sets: computing them, and how far they agree with people."""
 
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -11,15 +12,15 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from argsum.counting.methods.released_rows import LEFT_OUT
-from argsum.datasets.views.chosen_dataset import chosen_dataset, state_of
+from argsum.datasets.views.chosen_dataset import ChosenDataset, chosen_dataset, state_of
 from argsum.leaderboard.reports.charts import (
     correlation_alt,
-    correlation_rows,
     correlation_spec,
     points_spec,
 )
 from argsum.leaderboard.reports.correlation import (
     MetricRow,
+    SetPoint,
     correlations_of,
     known_source,
     metric_points,
@@ -28,16 +29,23 @@ from argsum.leaderboard.reports.correlation import (
 )
 from argsum.leaderboard.reports.printed import printed_correlations
 from argsum.leaderboard.reports.set_scores import Source
-from argsum.leaderboard.reports.tables import DIMENSION_NAMES, correlation_table, points_table
+from argsum.leaderboard.reports.tables import (
+    CORRELATIONS,
+    DIMENSION_NAMES,
+    correlation_table,
+    points_table,
+)
 from argsum.metrics.actions.making import latest_job, request_metrics
 from argsum.metrics.actions.similarities import MetricsRefused
 from argsum.metrics.forms import MetricsForm
 from argsum.metrics.models import MetricScore
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.files import TABLES, chart_file, table_file
+from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.runs.jobs import is_worker_alive
-from cqa_site.web.charts.drawing import Spec
+from cqa_site.web.tables import text_of
+
+POINTS = "points"
 
 
 @study_page(*RESEARCHERS)
@@ -65,6 +73,7 @@ def _page(
 ) -> HttpResponse:
     dataset = chosen_dataset(request, study, LEFT_OUT)
     rows, job = metric_rows(study, dataset.chosen, dataset.without), latest_job(study)
+    every, *parts = _correlations(study, dataset, rows)
     context = {
         "study": study,
         "section": "key_points",
@@ -72,22 +81,13 @@ def _page(
         "form": form,
         "job": job,
         "worker_alive": is_worker_alive() if job and job.is_active else None,
-        "parts": [_part(rows, name) for name in DIMENSION_NAMES],
+        "card": every,
+        "cards": [each for each in parts if each.data],
         "has_rows": bool(rows),
         "left_out": sets_left_out(study, dataset.chosen, dataset.without),
         "scores": MetricScore.objects.filter(summary_set__study=study).exists(),
-        "state": state_of(rows, dataset.chosen),
     }
     return render(request, "argsum/leaderboard/summary_metrics.html", context, status=status)
-
-
-def _part(rows: list[MetricRow], dimension: str) -> dict[str, Any]:
-    return {
-        "dimension": dimension,
-        "title": DIMENSION_NAMES[dimension],
-        "rows": [row for row in rows if row.source.dimension == dimension],
-        "alt": correlation_alt(rows, dimension),
-    }
 
 
 @study_page(*RESEARCHERS)
@@ -96,18 +96,13 @@ def summary_metric(request: StudyRequest, study: Study) -> HttpResponse:
     dataset = chosen_dataset(request, study, LEFT_OUT)
     source = _source(request, study)
     points = metric_points(study, source, dataset.chosen, dataset.without)
-    if request.GET.get("format"):
-        return table_file(points_table(points, source), request.GET["format"])
     context = {
         "study": study,
         "section": "key_points",
-        "formats": TABLES.items(),
         "dataset": dataset,
         "source": source,
-        "points": points,
+        "card": _points(study, dataset, source, points),
         "found": correlations_of(points),
-        "people": DIMENSION_NAMES[source.dimension],
-        "state": state_of(points, dataset.chosen),
     }
     return render(request, "argsum/leaderboard/summary_metric.html", context)
 
@@ -120,41 +115,83 @@ def _source(request: StudyRequest, study: Study) -> Source:
 
 
 @study_page(*RESEARCHERS)
-def summary_metrics_table(request: StudyRequest, study: Study, format: str) -> HttpResponse:
-    """Send all correlations: everything as CSV, for print as LaTeX or Markdown."""
-    dataset = chosen_dataset(request, study, LEFT_OUT)
-    rows = metric_rows(study, dataset.chosen, dataset.without)
-    printed = partial(printed_correlations, rows)
-    return table_file(correlation_table(rows), format, for_print=printed)
-
-
-@study_page(*RESEARCHERS)
-def summary_metrics_chart(
+def summary_metrics_figure(
     request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:
-    """Draw the correlations of one dimension, or the sets behind one of them."""
+    """Send all correlations, those of one dimension, or the sets behind one of them."""
     dataset = chosen_dataset(request, study, LEFT_OUT)
-    if figure == "points":
+    if figure == POINTS:
         source = _source(request, study)
         points = metric_points(study, source, dataset.chosen, dataset.without)
-        return chart_file(
-            request,
-            lambda size: points_spec(points, source, size),
-            state=state_of(points, dataset.chosen),
-            name=figure,
-            format=format,
+        figures = [_points(study, dataset, source, points)]
+    else:
+        rows = metric_rows(study, dataset.chosen, dataset.without)
+        figures = _correlations(study, dataset, rows)
+    return figure_file(request, figures, figure, format)
+
+
+def _correlations(study: Study, dataset: ChosenDataset, rows: list[MetricRow]) -> list[Figure]:
+    """All correlations, then those with people's judgements of each dimension."""
+    files = Files(
+        view="summary_metrics_figure",
+        ids=(study.public_id,),
+        query=dataset.query,
+        version=state_of(rows, dataset.chosen),
+    )
+    every = Figure(
+        slug="correlations",
+        title=_("Metrics against people"),
+        recipe=CORRELATIONS,
+        table=correlation_table(rows),
+        printed=partial(printed_correlations, rows),
+        files=files,
+    )
+    made = [every]
+    for dimension, name in DIMENSION_NAMES.items():
+        own = [row for row in rows if row.source.dimension == dimension]
+        table = replace(correlation_table(own), name=f"metric-correlations-{dimension}")
+        made.append(
+            replace(
+                every,
+                slug=dimension,
+                anchor=f"metrics-{dimension}",
+                title=_("Against people's %s") % str(name).lower(),
+                recipe=_("Pearson with the mean of people."),
+                table=table,
+                printed=partial(printed_correlations, own),
+                alt=correlation_alt(own, dimension),
+                draw=partial(correlation_spec, own, dimension),
+                body="argsum/leaderboard/_correlations.html",
+                data=own,
+            )
         )
-    if figure not in DIMENSION_NAMES:
-        raise Http404(_("There is no such chart."))
-    rows = metric_rows(study, dataset.chosen, dataset.without)
+    return made
 
-    def draw(size: str) -> Spec:
-        if not correlation_rows(rows, figure):
-            raise Http404
-        return correlation_spec(rows, figure, size)
 
-    state = state_of(rows, dataset.chosen)
-    return chart_file(request, draw, state=state, name=figure, format=format)
+def _points(
+    study: Study, dataset: ChosenDataset, source: Source, points: list[SetPoint]
+) -> Figure:
+    """Every set with its score and the people's mean."""
+    found = correlations_of(points)
+    named = urlencode({"metric": source.metric, "setting": source.setting})
+    said = {"n": found.n, "r": "–" if found.across is None else text_of(found.across)}
+    people = str(DIMENSION_NAMES[source.dimension]).lower()
+    return Figure(
+        slug=POINTS,
+        title=_("Each set: the metric and people's %s") % people,
+        recipe=CORRELATIONS,
+        table=points_table(points, source),
+        alt=_("%(n)d sets, Pearson %(r)s; the numbers stand in the table below.") % said,
+        draw=partial(points_spec, points, source),
+        body="argsum/leaderboard/_metric_points.html",
+        data=points,
+        files=Files(
+            view="summary_metrics_figure",
+            ids=(study.public_id,),
+            query="&".join(filter(None, [named, dataset.query])),
+            version=state_of(points, dataset.chosen),
+        ),
+    )
 
 
 BASE = "key-points/metrics"
@@ -162,10 +199,9 @@ urlpatterns = [
     path(f"{BASE}/", summary_metrics, name="summary_metrics"),
     path(f"{BASE}/compute/", summary_metrics_compute, name="summary_metrics_compute"),
     path(f"{BASE}/one/", summary_metric, name="summary_metric"),
-    path(f"{BASE}/correlations.<str:format>", summary_metrics_table, name="summary_metrics_table"),
     path(
-        f"{BASE}/charts/<slug:figure>.<str:format>",
-        summary_metrics_chart,
-        name="summary_metrics_chart",
+        f"{BASE}/<slug:figure>.<str:format>",
+        summary_metrics_figure,
+        name="summary_metrics_figure",
     ),
 ]

@@ -1,12 +1,14 @@
 """Agreement of the people who judge summary sets."""
 
-from typing import Any
+from functools import partial
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import path
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from argsum.datasets.views.chosen_dataset import chosen_dataset, state_of
+from argsum.datasets.views.chosen_dataset import ChosenDataset, chosen_dataset, state_of
 from argsum.leaderboard.reports.charts import heat_alt, heat_spec
 from argsum.leaderboard.reports.people_agreement import (
     DimensionAgreement,
@@ -21,8 +23,7 @@ from argsum.leaderboard.reports.tables import (
 )
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.files import chart_file, table_file
-from cqa_site.web.charts.drawing import Spec
+from cqa_site.results.figures import Figure, Files, figure_file
 
 
 @study_page(*RESEARCHERS)
@@ -30,76 +31,78 @@ def summary_people(request: StudyRequest, study: Study) -> HttpResponse:
     """Show how far people agree with each other, and with themselves."""
     dataset = chosen_dataset(request, study)
     found = people_agreement(study, dataset.chosen, dataset.without)
+    *cards, raters = _figures(study, dataset, found)
     context = {
         "study": study,
         "section": "key_points",
         "dataset": dataset,
         "found": found,
-        "raters": raters_table(found),
-        "parts": [_part(each) for each in found.dimensions],
-        "state": state_of(found, dataset.chosen),
+        "cards": cards,
+        "raters": raters,
     }
     return render(request, "argsum/leaderboard/summary_people.html", context)
 
 
-def _part(found: DimensionAgreement) -> dict[str, Any]:
-    return {
-        "found": found,
-        "title": DIMENSION_NAMES[found.dimension],
-        "pairs": pairs_table(found),
-        "repeats": repeats_table(found) if found.repeats else None,
-        "alt": heat_alt(found),
-    }
-
-
 @study_page(*RESEARCHERS)
-def summary_people_table(
+def summary_people_figure(
     request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:
-    """Send raters, or the pairs or repeats of a dimension, as CSV, LaTeX or Markdown."""
+    """Send raters, or the pairs or repeats of a dimension."""
     dataset = chosen_dataset(request, study)
     found = people_agreement(study, dataset.chosen, dataset.without)
-    if figure == "raters":
-        return table_file(raters_table(found), format)
-    part, _dash, kind = figure.partition("-")
-    each = _dimension(found, part)
-    if kind not in ("", "repeats"):
-        raise Http404
-    return table_file(repeats_table(each) if kind else pairs_table(each), format)
+    return figure_file(request, _figures(study, dataset, found), figure, format)
 
 
-@study_page(*RESEARCHERS)
-def summary_people_chart(
-    request: StudyRequest, study: Study, figure: str, format: str
-) -> HttpResponse:
-    """Draw the correlations between raters about one dimension."""
-    dataset = chosen_dataset(request, study)
-    found = people_agreement(study, dataset.chosen, dataset.without)
-    each = _dimension(found, figure)
+def _figures(study: Study, dataset: ChosenDataset, found: PeopleAgreement) -> list[Figure]:
+    files = Files(
+        view="summary_people_figure",
+        ids=(study.public_id,),
+        query=dataset.query,
+        version=state_of(found, dataset.chosen),
+    )
+    raters = Figure(
+        slug="raters",
+        title=_("People who judge"),
+        about=ngettext("%d set", "%d sets", found.sets) % found.sets,
+        recipe=_(
+            "Unsure is an answer of its own and enters no figure; missing counts were left empty."
+        ),
+        table=raters_table(found),
+        files=files,
+    )
+    parts = (each for one in found.dimensions for each in _of_dimension(one, files))
+    return [*parts, raters]
 
-    def draw(size: str) -> Spec:
-        if not heat_alt(each):
-            raise Http404
-        return heat_spec(each, size)
 
-    state = state_of(found, dataset.chosen)
-    return chart_file(request, draw, state=state, name=figure, format=format)
-
-
-def _dimension(found: PeopleAgreement, name: str) -> DimensionAgreement:
-    each = next((one for one in found.dimensions if one.dimension == name), None)
-    if each is None:
-        raise Http404
-    return each
+def _of_dimension(found: DimensionAgreement, files: Files) -> list[Figure]:
+    """Agreement between people and, where there are repeats, with themselves."""
+    pairs, repeats = pairs_table(found), repeats_table(found)
+    made = [
+        Figure(
+            slug=found.dimension,
+            anchor=f"people-{found.dimension}",
+            title=DIMENSION_NAMES[found.dimension],
+            recipe=pairs.note,
+            table=pairs,
+            alt=heat_alt(found),
+            draw=partial(heat_spec, found),
+            body="argsum/leaderboard/_people.html",
+            data=found,
+            files=files,
+        )
+    ]
+    if found.repeats:
+        slug, title = f"{found.dimension}-repeats", repeats.caption
+        made.append(
+            Figure(slug=slug, title=title, recipe=repeats.note, table=repeats, files=files)
+        )
+    return made
 
 
 BASE = "key-points/people"
 urlpatterns = [
     path(f"{BASE}/", summary_people, name="summary_people"),
-    path(f"{BASE}/<slug:figure>.<str:format>", summary_people_table, name="summary_people_table"),
     path(
-        f"{BASE}/charts/<slug:figure>.<str:format>",
-        summary_people_chart,
-        name="summary_people_chart",
+        f"{BASE}/<slug:figure>.<str:format>", summary_people_figure, name="summary_people_figure"
     ),
 ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from cqa_site.web.charts import drawing as charts
+from cqa_site.web.charts.chart import Chart, short
 
 from .choice import Choice, Figures, pair_of
 from .scatter import difference_plot
@@ -16,25 +16,6 @@ from .tables import column_names
 MARKS = (0.667, 0.8)
 MOST = 12
 LONGEST_NAME = 22
-
-
-def chart_spec(figures: Figures, choice: Choice, name: str, size: str = "wide") -> charts.Spec:
-    """Vega-Lite specification of one chart; raises KeyError for an unknown one."""
-    return CHARTS[name][0](figures, choice, size)
-
-
-def chart_alt(figures: Figures, choice: Choice, name: str) -> str:
-    """What the chart shows, in numbers, for people who do not see it."""
-    return CHARTS[name][1](figures, choice)
-
-
-def has_content(figures: Figures, choice: Choice, name: str) -> bool:
-    """Whether there is anything to draw."""
-    return bool(CHARTS[name][2](figures, choice))
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
 def _part(estimate: dict[str, Any]) -> dict[str, Any]:
@@ -47,10 +28,10 @@ def _ceiling_rows(figures: Figures, choice: Choice) -> list[dict[str, Any]]:
     rows = []
     for key, name in column_names(figures).items():
         people = figures["people"]["columns"][key]["alpha_interval"]
-        rows.append({"column": _short(name), "who": _("People"), **_part(people)})
+        rows.append({"column": short(name, LONGEST_NAME), "who": _("People"), **_part(people)})
         if key in judge:
             own = judge[key]["alpha_interval"]
-            rows.append({"column": _short(name), "who": _("Judge"), **_part(own)})
+            rows.append({"column": short(name, LONGEST_NAME), "who": _("Judge"), **_part(own)})
     known = {row["column"] for row in rows if row["value"] is not None}
     return [row for row in rows if row["column"] in known]
 
@@ -77,7 +58,8 @@ def _judge_rows(figures: Figures, choice: Choice) -> list[dict[str, Any]]:
     found = [(_("People together"), people)]
     found += [(row["name"], row["agreement"]) for row in figures["judges"][:MOST]]
     return [
-        {"name": _short(name), "what": _("Total"), **_part(estimate)} for name, estimate in found
+        {"name": short(name, LONGEST_NAME), "what": _("Total"), **_part(estimate)}
+        for name, estimate in found
     ]
 
 
@@ -125,9 +107,8 @@ def _bland_altman_alt(figures: Figures, choice: Choice) -> str:
     return _("Difference of two raters' totals against their mean. %s.") % ", ".join(lines)
 
 
-# How to draw it, what it says in words, and what it is made of.
-CHARTS: dict[str, tuple[Callable, Callable, Callable]] = {
-    "ceiling": (_ceiling, _ceiling_alt, _ceiling_rows),
-    "judges": (_judges, _judges_alt, lambda figures, choice: figures["judges"]),
-    "bland-altman": (_bland_altman, _bland_altman_alt, _points),
+CHARTS = {
+    "ceiling": Chart(_ceiling, _ceiling_alt, _ceiling_rows),
+    "judges": Chart(_judges, _judges_alt, lambda figures, choice: figures["judges"]),
+    "bland-altman": Chart(_bland_altman, _bland_altman_alt, _points),
 }

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from benchmark.agreement.actions import shown_agreement
 from benchmark.agreement.reports.agreement import judge_trust
-from benchmark.agreement.reports.charts import CHARTS, chart_alt, has_content
+from benchmark.agreement.reports.charts import CHARTS
 from benchmark.agreement.reports.choice import MEASURES, Choice, Figures, pair_of, state_of
 from benchmark.agreement.reports.detail_tables import DETAIL_TABLES
 from benchmark.agreement.reports.judge_tables import JUDGE_TABLES
@@ -24,7 +24,8 @@ from benchmark.agreement.reports.tables import (
 from benchmark.leaderboard.models import BoardSnapshot
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.figures import Figure, Files
+from cqa_site.results.figures import Figure, Files, figure_file
+from cqa_site.web.charts.chart import chart_of
 
 from .verdict import verdict_context
 
@@ -67,6 +68,8 @@ def score_replace(request: StudyRequest, study: Study) -> HttpResponse:
     context = agreement_context(request, study, ())
     if context["figures"] and context["choice"].judge:
         context |= verdict_context(context["figures"], context["choice"])
+        snapshot, figures, choice = (context[name] for name in ("snapshot", "figures", "choice"))
+        context["card"] = card_of(snapshot, figures, choice, "replace")
     return render(request, "benchmark/agreement/replace.html", context)
 
 
@@ -109,10 +112,19 @@ def agreement_context(
     }
 
 
+@study_page(*RESEARCHERS)
+def score_agreement_figure(
+    request: StudyRequest, study: Study, figure: str, format: str
+) -> HttpResponse:
+    """Send one figure's table or chart."""
+    slugs = tuple(slug for slug in TABLES if slug == figure)
+    cards = agreement_context(request, study, slugs).get("cards", [])
+    return figure_file(request, cards, figure, format)
+
+
 def card_of(snapshot: BoardSnapshot, figures: Figures, choice: Choice, slug: str) -> Figure:
     """One figure with its table, and the words of its chart if it has one."""
     entry = TABLES[slug]
-    is_drawn = slug in CHARTS and has_content(figures, choice, slug)
     study = snapshot.study.public_id
     rows = reverse("score_rows", args=[study])
     pair = f"rater={choice.first}&other={choice.second}&" if slug in OF_A_PAIR else ""
@@ -125,14 +137,13 @@ def card_of(snapshot: BoardSnapshot, figures: Figures, choice: Choice, slug: str
         body=BODIES.get(slug, PLAIN),
         rows=(_("Show the answers"), f"{rows}?{pair}{choice.where}"),
         table=table_of(snapshot, figures, choice, slug, entry),
-        alt=chart_alt(figures, choice, slug) if is_drawn else None,
         files=Files(
-            tables="score_agreement_table",
-            charts="score_agreement_chart",
+            view="score_agreement_figure",
             ids=(study,),
             query=choice.query,
             version=state_of(snapshot, choice),
         ),
+        **chart_of(CHARTS, slug, figures, choice),
     )
 
 
@@ -185,4 +196,9 @@ urlpatterns = [
     path("scores/agreement/", score_agreement, name="score_agreement"),
     path("scores/replace/", score_replace, name="score_replace"),
     path("scores/judges/", score_judges, name="score_judges"),
+    path(
+        "scores/agreement/<slug:figure>.<str:format>",
+        score_agreement_figure,
+        name="score_agreement_figure",
+    ),
 ]

@@ -11,93 +11,35 @@ numbers, None, lists, dicts), so that it can be kept and computed again from the
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from benchmark.leaderboard.methods.calibrated import Calibrated, calibrate, why_not_calibrated
-from benchmark.leaderboard.methods.cells import Cell, CellTable, make_cells
-from benchmark.leaderboard.methods.conditions import CellCondition, choose_conditions
+from benchmark.leaderboard.methods.calibrated import calibrate, why_not_calibrated
+from benchmark.leaderboard.methods.cells import CellTable, make_cells
+from benchmark.leaderboard.methods.conditions import choose_conditions
 from benchmark.leaderboard.methods.data import Scored, read_scores, system_order
+from benchmark.leaderboard.methods.figures import DECIMALS, Board, JudgeRanking, Row, Scores
 from benchmark.leaderboard.methods.first import first_cells, first_parts, first_rows
-from benchmark.leaderboard.methods.length import LengthSlope, length_slope
+from benchmark.leaderboard.methods.length import length_slope
 from benchmark.leaderboard.methods.names import counts_of, judges_of, questions_of, systems_of
 from benchmark.leaderboard.methods.options import PEOPLE, BoardOptions
-from benchmark.leaderboard.methods.paper import PaperRecipe, paper_recipe
+from benchmark.leaderboard.methods.paper import paper_recipe
 from benchmark.leaderboard.methods.parts import (
-    Beside,
     costs,
     distributions,
     part_means,
     people_beside_judges,
     scenario_profile,
 )
-from benchmark.leaderboard.methods.ranks import Ground, JudgeRanking, common_ground, rank_by_judge
-from benchmark.leaderboard.methods.summary import Row, coverage_of, make_rows
+from benchmark.leaderboard.methods.ranks import Ground, common_ground, rank_by_judge
+from benchmark.leaderboard.methods.summary import coverage_of, make_rows
+from cqa_site.stats.as_json import to_json
 
-# Further digits differ between machines and mean nothing.
-DECIMALS = 9
+# Further digits of compared scores mean nothing.
 SCORE_DECIMALS = 4
-
-
-@dataclass(frozen=True, kw_only=True)
-class Board:
-    """Every figure of a leaderboard; places of systems are places in ``systems``.
-
-    Attributes
-    ----------
-    options
-        How it was made.
-    judges, systems, questions
-        What the board names: id, name and counts of each.
-    conditions
-        Under which the answers of each cell were written, and which others are not shown.
-    cells, rows
-        One for each judge, system and scenario; one for each judge and system.
-    rankings, lengths
-        One for each judge.
-    calibrated, why_not_calibrated
-        One for each model judge and system; or why there are none at all.
-    parts, profile, distributions
-        By judge: means of groups and criteria, of scenarios, and counts of points by system.
-    paper
-        Cells and rows by the recipe of the CompQA paper.
-    beside
-        Means of people and judges on the same answers.
-    costs
-        What answers and sheets cost, where known.
-    scores
-        Judge → {questions, values}: the compared scores, questions by systems.
-    """
-
-    options: BoardOptions
-    counts: dict[str, int]
-    judges: tuple[dict[str, Any], ...]
-    systems: tuple[dict[str, Any], ...]
-    scenarios: tuple[int, ...]
-    questions: tuple[dict[str, Any], ...]
-    conditions: tuple[CellCondition, ...]
-    cells: tuple[Cell, ...]
-    rows: tuple[Row, ...]
-    rankings: tuple[JudgeRanking, ...]
-    lengths: tuple[LengthSlope, ...]
-    calibrated: tuple[Calibrated, ...]
-    why_not_calibrated: str | None
-    parts: dict[str, dict[str, list[list[Any]]]]
-    profile: dict[str, list[list[Any]]]
-    distributions: dict[str, list[list[int]]]
-    beside: tuple[Beside, ...]
-    paper: PaperRecipe
-    costs: dict[str, Any]
-    scores: dict[str, dict[str, Any]]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values ready for JSON: no NaN, floats rounded to `DECIMALS`."""
-        options = asdict(self.options)
-        return {"version": options.pop("version"), **_plain({**vars(self), "options": options})}
 
 
 def make_board(table: pd.DataFrame, options: BoardOptions) -> Board:
@@ -174,9 +116,9 @@ def first_board(table: pd.DataFrame, options: BoardOptions) -> dict[str, Any]:
     del made["paper"], made["conditions"]
     del made["options"]["least_questions"], made["options"]["criteria"]
     return made | {
-        "cells": _plain(first_cells(scored, cells)),
-        "rows": _plain(first_rows(scored, cells, options)) if len(table) else [],
-        "parts": _plain(first_parts(scored, options)),
+        "cells": to_json(first_cells(scored, cells), DECIMALS),
+        "rows": to_json(first_rows(scored, cells, options), DECIMALS) if len(table) else [],
+        "parts": to_json(first_parts(scored, options), DECIMALS),
         "lengths": [
             {name: value for name, value in each.items() if name != "bounds"}
             for each in made["lengths"]
@@ -200,23 +142,12 @@ def _scenarios(rows: tuple[Row, ...], judge: str) -> dict[int, tuple[int, ...]]:
     return {each.system: each.scenarios for each in rows if each.judge == judge}
 
 
-def _scores(ground: Ground) -> dict[str, Any]:
+def _scores(ground: Ground) -> Scores:
     """Compared scores of the common questions, in the order of the ranked systems."""
     common = ground.common
     values = np.round(ground.matrix[np.ix_(common, ground.ranked)], SCORE_DECIMALS)
-    return {
-        "systems": ground.ranked.tolist(),
-        "questions": common.tolist(),
-        "values": values.tolist(),
-    }
-
-
-def _plain(value: Any) -> Any:
-    """The same without tuples, dataclasses, NaN, and keys that are no text."""
-    if isinstance(value, float):
-        return round(value, DECIMALS) if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
-    return _plain(vars(value)) if hasattr(value, "__dataclass_fields__") else value
+    return Scores(
+        systems=tuple(ground.ranked.tolist()),
+        questions=tuple(common.tolist()),
+        values=tuple(map(tuple, values.tolist())),
+    )

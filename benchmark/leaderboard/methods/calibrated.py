@@ -8,11 +8,11 @@ nothing certain about the others. Source: see `cqa_site.stats.calibrated_mean`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from benchmark.leaderboard.methods.data import FloatArray, IntArray, Scored
+from benchmark.leaderboard.methods.figures import Calibrated
 from benchmark.leaderboard.methods.options import PEOPLE, BoardOptions
 from cqa_site.stats.calibrated_mean import calibrated_mean
 
@@ -29,31 +29,6 @@ EVERYTHING = "people scored every answer: take their own mean"
 NO_CELL = "too few answers of a scenario carry scores of both"
 # How far the number of answers a draw stands for may lie from the number that the judge scored.
 TOLERANCE = 0.1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Calibrated:
-    """A system's calibrated mean with one judge's help; or why there is none.
-
-    Attributes
-    ----------
-    mean, low, high
-        Mean of its scenarios' calibrated means. The half width is the mean of theirs: as if
-        scenarios erred together, so the interval is rather too wide than too narrow.
-    n_both
-        Answers scored by people and judge.
-    to_halve
-        How many more answers people would have to score for intervals half as wide.
-    """
-
-    judge: str
-    system: int
-    mean: float | None = None
-    low: float | None = None
-    high: float | None = None
-    n_both: int = 0
-    to_halve: int | None = None
-    reason: str | None = None
 
 
 def why_not_calibrated(scored: Scored, options: BoardOptions) -> str | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmark.leaderboard.methods.data import FloatArray, IntArray, Scored, answers_frame
+from benchmark.leaderboard.methods.figures import Cell
 from benchmark.leaderboard.methods.options import BoardOptions
 from benchmark.leaderboard.methods.recipes import cell_scores
 from benchmark.leaderboard.methods.resamples import bounds_of, question_means, resampled_means
@@ -21,51 +22,6 @@ from benchmark.leaderboard.methods.resamples import bounds_of, question_means, r
 TOO_FEW_QUESTIONS = "fewer than {} questions have a score, too few for an interval"
 NO_SPREAD = "the scores do not vary, so there is no spread"
 NO_SCORES = "no answer has a score"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Cell:
-    """One system, scenario and judge.
-
-    Attributes
-    ----------
-    judge, system, scenario
-        Key of the judge, place of the system among the systems, number of the scenario.
-    mean, low, high
-        Mean over questions and its interval; None where there is none, see ``reason``.
-    sd
-        Over answers, ddof 1, as the CompQA paper prints it; no basis for an interval.
-    n_answers, n_questions
-        With a score.
-    asked
-        Answers the judge was asked for, unscored ones included.
-    unscored
-        Sheets without a value.
-    worst, best
-        The mean if every unscored answer had no points, or all.
-    is_low
-        Too few of the asked answers have a score.
-    is_thin
-        Some questions have a score, but fewer than a mean needs: shown apart, averaged nowhere.
-    """
-
-    judge: str
-    system: int
-    scenario: int
-    mean: float | None
-    low: float | None
-    high: float | None
-    sd: float | None
-    n_answers: int
-    n_questions: int
-    asked: int
-    unscored: int
-    coverage: float
-    worst: float
-    best: float
-    is_low: bool
-    is_thin: bool
-    reason: str | None = None
 
 
 @dataclass(frozen=True, eq=False)

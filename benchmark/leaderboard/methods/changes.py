@@ -5,15 +5,18 @@ A description, not a test: most sheets are in both.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+from benchmark.leaderboard.methods.figures import Board, Judge, System
 
 # Means that are printed alike have not moved.
 LEAST_MOVE = 0.005
 MOST_MOVES = 200
 
 
-def board_changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """Compare two boards as `Board.as_dict` gives them.
+def board_changes(before: Board, after: Board) -> dict[str, Any]:
+    """Compare two boards.
 
     Returns
     -------
@@ -24,37 +27,44 @@ def board_changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, An
         are left out.
     """
     old, new = _rows(before), _rows(after)
-    shared = [key for key in new if key in old]
-    moved = [_move(new[key], old[key]) for key in shared]
+    moved = [_move(new[key], old[key]) for key in new if key in old]
     moved = sorted(
         (each for each in moved if _has_moved(each)),
         key=lambda each: (-abs(_shift(each)), each["judge"], each["system"]),
     )
     return {
-        "judges": _names(before["judges"], after["judges"], "key"),
-        "systems": _names(before["systems"], after["systems"], "id"),
-        "unscored": _unscored(before, after),
+        "judges": _names(_by_key(before), _by_key(after)),
+        "systems": _names(_by_id(before), _by_id(after)),
+        "unscored": _unscored(_by_key(before), _by_key(after)),
         "moved": moved[:MOST_MOVES],
         "more": max(len(moved) - MOST_MOVES, 0),
     }
 
 
-def _rows(board: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+def _by_key(board: Board) -> dict[str, Judge]:
+    return {each.key: each for each in board.judges}
+
+
+def _by_id(board: Board) -> dict[str, System]:
+    return {each.id: each for each in board.systems}
+
+
+def _rows(board: Board) -> dict[tuple[str, str], dict[str, Any]]:
     """(judge, id of the system) → name, mean and rank."""
     ranks = {
-        (found["judge"], int(each["system"])): each["rank"]
-        for found in board["rankings"]
-        for each in found["standings"]
+        (found.judge, int(each.system)): each.rank
+        for found in board.rankings
+        for each in found.standings
     }
-    names = {each["key"]: each["name"] for each in board["judges"]}
+    judges = _by_key(board)
     return {
-        (row["judge"], board["systems"][row["system"]]["id"]): {
-            "judge": names[row["judge"]],
-            "system": board["systems"][row["system"]]["name"],
-            "mean": row["mean"],
-            "rank": ranks.get((row["judge"], row["system"])),
+        (row.judge, board.systems[row.system].id): {
+            "judge": judges[row.judge].name,
+            "system": board.systems[row.system].name,
+            "mean": row.mean,
+            "rank": ranks.get((row.judge, row.system)),
         }
-        for row in board["rows"]
+        for row in board.rows
     }
 
 
@@ -79,19 +89,17 @@ def _shift(move: dict[str, Any]) -> float:
 
 
 def _names(
-    before: list[dict[str, Any]], after: list[dict[str, Any]], key: str
+    old: Mapping[str, Judge | System], new: Mapping[str, Judge | System]
 ) -> dict[str, list[str]]:
-    old, new = ({each[key]: each["name"] for each in rows} for rows in (before, after))
     return {
-        "added": [name for each, name in new.items() if each not in old],
-        "gone": [name for each, name in old.items() if each not in new],
+        "added": [each.name for key, each in new.items() if key not in old],
+        "gone": [each.name for key, each in old.items() if key not in new],
     }
 
 
-def _unscored(before: dict[str, Any], after: dict[str, Any]) -> list[dict[str, Any]]:
-    old = {each["key"]: each["unscored"] for each in before["judges"]}
+def _unscored(old: Mapping[str, Judge], new: Mapping[str, Judge]) -> list[dict[str, Any]]:
     return [
-        {"judge": each["name"], "before": old[each["key"]], "after": each["unscored"]}
-        for each in after["judges"]
-        if each["key"] in old and old[each["key"]] != each["unscored"]
+        {"judge": each.name, "before": old[key].unscored, "after": each.unscored}
+        for key, each in new.items()
+        if key in old and old[key].unscored != each.unscored
     ]

@@ -7,31 +7,13 @@ one, and which others there are, stands beside it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pandas as pd
 
+from benchmark.leaderboard.methods.figures import CellCondition
 from benchmark.leaderboard.methods.options import TOTAL
 
 CONDITION, NAME, PLAIN = "condition_id", "condition", "is_plain"
 _CELL = ["system_id", "scenario"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class CellCondition:
-    """A condition that a system has answers under, in one scenario.
-
-    ``n_questions`` have a whole sheet of anybody; ``is_shown`` says whether the figures are about
-    these answers.
-    """
-
-    system: int
-    scenario: int
-    id: str
-    name: str
-    is_plain: bool
-    n_questions: int
-    is_shown: bool
 
 
 def choose_conditions(

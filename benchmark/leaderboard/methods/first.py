@@ -6,59 +6,30 @@ the others had; ranks were those of today. Nothing else calls this.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from benchmark.leaderboard.methods.cells import Cell, CellTable
+from benchmark.leaderboard.methods.cells import CellTable
 from benchmark.leaderboard.methods.data import FloatArray, Scored, answers_frame
+from benchmark.leaderboard.methods.figures import Cell, Row
 from benchmark.leaderboard.methods.options import BoardOptions
 from benchmark.leaderboard.methods.recipes import cell_scores, pooled_scores, system_scores
 from benchmark.leaderboard.methods.resamples import bounds_of, question_means
 
 LEAST_QUESTIONS = 3
+# What rows say since version 2.
+LATER = ("is_common", "scenarios", "n_used", "reason")
 
 
-@dataclass(frozen=True, kw_only=True)
-class FirstRow:
-    """One system and judge.
+def first_rows(scored: Scored, table: CellTable, options: BoardOptions) -> list[dict[str, Any]]:
+    """Every system and judge, in the order of the judges and systems.
 
-    Attributes
-    ----------
-    mean, low, high
-        Unweighted mean of the system's scenario means (each over questions) and its interval
-        from the shared resamples of questions.
-    paper_mean, paper_sd
-        The CompQA paper's row: means of scenario means over answers, and of their sds.
-    pooled_mean, pooled_sd
-        Over all answers at once, each counting the same; sd with ddof 1.
-    n_answers, n_questions, asked, unscored
-        Scored answers and their questions; answers asked for; sheets without a value.
-    is_low
-        Too few of the asked answers have a score, so the system has no rank.
+    ``mean`` is the unweighted mean of the system's scenario means (each over questions), its
+    interval from the shared resamples of questions; ``paper_…`` the CompQA paper's row, means of
+    scenario means over answers and of their sds; ``pooled_…`` over all answers at once.
     """
-
-    judge: str
-    system: int
-    mean: float | None
-    low: float | None
-    high: float | None
-    paper_mean: float | None
-    paper_sd: float | None
-    pooled_mean: float | None
-    pooled_sd: float | None
-    n_answers: int
-    n_questions: int
-    asked: int
-    unscored: int
-    coverage: float
-    is_low: bool
-
-
-def first_rows(scored: Scored, table: CellTable, options: BoardOptions) -> tuple[FirstRow, ...]:
-    """Every system and judge, in the order of the judges and systems."""
     frame = answers_frame(scored, slice(None))
     paper = system_scores(cell_scores(frame))
     pooled = pooled_scores(frame)
@@ -67,8 +38,9 @@ def first_rows(scored: Scored, table: CellTable, options: BoardOptions) -> tuple
     for judge, system in pairs:
         places = np.flatnonzero((table.judge == judge) & (table.system == system))
         key = (scored.judges[judge], system)
-        made.append(_row(key, places, table, (paper.loc[key], pooled.loc[key]), options))
-    return tuple(made)
+        row = _row(key, places, table, (paper.loc[key], pooled.loc[key]), options)
+        made.append({name: value for name, value in vars(row).items() if name not in LATER})
+    return made
 
 
 def first_cells(scored: Scored, table: CellTable) -> list[dict[str, Any]]:
@@ -106,14 +78,14 @@ def _row(
     table: CellTable,
     recipes: tuple[pd.Series, pd.Series],
     options: BoardOptions,
-) -> FirstRow:
+) -> Row:
     cells = [table.cells[int(place)] for place in places]
     paper, pooled = recipes
     known = [place for place, cell in zip(places, cells, strict=True) if cell.mean is not None]
     means = [cell.mean for cell in cells if cell.mean is not None]
     low, high = _bounds(table.resampled[:, known], cells, options)
     n_answers, asked = sum(each.n_answers for each in cells), sum(each.asked for each in cells)
-    return FirstRow(
+    return Row(
         judge=key[0],
         system=key[1],
         mean=float(np.mean(means)) if means else None,

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import special
 
 from benchmark.leaderboard.methods.data import FloatArray, IntArray, Scored
+from benchmark.leaderboard.methods.figures import LengthSlope
 from benchmark.leaderboard.methods.options import BoardOptions
 from benchmark.leaderboard.methods.resamples import bounds_of, resampled_means
 
@@ -20,39 +21,6 @@ NO_LENGTHS = "answers to the same question do not differ in length"
 LEAST_QUESTIONS = 3
 _ROUNDS = 200
 _SETTLED = 1e-10
-
-
-@dataclass(frozen=True, kw_only=True)
-class LengthSlope:
-    """How points change with length, by one judge.
-
-    Attributes
-    ----------
-    slope, low, high
-        Points for 100 characters more, among answers to the same question under the same
-        scenario; interval by bootstrap of questions.
-    within_systems
-        The same with the system taken out as well: what length buys one and the same system.
-    means, bounds
-        Place of a system → its mean if its answers were as long as the average answer, and the
-        interval: Student's t from the sum of what each question adds to the mean and the slope
-        (a sandwich estimate with questions as clusters).
-    n_answers, n_questions
-        With a score.
-    reason
-        Why there is no slope.
-    """
-
-    judge: str
-    slope: float | None = None
-    low: float | None = None
-    high: float | None = None
-    within_systems: float | None = None
-    means: dict[int, float]
-    bounds: dict[int, tuple[float, float]]
-    n_answers: int
-    n_questions: int
-    reason: str | None = None
 
 
 @dataclass(frozen=True, eq=False)

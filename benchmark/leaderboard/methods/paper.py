@@ -11,12 +11,12 @@ Source: CompQA paper, tables 3 and 5; the recipes themselves stand in `score_rec
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from benchmark.leaderboard.methods.data import Scored, judge_keys
+from benchmark.leaderboard.methods.figures import PaperCell, PaperRecipe, PaperRow
 from benchmark.leaderboard.methods.options import PEOPLE, TOTAL, BoardOptions
 from benchmark.leaderboard.methods.recipes import cell_scores, system_scores
 
@@ -24,49 +24,6 @@ from benchmark.leaderboard.methods.recipes import cell_scores, system_scores
 GIVEN = "off_scale_points"
 # Of a rater's kind, where the sheets of several people were made one.
 CONSOLIDATED = "reference"
-
-
-@dataclass(frozen=True, kw_only=True)
-class PaperCell:
-    """One system and scenario by one judge: mean and sd (ddof 1) over ``n`` sheets.
-
-    ``dropped`` sheets lack a criterion and are left out; ``off_scale`` of the ``n`` have points
-    that the rubric does not know.
-    """
-
-    judge: str
-    system: int
-    scenario: int
-    mean: float | None
-    sd: float | None
-    n: int
-    dropped: int
-    off_scale: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class PaperRow:
-    """One system by one judge: mean of its scenario means ± mean of their sds, ``n`` sheets."""
-
-    judge: str
-    system: int
-    mean: float | None
-    sd: float | None
-    cells: int
-    n: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class PaperRecipe:
-    """Cells and rows as the paper takes them, sorted by judge, system, scenario.
-
-    ``has_given`` says whether points off the scale were there to be taken: tables of boards
-    before version 2 do not have them.
-    """
-
-    cells: tuple[PaperCell, ...]
-    rows: tuple[PaperRow, ...]
-    has_given: bool
 
 
 def paper_recipe(table: pd.DataFrame, scored: Scored, options: BoardOptions) -> PaperRecipe:

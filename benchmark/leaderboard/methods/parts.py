@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.leaderboard.methods.cells import CellTable
 from benchmark.leaderboard.methods.data import FloatArray, IntArray, Scored, judge_keys
+from benchmark.leaderboard.methods.figures import Beside, Cost, Costs, JudgeRanking, Mean, Row
 from benchmark.leaderboard.methods.options import PEOPLE, BoardOptions
-from benchmark.leaderboard.methods.ranks import JudgeRanking
 from benchmark.leaderboard.methods.resamples import bounds_of, question_means, resampled_means
-from benchmark.leaderboard.methods.summary import Row
 
 # Generation of the answer, and judging of the sheet: cost in millionths, time in seconds.
 OF_ANSWERS = ("answer_cost_micro", "answer_seconds")
 OF_SHEETS = ("cost_micro", "seconds")
-# [mean, n, low, high] of each; None where there is none.
-Means = list[list[Any]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Beside:
-    """One system and scenario as people and one judge see the same answers.
-
-    ``people`` and ``value`` are means over the ``n`` answers that both scored.
-    """
-
-    judge: str
-    system: int
-    scenario: int
-    people: float
-    value: float
-    n: int
 
 
 def part_means(
@@ -44,8 +23,8 @@ def part_means(
     rows: tuple[Row, ...],
     rankings: tuple[JudgeRanking, ...],
     options: BoardOptions,
-) -> dict[str, dict[str, Means]]:
-    """Judge → part → [mean, n, low, high] for each system, over what its row is over.
+) -> dict[str, dict[str, tuple[Mean, ...]]]:
+    """Judge → part → its mean for each system, over what its row is over.
 
     So the groups of a ranked system add up to its mean where all sheets are whole. ``n`` counts
     answers with the part; mean and bounds are None where the row has none.
@@ -82,7 +61,7 @@ def _part(
     cells: list[tuple[Row, int]],
     common: NDArray[np.bool_],
     options: BoardOptions,
-) -> Means:
+) -> tuple[Mean, ...]:
     """One part of all systems of a judge; ``mask`` are the judge's rows."""
     n_systems, n_scenarios = len(scored.systems), len(scored.scenarios)
     column = np.full(n_systems * n_scenarios, -1, dtype=np.int64)
@@ -97,22 +76,22 @@ def _part(
     values = question_means(points[used], scored.question[used], key[used], shape)
     resampled = resampled_means(values, options.n_resamples, options.seed)
     counts = np.bincount(scored.system[used], minlength=n_systems)
-    made: Means = []
+    made: list[Mean] = []
     for system in range(n_systems):
         own = [at for at, (row, _place) in enumerate(cells) if row.system == system]
         if not own or np.isnan(values[:, own]).all(axis=0).any():
             # Without the part in one of its cells the mean would be over other scenarios.
-            made.append([None, int(counts[system]), None, None])
+            made.append(Mean(None, int(counts[system])))
             continue
         mean = float(np.nanmean(values[:, own], axis=0).mean())
         low, high = bounds_of(resampled[:, own].mean(axis=1, keepdims=True), options.confidence)
-        made.append([mean, int(counts[system]), *_bounds(low[0], high[0])])
-    return made
+        made.append(Mean(mean, int(counts[system]), *_bounds(low[0], high[0])))
+    return tuple(made)
 
 
-def scenario_profile(scored: Scored, options: BoardOptions) -> dict[str, Means]:
-    """Judge → [mean, n, low, high] for each scenario over all its answers (CompQA, figure 6)."""
-    made: dict[str, Means] = {}
+def scenario_profile(scored: Scored, options: BoardOptions) -> dict[str, tuple[Mean, ...]]:
+    """Judge → mean of each scenario over all its answers (CompQA, figure 6)."""
+    made: dict[str, tuple[Mean, ...]] = {}
     n_scenarios, n_questions = len(scored.scenarios), len(scored.questions)
     for judge in scored.judges:
         mask = scored.of_judge(judge) & ~np.isnan(scored.value)
@@ -125,12 +104,12 @@ def scenario_profile(scored: Scored, options: BoardOptions) -> dict[str, Means]:
         tops, bottoms = drawn[:, :n_scenarios], drawn[:, n_scenarios:]
         ratio = np.divide(tops, bottoms, out=np.full(tops.shape, np.nan), where=bottoms > 0)
         low, high = bounds_of(ratio, options.confidence)
-        made[judge] = [
-            [float(sums[:, at].sum() / n), int(n), *_bounds(low[at], high[at])]
+        made[judge] = tuple(
+            Mean(float(sums[:, at].sum() / n), int(n), *_bounds(low[at], high[at]))
             if n
-            else [None, 0, None, None]
+            else Mean(None, 0)
             for at, n in enumerate(sums[:, n_scenarios:].sum(axis=0))
-        ]
+        )
     return made
 
 
@@ -139,7 +118,7 @@ def _bounds(low: float, high: float) -> tuple[float | None, float | None]:
     return (float(low), float(high)) if is_defined else (None, None)
 
 
-def distributions(scored: Scored, options: BoardOptions) -> dict[str, list[list[int]]]:
+def distributions(scored: Scored, options: BoardOptions) -> dict[str, tuple[tuple[int, ...], ...]]:
     """Judge → for each system, answers with 0 to below 1 points, 1 to below 2, … maximum."""
     bins = int(options.maximum) + 1
     made = {}
@@ -149,7 +128,8 @@ def distributions(scored: Scored, options: BoardOptions) -> dict[str, list[list[
         flat = np.bincount(
             scored.system[mask] * bins + point, minlength=len(scored.systems) * bins
         )
-        made[judge] = flat.reshape(len(scored.systems), bins).tolist()
+        rows = flat.reshape(len(scored.systems), bins).tolist()
+        made[judge] = tuple(map(tuple, rows))
     return made
 
 
@@ -188,30 +168,23 @@ def _beside(scored: Scored, judge: str, rows: IntArray, human: FloatArray) -> li
     ]
 
 
-def costs(table: pd.DataFrame, scored: Scored) -> dict[str, Any]:
-    """Means of what the ledger knows: of writing answers by system, of scoring by judge.
-
-    Returns
-    -------
-    dict
-        ``systems``: [cost in millionths, seconds, n] of an answer for each system.
-        ``judges``: the same of a sheet for each judge. None and n 0 where nobody counted.
-    """
+def costs(table: pd.DataFrame, scored: Scored) -> Costs:
+    """Means of what the ledger knows; n 0 where nobody counted."""
     answers = table.drop_duplicates("answer_id")
     by_judge = dict(iter(table.groupby(judge_keys(table), sort=False)))
     by_system = dict(iter(answers.groupby("system_id", sort=False)))
-    return {
-        "systems": [_cost(by_system[each], OF_ANSWERS) for each in scored.systems],
-        "judges": {each: _cost(by_judge[each], OF_SHEETS) for each in scored.judges},
-    }
+    return Costs(
+        systems=tuple(_cost(by_system[each], OF_ANSWERS) for each in scored.systems),
+        judges={each: _cost(by_judge[each], OF_SHEETS) for each in scored.judges},
+    )
 
 
-def _cost(rows: pd.DataFrame, columns: tuple[str, str]) -> list[float | int | None]:
+def _cost(rows: pd.DataFrame, columns: tuple[str, str]) -> Cost:
     if not set(columns) <= set(rows.columns):
-        return [None, None, 0]
+        return Cost(None, None, 0)
     known = rows[rows[columns[1]].notna()]
     if known.empty:
-        return [None, None, 0]
+        return Cost(None, None, 0)
     money = known[columns[0]].mean()
     time = float(known[columns[1]].mean())
-    return [None if np.isnan(money) else float(money), time, len(known)]
+    return Cost(None if np.isnan(money) else float(money), time, len(known))

@@ -14,8 +14,9 @@ import pandas as pd
 
 from benchmark.leaderboard.methods.cells import CellTable
 from benchmark.leaderboard.methods.data import FloatArray, IntArray, Scored
+from benchmark.leaderboard.methods.figures import JudgeRanking, Pairs
 from benchmark.leaderboard.methods.options import BoardOptions
-from cqa_site.stats.ranks.ranking import Ranking, Standing, rank_systems
+from cqa_site.stats.ranks.ranking import Ranking, rank_systems
 
 LOW_COVERAGE = "too few of its answers have a score"
 TOO_THIN = "each of its scenarios has too few scored questions"
@@ -26,64 +27,6 @@ NOTHING_SHARED = "no two systems have enough scored questions in common"
 # A system that halves the common ground of the others is left out.
 LEAST_SHARE = 0.5
 NO_SCENARIO = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pairs:
-    """Every two ranked systems as columns of equal length, in the order of the board.
-
-    ``first`` and ``second`` are places of systems; the other columns are those of
-    `cqa_site.stats.ranks.paired_differences.PairDifference`: first minus second, in points.
-    """
-
-    first: tuple[int, ...]
-    second: tuple[int, ...]
-    mean: tuple[float, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-    p: tuple[float, ...]
-    p_holm: tuple[float, ...]
-    detectable: tuple[float, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class JudgeRanking:
-    """The ranks that one judge gives.
-
-    Attributes
-    ----------
-    scenarios
-        On which systems are compared; those without any scenario stand by their own answers.
-    standings
-        Of the ranked systems, best first; ``system`` is the place as text.
-    unranked
-        Place of a system → why it has no rank.
-    n_common, n_questions
-        Questions that all ranked systems share; questions with a score of any.
-    detectable
-        Median over pairs of the smallest difference these questions can find, in points.
-    reason
-        Why nobody is ranked.
-    common
-        Places of the common questions.
-    """
-
-    judge: str
-    scenarios: tuple[int, ...]
-    standings: tuple[Standing, ...]
-    unranked: dict[int, str]
-    pairs: Pairs
-    n_common: int
-    n_questions: int
-    detectable: float | None
-    interval: str
-    reason: str | None
-    common: tuple[int, ...]
-
-    def standing(self, system: int) -> Standing | None:
-        """Where a system stands; None where it has no rank."""
-        found = {each.system: each for each in self.standings}.get(str(system))
-        return found if found and found.rank is not None else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,54 +8,13 @@ import numpy as np
 
 from benchmark.leaderboard.methods.cells import NO_SCORES, NO_SPREAD, CellTable
 from benchmark.leaderboard.methods.data import IntArray, Scored
+from benchmark.leaderboard.methods.figures import JudgeRanking, Row
 from benchmark.leaderboard.methods.options import BoardOptions
-from benchmark.leaderboard.methods.ranks import NO_SCENARIO, TOO_THIN, JudgeRanking
+from benchmark.leaderboard.methods.ranks import NO_SCENARIO, TOO_THIN
 from benchmark.leaderboard.methods.resamples import bounds_of
-from cqa_site.stats.ranks.ranking import Standing
+from cqa_site.stats.ranks.standing import Standing
 
 UNSTABLE = "too many resamples hold none of its questions"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """One system and judge.
-
-    Attributes
-    ----------
-    mean, low, high
-        Of a ranked system over the common questions and the compared scenarios: differences of
-        these means are those of the pairs. Of another one over its own questions, of the compared
-        scenarios where it has some; such a mean is comparable with none.
-    is_common
-        Which of the two.
-    scenarios
-        Over which the mean is; empty where there is none.
-    n_used
-        Questions that the mean is over.
-    reason
-        Why mean or interval are missing.
-    n_answers, n_questions, asked, unscored
-        Of all its cells: scored answers and their questions; answers asked for; sheets without
-        a value.
-    is_low
-        Too few of the asked answers have a score, so the system has no rank.
-    """
-
-    judge: str
-    system: int
-    mean: float | None
-    low: float | None
-    high: float | None
-    is_common: bool
-    scenarios: tuple[int, ...]
-    n_used: int
-    reason: str | None
-    n_answers: int
-    n_questions: int
-    asked: int
-    unscored: int
-    coverage: float
-    is_low: bool
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Exists, OuterRef
 
 from benchmark.leaderboard.methods.changes import board_changes
+from benchmark.leaderboard.methods.figures import Board
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.rounds.models import Place
@@ -35,7 +36,7 @@ def changes_between(before: BoardSnapshot | None, after: BoardSnapshot) -> dict[
             "changed": int((~same).sum()),
         },
         "why_gone": _why_gone(gone),
-        **board_changes(before.figures["board"], after.figures["board"]),
+        **board_changes(*(Board.from_dict(each.figures["board"]) for each in (before, after))),
     }
 
 

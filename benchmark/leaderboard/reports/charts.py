@@ -7,51 +7,30 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from benchmark.leaderboard.methods.figures import Board
 from cqa_site.web.charts import drawing as charts
 from cqa_site.web.charts import scores as score_charts
+from cqa_site.web.charts.chart import Chart, short, short_names
 
-from .view import Board, board_rows, chosen_judge, judge_name
+from .view import BoardLine, board_rows, judge_name
 
 Rows = list[dict[str, Any]]
 Recipe = dict[str, Any]
-LONGEST_NAME = 24
 MOST = 30
 
 
-def chart_spec(
-    board: Board, judge: str, recipe: Recipe, name: str, size: str = "wide"
-) -> charts.Spec:
-    """Vega-Lite specification of one chart; raises KeyError for an unknown one."""
-    return CHARTS[name][0](board, judge, recipe, size)
-
-
-def chart_alt(board: Board, judge: str, recipe: Recipe, name: str) -> str:
-    """What the chart shows, in numbers; empty where there is nothing to draw."""
-    rows = CHARTS[name][1](board, judge, recipe)
-    return "; ".join(CHARTS[name][2](row) for row in rows[: 4 * MOST])
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
-
-
-def _named(board: Board, judge: str) -> list[dict[str, Any]]:
+def _named(board: Board, judge: str) -> list[tuple[str, BoardLine]]:
     """The best rows under names that differ even where they are cut."""
     rows = board_rows(board, judge)[:MOST]
-    seen: dict[str, int] = {}
-    for row in rows:
-        short = _short(row["name"])
-        seen[short] = seen.get(short, 0) + 1
-        row["short"] = short if seen[short] == 1 else f"{short} ({seen[short]})"
-    return rows
+    return list(zip(short_names(row.name for row in rows), rows, strict=True))
 
 
 def _scenario_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
     return [
-        {"system": row["short"], "points": cell["mean"], "mark": str(cell["scenario"] or "–")}
-        for row in _named(board, judge)
-        for cell in row["cells"]
-        if cell and cell["mean"] is not None and not cell.get("is_thin")
+        {"system": name, "points": one.cell.mean, "mark": str(one.cell.scenario or "–")}
+        for name, row in _named(board, judge)
+        for one in row.cells
+        if one and one.cell.mean is not None and not one.cell.is_thin
     ]
 
 
@@ -62,7 +41,7 @@ def _scenarios(board: Board, judge: str, recipe: Recipe, size: str) -> charts.Sp
         y="system",
         text="mark",
         title=[_("Mean points"), _("digit: scenario; –: none")],
-        highest=board["options"]["maximum"],
+        highest=board.options.maximum,
         size=size,
     )
 
@@ -71,14 +50,12 @@ def _group_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
     groups = [each for each in recipe["columns"] if each["kind"] == "group"]
     marks = _marks([each["name"] for each in groups])
     made = []
-    for row in _named(board, judge):
+    for name, row in _named(board, judge):
         for group, mark in zip(groups, marks, strict=True):
-            mean = board["parts"][judge][group["key"]][row["place"]][0]
+            mean = board.parts[judge][group["key"]][row.place].mean
             if mean is not None:
                 share = mean / group["maximum"]
-                made.append(
-                    {"system": row["short"], "share": share, "mark": mark, "group": group["name"]}
-                )
+                made.append({"system": name, "share": share, "mark": mark, "group": group["name"]})
     return made
 
 
@@ -106,12 +83,12 @@ def _groups(board: Board, judge: str, recipe: Recipe, size: str) -> charts.Spec:
 
 def _spread_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
     """The first and the last system of the board."""
-    rows = [row for row in _named(board, judge) if row["row"]["n_answers"]]
+    rows = [(name, row) for name, row in _named(board, judge) if row.row.n_answers]
     ends = rows[:1] + rows[-1:] if len(rows) > 1 else rows
     return [
-        {"points": str(at), "answers": n, "system": row["short"]}
-        for row in ends
-        for at, n in enumerate(board["distributions"][judge][row["place"]])
+        {"points": str(at), "answers": n, "system": name}
+        for name, row in ends
+        for at, n in enumerate(board.distributions[judge][row.place])
     ]
 
 
@@ -129,54 +106,56 @@ def _spread(board: Board, judge: str, recipe: Recipe, size: str) -> charts.Spec:
 def _beside_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
     return [
         {
-            "people": each["people"],
-            "judge": each["value"],
-            "name": _short(board["systems"][each["system"]]["name"])
-            + (f" {each['scenario']}" if each["scenario"] else ""),
+            "people": each.people,
+            "judge": each.value,
+            "name": short(board.systems[each.system].name)
+            + (f" {each.scenario}" if each.scenario else ""),
         }
-        for each in board["beside"]
-        if each["judge"] == judge
+        for each in board.beside
+        if each.judge == judge
     ]
 
 
 def _beside(board: Board, judge: str, recipe: Recipe, size: str) -> charts.Spec:
-    name = next(judge_name(each) for each in board["judges"] if each["key"] == judge)
+    name = next(judge_name(each) for each in board.judges if each.key == judge)
     return score_charts.beside(
         _beside_rows(board, judge, recipe),
         x="people",
         y="judge",
         text="name",
-        titles=(_("Mean points by people"), _("Mean points by %s") % _short(name)),
-        highest=board["options"]["maximum"],
+        titles=(_("Mean points by people"), _("Mean points by %s") % short(name)),
+        highest=board.options.maximum,
         size=size,
     )
 
 
-def has_chart(board: Board, judge: str, recipe: Recipe, name: str) -> bool:
-    """Whether there is anything to draw."""
-    is_known = judge and chosen_judge(board, judge) == judge
-    return bool(is_known and name in CHARTS and CHARTS[name][1](board, judge, recipe))
-
-
-Draw = Callable[[Board, str, Recipe, str], charts.Spec]
 Read = Callable[[Board, str, Recipe], Rows]
-CHARTS: dict[str, tuple[Draw, Read, Callable[[dict[str, Any]], str]]] = {
-    "scenarios": (
+
+
+def _chart(draw: Callable[..., charts.Spec], read: Read, words: Callable[[Any], str]) -> Chart:
+    """A chart whose words are those of its rows."""
+
+    def alt(board: Board, judge: str, recipe: Recipe) -> str:
+        return "; ".join(words(row) for row in read(board, judge, recipe)[: 4 * MOST])
+
+    return Chart(draw, alt, read)
+
+
+CHARTS = {
+    "scenarios": _chart(
         _scenarios,
         _scenario_rows,
         lambda row: f"{row['system']} {row['mark']}: {row['points']:.2f}",
     ),
-    "groups": (
+    "groups": _chart(
         _groups,
         _group_rows,
         lambda row: f"{row['system']}, {row['group']}: {100 * row['share']:.0f} %",
     ),
-    "distributions": (
-        _spread,
-        _spread_rows,
-        lambda row: f"{row['system']}, {row['points']}: {row['answers']}",
+    "distributions": _chart(
+        _spread, _spread_rows, lambda row: f"{row['system']}, {row['points']}: {row['answers']}"
     ),
-    "beside": (
+    "beside": _chart(
         _beside,
         _beside_rows,
         lambda row: f"{row['name']}: {row['people']:.2f} / {row['judge']:.2f}",

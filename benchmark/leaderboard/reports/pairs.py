@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext as _
 
+from benchmark.leaderboard.methods.figures import Board, Pairs, Question
 from cqa_site.web.charts import drawing as charts
 from cqa_site.web.charts import scores as score_charts
 from cqa_site.web.tables import TableData
 
-from .view import Board, ranking_of, version_of
+from .view import ranking_of, version_of
 
 COLUMNS = ("mean", "low", "high", "p", "p_holm", "detectable")
+
+
+@dataclass(frozen=True)
+class QuestionPair:
+    """Points of both systems for one question."""
+
+    question: Question
+    first: float
+    second: float
+
+    @property
+    def difference(self) -> float:
+        """First minus second."""
+        return round(float(self.first) - float(self.second), 4)
 
 
 @dataclass(frozen=True)
@@ -23,11 +37,11 @@ class Pair:
     first: str
     second: str
     figures: dict[str, float]
-    rows: list[dict[str, Any]]
+    rows: list[QuestionPair]
     halving: int | None
     wins: int
     losses: int
-    means: tuple[float, float] | None = None
+    means: tuple[float | None, float | None] | None = None
 
     @property
     def is_separable(self) -> bool:
@@ -46,25 +60,23 @@ def pair_of(board: Board, judge: str, one: int, other: int) -> Pair | None:
 
     from cqa_site.stats.ranks.paired_differences import halving_n
 
-    pairs = ranking_of(board, judge)["pairs"]
+    pairs = ranking_of(board, judge).pairs
     place = _place(pairs, one, other)
     if place is None:
         return None
-    first, second = pairs["first"][place], pairs["second"][place]
-    scores = board["scores"][judge]
-    at, against = scores["systems"].index(first), scores["systems"].index(second)
+    first, second = pairs.first[place], pairs.second[place]
+    scores = board.scores[judge]
+    at, against = scores.systems.index(first), scores.systems.index(second)
     rows = [
-        {**board["questions"][question], "first": row[at], "second": row[against]}
-        for question, row in zip(scores["questions"], scores["values"], strict=True)
+        QuestionPair(board.questions[question], row[at], row[against])
+        for question, row in zip(scores.questions, scores.values, strict=True)
     ]
-    for row in rows:
-        row["difference"] = round(row["first"] - row["second"], 4)
-    rows.sort(key=lambda row: (-row["difference"], row["id"]))
-    differences = np.array([row["difference"] for row in rows])
+    rows.sort(key=lambda row: (-row.difference, row.question.id))
+    differences = np.array([row.difference for row in rows])
     return Pair(
-        first=board["systems"][first]["name"],
-        second=board["systems"][second]["name"],
-        figures={name: pairs[name][place] for name in COLUMNS},
+        first=board.systems[first].name,
+        second=board.systems[second].name,
+        figures={name: getattr(pairs, name)[place] for name in COLUMNS},
         rows=rows,
         halving=halving_n(differences),
         wins=int((differences > 0).sum()),
@@ -73,17 +85,19 @@ def pair_of(board: Board, judge: str, one: int, other: int) -> Pair | None:
     )
 
 
-def _board_means(board: Board, judge: str, first: int, second: int) -> tuple[float, float] | None:
+def _board_means(
+    board: Board, judge: str, first: int, second: int
+) -> tuple[float | None, float | None] | None:
     """The two means of the leaderboard; version 1 had others than those of the difference."""
     if version_of(board) == 1:
         return None
-    means = {row["system"]: row["mean"] for row in board["rows"] if row["judge"] == judge}
+    means = {row.system: row.mean for row in board.rows if row.judge == judge}
     return means[first], means[second]
 
 
-def _place(pairs: dict[str, list[Any]], one: int, other: int) -> int | None:
+def _place(pairs: Pairs, one: int, other: int) -> int | None:
     both = {one, other}
-    for place, found in enumerate(zip(pairs["first"], pairs["second"], strict=True)):
+    for place, found in enumerate(zip(pairs.first, pairs.second, strict=True)):
         if set(found) == both:
             return place
     return None
@@ -96,12 +110,12 @@ def pair_table(pair: Pair, caption: str) -> TableData:
         [*columns, _("Difference")],
         [
             [
-                row["object1"],
-                row["object2"],
-                row["aspect"],
-                float(row["first"]),
-                float(row["second"]),
-                float(row["difference"]),
+                row.question.object1,
+                row.question.object2,
+                row.question.aspect,
+                float(row.first),
+                float(row.second),
+                row.difference,
             ]
             for row in pair.rows
         ],
@@ -113,7 +127,7 @@ def pair_table(pair: Pair, caption: str) -> TableData:
 
 def pair_chart(pair: Pair, size: str) -> charts.Spec:
     """Differences of all common questions in order of size."""
-    rows = [{"at": at, "difference": row["difference"]} for at, row in enumerate(pair.rows)]
+    rows = [{"at": at, "difference": row.difference} for at, row in enumerate(pair.rows)]
     titles = (
         _("%d common questions, largest difference first") % len(rows),
         _("Points more for %s") % pair.first[:40],

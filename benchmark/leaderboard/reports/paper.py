@@ -8,10 +8,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from benchmark.leaderboard.methods.figures import Board, PaperCell, PaperRow
 from cqa_site.web.tables import TableData
 
 from .part_tables import Made
-from .view import Board
 
 RECIPE = gettext_lazy(
     "The recipe of the CompQA paper: every sheet counts by itself, also several of one answer; of "
@@ -23,31 +23,41 @@ RECIPE = gettext_lazy(
 )
 
 
+@dataclass(frozen=True)
+class PaperLine:
+    """One system by the paper's recipe; ``cells`` in the order of the scenarios."""
+
+    place: int
+    id: str
+    name: str
+    row: PaperRow
+    cells: list[PaperCell | None]
+
+
 def has_paper(board: Board) -> bool:
     """Whether the figures hold the paper's; those of boards of version 1 do not."""
-    return "paper" in board
+    return board.paper is not None
 
 
-def paper_rows(board: Board, judge: str) -> list[dict[str, Any]]:
-    """Rows with their cells in the order of the scenarios, highest mean first."""
+def paper_rows(board: Board, judge: str) -> list[PaperLine]:
+    """Rows with their cells, highest mean first; none without the paper's figures."""
+    if board.paper is None:
+        return []
     cells = {
-        (each["system"], each["scenario"]): each
-        for each in board["paper"]["cells"]
-        if each["judge"] == judge
+        (each.system, each.scenario): each for each in board.paper.cells if each.judge == judge
     }
     rows = [
-        {
-            **board["systems"][row["system"]],
-            "place": row["system"],
-            "row": row,
-            "cells": [cells.get((row["system"], number)) for number in board["scenarios"]],
-        }
-        for row in board["paper"]["rows"]
-        if row["judge"] == judge
+        PaperLine(
+            row.system,
+            board.systems[row.system].id,
+            board.systems[row.system].name,
+            row,
+            [cells.get((row.system, number)) for number in board.scenarios],
+        )
+        for row in board.paper.rows
+        if row.judge == judge
     ]
-    return sorted(
-        rows, key=lambda each: (each["row"]["mean"] is None, -(each["row"]["mean"] or 0))
-    )
+    return sorted(rows, key=lambda each: (each.row.mean is None, -(each.row.mean or 0)))
 
 
 def paper_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
@@ -55,8 +65,10 @@ def paper_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
     columns = [_("System"), _("Mean of scenario means"), _("Mean of sds"), _("Scenarios")]
     columns += [_("Sheets n")]
     parts = ("mean", "sd", "cells", "n")
-    rows = paper_rows(board, judge) if has_paper(board) else []
-    return columns, [[row["name"], *(row["row"][part] for part in parts)] for row in rows]
+    return columns, [
+        [line.name, *(getattr(line.row, part) for part in parts)]
+        for line in paper_rows(board, judge)
+    ]
 
 
 def paper_cell_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
@@ -64,13 +76,25 @@ def paper_cell_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
     columns = [_("System"), _("Scenario"), _("Mean"), _("sd"), _("Sheets n")]
     columns += [_("Incomplete, left out"), _("With points off the scale")]
     parts = ("mean", "sd", "n", "dropped", "off_scale")
-    rows = paper_rows(board, judge) if has_paper(board) else []
     return columns, [
-        [row["name"], cell["scenario"] or _("No scenario"), *(cell[part] for part in parts)]
-        for row in rows
-        for cell in row["cells"]
+        [line.name, cell.scenario or _("No scenario"), *(getattr(cell, part) for part in parts)]
+        for line in paper_rows(board, judge)
+        for cell in line.cells
         if cell
     ]
+
+
+@dataclass(frozen=True)
+class ScenarioPair:
+    """Cells of both systems in one scenario; at least one is there."""
+
+    scenario: int
+    first: PaperCell | None
+    second: PaperCell | None
+
+    @property
+    def difference(self) -> float | None:
+        return _minus(self.first, self.second)
 
 
 @dataclass(frozen=True)
@@ -79,8 +103,8 @@ class PaperPair:
 
     first: str
     second: str
-    means: tuple[dict[str, Any], dict[str, Any]]
-    rows: list[dict[str, Any]]
+    means: tuple[PaperRow, PaperRow]
+    rows: list[ScenarioPair]
 
     @property
     def difference(self) -> float | None:
@@ -89,16 +113,16 @@ class PaperPair:
 
 def paper_pair(board: Board, judge: str, one: int, other: int) -> PaperPair | None:
     """Two systems by the paper's recipe, the higher mean first; None unless both have sheets."""
-    found = [each for each in paper_rows(board, judge) if each["place"] in (one, other)]
+    found = [each for each in paper_rows(board, judge) if each.place in (one, other)]
     if len(found) != 2:
         return None
     first, second = found
     rows = [
-        {"scenario": number, "first": a, "second": b, "difference": _minus(a, b)}
-        for number, a, b in zip(board["scenarios"], first["cells"], second["cells"], strict=True)
+        ScenarioPair(number, a, b)
+        for number, a, b in zip(board.scenarios, first.cells, second.cells, strict=True)
         if a or b
     ]
-    return PaperPair(first["name"], second["name"], (first["row"], second["row"]), rows)
+    return PaperPair(first.name, second.name, (first.row, second.row), rows)
 
 
 def paper_pair_table(pair: PaperPair, caption: str) -> TableData:
@@ -108,7 +132,7 @@ def paper_pair_table(pair: PaperPair, caption: str) -> TableData:
         columns += [name, _("sd"), "n"]
     columns += [_("Difference")]
     rows = [
-        [str(row["scenario"]), *_cell(row["first"]), *_cell(row["second"]), row["difference"]]
+        [str(row.scenario), *_cell(row.first), *_cell(row.second), row.difference]
         for row in pair.rows
     ]
     one, other = pair.means
@@ -116,11 +140,11 @@ def paper_pair_table(pair: PaperPair, caption: str) -> TableData:
     return TableData(columns, rows, caption=caption, note=str(RECIPE), name="board-pair-paper")
 
 
-def _cell(cell: dict[str, Any] | None) -> list[Any]:
-    return [cell["mean"], cell["sd"], cell["n"]] if cell else [None, None, None]
+def _cell(cell: PaperCell | PaperRow | None) -> list[Any]:
+    return [cell.mean, cell.sd, cell.n] if cell else [None, None, None]
 
 
-def _minus(one: dict[str, Any] | None, other: dict[str, Any] | None) -> float | None:
-    if not one or not other or one["mean"] is None or other["mean"] is None:
+def _minus(one: PaperCell | PaperRow | None, other: PaperCell | PaperRow | None) -> float | None:
+    if not one or not other or one.mean is None or other.mean is None:
         return None
-    return float(one["mean"] - other["mean"])
+    return one.mean - other.mean

@@ -7,8 +7,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from benchmark.leaderboard.methods.figures import Board, Mean
+
 from .view import (
-    Board,
     board_rows,
     column_name,
     condition_names,
@@ -49,15 +50,15 @@ def cell_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
     rest = ("worst", "best", "unscored")
     return columns, [
         [
-            row["name"],
-            str(cell["scenario"]),
-            names.get((row["place"], cell["scenario"]), ""),
-            *(cell[part] for part in (*parts, *rest)),
-            cell["reason"] or "",
+            row.name,
+            str(one.cell.scenario),
+            names.get((row.place, one.cell.scenario), ""),
+            *(getattr(one.cell, part) for part in (*parts, *rest)),
+            one.cell.reason or "",
         ]
         for row in board_rows(board, judge)
-        for cell in row["cells"]
-        if cell
+        for one in row.cells
+        if one
     ]
 
 
@@ -66,13 +67,13 @@ def condition_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
     columns = [_("System"), _("Scenario"), _("Condition"), _("Shown"), _("Questions n")]
     return columns, [
         [
-            board["systems"][each["system"]]["name"],
-            str(each["scenario"]),
-            each["name"],
-            _("yes") if each["is_shown"] else _("no"),
-            each["n_questions"],
+            board.systems[each.system].name,
+            str(each.scenario),
+            each.name,
+            _("yes") if each.is_shown else _("no"),
+            each.n_questions,
         ]
-        for each in board.get("conditions", [])
+        for each in board.conditions
     ]
 
 
@@ -81,7 +82,11 @@ def thin_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
     columns = [_("System"), _("Scenario"), _("Mean of these"), _("Questions n"), _("Answers n")]
     parts = ("mean", "n_questions", "n_answers")
     return columns, [
-        [each["name"], str(each["scenario"]), *(each[part] for part in parts)]
+        [
+            board.systems[each.system].name,
+            str(each.scenario),
+            *(getattr(each, part) for part in parts),
+        ]
         for each in thin_cells(board, judge)
     ]
 
@@ -99,30 +104,28 @@ def part_table(kind: str) -> Callable[[Board, str, dict[str, Any]], Made]:
         ]
         bounded = [title for name in names for title in with_bounds(name)]
         columns = [_("System"), *bounded, _("Answers n, fewest"), _("most")]
-        means = board["parts"].get(judge, {})
+        means = board.parts.get(judge, {})
         rows = []
         for row in board_rows(board, judge):
-            own = [means[each["key"]][row["place"]] for each in wanted]
-            counts = [each[1] for each in own]
+            own = [means[each["key"]][row.place] for each in wanted]
+            counts = [each.n for each in own]
             means_and_bounds = [value for each in own for value in _bounded(each)]
-            rows.append([row["name"], *means_and_bounds, min(counts), max(counts)])
+            rows.append([row.name, *means_and_bounds, min(counts), max(counts)])
         return columns, rows
 
     return build
 
 
-def _bounded(found: list[Any]) -> list[Any]:
-    """Mean, low, high of [mean, n, low, high]; boards of version 1 kept no bounds."""
-    mean, _n, *bounds = found
-    return [mean, *(bounds or (None, None))]
+def _bounded(found: Mean) -> list[Any]:
+    return [found.mean, found.low, found.high]
 
 
 def distribution_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
     """Answers by points."""
-    counts = board["distributions"].get(judge, [])
+    counts = board.distributions.get(judge, ())
     width = len(counts[0]) if counts else 0
     columns = [_("System"), *(str(point) for point in range(width))]
-    rows = [[row["name"], *counts[row["place"]]] for row in board_rows(board, judge)]
+    rows = [[row.name, *counts[row.place]] for row in board_rows(board, judge)]
     return columns, rows
 
 
@@ -131,14 +134,14 @@ def beside_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
     columns = [_("System"), _("Scenario"), _("People"), _("Judge"), _("Answers n")]
     return columns, [
         [
-            board["systems"][each["system"]]["name"],
-            str(each["scenario"]),
-            each["people"],
-            each["value"],
-            each["n"],
+            board.systems[each.system].name,
+            str(each.scenario),
+            each.people,
+            each.value,
+            each.n,
         ]
-        for each in board["beside"]
-        if each["judge"] == judge
+        for each in board.beside
+        if each.judge == judge
     ]
 
 
@@ -148,10 +151,10 @@ def scenario_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
     columns = [_("System"), *bounded]
     rows: list[list[Any]] = []
     for row in board_rows(board, judge):
-        full = [each if each and not each.get("is_thin") else {} for each in row["cells"]]
-        bounds = [each.get(part) for each in full for part in ("mean", "low", "high")]
-        rows.append([row["name"], *bounds])
-    profile = board["profile"].get(judge, [])
+        full = [one.cell if one and not one.cell.is_thin else None for one in row.cells]
+        bounds = [getattr(each, part, None) for each in full for part in ("mean", "low", "high")]
+        rows.append([row.name, *bounds])
+    profile = board.profile.get(judge, ())
     every = [_("All answers"), *(value for each in profile for value in _bounded(each))]
     return columns, [*rows, every] if rows else []
 
@@ -166,12 +169,14 @@ def pair_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
         _("p after Holm"),
         _("Detectable"),
     ]
-    pairs = ranking_of(board, judge)["pairs"] if judge else {"first": [], "second": []}
-    names = [each["name"] for each in board["systems"]]
+    if not judge:
+        return columns, []
+    pairs = ranking_of(board, judge).pairs
+    names = [each.name for each in board.systems]
     parts = ("mean", "low", "high", "p", "p_holm", "detectable")
     return columns, [
-        [names[first], names[pairs["second"][at]], *(pairs[part][at] for part in parts)]
-        for at, first in enumerate(pairs["first"])
+        [names[first], names[pairs.second[at]], *(getattr(pairs, part)[at] for part in parts)]
+        for at, first in enumerate(pairs.first)
     ]
 
 
@@ -190,15 +195,16 @@ def judge_table(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
         _("Seconds per sheet"),
     ]
     rows = []
-    for each in board["judges"]:
-        slope, cost = length_of(board, each["key"]), board["costs"]["judges"][each["key"]]
+    counted = ("raters", "sheets", "asked", "answers", "unscored")
+    for each in board.judges:
+        slope, cost = length_of(board, each.key), board.costs.judges[each.key]
         rows.append(
             [
                 judge_name(each),
-                *(each[part] for part in ("raters", "sheets", "asked", "answers", "unscored")),
-                *(slope[part] for part in ("slope", "low", "high", "within_systems")),
-                None if cost[0] is None else cost[0] / 1_000_000,
-                cost[1],
+                *(getattr(each, part) for part in counted),
+                *(getattr(slope, part) for part in ("slope", "low", "high", "within_systems")),
+                None if cost.micro is None else cost.micro / 1_000_000,
+                cost.seconds,
             ]
         )
     return columns, rows

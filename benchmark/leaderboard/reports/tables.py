@@ -10,6 +10,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from benchmark.leaderboard.methods.figures import Board, Row
 from benchmark.leaderboard.models import BoardSnapshot
 from cqa_site.web.tables import TableData
 
@@ -28,7 +29,9 @@ from .part_tables import (
     thin_table,
     with_bounds,
 )
-from .view import Board, board_rows, column_name, judge_name
+from .view import BoardLine, board_rows, column_name, judge_name
+
+BOUNDED = ("mean", "low", "high")
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ def board_table_of(
 
 def source_of(snapshot: BoardSnapshot, board: Board, judge: str, filters: Filters) -> str:
     """Where a figure comes from: judge, column, filters, snapshot, hash and date."""
-    names = {each["key"]: judge_name(each) for each in board["judges"]}
+    names = {each.key: judge_name(each) for each in board.judges}
     parts = [
         _("Scored by %s") % names.get(judge, "–"),
         column_name(snapshot.recipe, filters.column),
@@ -82,7 +85,7 @@ def source_of(snapshot: BoardSnapshot, board: Board, judge: str, filters: Filter
 
 
 def _board(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
-    others = [each for each in board["judges"] if each["key"] != judge]
+    others = [each for each in board.judges if each.key != judge]
     columns = [
         _("Rank"),
         _("Rank from"),
@@ -108,33 +111,33 @@ def _board(board: Board, judge: str, recipe: dict[str, Any]) -> Made:
     return columns, [_board_row(row) for row in board_rows(board, judge)]
 
 
-def _board_row(row: dict[str, Any]) -> list[Any]:
-    standing, own = row["standing"] or {}, row["row"]
-    calibrated, length = row["calibrated"] or {}, row["length"] or {}
+def _board_row(line: BoardLine) -> list[Any]:
+    counted = ("n_answers", "n_questions", "asked", "coverage", "unscored")
     return [
-        standing.get("rank"),
-        standing.get("rank_low"),
-        standing.get("rank_high"),
-        row["name"],
-        *(own[part] for part in ("mean", "low", "high")),
-        standing.get("p_best"),
-        standing.get("tie_group"),
-        *(calibrated.get(part) for part in ("mean", "low", "high")),
-        *_over(own),
-        *(own[part] for part in ("n_answers", "n_questions", "asked", "coverage", "unscored")),
-        *(length.get(part) for part in ("mean", "low", "high")),
-        length.get("rank"),
-        *(each["mean"] if each else None for each in row["others"]),
-        row["remark"],
+        *_parts(line.standing, "rank", "rank_low", "rank_high"),
+        line.name,
+        *_parts(line.row, *BOUNDED),
+        *_parts(line.standing, "p_best", "tie_group"),
+        *_parts(line.calibrated, *BOUNDED),
+        *_over(line.row),
+        *_parts(line.row, *counted),
+        *_parts(line.length, *BOUNDED, "rank"),
+        *(each.mean if each else None for each in line.others),
+        line.remark,
     ]
 
 
-def _over(own: dict[str, Any]) -> list[Any]:
+def _parts(found: Any, *names: str) -> list[Any]:
+    """Some of its figures; None for each where it is missing."""
+    return [getattr(found, name, None) for name in names]
+
+
+def _over(own: Row) -> list[Any]:
     """What a mean is over; boards of version 1 do not say it."""
-    if own["mean"] is None or "is_common" not in own:
+    if own.mean is None or own.is_common is None:
         return ["", "", None]
-    ground = _("common questions") if own["is_common"] else _("its own questions")
-    return [ground, " ".join(map(str, own["scenarios"])), own["n_used"]]
+    ground = _("common questions") if own.is_common else _("its own questions")
+    return [ground, " ".join(map(str, own.scenarios)), own.n_used]
 
 
 TABLES: dict[str, Entry] = {

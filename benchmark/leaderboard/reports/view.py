@@ -2,24 +2,93 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from django.utils.translation import gettext as _
 
 from annotation.answers.models.answers import Answer
+from benchmark.leaderboard.methods.figures import (
+    Board,
+    Calibrated,
+    Cell,
+    Cost,
+    Judge,
+    JudgeRanking,
+    LengthSlope,
+    Row,
+)
 from benchmark.leaderboard.methods.options import PEOPLE
+from cqa_site.stats.ranks.standing import Standing
 
-Board = dict[str, Any]
+OfSystem = TypeVar("OfSystem", Row, Calibrated)
 
 
-def judge_name(judge: dict[str, Any]) -> str:
+@dataclass(frozen=True)
+class Several:
+    """Which of several conditions of a cell is shown."""
+
+    shown: str
+    others: list[str]
+
+
+@dataclass(frozen=True)
+class ShownCell:
+    """A cell, and the conditions of which it shows one."""
+
+    cell: Cell
+    several: Several | None
+
+
+@dataclass(frozen=True)
+class LengthRank:
+    """Length-controlled mean of a system, and its rank among the ranked ones."""
+
+    mean: float
+    low: float | None
+    high: float | None
+    rank: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardLine:
+    """One system on one judge's leaderboard.
+
+    Attributes
+    ----------
+    place, id, name
+        Of the system.
+    row, standing, why, remark
+        Its figures, its rank, why it has none, and what is missing, each said once.
+    cells, others
+        By scenario, and by the other judges of the board; None where there is nothing.
+    length, calibrated, cost
+        What else is known.
+    """
+
+    place: int
+    id: str
+    name: str
+    row: Row
+    standing: Standing | None
+    why: str
+    remark: str
+    cells: list[ShownCell | None]
+    others: list[Row | None]
+    length: LengthRank | None
+    calibrated: Calibrated | None
+    cost: Cost
+
+
+def judge_name(judge: Judge) -> str:
     """How a judge is called: people together, or the name of the model."""
-    return _("People") if judge["key"] == PEOPLE else judge["name"] or judge["key"][:8]
+    return _("People") if judge.key == PEOPLE else judge.name or judge.key[:8]
 
 
 def chosen_judge(board: Board, wanted: str) -> str:
     """The judge asked for by key or place, or the one who scored most answers; "" for none."""
-    known = {each["key"]: each["answers"] for each in board["judges"]}
+    known = {each.key: each.answers for each in board.judges}
     places = {str(at): key for at, key in enumerate(known)}
     wanted = places.get(wanted, wanted)
     if wanted in known:
@@ -29,140 +98,126 @@ def chosen_judge(board: Board, wanted: str) -> str:
 
 def version_of(board: Board) -> int:
     """Which version of the methods made the figures; see `benchmark.leaderboard.methods.board`."""
-    return int(board["version"])
+    return board.options.version
 
 
 def condition_names(board: Board) -> dict[tuple[int, int], str]:
     """(place of the system, scenario) → the condition that is shown."""
-    return {
-        (each["system"], each["scenario"]): each["name"]
-        for each in board.get("conditions", [])
-        if each["is_shown"]
-    }
+    return {(each.system, each.scenario): each.name for each in board.conditions if each.is_shown}
 
 
-def conditions_of(board: Board) -> dict[tuple[int, int], dict[str, Any]]:
-    """Cells that have several conditions → which is ``shown``, and the ``others``."""
-    found: dict[tuple[int, int], dict[str, Any]] = {}
-    for each in board.get("conditions", []):
-        own = found.setdefault((each["system"], each["scenario"]), {"shown": "", "others": []})
-        if each["is_shown"]:
-            own["shown"] = each["name"]
-        else:
-            own["others"].append(each["name"])
-    return {key: own for key, own in found.items() if own["others"]}
+def conditions_of(board: Board) -> dict[tuple[int, int], Several]:
+    """Cells that have several conditions → which is shown, and the others."""
+    shown, others = condition_names(board), dict[tuple[int, int], list[str]]()
+    for each in board.conditions:
+        if not each.is_shown:
+            others.setdefault((each.system, each.scenario), []).append(each.name)
+    return {key: Several(shown.get(key, ""), names) for key, names in others.items()}
 
 
-def thin_cells(board: Board, judge: str) -> list[dict[str, Any]]:
+def thin_cells(board: Board, judge: str) -> list[Cell]:
     """Cells with too few scored questions for a mean; boards of version 1 did not mark them."""
-    return [
-        {**each, "name": board["systems"][each["system"]]["name"]}
-        for each in board["cells"]
-        if each["judge"] == judge and each.get("is_thin")
-    ]
+    return [each for each in board.cells if each.judge == judge and each.is_thin]
 
 
-def ranking_of(board: Board, judge: str) -> dict[str, Any]:
+def ranking_of(board: Board, judge: str) -> JudgeRanking:
     """The ranks that one judge gives."""
-    return next(each for each in board["rankings"] if each["judge"] == judge)
+    return next(each for each in board.rankings if each.judge == judge)
 
 
-def length_of(board: Board, judge: str) -> dict[str, Any]:
+def length_of(board: Board, judge: str) -> LengthSlope:
     """What one judge pays for length."""
-    return next(each for each in board["lengths"] if each["judge"] == judge)
+    return next(each for each in board.lengths if each.judge == judge)
 
 
-def board_rows(board: Board, judge: str) -> list[dict[str, Any]]:
+def board_rows(board: Board, judge: str) -> list[BoardLine]:
     """Rows of one judge's leaderboard, best first; those without a rank follow by mean."""
     if not judge:
         return []
     ranking = ranking_of(board, judge)
-    standings = {
-        int(each["system"]): each for each in ranking["standings"] if each["rank"] is not None
-    }
-    found = _by(board["rows"], judge)
-    cells = {
-        (each["system"], each["scenario"]): each
-        for each in board["cells"]
-        if each["judge"] == judge
-    }
+    standings = {int(each.system): each for each in ranking.standings if each.rank is not None}
+    found = _by(board.rows, judge)
+    cells = {(each.system, each.scenario): each for each in board.cells if each.judge == judge}
     order = sorted(
         found,
         key=lambda at: (
-            standings[at]["rank"] if at in standings else len(found) + 1,
-            1 if found[at]["mean"] is None else -found[at]["mean"],
+            standings[at].rank if at in standings else len(found) + 1,
+            -_or_least(found[at].mean),
             at,
         ),
     )
     several = conditions_of(board)
-    lengths, calibrated = _length_ranks(board, judge, standings), _by(board["calibrated"], judge)
-    others = [each for each in board["judges"] if each["key"] != judge]
-    theirs = [_by(board["rows"], each["key"]) for each in others]
+    lengths, calibrated = _length_ranks(board, judge, standings), _by(board.calibrated, judge)
+    theirs = [_by(board.rows, each.key) for each in board.judges if each.key != judge]
     return [
-        {
-            "place": at,
-            **board["systems"][at],
-            "row": found[at],
-            "standing": standings.get(at),
-            "why": _why(ranking, at),
-            "remark": _remark(ranking, at, found[at], is_ranked=at in standings),
-            "cells": [
-                {**cells[at, number], "several": several.get((at, number))}
+        BoardLine(
+            place=at,
+            id=board.systems[at].id,
+            name=board.systems[at].name,
+            row=found[at],
+            standing=standings.get(at),
+            why=_why(ranking, at),
+            remark=_remark(ranking, found[at], is_ranked=at in standings),
+            cells=[
+                ShownCell(cells[at, number], several.get((at, number)))
                 if (at, number) in cells
                 else None
-                for number in board["scenarios"]
+                for number in board.scenarios
             ],
-            "others": [rows.get(at) for rows in theirs],
-            "length": lengths.get(at),
-            "calibrated": calibrated.get(at),
-            "cost": board["costs"]["systems"][at],
-        }
+            others=[rows.get(at) for rows in theirs],
+            length=lengths.get(at),
+            calibrated=calibrated.get(at),
+            cost=board.costs.systems[at],
+        )
         for at in order
     ]
 
 
-def _why(ranking: dict[str, Any], at: int) -> str:
+def _or_least(mean: float | None) -> float:
+    """A mean to sort by; without one a system comes last."""
+    return -1 if mean is None else mean
+
+
+def _why(ranking: JudgeRanking, at: int) -> str:
     """Why a system has no rank."""
-    return ranking["unranked"].get(str(at)) or ranking["reason"] or ""
+    return ranking.unranked.get(at) or ranking.reason or ""
 
 
-def _remark(ranking: dict[str, Any], at: int, row: dict[str, Any], *, is_ranked: bool) -> str:
+def _remark(ranking: JudgeRanking, row: Row, *, is_ranked: bool) -> str:
     """Why a system has no rank, and why its mean or interval is missing, each said once."""
-    said = ["" if is_ranked else _why(ranking, at), row.get("reason") or ""]
+    said = ["" if is_ranked else _why(ranking, row.system), row.reason or ""]
     return "; ".join(dict.fromkeys(each for each in said if each))
 
 
-def _by(rows: list[dict[str, Any]], judge: str) -> dict[int, dict[str, Any]]:
-    return {each["system"]: each for each in rows if each["judge"] == judge}
+def _by(rows: Iterable[OfSystem], judge: str) -> dict[int, OfSystem]:
+    return {each.system: each for each in rows if each.judge == judge}
 
 
 def _length_ranks(
-    board: Board, judge: str, standings: dict[int, Any]
-) -> dict[int, dict[str, Any]]:
+    board: Board, judge: str, standings: dict[int, Standing]
+) -> dict[int, LengthRank]:
     """Length-controlled mean of each system, and its rank among the ranked ones."""
-    means = {int(key): value for key, value in length_of(board, judge)["means"].items()}
-    bounds = length_of(board, judge).get("bounds", {})
-    ranked = [means[at] for at in means if at in standings]
+    found = length_of(board, judge)
+    ranked = [found.means[at] for at in found.means if at in standings]
+    ranks = {at: 1 + sum(each > mean for each in ranked) for at, mean in found.means.items()}
+    bounds: dict[int, tuple[float | None, float | None]] = {
+        at: found.bounds.get(at, (None, None)) for at in found.means
+    }
     return {
-        at: {
-            "mean": mean,
-            "low": bounds.get(str(at), [None])[0],
-            "high": bounds.get(str(at), [None])[-1],
-            "rank": 1 + sum(each > mean for each in ranked) if at in standings else None,
-        }
-        for at, mean in means.items()
+        at: LengthRank(mean, *bounds[at], rank=ranks[at] if at in standings else None)
+        for at, mean in found.means.items()
     }
 
 
 def scenario_names(board: Board) -> list[str]:
     """The scenarios of the board in words."""
     names = dict(Answer.Scenario.choices)
-    return [str(names.get(number, number)) for number in board["scenarios"]]
+    return [str(names.get(number, number)) for number in board.scenarios]
 
 
 def system_place(board: Board, system: str) -> int | None:
     """Place of a system by its id."""
-    places = {each["id"]: at for at, each in enumerate(board["systems"])}
+    places = {each.id: at for at, each in enumerate(board.systems)}
     return places.get(system)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from .view import Board, conditions_of, judge_name, ranking_of, thin_cells, version_of
+from benchmark.leaderboard.methods.figures import Board
+
+from .view import conditions_of, judge_name, ranking_of, thin_cells, version_of
 
 SHOWN_NAMES = 5
 
@@ -23,8 +25,8 @@ def board_warnings(board: Board) -> list[str]:
             several,
         )
         found.append(text % several)
-    for judge in board["judges"]:
-        for said in _of_judge(board, judge["key"]):
+    for judge in board.judges:
+        for said in _of_judge(board, judge.key):
             found.append(f"{judge_name(judge)}: {said}")
     return found
 
@@ -39,30 +41,30 @@ def first_version() -> str:
 
 
 def _of_judge(board: Board, judge: str) -> list[str]:
-    rows = [each for each in board["rows"] if each["judge"] == judge]
+    rows = [each for each in board.rows if each.judge == judge]
     ranking = ranking_of(board, judge)
-    ranked = {int(each["system"]) for each in ranking["standings"] if each["rank"] is not None}
-    names = [each["name"] for each in board["systems"]]
+    ranked = {int(each.system) for each in ranking.standings if each.rank is not None}
+    names = [each.name for each in board.systems]
     found = []
     thin = thin_cells(board, judge)
     if thin:
-        cells = [f"{each['name']} {each['scenario'] or '–'}" for each in thin]
+        cells = [f"{names[each.system]} {each.scenario or '–'}" for each in thin]
         text = ngettext(
             "%(n)d thin cell is in no mean (%(which)s).",
             "%(n)d thin cells are in no mean (%(which)s).",
             len(thin),
         )
         found.append(text % {"n": len(thin), "which": _listed(cells)})
-    bare = [names[row["system"]] for row in rows if row["low"] is None]
+    bare = [names[row.system] for row in rows if row.low is None]
     if bare:
         found.append(_("without mean or interval: %s.") % _listed(bare))
-    if ranking["reason"]:
+    if ranking.reason:
         found.append(
             _("nobody is ranked (%s); means are over each system's own questions.")
-            % ranking["reason"]
+            % ranking.reason
         )
         return found
-    others = [names[row["system"]] for row in rows if row["system"] not in ranked]
+    others = [names[row.system] for row in rows if row.system not in ranked]
     if others:
         text = _("without a rank, and with a mean over their own questions at most: %s.")
         found.append(text % _listed(others))

@@ -1,5 +1,7 @@
 """The leaderboard of a rubric: live page, numbered snapshots, two systems compared."""
 
+from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -11,13 +13,14 @@ from django.utils.translation import gettext as _
 
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.leaderboard.reports.filters import ASPECTS, Filters
-from benchmark.leaderboard.reports.pairs import Pair, pair_alt, pair_of
-from benchmark.leaderboard.reports.paper import RECIPE, PaperPair, paper_pair
+from benchmark.leaderboard.reports.pairs import Pair, pair_alt, pair_chart, pair_of, pair_table
+from benchmark.leaderboard.reports.paper import RECIPE, PaperPair, paper_pair, paper_pair_table
 from benchmark.leaderboard.reports.tables import source_of
 from benchmark.leaderboard.reports.view import column_name, scenario_names, system_place
 from benchmark.leaderboard.reports.warnings import board_warnings
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.figures import Figure
 from cqa_site.results.pages import SnapshotFace, freezing_urls
 from cqa_site.runs.jobs import is_worker_alive
 
@@ -26,6 +29,7 @@ from .shown import Shown, board_or_404, live_board, rubric_of, shown_board
 
 PER_PAGE = 25
 QUESTIONS_PER_PAGE = 50
+PAIR = "pair"
 
 
 @study_page(*RESEARCHERS)
@@ -91,30 +95,60 @@ def board_pair(request: StudyRequest, study: Study, number: int) -> HttpResponse
         "shown": shown,
         "snapshot": shown.snapshot,
         "board": shown.board,
-        "chosen": chosen,
     }
-    pair = find_pair(shown, chosen)
-    if isinstance(pair, PaperPair):
-        context |= _pair_source(shown, chosen) | {"paper": pair, "paper_recipe": RECIPE}
-    elif pair is not None:
-        page = Paginator(pair.rows, QUESTIONS_PER_PAGE).get_page(request.GET.get("page"))
-        context |= {
-            "pair": pair,
-            "page": page,
-            "alt": pair_alt(pair),
-            **_pair_source(shown, chosen),
-        }
+    for card in pair_figures(shown, chosen):
+        pair = card.data
+        name = "paper" if isinstance(pair, PaperPair) else "pair"
+        context |= {"card": card, name: pair, "source": _source(shown)}
+        context["page"] = Paginator(pair.rows, QUESTIONS_PER_PAGE).get_page(
+            request.GET.get("page")
+        )
     return render(request, "benchmark/leaderboard/board_pair.html", context)
 
 
-def _pair_source(shown: Shown, chosen: list[str]) -> dict[str, Any]:
-    return {
-        "systems_query": "&".join(f"system={each}" for each in chosen),
-        "source": source_of(*shown.found, shown.judge, shown.filters),
-    }
+def _source(shown: Shown) -> str:
+    return source_of(*shown.found, shown.judge, shown.filters)
 
 
-def find_pair(shown: Shown, chosen: list[str]) -> Pair | PaperPair | None:
+def pair_figures(shown: Shown, chosen: list[str]) -> list[Figure]:
+    """The two chosen systems side by side; nothing unless two that can be compared were."""
+    pair = _pair(shown, chosen)
+    if pair is None:
+        return []
+    caption = f"{pair.first} − {pair.second}. {_source(shown)}"
+    query = "&".join([*(f"system={each}" for each in chosen), shown.query])
+    files = replace(shown.files, query=query)
+    if isinstance(pair, PaperPair):
+        return [
+            Figure(
+                slug=PAIR,
+                title=_("Scenario by scenario"),
+                recipe=RECIPE,
+                table=paper_pair_table(pair, caption),
+                body="benchmark/leaderboard/_board_pair_paper.html",
+                data=pair,
+                files=files,
+            )
+        ]
+    return [
+        Figure(
+            slug=PAIR,
+            title=_("Question by question"),
+            recipe=_(
+                "Mean points over the compared scenarios of each common question; replicates, "
+                "people and choices are averaged inside the question."
+            ),
+            table=pair_table(pair, caption),
+            alt=pair_alt(pair),
+            draw=partial(pair_chart, pair),
+            body="benchmark/leaderboard/_board_pair_rows.html",
+            data=pair,
+            files=files,
+        )
+    ]
+
+
+def _pair(shown: Shown, chosen: list[str]) -> Pair | PaperPair | None:
     """The two chosen systems by the recipe shown; None unless two that can be compared were.
 
     Those are systems with ranks, by the paper's recipe systems with sheets.
@@ -146,13 +180,13 @@ def _filters_context(shown: Shown) -> dict[str, Any]:
         return {}
     recipe, whole = shown.snapshot.recipe, shown.snapshot.board
     columns = [(each["key"], column_name(recipe, each["key"])) for each in recipe["columns"]]
-    aspects = {each: any((q["aspect"] != "") == (each == "with") for q in whole["questions"])
+    aspects = {each: any((q.aspect != "") == (each == "with") for q in whole.questions)
                for each in ASPECTS}  # fmt: skip
     return {
         "columns": columns,
         "column_name": column_name(recipe, shown.filters.column),
         "scenario_choices": list(
-            zip(map(str, whole["scenarios"]), scenario_names(whole), strict=True)
+            zip(map(str, whole.scenarios), scenario_names(whole), strict=True)
         ),
         "has_aspects": all(aspects.values()),
         "datasets": recipe["datasets"],

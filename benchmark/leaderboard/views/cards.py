@@ -7,14 +7,16 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from benchmark.leaderboard.reports.charts import CHARTS, chart_alt, has_chart
+from benchmark.leaderboard.methods.figures import Board as Figures
+from benchmark.leaderboard.reports.charts import CHARTS
 from benchmark.leaderboard.reports.paper import RECIPE, has_paper
 from benchmark.leaderboard.reports.tables import TABLES, board_table_of
 from benchmark.leaderboard.reports.view import conditions_of, ranking_of, version_of
 from benchmark.leaderboard.reports.warnings import first_version
 from benchmark.leaderboard.views.face import leaderboard, paper_board
 from cqa_site.results.boards import Board, bounds_of
-from cqa_site.results.figures import Figure, PageTable, links
+from cqa_site.results.figures import Figure, PageTable
+from cqa_site.web.charts.chart import chart_of
 from cqa_site.web.tables import TableData, text_of
 
 from .shown import Shown
@@ -33,7 +35,6 @@ CARDS = (
 
 
 PAPER_CARDS = ("paper-cells",)
-NO_TABLE = PageTable((), ())
 
 
 def board_context(shown: Shown) -> dict[str, Any]:
@@ -49,7 +50,7 @@ def board_context(shown: Shown) -> dict[str, Any]:
         "n_several": len(conditions_of(board)),
         "first_version": first_version() if version_of(board) == 1 else "",
         "ranking": ranking_of(board, judge) if judge else None,
-        "chosen": next((each for each in board["judges"] if each["key"] == judge), None),
+        "chosen": next((each for each in board.judges if each.key == judge), None),
         "main": _main(shown),
         "leaderboard": _leaderboard(shown, board) if judge else None,
         "cards": board_cards(shown) if judge else [],
@@ -57,64 +58,55 @@ def board_context(shown: Shown) -> dict[str, Any]:
     }
 
 
-def _why_not_calibrated(board: dict[str, Any], judge: str) -> str:
+def _why_not_calibrated(board: Figures, judge: str) -> str:
     """Why the calibrated column of a model judge is hidden; empty where it is shown."""
-    own = [each for each in board["calibrated"] if each["judge"] == judge]
-    if not own or any(each["mean"] is not None for each in own):
+    own = [each for each in board.calibrated if each.judge == judge]
+    if not own or any(each.mean is not None for each in own):
         return ""
-    return board["why_not_calibrated"] or own[0]["reason"] or ""
+    return board.why_not_calibrated or own[0].reason or ""
 
 
 def board_cards(shown: Shown) -> list[Figure]:
     """The figures below the leaderboard, in the order of the page."""
-    (snapshot, board), judge = shown.found, shown.judge
-    recipe = snapshot.recipe
-    made = []
-    has_several = bool(conditions_of(board))
-    for slug in PAPER_CARDS if shown.is_paper else CARDS:
-        if slug == "conditions" and not has_several:
-            continue
-        table = board_table_of(snapshot, board, judge, shown.filters, slug)
-        is_drawn = slug in CHARTS and has_chart(board, judge, recipe, slug)
-        alt = chart_alt(board, judge, recipe, slug) if is_drawn else ""
-        if table.rows:
-            made.append(_figure(shown, slug, _joined(table), alt))
-    return made
+    slugs = PAPER_CARDS if shown.is_paper else CARDS
+    hidden = () if conditions_of(shown.found[1]) else ("conditions",)
+    found = [figure_of(shown, slug) for slug in slugs if slug not in hidden]
+    return [replace(each, shown=_joined(each.table)) for each in found if each.table.rows]
 
 
 def _main(shown: Shown) -> Figure:
     """The leaderboard itself; pages show its rows with more than its table has."""
     if shown.is_paper:
-        found = _figure(shown, "paper", NO_TABLE)
+        found = figure_of(shown, "paper")
         return replace(found, title=TABLES["board"].title, recipe=RECIPE)
-    found = _figure(shown, "board", NO_TABLE)
+    found = figure_of(shown, "board")
     if shown.is_public:
         return found
     tables = {"cells": _("cells (CSV)"), "pairs": _("pairs (CSV)")}
-    files = found.files
     more = [
         each
         for slug, words in tables.items()
-        for each in links(files.tables, [*files.ids, slug], {"csv": words}, files.query)
+        for each in figure_of(shown, slug).links_as({"csv": words})
     ]
-    rows = reverse("board_file", args=[*files.ids, "rows.csv"])
+    rows = reverse("board_file", args=[*found.files.ids, "rows.csv"])
     return replace(found, more=[*more, (_("sheets behind it (CSV)"), rows)])
 
 
-def _figure(shown: Shown, slug: str, table: PageTable, alt: str = "") -> Figure:
-    entry = TABLES[slug]
+def figure_of(shown: Shown, slug: str) -> Figure:
+    """One figure of what is shown; raises KeyError for an unknown one."""
+    entry, judge, (snapshot, board) = TABLES[slug], shown.judge, shown.found
     return Figure(
         slug=slug,
         anchor=f"board-{slug}",
         title=entry.title,
         recipe=entry.recipe,
-        table=table,
-        alt=alt,
+        table=board_table_of(snapshot, board, judge, shown.filters, slug),
         files=shown.files,
+        **chart_of(CHARTS, slug, board, judge, snapshot.recipe),
     )
 
 
-def _leaderboard(shown: Shown, board: dict[str, Any]) -> Board:
+def _leaderboard(shown: Shown, board: Figures) -> Board:
     face = paper_board if shown.is_paper else leaderboard
     return face(board, shown.judge, is_ticked=not shown.is_public)
 

@@ -1,66 +1,72 @@
 """The leaderboard as a page shows it: what stands in each cell of it."""
 
 from dataclasses import replace
-from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from benchmark.leaderboard.methods.figures import Board as Figures
+from benchmark.leaderboard.methods.figures import Calibrated, Cell, Cost, PaperCell, PaperRow, Row
 from benchmark.leaderboard.reports.paper import paper_rows
-from benchmark.leaderboard.reports.view import board_rows, judge_name, ranking_of
+from benchmark.leaderboard.reports.view import (
+    LengthRank,
+    Several,
+    ShownCell,
+    board_rows,
+    judge_name,
+    ranking_of,
+)
 from cqa_site.results.boards import NOTHING, Board, BoardCell, BoardRow, figure_cell
 from cqa_site.runs.templatetags.ledger import money
 from cqa_site.web.tables import text_of
 from cqa_site.web.templatetags.figures import percent
 
 
-def leaderboard(board: dict[str, Any], judge: str, *, is_ticked: bool) -> Board:
+def leaderboard(board: Figures, judge: str, *, is_ticked: bool) -> Board:
     """The systems as one judge ranks them; with ``is_ticked`` two can be chosen."""
-    has_scenarios = len(board["scenarios"]) > 1
-    has_costs = any(each[2] for each in board["costs"]["systems"])
-    is_calibrated = any(
-        each["judge"] == judge and each["mean"] is not None for each in board["calibrated"]
-    )
-    reason = ranking_of(board, judge)["reason"]
-    others = [judge_name(each) for each in board["judges"] if each["key"] != judge]
+    has_scenarios = len(board.scenarios) > 1
+    has_costs = any(each.n for each in board.costs.systems)
+    is_calibrated = any(each.judge == judge and each.mean is not None for each in board.calibrated)
+    reason = ranking_of(board, judge).reason
+    others = [judge_name(each) for each in board.judges if each.key != judge]
     columns = [_("Mean"), *([_("Calibrated to people")] if is_calibrated else [])]
     columns += [*_scenarios(board), *others, _("Best?"), _("Answers"), _("Without length")]
     rows = []
     for each in board_rows(board, judge):
-        standing, cells = each["standing"], [_mean(each["row"], has_scenarios)]
-        cells += [_calibrated(each["calibrated"])] if is_calibrated else []
-        cells += [_scenario(cell) for cell in each["cells"]] if has_scenarios else []
-        cells += [_other(other) for other in each["others"]]
-        cells.append(BoardCell(percent(standing["p_best"]) if standing else NOTHING))
-        cells += [_answers(each["row"]), _length(each["length"])]
-        cells += [_cost(each["cost"])] if has_costs else []
+        standing, cells = each.standing, [_mean(each.row, has_scenarios)]
+        cells += [_calibrated(each.calibrated)] if is_calibrated else []
+        cells += [_scenario(one) for one in each.cells] if has_scenarios else []
+        cells += [_other(other) for other in each.others]
+        cells.append(BoardCell(percent(standing.p_best) if standing else NOTHING))
+        cells += [_answers(each.row), _length(each.length)]
+        cells += [_cost(each.cost)] if has_costs else []
         places = ("rank", "rank_low", "rank_high", "tie_group")
         rows.append(
             BoardRow(
-                name=each["name"],
-                about="" if reason else each["remark"],
+                name=each.name,
+                about="" if reason else each.remark,
                 cells=cells,
-                tick=each["id"] if standing else "",
-                is_low=each["row"]["is_low"],
-                **({name: standing[name] for name in places} if standing else {}),
+                tick=each.id if standing else "",
+                is_low=each.row.is_low,
+                **({name: getattr(standing, name) for name in places} if standing else {}),
             )
         )
     columns += [_("Per answer")] if has_costs else []
     return Board(columns=columns, rows=rows, is_ticked=is_ticked)
 
 
-def paper_board(board: dict[str, Any], judge: str, *, is_ticked: bool) -> Board:
+def paper_board(board: Figures, judge: str, *, is_ticked: bool) -> Board:
     """The systems by the paper's recipe: no ranks, no intervals."""
-    has_scenarios = len(board["scenarios"]) > 1
+    has_scenarios = len(board.scenarios) > 1
     rows = [
         BoardRow(
-            name=each["name"],
+            name=each.name,
             cells=[
-                _with_sd(each["row"]),
-                *(map(_paper_cell, each["cells"]) if has_scenarios else ()),
-                BoardCell(f"{each['row']['n']:,}"),
+                _with_sd(each.row),
+                *(map(_paper_cell, each.cells) if has_scenarios else ()),
+                BoardCell(f"{each.row.n:,}"),
             ],
-            tick=each["id"],
+            tick=each.id,
         )
         for each in paper_rows(board, judge)
     ]
@@ -68,110 +74,112 @@ def paper_board(board: dict[str, Any], judge: str, *, is_ticked: bool) -> Board:
     return Board(columns=columns, rows=rows, is_ranked=False, is_ticked=is_ticked)
 
 
-def _scenarios(board: dict[str, Any]) -> list[str]:
+def _scenarios(board: Figures) -> list[str]:
     """Headings of scenarios, where there are several."""
-    if len(board["scenarios"]) < 2:
+    if len(board.scenarios) < 2:
         return []
-    return [_("Scenario %d") % each if each else _("No scenario") for each in board["scenarios"]]
+    return [_("Scenario %d") % each if each else _("No scenario") for each in board.scenarios]
 
 
-def _estimate(cell: dict[str, Any], *notes: str) -> BoardCell:
+def _estimate(cell: Row | Cell | Calibrated, *notes: str) -> BoardCell:
     """A mean with its interval, or that it has none."""
-    lacks = cell.get("low") is None and cell.get("reason")
+    lacks = cell.low is None and cell.reason
     said = [_("no interval") if lacks else "", *notes]
-    return figure_cell(cell["mean"], cell.get("low"), cell.get("high"), notes=said)
+    return figure_cell(cell.mean, cell.low, cell.high, notes=said)
 
 
-def _mean(row: dict[str, Any], has_scenarios: bool) -> BoardCell:
+def _mean(row: Row, has_scenarios: bool) -> BoardCell:
     notes = []
-    if row.get("paper_sd") is not None and has_scenarios:
-        notes.append(_("paper %s") % _spread(row["paper_mean"], row["paper_sd"]))
-    if row.get("pooled_sd") is not None:
-        notes.append(_("pooled %s") % _spread(row["pooled_mean"], row["pooled_sd"]))
-    if row.get("is_common") is False and row["mean"] is not None:
-        text = ngettext("its own %d question", "its own %d questions", row["n_used"])
-        notes.append(text % row["n_used"])
+    if row.paper_sd is not None and has_scenarios:
+        notes.append(_("paper %s") % _spread(row.paper_mean, row.paper_sd))
+    if row.pooled_sd is not None:
+        notes.append(_("pooled %s") % _spread(row.pooled_mean, row.pooled_sd))
+    if row.is_common is False and row.mean is not None:
+        text = ngettext("its own %d question", "its own %d questions", row.n_used)
+        notes.append(text % row.n_used)
     return _estimate(row, *notes)
 
 
-def _spread(mean: float, sd: float) -> str:
-    return f"{text_of(float(mean), 2)} ± {text_of(float(sd), 2)}"
+def _spread(mean: float | None, sd: float) -> str:
+    return f"{text_of(mean, 2)} ± {text_of(sd, 2)}"
 
 
-def _calibrated(found: dict[str, Any] | None) -> BoardCell:
-    if found is None or found["mean"] is None:
-        return BoardCell("", notes=[found["reason"]] if found and found["reason"] else [])
-    more = found["to_halve"]
+def _calibrated(found: Calibrated | None) -> BoardCell:
+    if found is None or found.mean is None:
+        return BoardCell("", notes=[found.reason] if found and found.reason else [])
+    more = found.to_halve
     label = _("label %s more to halve it") % f"{more:,}" if more else ""
-    return _estimate(found, _("%d by both") % found["n_both"], label)
+    return _estimate(found, _("%d by both") % found.n_both, label)
 
 
-def _scenario(cell: dict[str, Any] | None) -> BoardCell:
-    if cell is None:
+def _scenario(one: ShownCell | None) -> BoardCell:
+    if one is None:
         return BoardCell()
-    n = f"n {cell['n_answers']:,}"
-    css = "low" if cell["is_low"] else ""
-    if cell.get("is_thin"):
-        return BoardCell("", notes=[_("too few"), n, *_conditions(cell)], css=css)
-    share = f"{percent(cell['coverage'], 1)} · " if cell["coverage"] < 1 else ""
-    spread = f", sd {text_of(float(cell['sd']), 2)}" if cell["sd"] is not None else ""
+    cell = one.cell
+    n = f"n {cell.n_answers:,}"
+    css = "low" if cell.is_low else ""
+    if cell.is_thin:
+        return BoardCell("", notes=[_("too few"), n, *_conditions(one.several)], css=css)
+    share = f"{percent(cell.coverage, 1)} · " if cell.coverage < 1 else ""
+    spread = f", sd {text_of(cell.sd, 2)}" if cell.sd is not None else ""
     worst = ""
-    if cell["is_low"]:
-        bounds = {name: text_of(float(cell[name]), 1) for name in ("worst", "best")}
+    if cell.is_low:
+        bounds = {name: text_of(getattr(cell, name), 1) for name in ("worst", "best")}
         worst = _("%(worst)s to %(best)s") % bounds
-    return replace(_estimate(cell, f"{share}{n}{spread}", *_conditions(cell), worst), css=css)
+    notes = [f"{share}{n}{spread}", *_conditions(one.several), worst]
+    return replace(_estimate(cell, *notes), css=css)
 
 
-def _conditions(cell: dict[str, Any]) -> list[str]:
+def _conditions(several: Several | None) -> list[str]:
     """Which of several conditions a cell shows."""
-    if not cell["several"]:
+    if several is None:
         return []
-    n = len(cell["several"]["others"])
+    n = len(several.others)
     return [
-        cell["several"]["shown"],
+        several.shown,
         ngettext("%d other condition", "%d other conditions", n) % n,
     ]
 
 
-def _other(found: dict[str, Any] | None) -> BoardCell:
-    return _estimate(found, f"n {found['n_answers']:,}") if found else BoardCell()
+def _other(found: Row | None) -> BoardCell:
+    return _estimate(found, f"n {found.n_answers:,}") if found else BoardCell()
 
 
-def _answers(row: dict[str, Any]) -> BoardCell:
-    said = {"share": percent(row["coverage"], 1), "n": f"{row['asked']:,}"}
-    notes = [_("%(share)s of %(n)s") % said] if row["coverage"] < 1 else []
-    notes += [_("too few to rank")] if row["is_low"] else []
-    return BoardCell(f"{row['n_answers']:,}", notes=notes)
+def _answers(row: Row) -> BoardCell:
+    said = {"share": percent(row.coverage, 1), "n": f"{row.asked:,}"}
+    notes = [_("%(share)s of %(n)s") % said] if row.coverage < 1 else []
+    notes += [_("too few to rank")] if row.is_low else []
+    return BoardCell(f"{row.n_answers:,}", notes=notes)
 
 
-def _length(found: dict[str, Any] | None) -> BoardCell:
+def _length(found: LengthRank | None) -> BoardCell:
     if not found:
         return BoardCell()
-    return _estimate(found, _("rank %d") % found["rank"] if found["rank"] else "")
+    notes = [_("rank %d") % found.rank] if found.rank else []
+    return figure_cell(found.mean, found.low, found.high, notes=notes)
 
 
-def _cost(cost: list[Any]) -> BoardCell:
-    price, seconds, n = cost
-    if not n:
+def _cost(cost: Cost) -> BoardCell:
+    if not cost.n:
         return BoardCell()
     return BoardCell(
-        f"{text_of(float(seconds), 1)} s" if seconds is not None else NOTHING,
-        notes=[money(price)] if price is not None else [],
+        f"{text_of(cost.seconds, 1)} s" if cost.seconds is not None else NOTHING,
+        notes=[money(cost.micro)] if cost.micro is not None else [],
     )
 
 
-def _with_sd(cell: dict[str, Any], *notes: str) -> BoardCell:
-    if cell["mean"] is None:
+def _with_sd(cell: PaperCell | PaperRow, *notes: str) -> BoardCell:
+    if cell.mean is None:
         return BoardCell()
-    if cell["sd"] is None:
-        return figure_cell(cell["mean"], notes=notes)
-    return BoardCell(_spread(cell["mean"], cell["sd"]), notes=notes)
+    if cell.sd is None:
+        return figure_cell(cell.mean, notes=notes)
+    return BoardCell(_spread(cell.mean, cell.sd), notes=notes)
 
 
-def _paper_cell(cell: dict[str, Any] | None) -> BoardCell:
+def _paper_cell(cell: PaperCell | None) -> BoardCell:
     if not cell:
         return BoardCell()
-    parts = [f"n {cell['n']:,}"]
-    parts += [_("%d off the scale") % cell["off_scale"]] if cell["off_scale"] else []
-    parts += [_("%d left out") % cell["dropped"]] if cell["dropped"] else []
+    parts = [f"n {cell.n:,}"]
+    parts += [_("%d off the scale") % cell.off_scale] if cell.off_scale else []
+    parts += [_("%d left out") % cell.dropped] if cell.dropped else []
     return _with_sd(cell, " · ".join(parts))

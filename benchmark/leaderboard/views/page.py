@@ -6,8 +6,8 @@ from typing import Any
 from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
 
+from benchmark.leaderboard.methods.figures import Board
 from benchmark.leaderboard.models import BoardSnapshot
-from benchmark.leaderboard.reports.charts import chart_spec
 from benchmark.leaderboard.reports.filters import Filters
 from benchmark.leaderboard.reports.warnings import board_warnings
 from cqa_site.results.figures import Figure
@@ -21,9 +21,8 @@ STYLES = ("css/counterpoint.css", "css/figures.css", "css/boards.css")
 
 def page_file(snapshot: BoardSnapshot) -> bytes:
     """Every judge's leaderboard of a snapshot on one page, as the public page shows them."""
-    board = snapshot.figures["board"]
-    snapshot.board = board
-    parts = [_part(Shown(snapshot, Filters(), each["key"], board)) for each in board["judges"]]
+    board = Board.from_dict(snapshot.figures["board"])
+    parts = [_part(Shown(snapshot, Filters(), each.key, board)) for each in board.judges]
     styles = "\n".join(_text(name) for name in STYLES)
     context = {
         "snapshot": snapshot,
@@ -37,16 +36,15 @@ def page_file(snapshot: BoardSnapshot) -> bytes:
 
 def _part(shown: Shown) -> dict[str, Any]:
     context = board_context(shown)
-    context["drawn"] = [(card, _pictures(shown, card)) for card in context["cards"]]
+    context["drawn"] = [(card, _pictures(card)) for card in context["cards"]]
     return context
 
 
-def _pictures(shown: Shown, card: Figure) -> dict[str, str]:
+def _pictures(card: Figure) -> dict[str, str]:
     """A light and a dark picture as data addresses; none for a card without a chart."""
-    if not card.alt:
+    if not card.alt or card.draw is None:
         return {}
-    snapshot, board = shown.found
-    spec = chart_spec(board, shown.judge, snapshot.recipe, card.slug)
+    spec = card.draw("wide")
     return {theme: _data(spec, theme) for theme in charts.THEMES}
 
 

@@ -8,13 +8,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
+from benchmark.leaderboard.methods.figures import Board
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.leaderboard.reports.filters import Filters
 from benchmark.leaderboard.reports.view import chosen_judge
 from benchmark.leaderboard.reports.warnings import board_warnings
 
 from .cards import board_context
-from .files import send_chart, send_table
+from .files import send_figure
 from .shown import Shown, wants_paper, with_board
 
 NO_INDEX = "noindex, nofollow"
@@ -27,11 +28,10 @@ def public_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
     def page(request: HttpRequest, token: uuid.UUID, **kwargs) -> HttpResponse:
         rows = BoardSnapshot.objects.filter(frozen_at__isnull=False)
         snapshot = get_object_or_404(with_board(rows), public_token=token)
-        judge = chosen_judge(snapshot.board, request.GET.get("judge", ""))
-        is_paper = wants_paper(request, snapshot.board)
-        shown = Shown(
-            snapshot, Filters(), judge, snapshot.board, is_paper=is_paper, is_public=True
-        )
+        board = Board.from_dict(snapshot.stored)
+        judge = chosen_judge(board, request.GET.get("judge", ""))
+        is_paper = wants_paper(request, board)
+        shown = Shown(snapshot, Filters(), judge, board, is_paper=is_paper, is_public=True)
         response = view(request, shown, **kwargs)
         response["X-Robots-Tag"] = NO_INDEX
         return response
@@ -47,22 +47,15 @@ def public_board(request: HttpRequest, shown: Shown) -> HttpResponse:
 
 
 @public_page
-def public_board_chart(request: HttpRequest, shown: Shown, name: str, format: str) -> HttpResponse:
-    """One of its charts."""
-    return send_chart(request, shown, name, format)
-
-
-@public_page
-def public_board_table(
+def public_board_figure(
     request: HttpRequest, shown: Shown, figure: str, format: str
 ) -> HttpResponse:
-    """One of its tables."""
-    return send_table(shown, figure, format)
+    """One of its figures."""
+    return send_figure(request, shown, figure, format)
 
 
 BASE = "public/boards/<uuid:token>"
 public_urlpatterns = [
     path(f"{BASE}/", public_board, name="public_board"),
-    path(f"{BASE}/charts/<slug:name>.<str:format>", public_board_chart, name="public_board_chart"),
-    path(f"{BASE}/<slug:figure>.<str:format>", public_board_table, name="public_board_table"),
+    path(f"{BASE}/<slug:figure>.<str:format>", public_board_figure, name="public_board_figure"),
 ]

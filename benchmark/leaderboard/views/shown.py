@@ -1,7 +1,6 @@
 """What a page of a board shows: snapshot, filters, judge, figures, and whether newer ones come."""
 
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import parse_qsl
 
 from django.db.models import QuerySet
@@ -10,6 +9,7 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
 from benchmark.leaderboard.actions import boards_of, find_slice, is_due, latest_job, request_board
+from benchmark.leaderboard.methods.figures import Board
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.leaderboard.reports.filters import Filters
 from benchmark.leaderboard.reports.markers import board_marker
@@ -37,7 +37,7 @@ class Shown:
     snapshot: BoardSnapshot | None
     filters: Filters
     judge: str = ""
-    board: dict[str, Any] | None = None
+    board: Board | None = None
     job: Job | None = None
     is_stale: bool = False
     is_live: bool = False
@@ -46,7 +46,7 @@ class Shown:
     is_public: bool = False
 
     @property
-    def found(self) -> tuple[BoardSnapshot, dict[str, Any]]:
+    def found(self) -> tuple[BoardSnapshot, Board]:
         """The snapshot and its figures; raises Http404 while there are none."""
         if self.snapshot is None or self.board is None:
             raise Http404
@@ -84,7 +84,7 @@ class Shown:
     @property
     def place(self) -> int:
         """The judge's place among the judges: public pages name nobody's key."""
-        keys = [each["key"] for each in self.board["judges"]] if self.board else []
+        keys = [each.key for each in self.board.judges] if self.board else []
         return keys.index(self.judge) if self.judge in keys else 0
 
     @property
@@ -100,15 +100,13 @@ class Shown:
         if self.is_public:
             paper = f"&recipe={PAPER}" if self.is_paper else ""
             return Files(
-                tables="public_board_table",
-                charts="public_board_chart",
+                view="public_board_figure",
                 ids=(snapshot.public_token,),
                 query=f"judge={self.place}{paper}",
                 version=self.digest,
             )
         return Files(
-            tables="board_table",
-            charts="board_chart",
+            view="board_figure",
             ids=(snapshot.study.public_id, snapshot.number),
             query=self.query,
             version=self.digest,
@@ -123,8 +121,8 @@ class Shown:
 
 
 def with_board(rows: QuerySet) -> QuerySet[BoardSnapshot]:
-    """Snapshots with their leaderboard as ``board``; rows and other figures stay behind."""
-    return rows.defer("rows", "figures").annotate(board=KeyTransform("board", "figures"))
+    """Snapshots with their leaderboard as ``stored``; rows and other figures stay behind."""
+    return rows.defer("rows", "figures").annotate(stored=KeyTransform("board", "figures"))
 
 
 def board_or_404(study: Study, number: int) -> BoardSnapshot:
@@ -171,11 +169,12 @@ def shown_board(
 ) -> Shown:
     """A snapshot as the address asks for it; a slice that is not there yet is asked for."""
     filters = Filters.from_query(request.GET, snapshot.recipe)
-    board: dict[str, Any] | None = snapshot.board
+    snapshot.board = Board.from_dict(snapshot.stored)
+    board: Board | None = snapshot.board
     of_rows = ""
     if filters.key:
         found, slice_job = find_slice(snapshot, filters, request.user)
-        board = found.figures if found else None
+        board = Board.from_dict(found.figures) if found else None
         if slice_job is not None:
             is_stale, of_rows, job = True, found.marker if found else "", slice_job
     judge = chosen_judge(board, request.GET.get("judge", "")) if board else ""
@@ -183,7 +182,7 @@ def shown_board(
     return Shown(snapshot, filters, judge, board, job, is_stale, is_live, of_rows, is_paper)
 
 
-def wants_paper(request: HttpRequest, board: dict[str, Any] | None) -> bool:
+def wants_paper(request: HttpRequest, board: Board | None) -> bool:
     """Whether the address asks for the paper's recipe, and the board has it."""
     is_asked = request.GET.get("recipe") == PAPER
     return is_asked and (board is None or has_paper(board))

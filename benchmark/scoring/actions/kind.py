@@ -14,8 +14,8 @@ from benchmark.scoring.models.rounds import ScoringItem, ScoringRound, ScoringSl
 from benchmark.scoring.models.sheets import KeptScore, ScoreEvent, ScoreSheet
 from cqa_site.people.models import Rater
 from cqa_site.rounds.kind import Audit, Card, RoundNotReady, SheetNotValid, Words
+from cqa_site.rounds.models import COUNTED
 from cqa_site.rounds.policies import OneByOne
-from cqa_site.rounds.progress import COUNTED
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ SMALLEST = Decimal("0.0001")
 
 
 @register.filter
-def money(micro: int | None) -> str:
+def money(micro: float | None) -> str:
     """Millionths of a currency unit as units with two to four decimals."""
     if micro is None:
         return "–"

@@ -15,6 +15,7 @@ import pandas as pd
 from cqa_site.stats.estimate import check_confidence
 from cqa_site.stats.ranks.paired_differences import PairDifference, compare_pairs, tie_groups
 from cqa_site.stats.ranks.rank_ranges import rank_ranges
+from cqa_site.stats.ranks.standing import Standing
 from cqa_site.stats.ratings import FloatArray, IntArray
 
 NO_SYSTEMS = "there are no systems to compare"
@@ -24,38 +25,6 @@ INTERVAL = "question bootstrap, paired over systems, percentile"
 # Means that differ by less than this are equal; adding in another order moves the last digits.
 _DECIMALS = 9
 _CHUNK_CELLS = 8_000_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class Standing:
-    """One system on the board; figures over the common questions.
-
-    Attributes
-    ----------
-    system
-        Its name.
-    mean, low, high
-        Mean score in points and its interval; None where the board gives a reason.
-    rank, rank_low, rank_high
-        1 is best, equal means share a rank; and the range over the resamples.
-    p_best
-        Share of resamples in which it has the highest mean (shared if several do), 0 to 1.
-    tie_group
-        1, 2, ...: not separable from the top of that group.
-    n_questions
-        Questions with a score of this system, common or not.
-    """
-
-    system: str
-    mean: float | None = None
-    low: float | None = None
-    high: float | None = None
-    rank: int | None = None
-    rank_low: int | None = None
-    rank_high: int | None = None
-    p_best: float | None = None
-    tie_group: int | None = None
-    n_questions: int
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -122,8 +122,8 @@ def test_experts_look_when_the_round_is_over(lab):
     reopen_round(round_=lab.round, actor=lab.researcher)
     for name, args in (
         ("expert_agreement", []),
-        ("expert_agreement_chart", ["svg"]),
-        ("expert_agreement_table", ["work", "csv"]),
+        ("expert_agreement_figure", ["agreement", "svg"]),
+        ("expert_agreement_figure", ["work", "csv"]),
     ):
         assert page(lab.experts[0], lab, name, *args).status_code == 404
         assert page(lab.researcher, lab, name, *args).status_code == 200
@@ -140,17 +140,17 @@ def test_experts_know_each_other_by_number(lab):
     assert "Expert 2" in shown
     assert "You" in shown
     for name, args in (
-        ("expert_agreement_chart", ["svg"]),
-        ("expert_agreement_table", ["work", "csv"]),
-        ("expert_agreement_table", ["agreement", "md"]),
+        ("expert_agreement_figure", ["agreement", "svg"]),
+        ("expert_agreement_figure", ["work", "csv"]),
+        ("expert_agreement_figure", ["agreement", "md"]),
     ):
         assert b"Person" not in page(lab.experts[0], lab, name, *args).content
     assert "Person B" in page(lab.researcher, lab).content.decode()
 
 
 def test_a_picture_is_kept_for_one_reader(lab):
-    one = page(lab.experts[0], lab, "expert_agreement_chart", "svg")
-    other = page(lab.experts[1], lab, "expert_agreement_chart", "svg")
+    one = page(lab.experts[0], lab, "expert_agreement_figure", "agreement", "svg")
+    other = page(lab.experts[1], lab, "expert_agreement_figure", "agreement", "svg")
     assert one["ETag"] != other["ETag"]
     assert one.content != other.content
 
@@ -160,17 +160,21 @@ def test_a_round_without_versions_says_so(lab):
     address = reverse("expert_agreement", args=[lab.study.public_id, empty.public_id])
     shown = sign_in(lab.researcher).get(address).content.decode()
     assert "No calibration answer has been handed in yet" in shown
-    chart = reverse("expert_agreement_chart", args=[lab.study.public_id, empty.public_id, "svg"])
-    assert sign_in(lab.researcher).get(chart).status_code == 200
+    place = [lab.study.public_id, empty.public_id, "agreement"]
+    client = sign_in(lab.researcher)
+    assert client.get(reverse("expert_agreement_figure", args=[*place, "csv"])).status_code == 200
+    assert client.get(reverse("expert_agreement_figure", args=[*place, "svg"])).status_code == 404
 
 
 def test_tables_say_what_the_page_says(lab):
-    lines = page(lab.researcher, lab, "expert_agreement_table", "agreement", "csv").content
+    lines = page(lab.researcher, lab, "expert_agreement_figure", "agreement", "csv").content
     rows = lines.decode("utf-8-sig").splitlines()
     assert len(rows) == 4
     value = agreement_of(lab.round, "sound", MODEL)["cells"][0][1]["value"]
     assert str(value) in rows[1]
-    assert page(lab.researcher, lab, "expert_agreement_table", "nothing", "csv").status_code == 404
+    assert (
+        page(lab.researcher, lab, "expert_agreement_figure", "nothing", "csv").status_code == 404
+    )
 
 
 def test_the_page_takes_few_queries(lab, django_assert_max_num_queries):

@@ -162,7 +162,7 @@ def test_files_hold_every_pair_and_the_summary(lab):
     )
     assert len(rows) == 3
     assert {row[2] for row in rows[1:]} == {"revision", "gold"}
-    table = reverse("edited_texts_table", args=[lab.study.public_id, "md"])
+    table = reverse("edited_texts_figure", args=[lab.study.public_id, "changes", "md"])
     assert "after minus before" in client.get(table).content.decode()
 
 

@@ -131,12 +131,14 @@ def test_any_label_set_gives_the_figures_that_it_would_give_as_the_study_s_choic
     query = f"?mode={mode}"
     asked = f"{query}&labels={strict.public_id}"
     place = [study.public_id]
-    before = rows_in(page(client, "faithfulness_table", *place, "csv", query=query))
-    on_the_fly = rows_in(page(client, "faithfulness_table", *place, "csv", query=asked))
+    before = rows_in(page(client, "faithfulness_figure", *place, "measures", "csv", query=query))
+    on_the_fly = rows_in(
+        page(client, "faithfulness_figure", *place, "measures", "csv", query=asked)
+    )
     single = rows_in(page(client, "faithfulness_rows", *place, query=f"{asked}&format=csv"))
     prefer_labels(study=study, campaign=strict, actor=researcher)
     compute(study)
-    stored = rows_in(page(client, "faithfulness_table", *place, "csv", query=query))
+    stored = rows_in(page(client, "faithfulness_figure", *place, "measures", "csv", query=query))
     assert on_the_fly[-2:] == stored[-2:] != before[-2:]
     assert single == rows_in(
         page(client, "faithfulness_rows", *place, query=f"{query}&format=csv")
@@ -165,7 +167,9 @@ def test_single_texts_are_sorted_and_narrowed_by_the_labels_that_were_chosen(stu
     assert "Labels: Strict." in text_of(text)
     # Labels that change are seen at once, without a computation.
     FinalLabel.objects.filter(campaign=strict).update(label=0)
-    table = rows_in(page(client, "faithfulness_table", study.public_id, "csv", query=query))
+    table = rows_in(
+        page(client, "faithfulness_figure", study.public_id, "measures", "csv", query=query)
+    )
     assert set(table[-1][5:7]) == {""}
     unknown = page(client, "faithfulness", study.public_id, query="?labels=nobody")
     assert "computed now" not in text_of(unknown)
@@ -183,22 +187,23 @@ def test_both_modes_and_files_agree_with_the_page(study, client):
         query = f"?mode={mode}"
         shown = text_of(page(client, "faithfulness", study.public_id, query=query))
         (header, row) = rows_in(
-            page(client, "faithfulness_table", study.public_id, "csv", query=query)
+            page(client, "faithfulness_figure", study.public_id, "measures", "csv", query=query)
         )
         found[mode] = dict(zip(header, row, strict=True))
         assert f"{float(found[mode]['Precision']):.3f}" in shown
         assert found[mode]["Precision, answers n"] == "3"
     assert found["sound"]["Segments n"] != found["paper"]["Segments n"]
-    markdown = page(client, "faithfulness_table", study.public_id, "md").content.decode()
+    markdown = page(
+        client, "faithfulness_figure", study.public_id, "measures", "md"
+    ).content.decode()
     assert "resamples of whole questions" in markdown
-    assert (
-        client.get(reverse("faithfulness_table", args=[study.public_id, "exe"])).status_code == 404
-    )
+    unknown = reverse("faithfulness_figure", args=[study.public_id, "measures", "exe"])
+    assert client.get(unknown).status_code == 404
 
 
 def test_charts_are_drawn_of_what_there_is(study, client):
     make_faithful(study)
-    address = reverse("faithfulness_chart", args=[study.public_id, "relevance", "svg"])
+    address = reverse("faithfulness_figure", args=[study.public_id, "relevance", "svg"])
     assert client.get(address).status_code == 404
     compute(study)
     response = client.get(address)
@@ -206,7 +211,7 @@ def test_charts_are_drawn_of_what_there_is(study, client):
     assert b"Model A 4" in response.content
     assert client.get(address, headers={"If-None-Match": response["ETag"]}).status_code == 304
     for name in ("coherence", "nothing"):
-        missing = reverse("faithfulness_chart", args=[study.public_id, name, "svg"])
+        missing = reverse("faithfulness_figure", args=[study.public_id, name, "svg"])
         assert client.get(missing).status_code == 404
 
 
@@ -217,7 +222,7 @@ def test_coherence_stands_beside_the_figures(study, researcher, client):
     shown = text_of(page(client, "faithfulness", study.public_id))
     assert "0.667" in shown
     assert f"{run.public_id}/verdicts/?said=no" in shown
-    chart = reverse("faithfulness_chart", args=[study.public_id, "coherence", "svg"])
+    chart = reverse("faithfulness_figure", args=[study.public_id, "coherence", "svg"])
     assert client.get(chart).status_code == 200
 
 

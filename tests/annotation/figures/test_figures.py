@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.urls import reverse
 
 from annotation.figures.actions import CAMPAIGNS
-from annotation.figures.reports.charts import CHARTS, chart_alt, chart_spec
+from annotation.figures.reports.charts import CHARTS
 from annotation.figures.reports.figures import compute_figures, ratings_of
 from annotation.figures.reports.snapshots import COLUMNS
 from annotation.figures.reports.tables import TABLES
@@ -249,8 +249,8 @@ def test_undefined_agreement_has_a_reason_and_no_value(name):
             assert entry["value"] is None
             assert reason in entry["reason"]
     for chart in CHARTS:
-        assert chart_alt(figures, chart)
-        json.dumps(chart_spec(figures, chart), allow_nan=False)
+        assert CHARTS[chart].alt(figures)
+        json.dumps(CHARTS[chart].draw(figures, "wide"), allow_nan=False)
 
 
 def test_votes_without_time_and_date_say_so():
@@ -483,7 +483,7 @@ def test_undefined_figures_say_why_on_the_page(campaign, client, raters):
 def test_every_figure_downloads_in_every_form(campaign, client, slug, form):
     fill(campaign)
     snapshot = keeping.refresh(CAMPAIGNS, campaign)
-    answer = client.get(url("figure_table", campaign, 1, slug, form))
+    answer = client.get(url("snapshot_figure", campaign, 1, slug, form))
     assert answer.status_code == 200
     assert answer["Content-Disposition"] == f'attachment; filename="{slug}-snapshot-1.{form}"'
     if form != "csv":
@@ -498,7 +498,7 @@ def test_every_chart_is_drawn_once_and_kept(campaign, client, name, monkeypatch)
     fill(campaign)
     snapshot = keeping.refresh(CAMPAIGNS, campaign)
     version = snapshot.recipe["figures_sha256"][:12]
-    address = url("chart", campaign, 1, name, "svg")
+    address = url("snapshot_figure", campaign, 1, name, "svg")
     first = client.get(address, {"v": version, "theme": "dark"})
     assert first.content.startswith(b"<svg")
     assert b"NaN" not in first.content

@@ -334,8 +334,8 @@ PAGES = [
     ("snapshots", "get", ()),
     ("snapshot", "get", (1,)),
     ("snapshot_freeze", "post", (1,)),
-    ("figure_table", "get", (1, "agreement", "csv")),
-    ("chart", "get", (1, "labels", "svg")),
+    ("snapshot_figure", "get", (1, "agreement", "csv")),
+    ("snapshot_figure", "get", (1, "labels", "svg")),
     ("units", "get", (1,)),
 ]
 

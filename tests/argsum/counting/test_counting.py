@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from argsum.counting.actions.kind import CountContent
 from argsum.counting.models import CountEvent, CountingSlot, CountSheet, KeptCount
-from argsum.counting.reports.sheets import counted_sheets
-from cqa_site.rounds.models import Place
+from cqa_site.rounds.models import COUNTED, Place
 from cqa_site.rounds.opening import close_round, reopen_round
 from cqa_site.rounds.saving import RoundNotOpen, Sent, content_of, save_draft
 from tests.argsum.counting.made_counting import marked_form, open_counting
@@ -190,7 +189,7 @@ def test_each_set_goes_to_as_many_people_as_asked(study, researcher):
     for client in people:
         page = client.get(address("count", study, counting_round.public_id)).content.decode()
         assert "That was everything" in page
-    assert counted_sheets(study).count() == 4
+    assert study.count_sheets.filter(COUNTED).count() == 4
     assert not CountingSlot.objects.exclude(state="done").exists()
     pairs = CountSheet.objects.values_list("summary_set", "rater")
     assert len(set(pairs)) == 4
@@ -218,7 +217,7 @@ def test_a_late_sheet_is_kept_as_an_extra(study, counting, annotator):
     assert submit(annotator, study, late).status_code == 200
     late.refresh_from_db()
     assert (late.state, late.is_extra, late.covered) == ("submitted", True, 1.5)
-    assert counted_sheets(study).count() == 2
+    assert study.count_sheets.filter(COUNTED).count() == 2
     call_command("check_integrity")
 
 

@@ -167,7 +167,9 @@ def test_the_curve_of_the_parameter_that_varies(lab):
     page = lab.get("system_run", system_run_id=run.public_id).content.decode()
     assert "Clusters by threshold" in page
     here = {"system_run_id": run.public_id}
-    table = lab.get("system_run_chart", **here, format="csv").content.decode("utf-8-sig")
+    table = lab.get("system_run_figure", **here, figure="curve", format="csv").content.decode(
+        "utf-8-sig"
+    )
     lines = table.splitlines()
     assert lines[0].startswith("threshold,ARI excluding noise,cells,ARI including noise")
     # One cluster of all, the key points, and nothing clustered.
@@ -176,10 +178,10 @@ def test_the_curve_of_the_parameter_that_varies(lab):
         ["0.5", "1.0", "2"],
         ["0.95", "", "0"],
     ]
-    picture = lab.get("system_run_chart", **here, format="svg")
+    picture = lab.get("system_run_figure", **here, figure="curve", format="svg")
     assert picture["Content-Type"] == "image/svg+xml"
     assert b"1.000" in picture.content
-    assert lab.get("system_run_chart", **here, format="exe").status_code == 404
+    assert lab.get("system_run_figure", **here, figure="curve", format="exe").status_code == 404
     for grid in (
         {"threshold": [0.4, 0.5], "min_size": [3]},
         {"threshold": [0.4, 0.5, 0.6], "min_size": [2, 3]},
@@ -187,7 +189,7 @@ def test_the_curve_of_the_parameter_that_varies(lab):
         other = lab.run(grid=grid)
         ids = {"system_run_id": other.public_id}
         assert "Clusters by" not in lab.get("system_run", **ids).content.decode()
-        assert lab.get("system_run_chart", **ids, format="svg").status_code == 404
+        assert lab.get("system_run_figure", **ids, figure="curve", format="svg").status_code == 404
 
 
 def test_stop_and_go_on_from_the_page(lab):
@@ -306,7 +308,7 @@ def test_files_hold_every_argument_of_both_stances(lab):
     assert text.startswith("# Every town should keep a public night bus\n")
     assert text.count("\n- ") == 12
     assert lab.get("summary_set_file", format="exe", **ids).status_code == 404
-    chart = lab.get("summary_set_chart", format="svg", **ids)
+    chart = lab.get("summary_set_figure", figure="prevalence", format="svg", **ids)
     assert chart["Content-Type"] == "image/svg+xml"
 
 
@@ -344,6 +346,9 @@ def test_an_analysis_page_costs_a_bounded_number_of_queries(lab, django_assert_m
 def test_sets_of_another_study_do_not_exist(lab):
     other = make_dataset(make_study("Other"))
     made = make_set(other.cells.first())
-    for name in ("summary_set", "summary_set_file", "summary_set_chart"):
-        extra = {"format": "csv"} if name != "summary_set" else {}
+    for name, extra in (
+        ("summary_set", {}),
+        ("summary_set_file", {"format": "csv"}),
+        ("summary_set_figure", {"figure": "prevalence", "format": "csv"}),
+    ):
         assert lab.get(name, set_id=made.public_id, **extra).status_code == 404

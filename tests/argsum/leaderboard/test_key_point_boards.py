@@ -143,6 +143,8 @@ def test_frozen_on_its_page_published_and_withdrawn(study, boss, sets):
     token = KeyPointSnapshot.objects.get().public_token
     public = reverse("public_key_points", args=[token])
     assert public in client.get(page).content.decode()
+    file = f"{public}key-points.csv"
+    assert anybody.get(file).content.decode("utf-8-sig").startswith("System,Setting,")
     answer = anybody.get(public)
     content = answer.content.decode()
     assert answer["X-Robots-Tag"] == "noindex, nofollow"

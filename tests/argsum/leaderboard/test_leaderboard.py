@@ -203,18 +203,18 @@ def test_files_and_pictures(study, researcher, raters):
     sets = list(make_system_run(make_dataset(study)).sets.all())
     for each in sets:
         make_count(each, raters[0])
-    url = reverse("key_points_table", args=[study.public_id, "systems", "csv"])
+    url = reverse("key_points_figure", args=[study.public_id, "systems", "csv"])
     lines = researcher.get(url).content.decode("utf-8-sig").splitlines()
     assert lines[0].startswith('System,Setting,How chosen,Weighted score,"Weighted score, low"')
     assert lines[1].startswith("MCArgSum 1,threshold=0.5,the only setting,0.5")
-    cells = reverse("key_points_table", args=[study.public_id, "cells", "md"])
+    cells = reverse("key_points_figure", args=[study.public_id, "cells", "md"])
     assert researcher.get(cells).content.decode().count("MCArgSum 1") == 2
     for name in ("weighted", "tradeoff"):
-        chart = reverse("key_points_chart", args=[study.public_id, name, "svg"])
+        chart = reverse("key_points_figure", args=[study.public_id, name, "svg"])
         response = researcher.get(chart)
         assert response.status_code == 200
         assert b"MCArgSum" in response.content
-    nothing = reverse("key_points_chart", args=[study.public_id, "nothing", "svg"])
+    nothing = reverse("key_points_figure", args=[study.public_id, "nothing", "svg"])
     assert researcher.get(nothing).status_code == 404
     assert researcher.get(url.replace("systems", "people")).status_code == 404
 
@@ -224,7 +224,7 @@ def test_files_for_print_hold_what_has_values_and_fit_a_page(study, researcher, 
         make_count(each, raters[0])
     address = {
         figure: {
-            form: reverse("key_points_table", args=[study.public_id, figure, form])
+            form: reverse("key_points_figure", args=[study.public_id, figure, form])
             for form in ("csv", "tex", "md")
         }
         for figure in ("systems", "cells")

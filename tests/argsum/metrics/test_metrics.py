@@ -190,19 +190,19 @@ def test_pages_show_and_send_them(study, researcher):
     assert "ROUGE-1, soft recall" in page
     one = reverse("summary_metric", args=[sid]) + "?metric=rouge_1:recall&setting="
     assert "MCArgSum 1" in researcher.get(one).content.decode()
-    assert researcher.get(one + "&format=csv").status_code == 200
     unknown = reverse("summary_metric", args=[sid]) + "?metric=bleu"
     assert researcher.get(unknown).status_code == 404
     for name in ("coverage", "points"):
-        url = reverse("summary_metrics_chart", args=[sid, name, "svg"])
-        found = researcher.get(url + "?metric=rouge_1:recall")
-        assert found.status_code == 200, name
+        url = reverse("summary_metrics_figure", args=[sid, name, "svg"])
+        for address in (url, url.replace(".svg", ".csv")):
+            found = researcher.get(address + "?metric=rouge_1:recall")
+            assert found.status_code == 200, address
     people = researcher.get(reverse("summary_people", args=[sid])).content.decode()
     assert "Krippendorff" in people
     for name in ("raters", "coverage"):
-        url = reverse("summary_people_table", args=[sid, name, "tex"])
+        url = reverse("summary_people_figure", args=[sid, name, "tex"])
         assert researcher.get(url).status_code == 200
-    heat = reverse("summary_people_chart", args=[sid, "coverage", "svg"])
+    heat = reverse("summary_people_figure", args=[sid, "coverage", "svg"])
     assert researcher.get(heat).status_code == 200
     bad = researcher.post(reverse("summary_metrics_compute", args=[sid]), {"functions": ["bleu"]})
     assert bad.status_code == 422

@@ -86,15 +86,19 @@ def test_one_scorer_with_figures_curve_and_card(client, study, tuned):
         assert said in page, said
     # The card is text of this site, but names in it are not.
     assert "<b>Text</b>" not in page
-    curve = url("scorer_curve", study, tuned.public_id, "csv")
+    curve = url("scorer_figure", study, tuned.public_id, "curve", "csv")
     lines = client.get(curve).content.decode("utf-8-sig").splitlines()
     assert lines[0].startswith("step,weights,average precision")
     assert lines[2].split(",")[:3] == ["8", "their average", "0.75"]
-    picture = client.get(url("scorer_curve", study, tuned.public_id, "svg"))
+    picture = client.get(url("scorer_figure", study, tuned.public_id, "curve", "svg"))
     assert picture["Content-Type"] == "image/svg+xml"
-    assert client.get(url("scorer_curve", study, tuned.public_id, "exe")).status_code == 404
+    assert (
+        client.get(url("scorer_figure", study, tuned.public_id, "curve", "exe")).status_code == 404
+    )
     bare = make_scorer(study, name="Bare")
-    assert client.get(url("scorer_curve", study, bare.public_id, "svg")).status_code == 404
+    assert (
+        client.get(url("scorer_figure", study, bare.public_id, "curve", "svg")).status_code == 404
+    )
     assert (
         "Nothing was measured" in client.get(url("scorer", study, bare.public_id)).content.decode()
     )

@@ -143,7 +143,7 @@ def test_judges_are_ranked_with_what_attacks_did(client, study, raters):
     ],
 )
 def test_tables_as_files(client, study, raters, figure, form):
-    response = page(client, study, "score_agreement_table", figure=figure, format=form)
+    response = page(client, study, "score_agreement_figure", figure=figure, format=form)
     assert response.status_code == 200
     assert f"scores-{figure}.{form}" in response["Content-Disposition"]
     assert len(response.content) > 50
@@ -152,9 +152,11 @@ def test_tables_as_files(client, study, raters, figure, form):
 @pytest.mark.parametrize("name", ["ceiling", "judges", "bland-altman"])
 def test_charts_as_files(client, study, raters, name):
     for form, opening in (("svg", b"<svg"), ("png", b"\x89PNG")):
-        response = page(client, study, "score_agreement_chart", name=name, format=form)
+        response = page(client, study, "score_agreement_figure", figure=name, format=form)
         assert response.content.startswith(opening)
-    assert page(client, study, "score_agreement_chart", name="x", format="svg").status_code == 404
+    assert (
+        page(client, study, "score_agreement_figure", figure="x", format="svg").status_code == 404
+    )
 
 
 def test_rows_have_the_largest_difference_first_and_go_away_as_csv(client, study, raters):

@@ -20,6 +20,7 @@ from benchmark.leaderboard.methods.calibrated import (
 from benchmark.leaderboard.methods.cells import NO_SPREAD
 from benchmark.leaderboard.methods.changes import board_changes
 from benchmark.leaderboard.methods.data import read_scores
+from benchmark.leaderboard.methods.figures import Board
 from benchmark.leaderboard.methods.options import BoardOptions
 from benchmark.leaderboard.methods.ranks import (
     LOW_COVERAGE,
@@ -75,9 +76,9 @@ def test_replicates_count_once_and_people_are_one_column():
         *scores("A", {"q1": 3.0}, replicate=1),
     ]
     made = board(*rows)
-    assert [each["key"] for each in made.judges] == ["people", "J"]
-    assert made.judges[0]["raters"] == 3
-    assert made.judges[0]["name"] == ""
+    assert [each.key for each in made.judges] == ["people", "J"]
+    assert made.judges[0].raters == 3
+    assert made.judges[0].name == ""
     assert cell(made, judge="people").mean == (6 + 10) / 2
     assert cell(made).mean == 2
     assert cell(made).n_answers == 1
@@ -95,7 +96,7 @@ def test_of_a_persons_sheets_of_one_answer_the_first_with_points_counts():
     made = board(*rows)
     assert cell(made, judge="people").mean == (9 + 3) / 2
     # A repeat is no sheet without points; the sheet that has none is.
-    assert (made.judges[0]["sheets"], made.judges[0]["unscored"]) == (5, 1)
+    assert (made.judges[0].sheets, made.judges[0].unscored) == (5, 1)
 
 
 def test_unscored_answers_are_counted_and_bounded_never_zero():
@@ -105,7 +106,7 @@ def test_unscored_answers_are_counted_and_bounded_never_zero():
     assert (found.worst, found.best) == (30 / 4, 49 / 4)
     assert found.is_low
     assert made.rankings[0].unranked == {0: LOW_COVERAGE}
-    assert made.counts["unscored"] == 1
+    assert made.counts.unscored == 1
 
 
 def test_an_interval_is_the_bootstrap_of_questions_and_equals_that_of_the_ranks():
@@ -136,8 +137,8 @@ def test_a_system_that_is_clearly_better_is_first_and_pairs_say_by_how_much():
     assert ranking.standing(1).tie_group == 2
     assert ranking.pairs.mean == (pytest.approx(3.5),)
     assert ranking.pairs.p_holm[0] < 0.05
-    matrix = np.array(made.scores["J"]["values"])
-    again = rank_systems(made_frame(matrix, made.scores["J"]["systems"]), n_resamples=1000, seed=0)
+    matrix = np.array(made.scores["J"].values)
+    again = rank_systems(made_frame(matrix, made.scores["J"].systems), n_resamples=1000, seed=0)
     assert again.standings[0].mean == first.mean
 
 
@@ -220,7 +221,7 @@ def test_groups_of_a_ranked_system_add_up_to_its_mean():
         assert sum(each[0] for each in groups) == pytest.approx(row.mean)
         assert groups[0][2] < groups[0][0] < groups[0][3]
     # The same everywhere: nothing to resample.
-    assert made.parts["J"]["G2"][0][2:] == [None, None]
+    assert made.parts["J"]["G2"][0][2:] == (None, None)
 
 
 def test_the_papers_recipe_takes_sheets_as_they_came():
@@ -418,13 +419,13 @@ def test_groups_and_criteria_costs_and_spread_stand_beside_it():
         *scores("A", {"q2": 4.5}, C1=NAN, cost_micro=7.0, seconds=4.0),
     ]
     made = board(*rows, parts={"C1": 1.0}, least_questions=2)
-    assert made.parts["J"]["C1"] == [[1.0, 1, None, None]]
-    assert made.costs["judges"]["J"] == [6.0, 3.0, 2]
-    assert made.costs["systems"] == [[None, None, 0]]
+    assert made.parts["J"]["C1"] == ((1.0, 1, None, None),)
+    assert made.costs.judges["J"] == (6.0, 3.0, 2)
+    assert made.costs.systems == ((None, None, 0),)
     counts = made.distributions["J"][0]
     assert len(counts) == 20
     assert (counts[3], counts[4], sum(counts)) == (1, 1, 2)
-    assert made.profile["J"] == [[3.75, 2, 3.0, 4.5]]
+    assert made.profile["J"] == ((3.75, 2, 3.0, 4.5),)
 
 
 def test_another_column_has_its_own_points_and_maximum():
@@ -441,6 +442,7 @@ def test_everything_is_plain_and_no_table_is_too_small():
     for made in (board(*rows, draws={3: draw}), empty_board()):
         text = json.dumps(made.as_dict(), allow_nan=False)
         assert json.loads(text) == made.as_dict()
+        assert Board.from_dict(json.loads(text)).as_dict() == made.as_dict()
 
 
 def empty_board():
@@ -468,11 +470,11 @@ def test_what_moved_between_two_boards():
         *scores("B", {q: v + 1 for q, v in FOUR.items()}),
         *scores("C", {"q1": 1.0}),
     )
-    found = board_changes(before.as_dict(), after.as_dict())
+    found = board_changes(before, after)
     assert found["systems"] == {"added": ["C"], "gone": []}
     assert [each["system"] for each in found["moved"]] == ["A", "B"]
     assert found["moved"][0] == {"judge": "J", "system": "A", "mean": [11, 13], "rank": [2, 1]}
-    assert board_changes(before.as_dict(), before.as_dict())["moved"] == []
+    assert board_changes(before, before)["moved"] == []
 
 
 def under(name, *, is_plain=1):
@@ -498,7 +500,7 @@ def test_a_cell_is_about_one_condition_and_names_the_others():
         (1, "v1", 4, True),
     ]
     # The choice is one for all judges, so this one has nothing to say here.
-    assert [each["key"] for each in made.judges] == ["J"]
+    assert [each.key for each in made.judges] == ["J"]
     assert made.paper.cells[0].n == 4
 
 

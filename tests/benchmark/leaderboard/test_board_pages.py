@@ -148,11 +148,11 @@ def test_browsers_keep_no_picture_of_older_sheets(
     with django_capture_on_commit_callbacks(execute=True):
         page(client, "scores", study, query=query)
     ids = "&".join(f"system={each['id']}" for each in live.figures["board"]["systems"][:2])
-    pair = address("board_chart", study, 1, "pair", "svg", query=f"?{ids}")
+    pair = address("board_figure", study, 1, "pair", "svg", query=f"?{ids}")
     before = client.get(pair)["ETag"]
     ScoreSheet.objects.filter(pk=ScoreSheet.objects.first().pk).update(state="void")
     newest = keeping.refresh(BOARDS, rubric).recipe["figures_sha256"][:12]
-    groups = address("board_chart", study, 1, "groups", "svg", query=f"{query}&v={newest}")
+    groups = address("board_figure", study, 1, "groups", "svg", query=f"{query}&v={newest}")
     with django_capture_on_commit_callbacks(execute=True):
         assert "immutable" not in client.get(groups)["Cache-Control"]
     assert "immutable" in client.get(groups)["Cache-Control"]
@@ -179,9 +179,9 @@ def test_two_systems_side_by_side(study, live, client, django_assert_max_num_que
         said = page(client, "board_pair", study, 1, query=query)
     assert "Common questions" in said
     assert "8 common questions" not in said
-    chart = client.get(address("board_chart", study, 1, "pair", "svg", query=query))
+    chart = client.get(address("board_figure", study, 1, "pair", "svg", query=query))
     assert chart["Content-Type"] == "image/svg+xml"
-    table = client.get(address("board_table", study, 1, "pair", "csv", query=query))
+    table = client.get(address("board_figure", study, 1, "pair", "csv", query=query))
     assert len(table.content.splitlines()) == 9
     # Who is named twice is not compared with itself.
     again = address("board_table", study, 1, "pair", "csv", query=f"?system={ids[0]}&{query[1:]}")
@@ -239,24 +239,24 @@ def test_anything_but_two_ranked_systems_is_no_pair(study, live, client, query):
 def test_tables_go_away_in_three_forms_naming_the_snapshot(study, live, client, figure):
     kinds = {"csv": "text/csv", "tex": "application/x-tex", "md": "text/markdown"}
     for kind, content_type in kinds.items():
-        response = client.get(address("board_table", study, 1, figure, kind))
+        response = client.get(address("board_figure", study, 1, figure, kind))
         assert response["Content-Type"].startswith(content_type)
         if kind == "tex":
             assert rb"\toprule" in response.content
             assert live.sha256[:12].encode() in response.content
-    assert client.get(address("board_table", study, 1, figure, "xlsx")).status_code == 404
-    assert client.get(address("board_table", study, 1, "nothing", "csv")).status_code == 404
+    assert client.get(address("board_figure", study, 1, figure, "xlsx")).status_code == 404
+    assert client.get(address("board_figure", study, 1, "nothing", "csv")).status_code == 404
 
 
 @pytest.mark.parametrize("name", ["scenarios", "groups", "distributions", "beside"])
 def test_charts_are_pictures(study, live, client, name):
     judge = next(each["key"] for each in live.figures["board"]["judges"] if each["name"])
     query = f"?judge={judge}"
-    svg = client.get(address("board_chart", study, 1, name, "svg", query=query))
+    svg = client.get(address("board_figure", study, 1, name, "svg", query=query))
     assert b"<svg" in svg.content
-    png = client.get(address("board_chart", study, 1, name, "png", query=query))
+    png = client.get(address("board_figure", study, 1, name, "png", query=query))
     assert png.content.startswith(b"\x89PNG")
-    assert client.get(address("board_chart", study, 1, "nothing", "svg")).status_code == 404
+    assert client.get(address("board_figure", study, 1, "nothing", "svg")).status_code == 404
 
 
 def test_rows_manifest_archive_and_page_are_files(study, live, client):
@@ -318,14 +318,14 @@ def test_anybody_reads_a_public_board_and_nothing_else(study, public, boss):
 
 def test_public_charts_and_tables(public):
     for judge in ("0", "1"):
-        chart = reverse("public_board_chart", args=[public.public_token, "groups", "svg"])
+        chart = reverse("public_board_figure", args=[public.public_token, "groups", "svg"])
         assert b"<svg" in Client().get(f"{chart}?judge={judge}").content
-        table = reverse("public_board_table", args=[public.public_token, "board", "csv"])
+        table = reverse("public_board_figure", args=[public.public_token, "board", "csv"])
         assert b"Beta" in Client().get(f"{table}?judge={judge}").content
 
 
 def test_a_withdrawn_board_is_gone_at_once(study, public, boss):
-    names = [("public_board", ()), ("public_board_chart", ("groups", "svg"))]
+    names = [("public_board", ()), ("public_board_figure", ("groups", "svg"))]
     keeping.withdraw(BOARDS, owner=study, number=1, actor=boss)
     for name, rest in names:
         address = reverse(name, args=[public.public_token, *rest])
@@ -342,11 +342,11 @@ def test_the_papers_recipe_is_a_switch_on_board_and_pair(study, live, client, bo
     query = f"?recipe=paper&judge=1&system={systems[0]['id']}&system={systems[1]['id']}"
     pair = page(client, "board_pair", study, 1, query=query)
     assert "as the CompQA paper counts" in pair
-    rows = client.get(address("board_table", study, 1, "pair", "csv", query=query))
+    rows = client.get(address("board_figure", study, 1, "pair", "csv", query=query))
     assert len(rows.content.splitlines()) == 4
-    chart = address("board_chart", study, 1, "pair", "svg", query=query)
+    chart = address("board_figure", study, 1, "pair", "svg", query=query)
     assert client.get(chart).status_code == 404
-    table = client.get(address("board_table", study, 1, "paper-cells", "csv", query="?judge=1"))
+    table = client.get(address("board_figure", study, 1, "paper-cells", "csv", query="?judge=1"))
     paper = live.figures["board"]["paper"]["cells"]
     assert len(table.content.splitlines()) == 1 + sum(
         each["judge"] == paper[-1]["judge"] for each in paper
@@ -389,7 +389,7 @@ def test_a_public_board_has_the_papers_recipe_too(public):
     said = Client().get(f"{address}?recipe=paper").content.decode()
     assert "for comparison with it, without intervals and ranks" in said
     assert "&amp;recipe=paper" in said
-    table = reverse("public_board_table", args=[public.public_token, "paper", "csv"])
+    table = reverse("public_board_figure", args=[public.public_token, "paper", "csv"])
     assert b"Beta" in Client().get(table).content
 
 
@@ -407,7 +407,7 @@ def test_a_board_of_the_first_version_is_shown_and_says_what_it_is(study, live, 
             client, "board_pair", study, 1, query=f"{query or '?'}&{ids}"
         )
     for figure in ("board", "cells", "groups", "criteria", "scenarios", "thin", "paper"):
-        assert client.get(address("board_table", study, 1, figure, "csv")).status_code == 200
+        assert client.get(address("board_figure", study, 1, figure, "csv")).status_code == 200
     public = Client().get(reverse("public_board", args=[token])).content.decode()
     assert "frozen by version 1 of the leaderboard" in public
     assert client.get(address("board_file", study, 1, "board.html")).status_code == 200

@@ -72,7 +72,7 @@ def test_agreement_of_one_condition_is_made_once_in_the_background(
     asked = {"condition": probe}
     watch = address(study, "score_watch"), asked | {"snapshot": str(board.public_id)}
     assert "being computed" in client.get(address(study, name), asked).content.decode()
-    file = address(study, "score_agreement_table", "pairs", "md")
+    file = address(study, "score_agreement_figure", "pairs", "md")
     assert client.get(file, asked).status_code == 404
     assert client.get(*watch).status_code == 204
     assert study.jobs.filter(kind=SLICE_JOB).count() == 1

@@ -1,0 +1,446 @@
+"""What a leaderboard holds, as a snapshot keeps it; loads nothing, so that pages can name it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+from benchmark.leaderboard.methods.options import BoardOptions
+from cqa_site.stats.as_json import ONLY_IF_KNOWN, from_json, to_json
+from cqa_site.stats.ranks.standing import Standing
+
+# Further digits differ between machines and mean nothing.
+DECIMALS = 9
+
+
+class Mean(NamedTuple):
+    """Of ``n`` answers, with its interval; None where there is none."""
+
+    mean: float | None
+    n: int
+    # Boards of version 1 kept no bounds.
+    low: float | None = None
+    high: float | None = None
+
+
+class Cost(NamedTuple):
+    """Mean cost in millionths and seconds of ``n`` answers or sheets; None where unknown."""
+
+    micro: float | None
+    seconds: float | None
+    n: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costs:
+    """Of writing an answer by system, of scoring it by judge."""
+
+    systems: tuple[Cost, ...]
+    judges: dict[str, Cost]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """Of the whole table."""
+
+    sheets: int
+    unscored: int
+    answers: int
+    questions: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judge:
+    """Who scored; people together have no name. ``reasons`` say why sheets are unscored."""
+
+    key: str
+    name: str
+    kind: str
+    raters: int
+    sheets: int
+    asked: int
+    answers: int
+    unscored: int
+    reasons: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class System:
+    """What wrote answers, with their mean length."""
+
+    id: str
+    name: str
+    kind: str
+    model: str
+    characters: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What was asked."""
+
+    id: str
+    object1: str
+    object2: str
+    aspect: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores:
+    """Compared scores: ``values`` are rows by question, columns by system."""
+
+    systems: tuple[int, ...]
+    questions: tuple[int, ...]
+    values: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellCondition:
+    """A condition that a system has answers under, in one scenario.
+
+    ``n_questions`` have a whole sheet of anybody; ``is_shown`` says whether the figures are about
+    these answers.
+    """
+
+    system: int
+    scenario: int
+    id: str
+    name: str
+    is_plain: bool
+    n_questions: int
+    is_shown: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One system, scenario and judge.
+
+    Attributes
+    ----------
+    judge, system, scenario
+        Key of the judge, place of the system among the systems, number of the scenario.
+    mean, low, high
+        Mean over questions and its interval; None where there is none, see ``reason``.
+    sd
+        Over answers, ddof 1, as the CompQA paper prints it; no basis for an interval.
+    n_answers, n_questions
+        With a score.
+    asked
+        Answers the judge was asked for, unscored ones included.
+    unscored
+        Sheets without a value.
+    worst, best
+        The mean if every unscored answer had no points, or all.
+    is_low
+        Too few of the asked answers have a score.
+    is_thin
+        Some questions have a score, but fewer than a mean needs: shown apart, averaged nowhere.
+    """
+
+    judge: str
+    system: int
+    scenario: int
+    mean: float | None
+    low: float | None
+    high: float | None
+    sd: float | None
+    n_answers: int
+    n_questions: int
+    asked: int
+    unscored: int
+    coverage: float
+    worst: float
+    best: float
+    is_low: bool
+    # Boards of version 1 did not mark them, and had the paper's mean here.
+    is_thin: bool = False
+    paper_mean: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
+    reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One system and judge.
+
+    Attributes
+    ----------
+    mean, low, high
+        Of a ranked system over the common questions and the compared scenarios: differences of
+        these means are those of the pairs. Of another one over its own questions, of the compared
+        scenarios where it has some; such a mean is comparable with none.
+    is_common
+        Which of the two.
+    scenarios
+        Over which the mean is; empty where there is none.
+    n_used
+        Questions that the mean is over.
+    reason
+        Why mean or interval are missing.
+    n_answers, n_questions, asked, unscored
+        Of all its cells: scored answers and their questions; answers asked for; sheets without
+        a value.
+    is_low
+        Too few of the asked answers have a score, so the system has no rank.
+    paper_mean, paper_sd, pooled_mean, pooled_sd
+        Of boards of version 1; these do not say what a mean is over.
+    """
+
+    judge: str
+    system: int
+    mean: float | None
+    low: float | None
+    high: float | None
+    is_common: bool | None = None
+    scenarios: tuple[int, ...] = ()
+    n_used: int = 0
+    reason: str | None = None
+    n_answers: int
+    n_questions: int
+    asked: int
+    unscored: int
+    coverage: float
+    is_low: bool
+    paper_mean: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
+    paper_sd: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
+    pooled_mean: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
+    pooled_sd: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairs:
+    """Every two ranked systems as columns of equal length, in the order of the board.
+
+    ``first`` and ``second`` are places of systems; the other columns are those of
+    `cqa_site.stats.ranks.paired_differences.PairDifference`: first minus second, in points.
+    """
+
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+    mean: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    p: tuple[float, ...]
+    p_holm: tuple[float, ...]
+    detectable: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeRanking:
+    """The ranks that one judge gives.
+
+    Attributes
+    ----------
+    scenarios
+        On which systems are compared; those without any scenario stand by their own answers.
+    standings
+        Of the ranked systems, best first; ``system`` is the place as text.
+    unranked
+        Place of a system → why it has no rank.
+    n_common, n_questions
+        Questions that all ranked systems share; questions with a score of any.
+    detectable
+        Median over pairs of the smallest difference these questions can find, in points.
+    reason
+        Why nobody is ranked.
+    common
+        Places of the common questions.
+    """
+
+    judge: str
+    scenarios: tuple[int, ...]
+    standings: tuple[Standing, ...]
+    unranked: dict[int, str]
+    pairs: Pairs
+    n_common: int
+    n_questions: int
+    detectable: float | None
+    interval: str
+    reason: str | None
+    common: tuple[int, ...]
+
+    def standing(self, system: int) -> Standing | None:
+        """Where a system stands; None where it has no rank."""
+        found = {each.system: each for each in self.standings}.get(str(system))
+        return found if found and found.rank is not None else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LengthSlope:
+    """How points change with length, by one judge.
+
+    Attributes
+    ----------
+    slope, low, high
+        Points for 100 characters more, among answers to the same question under the same
+        scenario; interval by bootstrap of questions.
+    within_systems
+        The same with the system taken out as well: what length buys one and the same system.
+    means, bounds
+        Place of a system → its mean if its answers were as long as the average answer, and the
+        interval: Student's t from the sum of what each question adds to the mean and the slope
+        (a sandwich estimate with questions as clusters).
+    n_answers, n_questions
+        With a score.
+    reason
+        Why there is no slope.
+    """
+
+    judge: str
+    slope: float | None = None
+    low: float | None = None
+    high: float | None = None
+    within_systems: float | None = None
+    means: dict[int, float]
+    bounds: dict[int, tuple[float, float]] = field(default_factory=dict)
+    n_answers: int
+    n_questions: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibrated:
+    """A system's calibrated mean with one judge's help; or why there is none.
+
+    Attributes
+    ----------
+    mean, low, high
+        Mean of its scenarios' calibrated means. The half width is the mean of theirs: as if
+        scenarios erred together, so the interval is rather too wide than too narrow.
+    n_both
+        Answers scored by people and judge.
+    to_halve
+        How many more answers people would have to score for intervals half as wide.
+    """
+
+    judge: str
+    system: int
+    mean: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n_both: int = 0
+    to_halve: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """One system and scenario as people and one judge see the same answers.
+
+    ``people`` and ``value`` are means over the ``n`` answers that both scored.
+    """
+
+    judge: str
+    system: int
+    scenario: int
+    people: float
+    value: float
+    n: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperCell:
+    """One system and scenario by one judge: mean and sd (ddof 1) over ``n`` sheets.
+
+    ``dropped`` sheets lack a criterion and are left out; ``off_scale`` of the ``n`` have points
+    that the rubric does not know.
+    """
+
+    judge: str
+    system: int
+    scenario: int
+    mean: float | None
+    sd: float | None
+    n: int
+    dropped: int
+    off_scale: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperRow:
+    """One system by one judge: mean of its scenario means ± mean of their sds, ``n`` sheets."""
+
+    judge: str
+    system: int
+    mean: float | None
+    sd: float | None
+    cells: int
+    n: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperRecipe:
+    """Cells and rows as the paper takes them, sorted by judge, system, scenario.
+
+    ``has_given`` says whether points off the scale were there to be taken: tables of boards
+    before version 2 do not have them.
+    """
+
+    cells: tuple[PaperCell, ...]
+    rows: tuple[PaperRow, ...]
+    has_given: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board:
+    """Every figure of a leaderboard; places of systems are places in ``systems``.
+
+    Attributes
+    ----------
+    options
+        How it was made.
+    judges, systems, questions
+        What the board names: id, name and counts of each.
+    conditions
+        Under which the answers of each cell were written, and which others are not shown.
+    cells, rows
+        One for each judge, system and scenario; one for each judge and system.
+    rankings, lengths
+        One for each judge.
+    calibrated, why_not_calibrated
+        One for each model judge and system; or why there are none at all.
+    parts, profile, distributions
+        By judge: means of groups and criteria, of scenarios, and counts of points by system.
+    paper
+        Cells and rows by the recipe of the CompQA paper; None on boards of version 1.
+    beside
+        Means of people and judges on the same answers.
+    costs
+        What answers and sheets cost, where known.
+    scores
+        Judge → the compared scores.
+    """
+
+    options: BoardOptions
+    counts: Counts
+    judges: tuple[Judge, ...]
+    systems: tuple[System, ...]
+    scenarios: tuple[int, ...]
+    questions: tuple[Question, ...]
+    conditions: tuple[CellCondition, ...] = ()
+    cells: tuple[Cell, ...]
+    rows: tuple[Row, ...]
+    rankings: tuple[JudgeRanking, ...]
+    lengths: tuple[LengthSlope, ...]
+    calibrated: tuple[Calibrated, ...]
+    why_not_calibrated: str | None
+    parts: dict[str, dict[str, tuple[Mean, ...]]]
+    profile: dict[str, tuple[Mean, ...]]
+    distributions: dict[str, tuple[tuple[int, ...], ...]]
+    beside: tuple[Beside, ...]
+    paper: PaperRecipe | None = None
+    costs: Costs
+    scores: dict[str, Scores]
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Board:
+        """What `as_dict` gave, also by an earlier version; raises `StoredError`."""
+        kept = dict(stored)
+        kept["options"] = kept["options"] | {"version": kept.pop("version")}
+        return from_json(cls, kept)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values ready for JSON: no NaN, floats rounded to `DECIMALS`."""
+        options = asdict(self.options)
+        version = options.pop("version")
+        return {"version": version, **to_json({**vars(self), "options": options}, DECIMALS)}
