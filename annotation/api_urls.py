@@ -8,7 +8,6 @@ from annotation.faithfulness.api import faithfulness
 from annotation.figures.api.snapshots import SnapshotListViews, SnapshotViews
 from annotation.generation.api import launches as generation_launches
 from annotation.generation.api.comparison import RunComparisonViews
-from annotation.imports.api import imports
 from annotation.judges.api import judges
 from annotation.judges.api.labels import JudgeLabelViews
 from annotation.labelling.api import campaigns
@@ -19,6 +18,7 @@ from annotation.retrieval.api import cam
 from annotation.retrieval.api import corpora as retrieval
 from annotation.retrieval.api.arguments import ArgumentViews, ComparisonViews
 from cqa_site.api.addresses import CHANGE, CREATE, LIST, REMOVE, ROW, R, S, address, resource
+from cqa_site.files.api import imports
 from cqa_site.rounds.api import round_addresses
 
 C = S + "campaigns/<uuid:campaign_id>/"

@@ -1,15 +1,16 @@
 """What workers do for this app: which function handles which kind of job, and its chores."""
 
 from annotation.consensus.actions import consensus
-from annotation.exports.actions import exports, retention
+from annotation.exports.actions import exports
 from annotation.exports.actions import making as export_making
 from annotation.faithfulness.actions import faithfulness
 from annotation.figures import actions as snapshots
-from annotation.imports import actions as importing
 from annotation.judges.actions import trained_judge
 from annotation.retrieval.actions import cam as retrieval_cam
 from annotation.retrieval.actions import corpora as retrieval_corpora
 from annotation.retrieval.actions import loading as retrieval_loading
+from cqa_site.files import actions as importing
+from cqa_site.files.actions import retention
 from cqa_site.runs.jobs import handles
 from cqa_site.web.housekeeping import chore
 

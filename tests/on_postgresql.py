@@ -19,7 +19,7 @@ DIALECT = {
     "api/test_filters.py",
     "api/test_bodies.py",
     "annotation/imports/test_import_engine.py",
-    "annotation/imports/test_import_batches.py",
+    "files/test_import_batches.py",
     "annotation/imports/test_import_table.py",
     "annotation/imports/test_answers_import.py",
     "argsum/datasets/test_argument_imports.py",

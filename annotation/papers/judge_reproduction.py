@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from annotation.consensus.actions.consensus import recompute_final_labels
-from annotation.imports.models import ImportFile
 from annotation.judges.actions.judge_training import Say, train
 from annotation.labelling.models.campaigns import campaigns_of
 from annotation.papers.methods.relevance_release import model_release_values
 from annotation.papers.reports.relevance_paper import model_values
 from annotation.papers.reports.relevance_published import MODEL, compare_values
+from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Study
 from cqa_site.reproduction.figures import Figure, Found, Key, Measured, compare
 

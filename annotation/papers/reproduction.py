@@ -9,8 +9,6 @@ import numpy as np
 from annotation.answers.models.answers import System
 from annotation.consensus.actions.adoption import adopt_labels
 from annotation.consensus.actions.consensus import recompute_final_labels
-from annotation.imports.actions import Outcome, import_path
-from annotation.imports.models import ImportFile
 from annotation.labelling.models.campaigns import campaigns_of
 from annotation.papers.methods.relevance_answers import (
     Embed,
@@ -29,6 +27,8 @@ from annotation.papers.reports.relevance_paper import (
     relabel_controls,
 )
 from annotation.papers.reports.relevance_published import CONTROLS, FIGURES, KEPT, compare_values
+from cqa_site.files.actions import Outcome, import_path
+from cqa_site.files.models import ImportFile
 from cqa_site.judging.embedding import SentenceEmbedder, embeddings_available
 from cqa_site.people.models import Rater, Study, User
 from cqa_site.reproduction.figures import Figure

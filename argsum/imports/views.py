@@ -8,10 +8,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
 
-from annotation.imports import actions as importing
-from annotation.imports.models import ImportFile
 from argsum.imports.actions.entries import system_of
 from argsum.imports.forms import StoredScoresForm
+from cqa_site.files import actions as importing
+from cqa_site.files.models import ImportFile
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 

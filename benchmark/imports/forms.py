@@ -7,7 +7,6 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from annotation.imports.forms import SheetForm
 from benchmark.imports.methods.columns import (
     BY_DESCRIPTION,
     BY_ID,
@@ -19,6 +18,7 @@ from benchmark.imports.methods.columns import (
     check_columns,
 )
 from benchmark.rubrics.methods.rubric import Rubric
+from cqa_site.files.forms import SheetForm
 from cqa_site.people.models import Rater, Study
 
 LABELS = {

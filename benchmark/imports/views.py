@@ -10,10 +10,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
 
-from annotation.imports import actions as importing
-from annotation.imports.actions.guessing import preview_of
-from annotation.imports.models import ImportFile
-from annotation.imports.views.imports import unreadable_page
 from benchmark.imports.actions.entries import chosen_rubric
 from benchmark.imports.actions.guessing import columns_of
 from benchmark.imports.forms import (
@@ -23,6 +19,10 @@ from benchmark.imports.forms import (
     ScoredByForm,
     initial_columns,
 )
+from cqa_site.files import actions as importing
+from cqa_site.files.actions.guessing import preview_of
+from cqa_site.files.models import ImportFile
+from cqa_site.files.views.imports import unreadable_page
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.tabular import UnreadableFile

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.imports.actions import Outcome
 from annotation.management.commands._importing import ORIGIN, ImportCommand
+from cqa_site.files.actions import Outcome
 from cqa_site.people.models import Study
 
 

@@ -16,7 +16,6 @@ from annotation.editing.actions.discussion import add_comment
 from annotation.exports.actions import exports
 from annotation.faithfulness.actions import faithfulness
 from annotation.figures.actions import CAMPAIGNS
-from annotation.imports.models import ImportBatch, ImportFile, ImportMatch, ImportProblem
 from annotation.judges.actions import trained_judge
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.labelling.actions import answering, serving
@@ -26,6 +25,7 @@ from argsum.leaderboard.actions import KEY_POINTS
 from argsum.leaderboard.reports.choice import board_choice
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.rubrics.actions import default_rubric
+from cqa_site.files.models import ImportBatch, ImportFile, ImportMatch, ImportProblem
 from cqa_site.people.actions.invitations import create_invitation
 from cqa_site.people.models import AuditEvent, Rater, Role, User
 from cqa_site.people.tokens import create_token

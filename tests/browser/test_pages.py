@@ -15,10 +15,10 @@ from django.utils import timezone
 from django.utils.http import int_to_base36
 from pytest_django.live_server_helper import LiveServer
 
-from annotation.imports import actions as importing
 from argsum.leaderboard.actions import KEY_POINTS
 from benchmark.leaderboard.actions import BOARDS
 from cqa_site import home, urls
+from cqa_site.files import actions as importing
 from cqa_site.people.actions.invitations import create_invitation
 from cqa_site.people.models import User
 from cqa_site.results import keeping

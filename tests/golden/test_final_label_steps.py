@@ -7,12 +7,12 @@ from annotation.consensus.actions.adoption import adopt_labels, preview_adoption
 from annotation.consensus.actions.consensus import recompute_final_labels, set_consensus
 from annotation.consensus.actions.preferred_labels import prefer_labels
 from annotation.consensus.reports import counted_votes, machine_labels
-from annotation.imports.models import ImportFile
 from annotation.judges.reports.label_compare import compare_sets, labels_of_rater, said_by
 from annotation.labelling.models.campaigns import campaigns_of
 from annotation.papers.reproduction import find_files, import_all
 from annotation.quality.actions.exclusion import exclude_below, undo_exclusion
 from annotation.quality.reports.exclusion import exclusion_curve, preview_exclusion
+from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Rater, Study
 from tests.annotation.released import EXPERTS, FINAL, FOLDER, VOTES
 from tests.cast import make_member

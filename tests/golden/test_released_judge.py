@@ -3,11 +3,11 @@
 import pytest
 
 from annotation.consensus.actions.consensus import recompute_final_labels
-from annotation.imports.models import ImportFile
 from annotation.judges.reports.figures import compute_figures
 from annotation.judges.reports.versions import Choice
 from annotation.labelling.models.campaigns import campaigns_of
 from annotation.papers.reproduction import find_files, import_all
+from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Study
 from tests.annotation.released import FINAL, FOLDER, needs
 

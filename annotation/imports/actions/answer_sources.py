@@ -8,12 +8,12 @@ from django.utils.translation import ngettext
 from annotation.imports.methods.gold import GoldComparison, read_gold
 from annotation.imports.methods.raw_answers import RawAnswer, read_raw_answers
 from annotation.imports.methods.silver import SilverComparison, read_silver
-from annotation.imports.models import ImportFile
+from cqa_site.files.actions.rows import AnswerEntry, Entry, Line, Note
+from cqa_site.files.actions.source import Source, rejected
+from cqa_site.files.models import ImportFile
 from cqa_site.tabular import Problem
 
 from .origin import Origin, origin_of
-from .rows import AnswerEntry, Entry, Line, Note
-from .source import Source, rejected
 
 Kind = ImportFile.Kind
 

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from annotation.answers.models.answers import Answer, System
 from annotation.imports.methods.raw_answers import HUMAN, is_human, propose_origin
-from annotation.imports.models import ImportFile
+from cqa_site.files.models import ImportFile
 
 Kind = ImportFile.Kind
 Scenario = Answer.Scenario

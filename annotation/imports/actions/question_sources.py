@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 from annotation.imports.methods.question_list import read_question_list
+from cqa_site.files.actions.rows import Entry, Line, QuestionEntry
+from cqa_site.files.actions.source import Source, rejected
 from cqa_site.tabular import Problem
-
-from .rows import Entry, Line, QuestionEntry
-from .source import Source, rejected
 
 
 def read_questions(source: Source) -> Iterator[Line]:

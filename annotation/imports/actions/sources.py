@@ -15,12 +15,11 @@ from annotation.imports.methods.expert_workbook import (
 )
 from annotation.imports.methods.final_labels import FinalLabel, read_final_labels
 from annotation.imports.methods.toloka import APPROVED, CrowdVote, read_toloka
-from annotation.imports.models import ImportFile
+from cqa_site.files.actions.rows import Entry, Flag, Line, Note, Vote
+from cqa_site.files.actions.source import Source, rejected
+from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Rater
 from cqa_site.tabular import Problem, Table, open_table, spreadsheet_unsafe
-
-from .rows import Entry, Flag, Line, Note, Vote
-from .source import Source, rejected
 
 Kind = ImportFile.Kind
 

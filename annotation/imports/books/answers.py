@@ -11,11 +11,10 @@ from annotation.answers.models.answers import Answer
 from annotation.answers.models.learned import LearnedComparison
 from annotation.corpus.models.questions import text_key
 from annotation.generation.actions.kind import condition
-
-from ..actions.rows import AnswerEntry, Flag
+from cqa_site.files.actions.rows import AnswerEntry, Flag
 
 if TYPE_CHECKING:
-    from ..actions.reconcile import Reconciliation
+    from cqa_site.files.actions.reconcile import Reconciliation
 
 Place = tuple[str, int, int]
 # Question, system, scenario, choice and text: what makes two files' answers one.

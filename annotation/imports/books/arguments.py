@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 
 from annotation.corpus.models.questions import Argument, Comparison
-
-from ..actions.rows import AnswerEntry, Entry, Flag, QuestionEntry, Unit, unit_of
+from cqa_site.files.actions.rows import AnswerEntry, Entry, Flag, QuestionEntry, Unit, unit_of
 
 if TYPE_CHECKING:
-    from ..actions.reconcile import Reconciliation
+    from cqa_site.files.actions.reconcile import Reconciliation
 
 Pair = tuple[str, str]
 Paired = Entry | AnswerEntry | QuestionEntry

@@ -7,12 +7,11 @@ from django.utils.translation import gettext as _
 
 from annotation.labelling.actions.guidelines import default_guideline
 from annotation.labelling.models.campaigns import Campaign
+from cqa_site.files.actions.rows import Entry
 from cqa_site.people.models import User
 
-from ..actions.rows import Entry
-
 if TYPE_CHECKING:
-    from ..actions.reconcile import Reconciliation
+    from cqa_site.files.actions.reconcile import Reconciliation
 
 
 class ImportRefused(Exception):

@@ -7,11 +7,10 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from annotation.labelling.models.campaigns import Item
-
-from ..actions.rows import Entry, ItemKey, Unit, item_of, unit_of
+from cqa_site.files.actions.rows import Entry, ItemKey, Unit, item_of, unit_of
 
 if TYPE_CHECKING:
-    from ..actions.reconcile import Reconciliation
+    from cqa_site.files.actions.reconcile import Reconciliation
 
 
 @dataclass(frozen=True, slots=True)

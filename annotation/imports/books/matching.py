@@ -8,10 +8,9 @@ from django.utils.translation import gettext as _
 
 from annotation.corpus.models.questions import Argument
 from annotation.imports.methods.expert_workbook import match_key
-from annotation.imports.models import ImportFile
+from cqa_site.files.actions.rows import Entry, Flag, Line
+from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Study
-
-from ..actions.rows import Entry, Flag, Line
 
 Pair = tuple[str, str]
 

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 from annotation.answers.actions.lists import list_key
 from annotation.corpus.models.questions import ArgumentList, ListedArgument, text_key
+from cqa_site.files.actions.rows import AnswerEntry
 
-from ..actions.rows import AnswerEntry
 from .arguments import Pair
 
 if TYPE_CHECKING:
-    from ..actions.reconcile import Reconciliation
+    from cqa_site.files.actions.reconcile import Reconciliation
 
 # Number, key of the argument (None in a dry run that would make it), sentence.
 Numbered = tuple[tuple[int, int | None, str], ...]

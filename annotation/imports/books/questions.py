@@ -7,12 +7,12 @@ from django.utils.translation import gettext as _
 
 from annotation.answers.models.answers import System
 from annotation.corpus.models.questions import Question
+from cqa_site.files.actions.rows import AnswerEntry, Flag, QuestionEntry
 
-from ..actions.rows import AnswerEntry, Flag, QuestionEntry
 from .arguments import Pair
 
 if TYPE_CHECKING:
-    from ..actions.reconcile import Reconciliation
+    from cqa_site.files.actions.reconcile import Reconciliation
 
 Asked = tuple[str, str, str, str]
 Asking = AnswerEntry | QuestionEntry

@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from cqa_site.files.actions.rows import Entry, RaterKey, rater_of
 from cqa_site.people.models import Rater
 from cqa_site.rounds.models import Place
 
-from ..actions.rows import Entry, RaterKey, rater_of
-
 if TYPE_CHECKING:
-    from ..actions.reconcile import Reconciliation
+    from cqa_site.files.actions.reconcile import Reconciliation
 
 
 class RaterBook:

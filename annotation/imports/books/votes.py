@@ -8,11 +8,10 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from annotation.labelling.models.votes import Assignment, VoteEvent
-
-from ..actions.rows import Entry, ItemKey, RaterKey, Vote, item_of, rater_of
+from cqa_site.files.actions.rows import Entry, ItemKey, RaterKey, Vote, item_of, rater_of
 
 if TYPE_CHECKING:
-    from ..actions.reconcile import Reconciliation
+    from cqa_site.files.actions.reconcile import Reconciliation
 
 State = Assignment.State
 Pair = tuple[ItemKey, RaterKey]

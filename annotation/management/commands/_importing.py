@@ -8,9 +8,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.translation import ngettext
 
 from annotation.answers.models.answers import Answer
-from annotation.imports import actions as importing
-from annotation.imports.actions import ImportRefused, Outcome
 from annotation.management.studies import add_study_arguments, opened_study
+from cqa_site.files import actions as importing
+from cqa_site.files.actions import ImportRefused, Outcome
 from cqa_site.people.models import Study
 
 MOST_SHOWN = 50

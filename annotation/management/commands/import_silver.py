@@ -1,4 +1,4 @@
-from annotation.imports.models import ImportFile
+from cqa_site.files.models import ImportFile
 
 from ._importing import ImportCommand
 

@@ -5,7 +5,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotation.corpus.methods.column_guess import guess_mapping
 from annotation.corpus.methods.generic_table import FIELDS
 from annotation.corpus.methods.table_cells import RATER_KINDS
-from annotation.imports.models import ImportFile
+from cqa_site.files.models import ImportFile
 from cqa_site.tabular import UnreadableFile, preview
 from cqa_site.tabular.encodings import ACCEPTED
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
-from annotation.imports.actions.rows import Flag
 from argsum.counting.models import CountSheet
 from argsum.keypoints.models import SummarySet
+from cqa_site.files.actions.rows import Flag
 from cqa_site.people.models import Rater
 
 from .entries import BOOK, CountEntry
@@ -15,7 +15,7 @@ from .sets import NotThisSet, SetFinder
 from .sheets import REPLACED, FreePlaces, made_sheet, stored_sheets, values_of
 
 if TYPE_CHECKING:
-    from annotation.imports.actions.reconcile import Reconciliation
+    from cqa_site.files.actions.reconcile import Reconciliation
 
 LONGEST = {"topic": 500, "system": 120}
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, ClassVar
 
-from annotation.imports.actions.rows import Extra
 from argsum.counting.methods.released_rows import CountedSet
+from cqa_site.files.actions.rows import Extra
 
 BOOK = "counts"
 # Where sets come from that a file of counts brings; a set is known by its cell and system.

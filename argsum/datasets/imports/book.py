@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.imports.actions import ImportRefused
-from annotation.imports.actions.rows import Flag
 from argsum.datasets.actions.datasets import in_use, is_frozen
 from argsum.datasets.actions.preparing import prepare_dataset, usual_steps
 from argsum.datasets.methods.preprocessing import prepare, summed
 from argsum.datasets.methods.raw_cells import RawCell
 from argsum.datasets.models import Cell, Dataset
+from cqa_site.files.actions import ImportRefused
+from cqa_site.files.actions.rows import Flag
 
 from .entries import BOOK, CellEntry, funnel_words
 from .stored import StoredCell, stored_cells
 from .writing import write_cell
 
 if TYPE_CHECKING:
-    from annotation.imports.actions.reconcile import Reconciliation
+    from cqa_site.files.actions.reconcile import Reconciliation
 
 
 class DatasetBook:

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 
-from annotation.imports.actions.rows import Extra
 from argsum.datasets.methods.preprocessing import ONE_KEY_POINT, ONE_SENTENCE, READ, UNIQUE
 from argsum.datasets.methods.raw_cells import RawCell
+from cqa_site.files.actions.rows import Extra
 
 BOOK = "cells"
 LONGEST_NAME = 120

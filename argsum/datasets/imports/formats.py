@@ -1,7 +1,7 @@
 """Which kinds of files with arguments there are; readers load when one is first read."""
 
-from annotation.imports.actions.registry import Format, register_book, register_format
-from annotation.imports.models import ImportFile
+from cqa_site.files.actions.registry import Format, register_book, register_format
+from cqa_site.files.models import ImportFile
 
 from .entries import BOOK
 

@@ -8,10 +8,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
 
-from annotation.imports import actions as importing
 from argsum.datasets.forms import DatasetNameForm
 from argsum.datasets.imports.entries import dataset_name
 from argsum.datasets.imports.formats import READERS
+from cqa_site.files import actions as importing
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 

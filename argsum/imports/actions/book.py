@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, cast
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from annotation.imports.actions.rows import Flag
 from argsum.counting.methods.released_rows import LEFT_OUT
 from argsum.datasets.models import Dataset
 from argsum.imports.methods.released_scores import StoredRun
 from argsum.keypoints.models import SummarySet
 from argsum.metrics.actions.making import upsert
 from argsum.metrics.models import MetricScore
+from cqa_site.files.actions.rows import Flag
 
 from .entries import BOOK, SETTING, StoredEntry
 from .placing import Misplaced, Placing
 
 if TYPE_CHECKING:
-    from annotation.imports.actions.reconcile import Reconciliation
+    from cqa_site.files.actions.reconcile import Reconciliation
 
 NO_SCORES = "the file has no scores for this setting"
 CLOSE = 1e-12

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext_lazy as _
 
-from annotation.imports.actions.rows import Extra
 from argsum.imports.methods.released_scores import StoredRun
+from cqa_site.files.actions.rows import Extra
 
 BOOK = "metrics"
 LONGEST_NAME = 120

@@ -4,10 +4,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.imports.models import ImportFile
 from argsum.datasets.methods.argkp_files import is_wanted
 from argsum.datasets.methods.argument_zip import packed
 from argsum.management.argument_commands import ArgumentImportCommand
+from cqa_site.files.models import ImportFile
 
 
 class Command(ArgumentImportCommand):

@@ -2,9 +2,9 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotation.imports.models import ImportFile
 from argsum.datasets.methods.argument_columns import named_columns
 from argsum.management.argument_commands import ArgumentImportCommand
+from cqa_site.files.models import ImportFile
 from cqa_site.tabular import UnreadableFile, preview
 
 Kind = ImportFile.Kind

@@ -3,9 +3,9 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotation.imports.models import ImportFile
 from annotation.management.commands._importing import ImportCommand
 from argsum.counting.imports.entries import DATASET
+from cqa_site.files.models import ImportFile
 
 
 class Command(ImportCommand):

@@ -15,12 +15,12 @@ from django.utils.translation import ngettext
 
 from annotation.answers.models.answers import Answer
 from annotation.corpus.models.questions import text_key
-from annotation.imports.actions.decisions import OTHER, SAME, decided
 from annotation.imports.actions.origin import kind_of
-from annotation.imports.actions.rows import AnswerEntry, Near
 from annotation.imports.books.answers import Place
 from benchmark.imports.methods.answer_letters import excerpts, letters_key, letters_of, likeness
 from benchmark.imports.methods.row import ScoreRow
+from cqa_site.files.actions.decisions import OTHER, SAME, decided
+from cqa_site.files.actions.rows import AnswerEntry, Near
 from cqa_site.people.models import Study
 
 About = Mapping[str, Any]

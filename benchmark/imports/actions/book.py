@@ -8,10 +8,10 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.imports.actions.rows import Flag, RaterKey
 from benchmark.rubrics.actions import default_rubric
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.models.sheets import ScoreSheet
+from cqa_site.files.actions.rows import Flag, RaterKey
 from cqa_site.people.models import Rater
 
 from .boards import ask_for_board
@@ -20,7 +20,7 @@ from .stored import StoredSheets, values_of
 from .writing import made_sheet, replace_sheet
 
 if TYPE_CHECKING:
-    from annotation.imports.actions.reconcile import Reconciliation
+    from cqa_site.files.actions.reconcile import Reconciliation
 
 LONGEST = {"rater_id": 128, "rater_name": 120, "source": 255}
 LARGEST_POSITION = 2**31 - 1

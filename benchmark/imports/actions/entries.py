@@ -8,12 +8,12 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from annotation.imports.actions import ImportRefused
-from annotation.imports.actions.rows import Extra
 from annotation.imports.books.answers import Place
 from benchmark.rubrics.methods.as_json import rubric_sha256, rubric_to_dict
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.rubrics.models import RubricVersion
+from cqa_site.files.actions import ImportRefused
+from cqa_site.files.actions.rows import Extra
 from cqa_site.people.models import Study
 
 BOOK = "sheets"

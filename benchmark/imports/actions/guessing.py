@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from annotation.imports.actions.guessing import has_mark
-from annotation.imports.models import ImportFile
 from benchmark.imports.methods.columns import guess_columns
 from benchmark.rubrics.methods.rubric import Rubric
+from cqa_site.files.actions.guessing import has_mark
+from cqa_site.files.models import ImportFile
 from cqa_site.tabular import Preview
 
 from .entries import chosen_rubric

@@ -5,10 +5,6 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from annotation.imports.actions import ImportRefused, Origin, origin_of
-from annotation.imports.actions.rows import AnswerEntry, Flag, Line, Note
-from annotation.imports.actions.source import Source, rejected
-from annotation.imports.models import ImportFile
 from benchmark.imports.methods.judged_files import (
     SCORES,
     SUM,
@@ -18,6 +14,10 @@ from benchmark.imports.methods.judged_files import (
 )
 from benchmark.judges.methods.judgement_keys import Reading
 from benchmark.rubrics.models import RubricVersion
+from cqa_site.files.actions import ImportRefused, Origin, origin_of
+from cqa_site.files.actions.rows import AnswerEntry, Flag, Line, Note
+from cqa_site.files.actions.source import Source, rejected
+from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Rater
 
 from .entries import SheetEntry, chosen_rubric

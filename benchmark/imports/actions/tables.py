@@ -8,12 +8,12 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.imports.actions.rows import AnswerEntry, Flag, Line, Note
-from annotation.imports.actions.source import Source, rejected
 from annotation.imports.actions.sources import without_marks
 from benchmark.imports.methods.row import EMPTY, UNSCORED, ScoreRow
 from benchmark.imports.methods.table import read_score_table
 from benchmark.rubrics.models import RubricVersion
+from cqa_site.files.actions.rows import AnswerEntry, Flag, Line, Note
+from cqa_site.files.actions.source import Source, rejected
 from cqa_site.people.models import Rater
 from cqa_site.tabular import Problem, Table, open_table
 

@@ -7,9 +7,6 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 from django.db.models import Case, Count, When
 
-from annotation.imports import actions as importing
-from annotation.imports.actions import ImportRefused, Outcome
-from annotation.imports.models import ImportFile
 from annotation.management.commands._importing import pieces
 from annotation.management.studies import add_study_arguments, study_of
 from benchmark.imports.actions.boards import boards_once
@@ -17,6 +14,9 @@ from benchmark.imports.methods.columns import guess_columns
 from benchmark.imports.methods.judged_files import judge_of
 from benchmark.imports.methods.own_sheets import is_own_sheets
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from cqa_site.files import actions as importing
+from cqa_site.files.actions import ImportRefused, Outcome
+from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Study
 from cqa_site.tabular import preview
 

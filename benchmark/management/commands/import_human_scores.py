@@ -1,5 +1,5 @@
-from annotation.imports.models import ImportFile
 from benchmark.management.score_files import ScoreImportCommand
+from cqa_site.files.models import ImportFile
 
 
 class Command(ScoreImportCommand):

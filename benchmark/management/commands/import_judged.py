@@ -3,12 +3,12 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotation.imports.actions import ImportRefused, Outcome, origin_of
-from annotation.imports.models import ImportFile
 from annotation.management.studies import opened_study
 from benchmark.imports.actions.boards import boards_once
 from benchmark.imports.methods.judged_files import judge_of
 from benchmark.management.score_files import ScoreImportCommand
+from cqa_site.files.actions import ImportRefused, Outcome, origin_of
+from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Study
 
 

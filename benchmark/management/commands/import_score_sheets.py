@@ -3,10 +3,10 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotation.corpus.methods.table_cells import RATER_KINDS
-from annotation.imports.models import ImportFile
 from benchmark.imports.actions.entries import chosen_rubric
 from benchmark.imports.methods.columns import FIELDS, guess_columns
 from benchmark.management.score_files import ScoreImportCommand
+from cqa_site.files.models import ImportFile
 from cqa_site.tabular import UnreadableFile, preview
 from cqa_site.tabular.encodings import ACCEPTED
 

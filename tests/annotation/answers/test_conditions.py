@@ -10,8 +10,8 @@ from annotation.exports.reports.answers_export import TABLES, Wish
 from annotation.faithfulness.reports.faithfulness import compute_groups
 from annotation.generation.actions.kind import condition, condition_of_run
 from annotation.generation.models import GenerationRun
-from annotation.imports.actions import import_path
 from annotation.labelling.reports import find_violations
+from cqa_site.files.actions import import_path
 from tests.runs.judging import script
 
 from ..editing_cast import make_answers, make_round, sheets_of

@@ -20,10 +20,10 @@ from annotation.exports.models import ExportFile
 from annotation.exports.reports.columns import VOTE_TYPES
 from annotation.figures.actions import CAMPAIGNS
 from annotation.figures.reports.snapshots import COLUMNS
-from annotation.imports import actions as importing
 from annotation.labelling.models.campaigns import Item, campaigns_of
 from annotation.labelling.models.votes import Assignment
 from annotation.quality.actions import quality
+from cqa_site.files import actions as importing
 from cqa_site.people.models import Rater
 from cqa_site.results import keeping
 from cqa_site.runs import jobs

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from openpyxl import Workbook
 
-from annotation.imports.actions import Outcome, import_path
+from cqa_site.files.actions import Outcome, import_path
 
 TOLOKA_COLUMNS = (
     "INPUT:input",
