@@ -18,7 +18,6 @@ from annotation.retrieval.api import cam
 from annotation.retrieval.api import corpora as retrieval
 from annotation.retrieval.api.arguments import ArgumentViews, ComparisonViews
 from cqa_site.api.addresses import CHANGE, CREATE, LIST, REMOVE, ROW, R, S, address, resource
-from cqa_site.files.api import imports
 from cqa_site.rounds.api import round_addresses
 
 C = S + "campaigns/<uuid:campaign_id>/"
@@ -62,39 +61,6 @@ urlpatterns = [
         **CHANGE,
     ),
     *resource(S + "guidelines/", "guidelines", "guideline", GuidelineViews, listed=CREATE),
-    *resource(
-        S + "imports/",
-        "imports",
-        "import",
-        imports.ImportViews,
-        "check apply",
-        listed=CREATE,
-        row=REMOVE,
-        list_views=imports.ImportUploadViews,
-    ),
-    address(
-        S + "imports/<uuid:import_id>/matches/",
-        "import_matches",
-        imports.ImportMatchViews,
-        get="list",
-        post="decide",
-    ),
-    address(
-        S + "imports/<uuid:import_id>/problems/",
-        "import_problems",
-        imports.ImportProblemViews,
-        **LIST,
-    ),
-    *resource(
-        S + "import-batches/",
-        "import_batches",
-        "import_batch",
-        imports.ImportBatchViews,
-        "check apply",
-        listed=CREATE,
-        row=REMOVE,
-        list_views=imports.ImportBatchUploadViews,
-    ),
     *resource(
         S + "campaigns/",
         "campaigns",

@@ -9,7 +9,6 @@ from annotation.judges.actions import trained_judge
 from annotation.retrieval.actions import cam as retrieval_cam
 from annotation.retrieval.actions import corpora as retrieval_corpora
 from annotation.retrieval.actions import loading as retrieval_loading
-from cqa_site.files import actions as importing
 from cqa_site.files.actions import retention
 from cqa_site.runs.jobs import handles
 from cqa_site.web.housekeeping import chore
@@ -17,9 +16,6 @@ from cqa_site.web.housekeeping import chore
 handles(snapshots.JOB)(snapshots.make_snapshot)
 handles(consensus.JOB)(consensus.make_final_labels)
 handles(exports.JOB)(export_making.make_exports)
-handles(importing.CHECK_JOB)(importing.run_check)
-handles(importing.APPLY_JOB)(importing.run_apply)
-handles(importing.BATCH_JOB)(importing.run_batch)
 handles(trained_judge.JOB)(trained_judge.make_trained_judge)
 handles(faithfulness.JOB)(faithfulness.make_figures)
 handles(retrieval_corpora.CHECK_JOB)(retrieval_loading.check_corpus)

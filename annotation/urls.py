@@ -17,6 +17,7 @@ from annotation.figures.views import files as figure_files
 from annotation.generation.views import generation
 from annotation.generation.views import launch as generation_launch
 from annotation.generation.views import run as generation_run
+from annotation.imports import views as imports
 from annotation.judges.views import compare as judge_compare
 from annotation.judges.views import files as judges_files
 from annotation.judges.views import judges, label_compare
@@ -27,8 +28,6 @@ from annotation.labelling.views import campaigns, guidelines, label
 from annotation.quality.views import exclusion, quality
 from annotation.retrieval.views import corpora, find_arguments, find_cam
 from annotation.study.views import overview, questions
-from cqa_site.files.views import batches as import_batches
-from cqa_site.files.views import imports
 
 urlpatterns = [
     *overview.urlpatterns,
@@ -46,7 +45,6 @@ urlpatterns = [
     *final_labels.urlpatterns,
     *label_compare.urlpatterns,
     *imports.urlpatterns,
-    *import_batches.urlpatterns,
     *exports.urlpatterns,
     *questions.urlpatterns,
     *corpora.urlpatterns,

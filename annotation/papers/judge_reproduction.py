@@ -9,7 +9,6 @@ from annotation.labelling.models.campaigns import campaigns_of
 from annotation.papers.methods.relevance_release import model_release_values
 from annotation.papers.reports.relevance_paper import model_values
 from annotation.papers.reports.relevance_published import MODEL, compare_values
-from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Study
 from cqa_site.reproduction.figures import Figure, Found, Key, Measured, compare
 
@@ -24,7 +23,7 @@ def reproduce_judge(data: Path, say: Say) -> list[Figure]:
     Raises DataMissing, ImportRefused, and JobRefused where nothing can be trained.
     """
     study = Study.objects.create(name="relevance")
-    kind = ImportFile.Kind.FINAL_LABELS
+    kind = "final_labels"
     files = [each for each in find_files(data) if each[0] == kind]
     import_all(study, files)
     released = campaigns_of(study).select_related("guideline").get(name=CAMPAIGNS[kind])

@@ -1,6 +1,6 @@
 """Forms of imports: the upload, and which column of a table is what."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -11,60 +11,14 @@ from django.core.files.uploadedfile import UploadedFile
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext_lazy as _
 
-from annotation.answers.models.answers import Answer
-from annotation.corpus.methods.generic_table import FIELDS, REQUIRED_FIELDS, check_mapping
-from annotation.corpus.models.questions import Comparison
-from cqa_site.files.actions import batch_kinds, same_names
-from cqa_site.files.actions.registry import known_kinds
-from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Rater
 from cqa_site.tabular.encodings import ACCEPTED
 
+from .actions import same_names
+from .formats import batch_kinds, known_kinds, usual_kind
+from .options import OptionsForm, asked_with_uploads
+
 FILE_TYPES = ".csv,.tsv,.json,.jsonl,.ndjson,.xlsx,.txt,.zip"
-FIELD_LABELS = {
-    "object1": _("Object 1"),
-    "object2": _("Object 2"),
-    "text": _("Sentence"),
-    "source_url": _("Source address"),
-    "external_id": _("Item id"),
-    "label": _("Label"),
-    "rater": _("Rater"),
-    "control_label": _("Control label"),
-    "started": _("Time of the answer"),
-    "comment": _("Comment"),
-    "rater_kind": _("Kind of rater"),
-    "state": _("State of the vote"),
-    "is_extra": _("Extra vote"),
-    "is_excluded": _("Rater excluded"),
-    "skip_reason": _("Reason of a skip"),
-    "is_flagged": _("Flagged"),
-    "active_ms": _("Active time in ms"),
-    "block": _("Block"),
-    "position": _("Position in the block"),
-}
-ARGUMENT_FIELDS = ("object1", "object2", "text", "source_url", "external_id")
-VOTE_FIELDS = ("label", "rater", "control_label", "started", "comment")
-DETAIL_FIELDS = tuple(f for f in FIELDS if f not in (*ARGUMENT_FIELDS, *VOTE_FIELDS))
-
-
-class OriginForm(forms.Form):
-    """Who wrote the answers of a file, and under which of the prompts."""
-
-    system = forms.CharField(
-        label=_("System that wrote its answers"),
-        required=False,
-        max_length=120,
-        help_text=_(
-            "Empty: as kind and name of the file say. Of no use for files without answers."
-        ),
-    )
-    scenario = forms.TypedChoiceField(
-        label=_("Scenario of its answers"),
-        required=False,
-        choices=[("", _("As kind and name of the file say")), *Answer.Scenario.choices],
-        coerce=int,
-        empty_value=None,
-    )
 
 
 class FilesInput(forms.FileInput):
@@ -83,38 +37,18 @@ class FilesField(forms.FileField):
         return [super(FilesField, self).clean(each, initial) for each in data or [None]]
 
 
-class SharedForm(OriginForm):
-    """What holds for every file of an upload."""
-
-    rater = forms.CharField(
-        label=_("Judge or rater who gave its scores"),
-        required=False,
-        max_length=120,
-        help_text=_("Of judged answers, and of score sheets without a column for it."),
-    )
-
-
-class UploadForm(SharedForm):
+class UploadForm(OptionsForm):
     """One file or several, and what they are."""
 
-    field_order = ("kind", "file", "rater", "campaign", "system", "scenario")
     kind = forms.ChoiceField(
-        label=_("What is in the file"),
-        choices=known_kinds,
-        initial=ImportFile.Kind.TABLE,
+        label=_("What is in the file"), choices=known_kinds, initial=usual_kind
     )
     file = FilesField(label=_("File, or several of this kind"), max_length=255)
-    campaign = forms.CharField(
-        label=_("Name of the campaign for its labels"),
-        required=False,
-        max_length=100,
-        help_text=_("Empty: the file's name. Of no use for files without labels."),
-    )
 
-    def __init__(self, *args, **kwargs) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, asked=asked_with_uploads(), **kwargs)
         self.fields["file"].help_text = _(
-            "CSV, TSV, JSON, JSON Lines or XLSX, for ArgKP a ZIP archive, up to %s. "
+            "CSV, TSV, JSON, JSON Lines or XLSX, a ZIP archive where the kind says so, up to %s. "
             "Nothing is stored in the study before you have seen a dry run."
         ) % filesizeformat(settings.MAX_UPLOAD_BYTES)
         self.fields["file"].widget.attrs["accept"] = FILE_TYPES
@@ -134,8 +68,7 @@ class UploadForm(SharedForm):
     @property
     def options(self) -> dict[str, Any]:
         """As the import keeps them."""
-        names = ("campaign", "system", "scenario", "rater")
-        return {name: self.cleaned_data[name] for name in names}
+        return {each.name: self.cleaned_data[each.name] for each in asked_with_uploads()}
 
 
 class BatchApplyForm(forms.Form):
@@ -170,15 +103,11 @@ class SheetForm(forms.Form):
         del self.fields["encoding" if sheets else "sheet"]
 
 
-class MappingForm(forms.Form):
-    """One choice of column per field; label and rater together make the rows votes."""
+class ColumnsForm(forms.Form):
+    """One choice of column for each field; a format's own form says which fields there are."""
 
-    campaign = forms.CharField(
-        label=_("Campaign for the labels"),
-        required=False,
-        max_length=100,
-        help_text=_("Found by name, or made. Empty: the file's name."),
-    )
+    # Fields that stand under "How to take it".
+    beside: tuple[str, ...] = ("rater_kind",)
     rater_kind = forms.ChoiceField(
         label=_("The raters are"), choices=Rater.Kind.choices, initial=Rater.Kind.PERSON
     )
@@ -188,36 +117,60 @@ class MappingForm(forms.Form):
         help_text=_("Right for CSV files exported here, unless they were exported raw."),
     )
 
-    def __init__(self, *args, columns: Sequence[str], **kwargs) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        columns: Sequence[str],
+        labels: Mapping[str, Any],
+        required: Collection[str],
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
-        self.columns = list(columns)
+        self.columns, self.labels = list(columns), labels
         choices = [("", "—"), *((name, name) for name in columns)]
-        for field in FIELDS:
+        for field, label in labels.items():
             self.fields[f"map_{field}"] = forms.ChoiceField(
-                label=FIELD_LABELS[field],
+                label=label,
                 choices=choices,
-                required=field in REQUIRED_FIELDS,
-                help_text=_("needed") if field in REQUIRED_FIELDS else "",
+                required=field in required,
+                help_text=_("needed") if field in required else "",
             )
 
+    def grouped(self) -> Sequence[tuple[Any, Sequence[str]]]:
+        """Headings with the fields below them; the last group is folded."""
+        raise NotImplementedError
+
+    def check(self, mapping: Mapping[str, str]) -> list[str]:
+        """What is wrong with the choices together, in the words of the reader that uses them."""
+        raise NotImplementedError
+
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The selects as the page shows them: arguments, votes, details."""
-        named = (
-            (_("Arguments"), ARGUMENT_FIELDS),
-            (_("Labels (both label and rater, or neither)"), VOTE_FIELDS),
-            (_("Details of a label, as our own exports have them"), DETAIL_FIELDS),
-        )
-        return [(name, [self[f"map_{field}"] for field in fields]) for name, fields in named]
+        """The selects as the page shows them."""
+        return [
+            (name, [self[f"map_{field}"] for field in fields]) for name, fields in self.grouped()
+        ]
+
+    def how(self) -> list[forms.BoundField]:
+        """The fields that are no columns."""
+        return [self[name] for name in (*self.beside, "undo_spreadsheet_marks")]
 
     def clean(self) -> dict:
-        """Check the choices together, in the words of the reader that will use them."""
+        """Keep the columns that were chosen, as ``mapping``."""
         data = super().clean() or {}
-        mapping = {field: data[f"map_{field}"] for field in FIELDS if data.get(f"map_{field}")}
+        mapping = {
+            field: data[f"map_{field}"] for field in self.labels if data.get(f"map_{field}")
+        }
         if not self.errors:
-            for sentence in check_mapping(self.columns, mapping):
+            for sentence in self.check(mapping):
                 self.add_error(None, ValidationError(sentence[:1].upper() + sentence[1:] + "."))
         data["mapping"] = mapping
         return data
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """As the import keeps them."""
+        names = (*self.beside, "undo_spreadsheet_marks", "mapping")
+        return {name: self.cleaned_data[name] for name in names}
 
 
 class MatchForm(forms.Form):
@@ -249,20 +202,3 @@ class ApplyForm(forms.Form):
     update_changed = forms.BooleanField(
         label=_("Replace what differs by the file's content"), required=False
     )
-
-
-class ArgumentSearchForm(forms.Form):
-    """Search among the arguments of a study."""
-
-    q = forms.CharField(label=_("Sentence contains"), required=False, max_length=200)
-    comparison = forms.ModelChoiceField(
-        label=_("Comparison"),
-        required=False,
-        queryset=Comparison.objects.none(),
-        to_field_name="public_id",
-        empty_label=_("All comparisons"),
-    )
-
-    def __init__(self, *args, study, **kwargs) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["comparison"].queryset = study.comparisons.all()

@@ -1,34 +1,24 @@
-"""Files that came in or go out, each with its own record of what happened."""
+"""Files that came in or go out, each with its own record of what happened.
+
+Nothing here points at a table of a paper. What a file's rows went to is a `Round`, which a paper's
+campaign is, too; the row that a text nearly is is known by its public id alone, because papers
+have rows of several kinds and a format knows the page of its own. `ExportFile` is abstract, as
+snapshots are: a paper's own table adds what its files were made from.
+"""
 
 import uuid
+from collections.abc import Mapping
+from typing import Any
 
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from .formats import format_of, known_kinds
+
 
 class ImportFile(models.Model):
     """An uploaded file on its way: uploaded → checked (dry run) → applied, or refused."""
-
-    class Kind(models.TextChoices):
-        """Formats with a reader."""
-
-        TOLOKA = "toloka", _("Toloka assignments (TSV)")
-        EXPERT_WORKBOOK = "expert_workbook", _("Expert workbook (XLSX)")
-        FINAL_LABELS = "final_labels", _("Final labels (JSON)")
-        SILVER = "silver", _("Comparisons with arguments and answers (JSON)")
-        GOLD = "gold", _("Edited answers (JSON)")
-        ANSWERS = "answers", _("Answers of one system (JSON)")
-        QUESTIONS = "questions", _("List of questions (CSV, TSV, JSONL, XLSX)")
-        TABLE = "table", _("Any table, columns mapped by you")
-        JUDGED = "judged", _("Judged answers of one system (JSON)")
-        HUMAN_SCORES = "human_scores", _("Consolidated scores by people (TSV)")
-        SCORE_SHEETS = "score_sheets", _("Any table of score sheets, columns mapped by you")
-        ARGKP = "argkp", _("Arguments, key points and their labels (ZIP of three CSV files)")
-        ARGUMENT_PAIRS = "argument_pairs", _("Pairs of arguments and key points (CSV)")
-        ARGUMENT_LIST = "argument_list", _("Arguments on topics, without key points (CSV, JSONL)")
-        COUNT_SHEETS = "count_sheets", _("Coverage and uniqueness counts of one person (CSV)")
-        METRIC_SCORES = "metric_scores", _("Stored scores of summaries (JSON)")
 
     class State(models.TextChoices):
         """Where the file stands."""
@@ -45,7 +35,7 @@ class ImportFile(models.Model):
     batch = models.ForeignKey(
         "files.ImportBatch", models.SET_NULL, null=True, related_name="files"
     )
-    kind = models.CharField(max_length=16, choices=Kind)
+    kind = models.CharField(max_length=16, choices=known_kinds)
     name = models.CharField(max_length=255)
     sha256 = models.CharField(max_length=64)
     size = models.PositiveBigIntegerField()
@@ -59,9 +49,8 @@ class ImportFile(models.Model):
     notes = models.JSONField(default=list)
     refusal = models.TextField(blank=True)
     job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
-    campaign = models.ForeignKey(
-        "annotation.Campaign", models.SET_NULL, null=True, related_name="import_files"
-    )
+    # The first of those that its rows went to.
+    round = models.ForeignKey("rounds.Round", models.SET_NULL, null=True, related_name="+")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
     )
@@ -71,13 +60,18 @@ class ImportFile(models.Model):
     class Meta:
         ordering = ["-created_at", "-pk"]
 
+    @property
+    def told(self) -> Mapping[str, Any]:
+        """What its format says of it."""
+        return format_of(self.kind).told(self)
+
 
 class ImportBatch(models.Model):
     """Files of one kind that came in one upload, looked at and imported one after the other."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="import_batches")
-    kind = models.CharField(max_length=16, choices=ImportFile.Kind)
+    kind = models.CharField(max_length=16, choices=known_kinds)
     # What holds for every file; each keeps a copy, with what was found out about it alone.
     options = models.JSONField(default=dict)
     job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
@@ -105,13 +99,13 @@ class ImportProblem(models.Model):
 
 
 class ImportMatch(models.Model):
-    """A row whose text is nearly that of an answer; a person says whether it is the same."""
+    """A row whose text is nearly one of the study; a person says whether it is the same."""
 
     class Decision(models.TextChoices):
         """What was said."""
 
-        SAME = "same", _("The same answer")
-        OTHER = "other", _("Another answer")
+        SAME = "same", _("The same")
+        OTHER = "other", _("Another")
 
     import_file = models.ForeignKey(ImportFile, models.CASCADE, related_name="matches")
     row = models.PositiveIntegerField()
@@ -119,7 +113,8 @@ class ImportMatch(models.Model):
     # Beginnings, and the place where the letters first differ.
     given = models.TextField()
     found = models.TextField()
-    answer = models.ForeignKey("annotation.Answer", models.CASCADE, related_name="+")
+    # The public id of that row of the study.
+    known = models.UUIDField()
     likeness = models.FloatField()
     decision = models.CharField(max_length=5, choices=Decision, blank=True)
 
@@ -133,3 +128,38 @@ class ImportMatch(models.Model):
     def percent(self) -> int:
         """How alike the letters are; 100 only where all are."""
         return int(100 * self.likeness)
+
+
+class ExportFile(models.Model):
+    """A file made in the background; a paper's own table says from what."""
+
+    class Format(models.TextChoices):
+        """File formats."""
+
+        CSV = "csv", "CSV"
+        JSONL = "jsonl", "JSON Lines"
+        XLSX = "xlsx", "Excel"
+        PARQUET = "parquet", "Parquet"
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    content = models.CharField(max_length=12)
+    format = models.CharField(max_length=7, choices=Format)
+    stored_as = models.CharField(max_length=64, blank=True)
+    rows = models.PositiveBigIntegerField(default=0)
+    size = models.PositiveBigIntegerField(default=0)
+    sha256 = models.CharField(max_length=64, blank=True)
+    job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+        ordering = ["-created_at", "-pk"]
+
+    @property
+    def shown_name(self) -> str:
+        """The name a browser saves the file under; made by us, so it holds no path."""
+        raise NotImplementedError

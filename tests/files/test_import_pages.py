@@ -90,9 +90,9 @@ def test_a_crowd_file_is_looked_at_first_and_then_imported(client, study, checke
     with inline():
         client.post(address("import_apply", study, checked))
     checked.refresh_from_db()
-    assert (checked.state, checked.campaign.name) == ("applied", "pool")
+    assert (checked.state, checked.round.name) == ("applied", "pool")
     assert Assignment.objects.count() == 2
-    assert set(checked.campaign.final_labels.values_list("label", flat=True)) == {3}
+    assert set(checked.round.campaign.final_labels.values_list("label", flat=True)) == {3}
     page = client.get(address("import_file", study, checked)).content.decode()
     assert "What was imported" in page
     assert AuditEvent.objects.filter(study=study, verb="import_applied").count() == 1

@@ -12,7 +12,6 @@ from annotation.labelling.models.campaigns import campaigns_of
 from annotation.papers.reproduction import find_files, import_all
 from annotation.quality.actions.exclusion import exclude_below, undo_exclusion
 from annotation.quality.reports.exclusion import exclusion_curve, preview_exclusion
-from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Rater, Study
 from tests.annotation.released import EXPERTS, FINAL, FOLDER, VOTES
 from tests.cast import make_member
@@ -23,8 +22,7 @@ pytestmark = [
     pytest.mark.reference,
     pytest.mark.skipif(bool(ABSENT), reason=f"released data absent: {', '.join(ABSENT)}"),
 ]
-Kind = ImportFile.Kind
-WANTED = (Kind.TOLOKA, Kind.EXPERT_WORKBOOK, Kind.FINAL_LABELS)
+WANTED = ("toloka", "expert_workbook", "final_labels")
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from annotation.answers.models.answers import Answer
 from annotation.management.studies import add_study_arguments, opened_study
 from cqa_site.files import actions as importing
 from cqa_site.files.actions import ImportRefused, Outcome
+from cqa_site.files.counted import COUNTED, RESULTS
 from cqa_site.people.models import Study
 
 MOST_SHOWN = 50
@@ -89,8 +90,8 @@ class ImportCommand(BaseCommand):
 
     def report(self, outcome: Outcome) -> None:
         """Print the counts table, the notes and the first rows to look at."""
-        self.stdout.write("".join(f"{word:>12}" for word in ("", *importing.RESULTS)))
-        for name in importing.OBJECTS:
+        self.stdout.write("".join(f"{word:>12}" for word in ("", *RESULTS)))
+        for name in COUNTED:
             numbers = outcome.counts[name].values()
             if any(numbers):
                 self.stdout.write(f"{name:>12}" + "".join(f"{number:>12,}" for number in numbers))

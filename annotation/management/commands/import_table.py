@@ -5,7 +5,6 @@ from django.core.management.base import CommandError, CommandParser
 from annotation.corpus.methods.column_guess import guess_mapping
 from annotation.corpus.methods.generic_table import FIELDS
 from annotation.corpus.methods.table_cells import RATER_KINDS
-from cqa_site.files.models import ImportFile
 from cqa_site.tabular import UnreadableFile, preview
 from cqa_site.tabular.encodings import ACCEPTED
 
@@ -17,7 +16,7 @@ class Command(ImportCommand):
         "Import any CSV, TSV, JSON, JSONL or XLSX table. Columns are guessed from the headers "
         "unless --map FIELD=COLUMN says otherwise; fields: " + ", ".join(FIELDS)
     )
-    kind = ImportFile.Kind.TABLE
+    kind = "table"
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

@@ -13,7 +13,7 @@ from annotation.corpus.methods.highlight import split_sentence
 from annotation.corpus.models.questions import Argument
 from annotation.labelling.models.campaigns import Item
 from annotation.labelling.models.votes import Assignment
-from cqa_site.files.forms import ArgumentSearchForm
+from annotation.study.forms import ArgumentSearchForm
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 

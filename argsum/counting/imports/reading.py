@@ -7,8 +7,7 @@ from django.utils.translation import ngettext
 
 from argsum.counting.methods.released import CountFile, read_counts
 from argsum.counting.methods.released_rows import LEFT_OUT, CountedSet
-from cqa_site.files.actions.rows import Flag, Line, Note
-from cqa_site.files.actions.source import Source, rejected
+from cqa_site.files.actions.rows import Flag, Line, Note, Source, rejected
 
 from .entries import BOOK, CountEntry, dataset_of, rater_of
 

@@ -10,8 +10,7 @@ from argsum.datasets.methods.argument_files import (
     read_argument_list,
     read_argument_pairs,
 )
-from cqa_site.files.actions.rows import Line, Note
-from cqa_site.files.actions.source import Source, rejected
+from cqa_site.files.actions.rows import Line, Note, Source, rejected
 
 from .entries import CellEntry, dataset_name
 

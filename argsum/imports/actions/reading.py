@@ -14,8 +14,7 @@ from argsum.imports.methods.released_scores import (
     read_soft_scores,
 )
 from argsum.metrics.methods.names import LLM, LONGEST, RELEASED_PARTS, soft_name
-from cqa_site.files.actions.rows import Line, Note
-from cqa_site.files.actions.source import Source
+from cqa_site.files.actions.rows import Line, Note, Source
 from cqa_site.tabular import UnreadableFile
 from cqa_site.tabular.strict_json import StrictJsonError, loads
 

@@ -5,7 +5,6 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotation.management.commands._importing import ImportCommand
 from argsum.counting.imports.entries import DATASET
-from cqa_site.files.models import ImportFile
 
 
 class Command(ImportCommand):
@@ -13,7 +12,7 @@ class Command(ImportCommand):
         "Import people's counts: one file for each person, with topic, stance, reference, "
         "prediction, n_covered, n_unique, coverage, redundancy and file_name."
     )
-    kind = ImportFile.Kind.COUNT_SHEETS
+    kind = "count_sheets"
     has_campaign = False
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -5,7 +5,6 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotation.management.commands._importing import ImportCommand
 from argsum.imports.actions.entries import ORDER_NAMES
-from cqa_site.files.models import ImportFile
 
 
 class Command(ImportCommand):
@@ -13,7 +12,7 @@ class Command(ImportCommand):
         "Import stored scores of sets of key points (JSON): soft scores of the sets that people "
         "counted, evaluations of runs, or clusterings."
     )
-    kind = ImportFile.Kind.METRIC_SCORES
+    kind = "metric_scores"
     has_campaign = False
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -11,8 +11,7 @@ from annotation.imports.methods.raw_answers import RawAnswer
 from benchmark.imports.methods.human_links import OPENING, Link, Links, Origin, link_by_letters
 from benchmark.imports.methods.human_scores import HumanScore, read_human_scores
 from benchmark.rubrics.models import RubricVersion
-from cqa_site.files.actions.rows import Flag, Line, Note
-from cqa_site.files.actions.source import Source, rejected
+from cqa_site.files.actions.rows import Flag, Line, Note, Source, rejected
 from cqa_site.people.models import Rater, Study
 from cqa_site.tabular import Problem
 

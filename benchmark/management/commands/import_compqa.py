@@ -16,11 +16,11 @@ from benchmark.imports.methods.own_sheets import is_own_sheets
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from cqa_site.files import actions as importing
 from cqa_site.files.actions import ImportRefused, Outcome
-from cqa_site.files.models import ImportFile
+from cqa_site.files.counted import COUNTED, RESULTS
+from cqa_site.files.formats import format_of
 from cqa_site.people.models import Study
 from cqa_site.tabular import preview
 
-Kind = ImportFile.Kind
 # What is read first is what the later files are about.
 ANSWERS, JUDGED, HUMAN = "raw_summaries", "judged", "human"
 # Kind, file, and what the reader wants to know.
@@ -89,12 +89,11 @@ class Command(BaseCommand):
             of_kind = [
                 outcome for job, outcome in zip(jobs, outcomes, strict=True) if job[0] == kind
             ]
-            self.stdout.write(f"{Kind(kind).label}: {len(of_kind)} files")
-            self.stdout.write("".join(f"{word:>12}" for word in ("", *importing.RESULTS)))
-            for name in importing.OBJECTS:
+            self.stdout.write(f"{format_of(kind).title}: {len(of_kind)} files")
+            self.stdout.write("".join(f"{word:>12}" for word in ("", *RESULTS)))
+            for name in COUNTED:
                 numbers = [
-                    sum(outcome.counts[name][result] for outcome in of_kind)
-                    for result in importing.RESULTS
+                    sum(outcome.counts[name][result] for outcome in of_kind) for result in RESULTS
                 ]
                 if any(numbers):
                     cells = "".join(f"{number:>12,}" for number in numbers)
@@ -118,15 +117,15 @@ def _sheets_of(study: Study) -> list[tuple[str, str, str, int]]:
 def jobs_of(folder: Path, rubric: str = "") -> Iterator[Job]:
     """Every file of a release in the order in which it has to be imported."""
     for path in sorted((folder / ANSWERS).glob("*.json")):
-        yield Kind.ANSWERS, path, {}
+        yield "answers", path, {}
     for judged in sorted(folder.glob(f"{JUDGED}_*")):
         for path in sorted(judged.glob("*.json")):
-            yield Kind.JUDGED, path, {"rater": judge_of(judged.name), "rubric": rubric}
+            yield "judged", path, {"rater": judge_of(judged.name), "rubric": rubric}
     for path in sorted((folder / HUMAN).glob("*.tsv")):
         if is_own_sheets(path):
-            yield Kind.SCORE_SHEETS, path, own_sheets_options(path, rubric)
+            yield "score_sheets", path, own_sheets_options(path, rubric)
         else:
-            yield Kind.HUMAN_SCORES, path, {"rubric": rubric}
+            yield "human_scores", path, {"rubric": rubric}
 
 
 def own_sheets_options(path: Path, rubric: str = "") -> dict[str, Any]:

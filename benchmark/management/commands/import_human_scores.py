@@ -1,5 +1,4 @@
 from benchmark.management.score_files import ScoreImportCommand
-from cqa_site.files.models import ImportFile
 
 
 class Command(ScoreImportCommand):
@@ -7,4 +6,4 @@ class Command(ScoreImportCommand):
         "Import the consolidated scores of people (TSV with C1 … C15); import the answers they "
         "are about first."
     )
-    kind = ImportFile.Kind.HUMAN_SCORES
+    kind = "human_scores"

@@ -6,7 +6,6 @@ from annotation.corpus.methods.table_cells import RATER_KINDS
 from benchmark.imports.actions.entries import chosen_rubric
 from benchmark.imports.methods.columns import FIELDS, guess_columns
 from benchmark.management.score_files import ScoreImportCommand
-from cqa_site.files.models import ImportFile
 from cqa_site.tabular import UnreadableFile, preview
 from cqa_site.tabular.encodings import ACCEPTED
 
@@ -17,7 +16,7 @@ class Command(ScoreImportCommand):
         "the headers unless --map FIELD=COLUMN says otherwise; fields: the criteria (C1 …) and "
         + ", ".join(FIELDS)
     )
-    kind = ImportFile.Kind.SCORE_SHEETS
+    kind = "score_sheets"
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

@@ -1,17 +1,15 @@
 """Files into the database: read as a stream, compare with what is there, then write or not.
 
-``sources`` turns each kind of file into entries, ``reconcile`` compares them
-with a study in pieces of 2,000 and writes what is new, ``files`` keeps the
-record of an uploaded file from the first look to the import.
+A format turns its file into entries (see `formats`), ``reconcile`` has them compared with a study
+in pieces of 2,000 and writes what is new, ``files`` keeps the record of an uploaded file from the
+first look to the import.
 """
 
-from annotation.imports.actions.origin import Origin, origin_of
 from cqa_site.web.uploads import TooLarge
 
 from .batches import (
     BATCH_JOB,
     apply_batch,
-    batch_kinds,
     check_batch,
     discard_batch,
     files_of,
@@ -32,28 +30,21 @@ from .files import (
     store_upload,
     stored_path,
 )
-from .reading import ImportRefused, import_path
-from .registry import FORMATS, Format, format_of, register_book, register_format
-from .rows import OBJECTS, RESULTS, Outcome
+from .reading import import_path
+from .rows import ImportRefused, Outcome
 from .running import apply_import, check_import, run_apply, run_check
 
 __all__ = [
     "APPLY_JOB",
     "BATCH_JOB",
     "CHECK_JOB",
-    "FORMATS",
-    "OBJECTS",
-    "RESULTS",
-    "Format",
     "ImportRefused",
     "NoSuchMatch",
     "NotInThisState",
-    "Origin",
     "Outcome",
     "TooLarge",
     "apply_batch",
     "apply_import",
-    "batch_kinds",
     "check_batch",
     "check_import",
     "choose_mapping",
@@ -61,12 +52,8 @@ __all__ = [
     "discard_batch",
     "discard_import",
     "files_of",
-    "format_of",
     "import_path",
     "is_stranded",
-    "origin_of",
-    "register_book",
-    "register_format",
     "request_apply",
     "request_check",
     "run_apply",

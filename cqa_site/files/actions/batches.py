@@ -25,8 +25,7 @@ from cqa_site.web.uploads import TooLarge
 
 from .files import DECISIONS, NotInThisState, discard_import, is_stranded, store_upload
 from .guessing import guess_options
-from .reading import ImportRefused
-from .registry import FORMATS, known_kinds
+from .rows import ImportRefused
 from .running import apply_import, check_import, refuse
 
 State = ImportFile.State
@@ -36,13 +35,8 @@ WORKING = (State.CHECKING, State.APPLYING)
 log = logging.getLogger(__name__)
 
 
-def batch_kinds() -> list[tuple[str, Any]]:
-    """Kinds of files of which several may come at once, with their names."""
-    return [(kind, name) for kind, name in known_kinds() if FORMATS[kind].is_many]
-
-
 def same_names(files: Iterable[UploadedFile]) -> list[str]:
-    """Names that several files have; answers are known by file and place, so they would clash."""
+    """Names that several files have; rows are known by file and place, so they would clash."""
     found = Counter(file.name for file in files)
     return sorted(name for name, number in found.items() if name and number > 1)
 

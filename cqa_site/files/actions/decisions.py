@@ -20,9 +20,9 @@ class NoSuchMatch(Exception):
 def decided(
     options: Mapping[str, Any], row: int, alike: Mapping[str, int]
 ) -> tuple[str, int | None]:
-    """What was said about a row, and the key of the answer that it is, if one was named.
+    """What was said about a row, and the key of what it is, if that was named.
 
-    A word on an answer that is none of ``alike`` (id → key) any more counts as none.
+    A word on a text that is none of ``alike`` (id → key) any more counts as none.
     """
     said = (options.get(BY_ROW) or {}).get(str(row), "")
     if said in alike:
@@ -41,12 +41,12 @@ def decide_matches(
     rows: Iterable[int] | None = None,
     actor: User | None,
 ) -> None:
-    """Say that near matches are the same answer or another one, then look at the file again.
+    """Say that near matches are the same or something else, then look at the file again.
 
     Without ``rows`` it is said of all. Raises NoSuchMatch for a row without one, and
     NotInThisState.
     """
-    found = import_file.matches.select_related("answer")
+    found = import_file.matches.all()
     if rows is None:
         chosen = list(found)
     else:
@@ -54,7 +54,7 @@ def decide_matches(
         chosen = list(found.filter(row__in=wanted))
         if not chosen or {each.row for each in chosen} != wanted:
             raise NoSuchMatch
-    ids = {each.row: str(each.answer.public_id) for each in chosen}
+    ids = {each.row: str(each.known) for each in chosen}
     said = {str(row): known if decision == SAME else OTHER for row, known in ids.items()}
     kept = import_file.options.get(BY_ROW) or {}
     options = import_file.options | {BY_ROW: kept | said}

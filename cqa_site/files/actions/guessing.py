@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.corpus.methods.column_guess import guess_mapping, is_own_export
+from cqa_site.files.formats import format_of
 from cqa_site.files.models import ImportFile
 from cqa_site.tabular import Preview, UnreadableFile, preview
 
 from .files import stored_path
-from .registry import guesser_of
 
 
 def preview_of(import_file: ImportFile, seen: Mapping[str, Any]) -> Preview:
@@ -21,25 +20,28 @@ def preview_of(import_file: ImportFile, seen: Mapping[str, Any]) -> Preview:
     )
 
 
-def has_mark(import_file: ImportFile) -> bool:
+def guessed(
+    import_file: ImportFile, shown: Preview, mapping: Mapping[str, str], *, is_own: bool
+) -> dict[str, Any]:
+    """Options of a table by a guess of its columns; ``is_own`` are those of an export of ours."""
+    is_safe = is_own and shown.kind == "csv" and _has_mark(import_file)
+    return {"mapping": mapping, "undo_spreadsheet_marks": is_safe}
+
+
+def _has_mark(import_file: ImportFile) -> bool:
     """Only the spreadsheet-safe kind of our CSV files begins with a byte order mark."""
     with stored_path(import_file).open("rb") as file:
         return file.read(3) == b"\xef\xbb\xbf"
 
 
-def table_options(import_file: ImportFile, shown: Preview) -> dict[str, Any]:
-    """Which column is what in a table of sentences."""
-    is_safe = is_own_export(shown.columns) and shown.kind == "csv" and has_mark(import_file)
-    return {"mapping": guess_mapping(shown.columns), "undo_spreadsheet_marks": is_safe}
-
-
 def guess_options(import_file: ImportFile) -> None:
     """Keep how a file is probably to be read, unless it was said; its reader refuses the rest."""
-    guess = guesser_of(import_file.kind)
-    if guess is None or import_file.options.get("mapping"):
+    format = format_of(import_file.kind)
+    if not format.is_mapped or import_file.options.get("mapping"):
         return
     try:
-        found = guess(import_file, preview_of(import_file, import_file.options))
+        options = import_file.options
+        found = format.guess(import_file, preview_of(import_file, options), options)
     except UnreadableFile:  # said by the reader, which meets it, too
         return
     import_file.options |= found

@@ -1,133 +1,76 @@
-"""The words of an import: what a file says, and what came of it."""
+"""The words of an import: what a reader is given, what a file says, and what came of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
-from annotation.corpus.models.questions import text_key
-
-Unit = tuple[str, str, str]
-ItemKey = tuple[str, str]
-RaterKey = tuple[str, str]
-OBJECTS = (
-    "comparisons",
-    "arguments",
-    "questions",
-    "systems",
-    "answers",
-    "campaigns",
-    "items",
-    "raters",
-    "votes",
-    "sheets",
-    "cells",
-    "key_points",
-    "matches",
-    "sets",
-    "counts",
-    "metrics",
-)
-RESULTS = ("new", "same", "changed", "rejected")
+from cqa_site.files.counted import empty_counts
+from cqa_site.people.models import Study
+from cqa_site.tabular import Problem, Table, open_table, spreadsheet_unsafe
 
 
-@dataclass(frozen=True, slots=True)
-class Vote:
-    """One rater's answer to one item as a file states it.
+class ImportRefused(Exception):
+    """The file as a whole cannot be imported; the message says why."""
 
-    ``external_id`` is the vote's own id in the source; without one a vote is
-    known by its item and rater.
-    """
 
-    rater_kind: str
-    rater_id: str
-    rater_name: str = ""
-    label: int | None = None
-    state: str = "answered"
-    external_id: str = ""
-    at: datetime | None = None
-    active_ms: int | None = None
-    is_extra: bool = False
-    is_flagged: bool = False
-    is_rater_excluded: bool = False
-    skip_reason: str = ""
-    block: int = 0
-    position: int = 0
-    comment: str = ""
+@dataclass(frozen=True)
+class Source:
+    """A file and how to read it; ``study`` is for what the file only describes."""
+
+    path: Path
+    name: str
+    study: Study
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def text(self, option: str) -> str:
+        """An option without white space around it; empty where nothing was said."""
+        return str(self.options.get(option) or "").strip()
+
+    def table(self) -> Table:
+        """The file as a table, in the sheet and encoding that were chosen."""
+        chosen = {name: self.options.get(name) or None for name in ("encoding", "sheet")}
+        table = open_table(self.path, name=self.name, **chosen)
+        return _without_marks(table) if self.options.get("undo_spreadsheet_marks") else table
+
+
+def _without_marks(table: Table) -> Table:
+    """Undo the apostrophes our exports put before text that looks like a formula."""
+    rows = table.rows
+    table.rows = (
+        type(row)(
+            row.number, {name: spreadsheet_unsafe(value) for name, value in row.values.items()}
+        )
+        for row in rows
+    )
+    return table
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One row of a file: an argument, perhaps as an item of a campaign, perhaps with votes.
+    """What a row of a file says; papers have their own.
 
-    ``item_id`` names the item inside the campaign; "" makes the argument itself
-    the item. With ``keeps_first_copy`` a second, different vote of the same
-    rater is flagged instead of rejected.
+    ``is_row`` is false for what stands for many rows of the file at once.
     """
 
-    row: int | None
-    object1: str
-    object2: str
-    text: str
-    place: str = ""
-    source_url: str = ""
-    argument_id: str = ""
-    campaign: str = ""
-    item_id: str = ""
-    control_label: int | None = None
-    is_retired: bool = False
-    votes: tuple[Vote, ...] = ()
-    keeps_first_copy: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerEntry:
-    """One answer of a file: known by the file's name, its place there and its choice.
-
-    ``arguments`` are the sentences it may cite, under their numbers; with
-    ``joins_arguments`` the file has none and those of the same pair in the
-    study are meant. ``column`` says where in the record the text stands.
-    """
+    is_row: ClassVar[bool] = True
 
     row: int | None
-    object1: str
-    object2: str
-    text: str
-    source: str
-    position: int
-    system: str
-    system_kind: str
-    aspect: str = ""
-    wording: str = ""
-    scenario: int = 0
-    choice: int = 1
-    arguments: tuple[tuple[int, str], ...] = ()
-    joins_arguments: bool = False
-    column: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionEntry:
-    """One question of a list: it is the one with this pair, aspect and wording, or a new one."""
-
-    row: int | None
-    object1: str
-    object2: str
-    aspect: str = ""
-    wording: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
     """A row that was rejected, or kept with a remark.
 
-    ``place`` is the sheet of a workbook or the member of an archive that the row stands in.
+    ``object`` is what it would have made; ``place`` the sheet of a workbook or the member of an
+    archive that the row stands in.
     """
 
     row: int | None
     column: str
     reason: str
     is_rejection: bool = False
-    object: str = "votes"
+    object: str = ""
     place: str = ""
 
 
@@ -142,38 +85,27 @@ class Note:
 class Near:
     """A text of a row that is nearly one of the study's; a person says whether it is the same.
 
-    ``about`` says in words what both are about; ``decision`` is empty while nobody has decided.
+    ``about`` says in words what both are about, ``known`` is the public id of the one that is
+    there; ``decision`` is empty while nobody has decided.
     """
 
     row: int
     about: str
     given: str
     found: str
-    answer: int
+    known: str
     likeness: float
     decision: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Extra:
-    """Something that another app takes from a file; ``book`` names who (see `registry`).
-
-    ``is_row`` is false for what stands for many rows of the file at once.
-    """
-
-    book: ClassVar[str] = ""
-    is_row: ClassVar[bool] = False
-
-    row: int | None
-
-
-Line = Entry | AnswerEntry | QuestionEntry | Extra | Flag | Note | Near
+Line = Entry | Flag | Note | Near
 Row = tuple[str, int]
 
 
-def empty_counts() -> dict[str, dict[str, int]]:
-    """Zeros for every kind of object and every result."""
-    return {name: dict.fromkeys(RESULTS, 0) for name in OBJECTS}
+def rejected(problem: Problem, *, of: str, place: str = "") -> Flag:
+    """A record its reader could not use, counted among the objects it would have made."""
+    column = " · ".join(part for part in (place, problem.column or "") if part)
+    return Flag(problem.row, column, problem.reason, is_rejection=True, object=of, place=place)
 
 
 @dataclass
@@ -183,7 +115,8 @@ class Outcome:
     counts: dict[str, dict[str, int]] = field(default_factory=empty_counts)
     flags: list[Flag] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    campaign_ids: list[int] = field(default_factory=list)
+    # Keys of the rounds that rows went to, in the order of the file.
+    rounds: list[int] = field(default_factory=list)
     near: list[Near] = field(default_factory=list)
     _rows: set[Row] = field(default_factory=set)
     _rejected: dict[str, set[Row]] = field(default_factory=dict)
@@ -215,9 +148,9 @@ class Outcome:
         """Objects that are there with another content."""
         return sum(counts["changed"] for counts in self.counts.values())
 
-    def saw(self, line: "Line") -> None:
+    def saw(self, line: Line) -> None:
         """Count the row that a line comes from."""
-        if isinstance(line, Extra) and not line.is_row:
+        if isinstance(line, Entry) and not line.is_row:
             self._has_other_than_rows = True
         elif not isinstance(line, Note) and line.row is not None:
             self._rows.add((getattr(line, "place", ""), line.row))
@@ -235,21 +168,3 @@ class Outcome:
         else:
             rejected.add((flag.place, flag.row))
         self.counts[flag.object]["rejected"] += 1
-
-
-def unit_of(entry: Entry) -> Unit:
-    """What makes an argument that argument: its pair, and its sentence's hash."""
-    return (entry.object1, entry.object2, text_key(entry.text))
-
-
-def item_of(entry: Entry) -> ItemKey:
-    """Campaign and item id; without an id the argument's own hash names the item."""
-    if entry.item_id:
-        return entry.campaign, entry.item_id
-    pair = text_key(f"{entry.object1}\x00{entry.object2}")
-    return entry.campaign, f"unit:{pair[:16]}:{text_key(entry.text)}"
-
-
-def rater_of(vote: Vote) -> RaterKey:
-    """Kind and id of a vote's rater."""
-    return vote.rater_kind, vote.rater_id

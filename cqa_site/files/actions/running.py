@@ -6,16 +6,15 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.consensus.actions.consensus import request_everywhere
-from annotation.labelling.models.campaigns import Campaign
+from cqa_site.files.formats import format_of
 from cqa_site.files.models import ImportFile, ImportMatch, ImportProblem
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 from cqa_site.runs.jobs import Work
 
 from .files import stored_path
-from .reading import ImportRefused, import_path, timed
-from .rows import Outcome
+from .reading import import_path, timed
+from .rows import ImportRefused, Outcome
 
 State = ImportFile.State
 
@@ -132,7 +131,7 @@ def _keep(import_file: ImportFile, outcome: Outcome) -> None:
             about=near.about,
             given=near.given,
             found=near.found,
-            answer_id=near.answer,
+            known=near.known,
             likeness=near.likeness,
             decision=near.decision,
         )
@@ -156,15 +155,13 @@ def _notes(import_file: ImportFile, outcome: Outcome) -> list[str]:
 def _close(
     import_file: ImportFile, outcome: Outcome, actor: User | None, chosen: dict[str, bool]
 ) -> None:
-    campaigns = Campaign.objects.select_related("study").in_bulk(outcome.campaign_ids)
-    for campaign in campaigns.values():
-        request_everywhere(campaign=campaign, actor=actor)
+    format_of(import_file.kind).applied(outcome, actor)
     _save(
         import_file,
         state=State.APPLIED,
         refusal="",
         applied_at=timezone.now(),
-        campaign=next(iter(campaigns.values()), None),
+        round_id=next(iter(outcome.rounds), None),
     )
     record(
         study=import_file.study,

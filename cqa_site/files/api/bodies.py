@@ -5,21 +5,18 @@ from collections import Counter
 from rest_framework import serializers
 
 from cqa_site.api.serializers import ReadSerializer, public_id
-from cqa_site.files.actions import Origin, format_of, origin_of
 from cqa_site.files.models import ImportBatch, ImportFile, ImportMatch, ImportProblem
+from cqa_site.files.options import OPTIONS
 
 
 class ImportSerializer(ReadSerializer):
     """One uploaded file: what a look at it found, and whether it was imported.
 
-    ``system`` and ``scenario`` say who wrote its answers, as chosen or as its name says; null for
-    files without answers.
+    What its format says about it, such as ``system`` and ``scenario`` of its answers, is as chosen
+    or as its name says; null for files that have nothing of the kind.
     """
 
     batch = public_id("batch", allow_null=True, default=None)
-    system = serializers.SerializerMethodField()
-    scenario = serializers.SerializerMethodField()
-    campaign = public_id("campaign", allow_null=True, default=None)
     job = public_id("job", allow_null=True, default=None)
     options = serializers.DictField(read_only=True)
     counts = serializers.DictField(read_only=True)
@@ -33,8 +30,6 @@ class ImportSerializer(ReadSerializer):
             "batch",
             "kind",
             "name",
-            "system",
-            "scenario",
             "sha256",
             "size",
             "options",
@@ -43,27 +38,17 @@ class ImportSerializer(ReadSerializer):
             "rows",
             "notes",
             "refusal",
-            "campaign",
             "job",
             "created_at",
             "applied_at",
         ]
 
-    def get_system(self, file: ImportFile) -> str | None:
-        """Whose answers these are."""
-        origin = _origin(file)
-        return origin.system if origin else None
-
-    def get_scenario(self, file: ImportFile) -> int | None:
-        """Under which prompt; 0 for none."""
-        origin = _origin(file)
-        return origin.scenario if origin else None
-
-
-def _origin(file: ImportFile) -> Origin | None:
-    if not format_of(file.kind).has_answers:
-        return None
-    return origin_of(file.kind, file.name, file.options)
+    def get_fields(self) -> dict[str, serializers.Field]:
+        """Those of every file, and what formats say."""
+        told = {each.name: each.output() for each in OPTIONS.values() if each.tells}
+        for field in told.values():
+            field.read_only = True
+        return super().get_fields() | told
 
 
 class ImportBatchSerializer(ReadSerializer):
@@ -94,7 +79,7 @@ class ImportProblemSerializer(serializers.ModelSerializer):
 class ImportMatchSerializer(serializers.ModelSerializer):
     """A row whose text is nearly that of an answer, with both openings."""
 
-    answer = public_id("answer")
+    answer = serializers.UUIDField(source="known", read_only=True)
     decision = serializers.ChoiceField(
         choices=ImportMatch.Decision.choices, allow_blank=True, read_only=True
     )

@@ -3,6 +3,7 @@
 from django.db.models import QuerySet
 from django_filters import rest_framework as filters
 
+from cqa_site.files.formats import known_kinds
 from cqa_site.files.models import ImportFile, ImportMatch
 from cqa_site.web.rest.strict_filters import TrueFalseFilter
 
@@ -10,7 +11,7 @@ from cqa_site.web.rest.strict_filters import TrueFalseFilter
 class ImportFilter(filters.FilterSet):
     """Uploaded files by kind, state and the batch they came in."""
 
-    kind = filters.ChoiceFilter(choices=ImportFile.Kind.choices)
+    kind = filters.ChoiceFilter(choices=known_kinds())
     state = filters.ChoiceFilter(choices=ImportFile.State.choices)
     batch = filters.UUIDFilter(field_name="batch__public_id")
 
@@ -18,7 +19,7 @@ class ImportFilter(filters.FilterSet):
 class ImportBatchFilter(filters.FilterSet):
     """Uploads of many files by kind."""
 
-    kind = filters.ChoiceFilter(choices=ImportFile.Kind.choices)
+    kind = filters.ChoiceFilter(choices=known_kinds())
 
 
 class ProblemFilter(filters.FilterSet):

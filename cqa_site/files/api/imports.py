@@ -50,7 +50,7 @@ class ImportViews(StudyViews):
 
     def rows(self) -> QuerySet:
         """Newest first."""
-        return self.study.import_files.select_related("campaign", "batch", "job", "study")
+        return self.study.import_files.select_related("round", "batch", "job", "study")
 
     @extend_schema(request=CheckInput, responses={202: ImportSerializer})
     def check(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
@@ -115,7 +115,7 @@ class ImportMatchViews(StudyViews):
 
     def rows(self) -> QuerySet:
         """By row; raises 404 if the file is not of this study."""
-        return self._file().matches.select_related("answer")
+        return self._file().matches.all()
 
     @extend_schema(request=MatchInput, responses={202: ImportSerializer})
     def decide(self, request: Request, **kwargs: Any) -> Response:
@@ -132,7 +132,7 @@ class ImportMatchViews(StudyViews):
         return Response(ImportSerializer(found).data, status=202)
 
     def _file(self) -> ImportFile:
-        files = self.study.import_files.select_related("campaign", "batch", "job", "study")
+        files = self.study.import_files.select_related("round", "batch", "job", "study")
         return get_object_or_404(files, public_id=self.kwargs["import_id"])
 
 

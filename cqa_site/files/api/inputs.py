@@ -1,16 +1,14 @@
 """What the interface takes about files that come in."""
 
-from typing import Any
-
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from rest_framework import serializers
 
-from annotation.answers.models.answers import Answer
 from cqa_site.api.inputs import Input
-from cqa_site.files.actions import batch_kinds, same_names
-from cqa_site.files.actions.registry import known_kinds
+from cqa_site.files.actions import same_names
+from cqa_site.files.formats import batch_kinds, known_kinds
 from cqa_site.files.models import ImportMatch
+from cqa_site.files.options import OPTIONS
 from cqa_site.people.models import Rater
 from cqa_site.tabular.strict_json import StrictJsonError, loads
 
@@ -23,50 +21,31 @@ class CheckInput(Input):
     a judged file, or of a table without a column for it; ``rubric`` by which version.
     """
 
-    campaign = serializers.CharField(max_length=100, allow_blank=True, default="")
     mapping = serializers.DictField(child=serializers.CharField(max_length=200), default=dict)
     rater_kind = serializers.ChoiceField(Rater.Kind.choices, default=Rater.Kind.PERSON)
     undo_spreadsheet_marks = serializers.BooleanField(default=False)
     sheet = serializers.CharField(max_length=100, allow_blank=True, default="")
     encoding = serializers.CharField(max_length=40, allow_blank=True, default="")
-    system = serializers.CharField(max_length=120, allow_blank=True, default="")
-    scenario = serializers.ChoiceField(
-        Answer.Scenario.choices, allow_null=True, required=False, default=None
-    )
-    rater = serializers.CharField(max_length=120, allow_blank=True, default="")
-    rubric = serializers.CharField(max_length=36, allow_blank=True, default="")
-    dataset = serializers.CharField(
-        max_length=120, allow_blank=True, default="", help_text="Into which arguments go."
-    )
-    order = serializers.CharField(
-        max_length=20,
-        allow_blank=True,
-        default="",
-        help_text=(
-            "Of the arguments that stored cluster ids stand for: key_points, rows or texts. "
-            "Blank: key_points, if the ids show it."
-        ),
-    )
     near = serializers.ChoiceField(
         ImportMatch.Decision.choices,
         required=False,
         allow_blank=True,
-        help_text="What rows are whose text is nearly an answer's, unless decided one by one.",
+        help_text="What rows are whose text is nearly one of the study's, unless decided singly.",
     )
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        """And the options of every app."""
+        return super().get_fields() | {each.name: each.input() for each in OPTIONS.values()}
 
 
 class ImportInput(CheckInput):
     """A file and what it is; nothing is written until it is applied."""
 
     file = serializers.FileField()
-    kind = serializers.ChoiceField(())
+    kind = serializers.ChoiceField(known_kinds())
     mapping = serializers.CharField(
         default="{}", max_length=10_000, help_text="A JSON object: field to column."
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["kind"].choices = known_kinds()
 
     def validate_mapping(self, text: str) -> dict[str, str]:
         """Read the JSON object as strictly as any other body."""
@@ -78,15 +57,13 @@ class ImportInput(CheckInput):
 
 
 class BatchCheckInput(Input):
-    """What holds for every file of a batch; ``system`` and ``scenario`` else by each name."""
+    """What holds for every file of a batch; what is left blank is as each name says."""
 
-    campaign = serializers.CharField(max_length=100, allow_blank=True, default="")
-    system = serializers.CharField(max_length=120, allow_blank=True, default="")
-    scenario = serializers.ChoiceField(
-        Answer.Scenario.choices, allow_null=True, required=False, default=None
-    )
-    rater = serializers.CharField(max_length=120, allow_blank=True, default="")
-    rubric = serializers.CharField(max_length=36, allow_blank=True, default="")
+    def get_fields(self) -> dict[str, serializers.Field]:
+        """Only options."""
+        return super().get_fields() | {
+            each.name: each.input() for each in OPTIONS.values() if each.is_shared
+        }
 
 
 class BatchInput(BatchCheckInput):
@@ -97,14 +74,10 @@ class BatchInput(BatchCheckInput):
         min_length=1,
         max_length=settings.MOST_FILES_AT_ONCE,
     )
-    kind = serializers.ChoiceField(())
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["kind"].choices = batch_kinds()
+    kind = serializers.ChoiceField(batch_kinds())
 
     def validate_files(self, files: list[UploadedFile]) -> list[UploadedFile]:
-        """Answers are known by file and place, so two files of one name would clash."""
+        """Rows are known by file and place, so two files of one name would clash."""
         if same := same_names(files):
             said = f"Several of these files have the same name: {', '.join(same)}"
             raise serializers.ValidationError(said)

@@ -14,8 +14,11 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from cqa_site.files import actions as importing
-from cqa_site.files.forms import BatchApplyForm, SharedForm
+from cqa_site.files.counted import COUNTED
+from cqa_site.files.formats import format_of
+from cqa_site.files.forms import BatchApplyForm
 from cqa_site.files.models import ImportBatch, ImportFile
+from cqa_site.files.options import OPTIONS, OptionsForm, asked_with_uploads
 from cqa_site.files.views.imports import brings
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
@@ -28,10 +31,13 @@ BUSY = gettext_lazy(
 
 @dataclass(frozen=True)
 class FileRow:
-    """One file of the table; ``counts`` are new, same and changed objects."""
+    """One file of the table; ``counts`` are new, same and changed objects.
+
+    ``told`` are the options that its format finds out about it.
+    """
 
     file: ImportFile
-    origin: importing.Origin | None
+    told: list[Any]
     counts: tuple[int, int, int] | None
     rejected: int
     is_stranded: bool
@@ -41,6 +47,7 @@ class FileRow:
 def import_batch(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
     """The table of the files; only its piece for the page's own requests."""
     batch = _batch(study, batch_id)
+    format = format_of(batch.kind)
     files = list(importing.files_of(batch))
     states = Counter(file.state for file in files)
     waiting = [file.public_id for file in files if file.state == State.CHECKED]
@@ -51,7 +58,8 @@ def import_batch(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> Ht
         "section": "imports",
         "batch": batch,
         "rows": rows,
-        "has_answers": importing.format_of(batch.kind).has_answers,
+        "told": [OPTIONS[name].title for name in format.tells],
+        "links": format.links(study, batch),
         "is_working": batch.job is not None and batch.job.is_active,
         "is_stranded": any(row.is_stranded or row.file.state == State.UPLOADED for row in rows),
         "waiting": len(waiting),
@@ -64,7 +72,7 @@ def import_batch(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> Ht
         ),
         "brings": brings(total) if any(each["new"] for each in total.values()) else "",
         "form": BatchApplyForm(waiting=waiting),
-        "shared": SharedForm(initial=batch.options),
+        "shared": _shared(initial=batch.options),
     }
     is_piece = request.headers.get("HX-Request") == "true"
     name = "files/_batch.html" if is_piece else "files/batch.html"
@@ -76,14 +84,19 @@ def _batch(study: Study, batch_id: uuid.UUID) -> ImportBatch:
     return get_object_or_404(batches, public_id=batch_id)
 
 
+def _shared(**more: Any) -> OptionsForm:
+    """What can be said of all files at once."""
+    return OptionsForm(asked=asked_with_uploads(of_batches=True), **more)
+
+
 def _row(file: ImportFile) -> FileRow:
     known = file.state in (State.CHECKED, State.APPLYING, State.APPLIED) and file.counts
     names = ("new", "same", "changed")
     counts = tuple(sum(row[name] for row in file.counts.values()) for name in names)
-    has_answers = importing.format_of(file.kind).has_answers
+    told = file.told
     return FileRow(
         file=file,
-        origin=importing.origin_of(file.kind, file.name, file.options) if has_answers else None,
+        told=[told.get(name) for name in format_of(file.kind).tells],
         counts=(counts[0], counts[1], counts[2]) if known else None,
         rejected=file.rows.get("rejected", 0) if known else 0,
         is_stranded=importing.is_stranded(file),
@@ -92,7 +105,7 @@ def _row(file: ImportFile) -> FileRow:
 
 def _total(counts: list[dict[str, dict[str, int]]]) -> dict[str, dict[str, int]]:
     """New objects of all files; what several bring alike is not summed up."""
-    alike = ("questions", "systems", "comparisons")
+    alike = {each.name for each in COUNTED.values() if each.is_shared}
     total: Counter[str] = Counter()
     for each in counts:
         total.update({name: row["new"] for name, row in each.items() if name not in alike})
@@ -104,9 +117,9 @@ def _total(counts: list[dict[str, dict[str, int]]]) -> dict[str, dict[str, int]]
 def import_batch_check(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
     """Look at all files again, with what was said of all of them."""
     batch = _batch(study, batch_id)
-    form = SharedForm(request.POST)
+    form = _shared(data=request.POST)
     if not form.is_valid():
-        messages.error(request, _("Choose a scenario of the list and names of 120 characters."))
+        messages.error(request, _("Choose from the lists, and names of 120 characters."))
         return redirect("import_batch", study.public_id, batch.public_id)
     try:
         importing.check_batch(

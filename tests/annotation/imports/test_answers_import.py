@@ -13,7 +13,8 @@ from annotation.corpus.models.questions import (
     ListedArgument,
     Question,
 )
-from cqa_site.files.actions import ImportRefused, import_path, origin_of
+from annotation.imports.actions.origin import origin_of
+from cqa_site.files.actions import ImportRefused, import_path
 from tests import cast
 from tests.annotation.imports.import_files import json_file, numbers
 from tests.annotation.made_answers import make_answer, make_question
@@ -213,7 +214,7 @@ def test_what_the_database_would_refuse_is_rejected(study, tmp_path, record, par
 
 
 def test_a_long_file_name_still_proposes_a_name_that_fits():
-    assert len(origin_of("answers", "x" * 190 + ".json", {}).system) == 120
+    assert len(origin_of("x" * 190 + ".json", {}).system) == 120
 
 
 # -- gold -------------------------------------------------------------------------------------
