@@ -25,6 +25,7 @@ from argsum.leaderboard.actions import KEY_POINTS
 from argsum.leaderboard.reports.choice import board_choice
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.rubrics.actions import default_rubric
+from cqa_site.files.actions.exports import Options
 from cqa_site.files.models import ImportBatch, ImportFile, ImportMatch, ImportProblem
 from cqa_site.people.actions.invitations import create_invitation
 from cqa_site.people.models import AuditEvent, Rater, Role, User
@@ -256,7 +257,7 @@ def fill(study):
         snapshot=snapshot,
         contents=["votes"],
         format="csv",
-        options=exports.Options(),
+        options=Options(),
         actor=people.researcher,
     )
     import_batch = ImportBatch.objects.create(study=study, kind="table")

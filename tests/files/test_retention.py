@@ -19,7 +19,9 @@ from annotation.exports.models import ExportFile
 from cqa_site.celery import _do, look_around
 from cqa_site.files import actions as importing
 from cqa_site.files.actions import retention
+from cqa_site.files.actions.exports import Options
 from cqa_site.files.models import ImportFile
+from cqa_site.files.stored import manifest_path, stored_path
 from cqa_site.people.models import AuditEvent
 from cqa_site.runs import jobs
 from cqa_site.runs.tasks import housekeeping, wake
@@ -31,8 +33,8 @@ NOTHING = {
     "sessions that ran out": 0,
     "expired exports": 0,
     "uploads nobody imported": 0,
-    "corpora nobody loaded": 0,
     "leftover files": 0,
+    "corpora nobody loaded": 0,
     "stored scores nobody read": 0,
 }
 
@@ -69,13 +71,13 @@ def exported(campaign, actor, days):
         snapshot=None,
         contents=["votes"],
         format="csv",
-        options=exports.Options(),
+        options=Options(),
         actor=actor,
     )
     jobs.drain()
     ExportFile.objects.filter(pk=file.pk).update(finished_at=days_ago(days))
     file.refresh_from_db()
-    for path in (exports.stored_path(file), exports.manifest_path(file)):
+    for path in (stored_path(file), manifest_path(file)):
         age(path, days)
     return file
 
@@ -93,7 +95,7 @@ def uploaded(study, days, **changes):
 def test_old_exports_lose_their_files_and_keep_their_rows(study, researcher, media):
     campaign = make_campaign(study)
     old, new = exported(campaign, researcher, 31), exported(campaign, researcher, 29)
-    kept = [exports.stored_path(new), exports.manifest_path(new)]
+    kept = [stored_path(new), manifest_path(new)]
     assert keep_house() == NOTHING | {"expired exports": 1, "leftover files": 2}
     assert sorted((media / "exports").iterdir()) == sorted(kept)
     old.refresh_from_db()

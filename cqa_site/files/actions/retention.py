@@ -5,30 +5,46 @@ up; the same data can be exported anew. Files of imports that were applied are k
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.utils import timezone
 
-from annotation.exports.actions import exports
-from annotation.exports.models import ExportFile
-from annotation.retrieval.actions.corpora import FOLDER as CORPORA
-from annotation.retrieval.models import Corpus
-from cqa_site.files.actions import NotInThisState, discard_import
-from cqa_site.files.actions.files import FOLDER as IMPORTS
 from cqa_site.files.models import ImportBatch, ImportFile
+from cqa_site.files.stored import FOLDER as EXPORTS
 
+from .exports import KINDS
+from .files import FOLDER as IMPORTS
+from .files import NotInThisState, discard_import
+
+Names = Callable[[], Iterable[str]]
 # Longer than anybody writes on one file.
 LEFTOVER_SECONDS = 24 * 60 * 60
 
 
+def _exported() -> Iterator[str]:
+    for kind in KINDS:
+        yield from kind.Model._default_manager.values_list("stored_as", flat=True)
+
+
+def _uploaded() -> Iterable[str]:
+    return ImportFile.objects.values_list("stored_as", flat=True)
+
+
+# Folders in which everything belongs to some row, and the names that rows know.
+FOLDERS: dict[str, Names] = {EXPORTS: _exported, IMPORTS: _uploaded}
+
+
 def expire_exports() -> int:
     """Give up export files that are too old; `remove_leftovers` deletes them."""
-    old = ExportFile.objects.filter(finished_at__lt=_oldest_kept()).exclude(stored_as="")
-    return old.update(stored_as="")
+    oldest, expired = _oldest_kept(), 0
+    for kind in KINDS:
+        old = kind.Model._default_manager.filter(finished_at__lt=oldest).exclude(stored_as="")
+        expired += old.update(stored_as="")
+    return expired
 
 
 def discard_old_imports() -> int:
@@ -44,8 +60,7 @@ def discard_old_imports() -> int:
 
 def remove_leftovers() -> int:
     """Delete files that no row knows: of expired exports, and of processes that were killed."""
-    folders = {exports.FOLDER: ExportFile, IMPORTS: ImportFile, CORPORA: Corpus}
-    return sum(_sweep(folder, model.objects) for folder, model in folders.items())
+    return sum(_sweep(folder, names) for folder, names in FOLDERS.items())
 
 
 def _oldest_kept() -> datetime:
@@ -60,10 +75,10 @@ def _discard(file: ImportFile) -> int:
     return 1
 
 
-def _sweep(folder: str, rows: QuerySet) -> int:
+def _sweep(folder: str, names: Names) -> int:
     # The folder first: whatever is finished in between has a row by the time rows are read.
     old = list(_old_files(settings.MEDIA_ROOT / folder))
-    known = {_stem(name) for name in rows.values_list("stored_as", flat=True)} if old else set()
+    known = set(map(_stem, names())) if old else set()
     strays = [path for path in old if _stem(path.name) not in known]
     for path in strays:
         path.unlink(missing_ok=True)
