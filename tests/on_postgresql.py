@@ -66,7 +66,17 @@ DIALECT = {
     "runs/test_database_options.py",
 }
 # With ``--all``: whatever asks a database anything.
-FOLDERS = ["annotation", "api", "argsum", "benchmark", "people", "results", "runs", "security"]
+FOLDERS = [
+    "annotation",
+    "api",
+    "argsum",
+    "benchmark",
+    "files",
+    "people",
+    "results",
+    "runs",
+    "security",
+]
 PURE = ("benchmark/preferences/methods", "benchmark/distillation/test_finetune.py")
 
 

@@ -13,11 +13,6 @@ from .forms import MappingForm
 class AskingTable(AskingColumns):
     """Arguments, and votes on them where label and rater are chosen."""
 
-    lead = _(
-        "Chosen from the headers where they are clear. Object 1, object 2 and the sentence are "
-        "needed; with label and rater the rows are votes as well."
-    )
-
     def note(self) -> Any:
         """That nothing is left to choose."""
         if not is_own_export(self.preview.columns):

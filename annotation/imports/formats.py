@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.urls import reverse
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from annotation.answers.models.answers import Answer
@@ -30,6 +30,10 @@ from .asking import AskingTable
 
 ARGUMENTS_PAGE = ("arguments", _("Arguments"))
 ANSWERS_PAGE = ("questions", _("Questions and answers"))
+NEW_ARGUMENTS = ngettext_lazy("%(shown)s new argument", "%(shown)s new arguments", "number")
+NEW_QUESTIONS = ngettext_lazy("%(shown)s new question", "%(shown)s new questions", "number")
+NEW_ANSWERS = ngettext_lazy("%(shown)s new answer", "%(shown)s new answers", "number")
+NEW_VOTES = ngettext_lazy("%(shown)s new vote", "%(shown)s new votes", "number")
 TO_LABEL = _("Its arguments can be labelled in a campaign.")
 SIDE_BY_SIDE = _("Its answers stand side by side with those of other systems.")
 WHO_WROTE = _("Who wrote the answers")
@@ -102,34 +106,18 @@ class TableFormat(StudyFormat):
         return guessed(file, shown, mapping, is_own=is_own_export(shown.columns))
 
 
-def _new_arguments(number: int) -> str:
-    return ngettext("%s new argument", "%s new arguments", number)
-
-
-def _new_questions(number: int) -> str:
-    return ngettext("%s new question", "%s new questions", number)
-
-
-def _new_answers(number: int) -> str:
-    return ngettext("%s new answer", "%s new answers", number)
-
-
-def _new_votes(number: int) -> str:
-    return ngettext("%s new vote", "%s new votes", number)
-
-
 def register_study_imports() -> None:
     """Make formats, what they count and what they may be told known to the platform."""
     register_counted(
         Counted("comparisons", _("Comparisons"), is_shared=True),
-        Counted("arguments", _("Arguments"), _new_arguments, _("New arguments")),
-        Counted("questions", _("Questions"), _new_questions, is_shared=True),
+        Counted("arguments", _("Arguments"), NEW_ARGUMENTS, _("New arguments")),
+        Counted("questions", _("Questions"), NEW_QUESTIONS, is_shared=True),
         Counted("systems", _("Systems"), is_shared=True),
-        Counted("answers", _("Answers"), _new_answers, _("New answers")),
+        Counted("answers", _("Answers"), NEW_ANSWERS, _("New answers")),
         Counted("campaigns", _("Campaigns")),
         Counted("items", _("Items")),
         Counted("raters", _("Raters")),
-        Counted("votes", _("Votes"), _new_votes, _("New votes")),
+        Counted("votes", _("Votes"), NEW_VOTES, _("New votes")),
     )
     register_options(
         Option(
@@ -137,6 +125,7 @@ def register_study_imports() -> None:
             longest=120,
             label=_("Judge or rater who gave its scores"),
             help_text=_("Of judged answers, and of score sheets without a column for it."),
+            hint="Whose scores or counts they are, where no column says.",
             is_shared=True,
         ),
         Option(
@@ -144,6 +133,7 @@ def register_study_imports() -> None:
             longest=100,
             label=_("Name of the campaign for its labels"),
             help_text=_("Empty: the file's name. Of no use for files without labels."),
+            hint="Where its labels go; by default the file's name.",
             is_shared=True,
             tells=UUID,
         ),
@@ -155,6 +145,7 @@ def register_study_imports() -> None:
             help_text=_(
                 "Empty: as kind and name of the file say. Of no use for files without answers."
             ),
+            hint="Who wrote the answers; by default as the file's name says.",
             is_shared=True,
             tells=str,
         ),
@@ -163,6 +154,7 @@ def register_study_imports() -> None:
             choices=Answer.Scenario.choices,
             label=_("Scenario of its answers"),
             title=_("Scenario"),
+            hint="Under which prompt; 0 for none.",
             is_shared=True,
             tells=int,
         ),
@@ -200,6 +192,10 @@ def register_study_imports() -> None:
             sources.read_mapped,
             asks="mapping",
             asking=AskingTable,
+            holds=_(
+                "Chosen from the headers where they are clear. Object 1, object 2 and the "
+                "sentence are needed; with label and rater the rows are votes as well."
+            ),
             is_mapped=True,
             is_many=True,
             is_usual=True,

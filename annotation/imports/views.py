@@ -7,11 +7,12 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
 from annotation.answers.forms.questions import QuestionListForm
 from annotation.imports.methods.question_list import pasted_list
-from cqa_site.files import actions as importing
+from cqa_site.files.actions.files import request_check, store_upload
 from cqa_site.files.views.imports import too_large_page
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.web.upload_limits import is_too_large
+from cqa_site.web.uploads import TooLarge
 
 
 @csrf_exempt  # checked in _question_list, once the size is known: reading the token reads the body
@@ -33,12 +34,12 @@ def _question_list(request: StudyRequest, study: Study) -> HttpResponse:
     upload = form.cleaned_data["file"]
     name, chunks = (upload.name, upload.chunks()) if upload else _pasted(form)
     try:
-        stored = importing.store_upload(
+        stored = store_upload(
             study=study, kind="questions", name=name, chunks=chunks, actor=request.user
         )
-    except importing.TooLarge:
+    except TooLarge:
         return too_large_page(request, study)
-    importing.request_check(import_file=stored, actor=request.user)
+    request_check(import_file=stored, actor=request.user)
     return redirect("import_file", study.public_id, stored.public_id)
 
 

@@ -27,7 +27,8 @@ from annotation.papers.reports.relevance_paper import (
     relabel_controls,
 )
 from annotation.papers.reports.relevance_published import CONTROLS, FIGURES, KEPT, compare_values
-from cqa_site.files.actions import Outcome, import_path
+from cqa_site.files.actions.reading import import_path
+from cqa_site.files.actions.rows import Outcome
 from cqa_site.judging.embedding import SentenceEmbedder, embeddings_available
 from cqa_site.people.models import Rater, Study, User
 from cqa_site.reproduction.figures import Figure

@@ -15,11 +15,6 @@ class AskingScores(Asking):
 
     title = _("Stored scores")
     heading = _("Which dataset are the scores about?")
-    lead = _(
-        "Scores of runs bring sets without texts; clusterings hold ids of arguments in one order "
-        "or another; soft scores belong to the sets that people counted, in the order of topic, "
-        "stance and system."
-    )
 
     def missing(self) -> tuple[Any, Any] | None:
         """That there is nothing yet that scores could be about."""
@@ -32,7 +27,3 @@ class AskingScores(Asking):
         options = self.file.options
         initial = options | {"system": system_of(options, self.file.name)}
         return StoredScoresForm(data, study=self.study, initial=initial)
-
-    def options(self, form: StoredScoresForm) -> dict[str, Any]:
-        """A dataset is kept by its name."""
-        return self.file.options | form.options

@@ -33,6 +33,11 @@ def register_summary_score_imports() -> None:
             StoredScoreReconciliation,
             asks="summary-scores",
             asking=AskingScores,
+            holds=_(
+                "Scores of runs bring sets without texts; clusterings hold ids of arguments in "
+                "one order or another; soft scores belong to the sets that people counted, in "
+                "the order of topic, stance and system."
+            ),
             next_step=_("Its scores stand beside those that are computed here."),
             home=("datasets", _("Datasets")),
         )

@@ -18,10 +18,6 @@ class AskingRubric(Asking):
 
     title = _("Score sheets")
     heading = _("How to take these scores")
-    lead = _(
-        "Each row is linked to the answer of the study with the same letters and digits. Half "
-        "points are kept, and the total is the sum of the criteria."
-    )
     form_class: type[ScoredByForm] = ScoredByForm
 
     def form(self, data: Any) -> forms.Form:
@@ -32,10 +28,6 @@ class AskingRubric(Asking):
 class AskingJudge(AskingRubric):
     """And whose judgements they are."""
 
-    lead = _(
-        "Each record becomes an answer, if it is not here yet, and one sheet of the judge. A "
-        "judgement that cannot be used stays as unscored, with the reason; it is never 0."
-    )
     form_class = JudgeForm
 
 
@@ -43,10 +35,6 @@ class AskingSheets(AskingColumns):
     """Which column is what; raises ImportRefused for a rubric that the study has not."""
 
     title = _("Score sheets")
-    lead = _(
-        "Chosen from the headers where they are clear. Every criterion needs its column, and a "
-        "row has to say whose sheet it is and for which answer."
-    )
     seen_names = ("sheet", "encoding", "rubric")
 
     def __init__(self, study: Study, file: ImportFile, seen: Mapping[str, str]) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext_lazy
 
 from annotation.imports.formats import ANSWERS_PAGE, AnswersFormat
 from benchmark.imports.methods.columns import guess_columns
@@ -24,6 +24,7 @@ from .actions.judged import read_judged_answers
 from .actions.tables import read_score_sheets
 from .asking import AskingJudge, AskingRubric, AskingSheets
 
+NEW_SHEETS = ngettext_lazy("%(shown)s new score sheet", "%(shown)s new score sheets", "number")
 NEXT_STEP = _("Its score sheets count beside those made here, by the same version of the rubric.")
 
 
@@ -46,14 +47,10 @@ class SheetsFormat(Format):
         return guessed(file, shown, mapping, is_own="rubric_sha256" in mapping)
 
 
-def _new_sheets(number: int) -> str:
-    return ngettext("%s new score sheet", "%s new score sheets", number)
-
-
 def register_score_imports() -> None:
     """Make formats of score sheets known to the platform."""
-    register_counted(Counted(BOOK, _("Score sheets"), _new_sheets, _("New sheets")))
-    register_options(Option("rubric", longest=36, is_shared=True))
+    register_counted(Counted(BOOK, _("Score sheets"), NEW_SHEETS, _("New sheets")))
+    register_options(Option("rubric", longest=36, hint="A version by its id.", is_shared=True))
     register_format(
         AnswersFormat(
             "judged",
@@ -62,6 +59,11 @@ def register_score_imports() -> None:
             SheetReconciliation,
             asks="scores",
             asking=AskingJudge,
+            holds=_(
+                "Each record becomes an answer, if it is not here yet, and one sheet of the "
+                "judge. A judgement that cannot be used stays as unscored, with the reason; it "
+                "is never 0."
+            ),
             next_step=NEXT_STEP,
         ),
         SheetsFormat(
@@ -69,12 +71,20 @@ def register_score_imports() -> None:
             _("Consolidated scores by people (TSV)"),
             read_human_table,
             asking=AskingRubric,
+            holds=_(
+                "Each row is linked to the answer of the study with the same letters and "
+                "digits. Half points are kept, and the total is the sum of the criteria."
+            ),
         ),
         SheetsFormat(
             "score_sheets",
             _("Any table of score sheets, columns mapped by you"),
             read_score_sheets,
             asking=AskingSheets,
+            holds=_(
+                "Chosen from the headers where they are clear. Every criterion needs its "
+                "column, and a row has to say whose sheet it is and for which answer."
+            ),
             is_mapped=True,
         ),
     )

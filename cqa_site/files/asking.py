@@ -19,7 +19,7 @@ class Asking:
 
     Attributes
     ----------
-    title, heading, lead
+    title, heading
         Words of the page.
     beside
         A template below the form.
@@ -27,7 +27,6 @@ class Asking:
 
     title: Any = ""
     heading: Any = ""
-    lead: Any = ""
     beside: str = ""
     # What the page itself may be asked for by its address.
     seen_names: Sequence[str] = ()

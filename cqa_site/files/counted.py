@@ -1,6 +1,5 @@
 """Kinds of objects that files bring and an import counts; an app registers those of its rooms."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +10,13 @@ RESULTS = ("new", "same", "changed", "rejected")
 class Counted:
     """One kind of object.
 
-    ``new`` says in words how many are new, where these are worth a word; ``column`` heads them in
-    the list of files. Of what ``is_shared`` several files may bring the same.
+    ``new`` says how many (``shown``) are new, where they are worth a word; ``column`` heads them
+    in the list of files. Of what ``is_shared`` several files may bring the same.
     """
 
     name: str
     title: Any
-    new: Callable[[int], str] | None = None
+    new: Any = ""
     column: Any = ""
     is_shared: bool = False
 

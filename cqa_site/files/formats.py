@@ -46,6 +46,8 @@ class Format:
     asks, asking
         The end of the address of the page with questions before the first look, and the questions;
         empty if there are none.
+    holds
+        What such a file should hold, for the page of its questions.
     is_mapped
         Whether these questions are which column is what.
     is_many
@@ -69,6 +71,7 @@ class Format:
     reconciliation: "type[Reconciliation]"
     asks: str = ""
     asking: "type[Asking] | None" = None
+    holds: Text = ""
     is_mapped: bool = False
     is_many: bool = False
     is_usual: bool = False

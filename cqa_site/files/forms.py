@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from cqa_site.people.models import Rater
 from cqa_site.tabular.encodings import ACCEPTED
 
-from .actions import same_names
+from .actions.batches import same_names
 from .formats import batch_kinds, known_kinds, usual_kind
 from .options import OptionsForm, asked_with_uploads
 

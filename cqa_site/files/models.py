@@ -8,11 +8,15 @@ snapshots are: a paper's own table adds what its files were made from.
 
 import uuid
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+
+from cqa_site.web.not_there import NotThere
 
 from .formats import format_of, known_kinds
 
@@ -158,6 +162,18 @@ class ExportFile(models.Model):
     class Meta:
         abstract = True
         ordering = ["-created_at", "-pk"]
+
+    @property
+    def path(self) -> Path:
+        """Where the finished file lies; raises NotThere if it has expired."""
+        if not self.stored_as:
+            raise NotThere(gettext("This file was deleted because it is old. Make it anew."))
+        return settings.MEDIA_ROOT / self.stored_as
+
+    @property
+    def manifest_path(self) -> Path:
+        """Where the description of the finished file lies."""
+        return self.path.with_suffix(".manifest.json")
 
     @property
     def shown_name(self) -> str:

@@ -1,4 +1,4 @@
-"""What readers of files may be told beside the file: declared once for page and interface."""
+"""What readers may be told beside the file: declared once for page, interface and command."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,8 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
     from rest_framework import serializers
 
 
@@ -47,12 +49,21 @@ class Option:
         """As the interface takes it."""
         from rest_framework import serializers
 
-        more = {"help_text": self.hint} if self.hint else {}
         if self.choices:
             return serializers.ChoiceField(
-                self.choices, allow_null=True, required=False, default=None, **more
+                self.choices, allow_null=True, required=False, default=None, help_text=self.hint
             )
-        return serializers.CharField(max_length=self.longest, allow_blank=True, default="", **more)
+        return serializers.CharField(
+            max_length=self.longest, allow_blank=True, default="", help_text=self.hint
+        )
+
+    def add_to(self, parser: "ArgumentParser") -> None:
+        """As the command line takes it."""
+        if self.choices:
+            values = [value for value, _name in self.choices]
+            parser.add_argument(f"--{self.name}", type=int, choices=values, help=self.hint)
+        else:
+            parser.add_argument(f"--{self.name}", default="", help=self.hint)
 
     def output(self) -> "serializers.Field":
         """As the interface tells it of a file; null where a file has nothing of the kind."""
@@ -63,7 +74,8 @@ class Option:
             UUID: serializers.UUIDField,
         }
         field = fields.get(self.tells, serializers.CharField)
-        return field(source=f"told.{self.name}", allow_null=True, default=None)
+        about = {"source": f"told.{self.name}", "help_text": self.hint}
+        return field(allow_null=True, default=None, **about)
 
 
 OPTIONS: dict[str, Option] = {}

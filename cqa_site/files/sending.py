@@ -11,7 +11,6 @@ from cqa_site.tabular import write_csv, write_jsonl, write_parquet, write_xlsx
 from cqa_site.web.downloads import attachment, guarded
 
 from .models import ExportFile
-from .stored import manifest_path, stored_path
 
 Row = tuple[Any, ...]
 Format = ExportFile.Format
@@ -57,12 +56,10 @@ def sent_table(table: FileTable, *, name: str, format: str, is_raw: bool = False
 
 def sent_file(file: ExportFile) -> FileResponse:
     """A finished file; raises NotThere once it has expired."""
-    return attachment(
-        stored_path(file), name=file.shown_name, content_type=CONTENT_TYPES[file.format]
-    )
+    return attachment(file.path, name=file.shown_name, content_type=CONTENT_TYPES[file.format])
 
 
 def sent_manifest(file: ExportFile) -> FileResponse:
     """The description beside a finished file."""
     name = f"{file.shown_name}.manifest.json"
-    return attachment(manifest_path(file), name=name, content_type="application/json")
+    return attachment(file.manifest_path, name=name, content_type="application/json")

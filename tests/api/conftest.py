@@ -275,7 +275,7 @@ def fill(study):
     answered = answer_something(study)
     ImportMatch.objects.create(
         import_file=imported, row=3, about="Tea or coffee", given="Te", found="Tea",
-        answer=answered["answer"], likeness=0.95,
+        known=answered["answer"].public_id, likeness=0.95,
     )  # fmt: skip
     draft = make_campaign(study, name="Draft", ordinary=3, controls=1)
     jobs.drain()

@@ -18,7 +18,7 @@ from pytest_django.live_server_helper import LiveServer
 from argsum.leaderboard.actions import KEY_POINTS
 from benchmark.leaderboard.actions import BOARDS
 from cqa_site import home, urls
-from cqa_site.files import actions as importing
+from cqa_site.files.actions.files import store_upload
 from cqa_site.people.actions.invitations import create_invitation
 from cqa_site.people.models import User
 from cqa_site.results import keeping
@@ -112,7 +112,7 @@ class FullSite(World):
     def __init__(self):
         super().__init__("Everything")
         boss = self.people["d"]
-        file = importing.store_upload(
+        file = store_upload(
             study=self.study, kind="table", name="x.csv", chunks=[TABLE], actor=boss
         )
         self.ids["file_id"] = file.public_id

@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from annotation.answers.models.answers import Answer, System
 from benchmark.scoring.models.sheets import ScoreSheet
-from cqa_site.files import actions as importing
+from cqa_site.files.actions import batches
 from cqa_site.files.models import ImportFile
 from cqa_site.people.tokens import create_token
 from cqa_site.runs import jobs
@@ -153,14 +153,14 @@ def test_a_file_with_rejected_rows_stays_out_whole_and_stops_no_other(client, st
 
 def test_an_error_of_ours_in_one_file_keeps_no_other_out(client, study, monkeypatch):
     batch = sent(client, study, three()[::2])
-    real = importing.batches.apply_import
+    real = batches.apply_import
 
     def fails_once(*, import_file, **asked):
         if import_file.name.startswith("alpha"):
             raise ZeroDivisionError
         return real(import_file=import_file, **asked)
 
-    monkeypatch.setattr(importing.batches, "apply_import", fails_once)
+    monkeypatch.setattr(batches, "apply_import", fails_once)
     apply(client, study, batch)
     assert states(batch) == {"alpha_scenario_3.json": "checked", "beta.json": "applied"}
     assert "unexpected error" in batch.files.get(state="checked").refusal
@@ -170,16 +170,16 @@ def test_a_worker_that_lost_the_job_imports_nothing_and_the_next_goes_on(
     client, study, monkeypatch
 ):
     batch = sent(client, study, three()[::2])
-    real = importing.batches.apply_import
+    real = batches.apply_import
 
     def loses_second(*, import_file, **asked):
         if import_file.name == "beta.json":
             lost = {"fence": 99, "state": "ready", "lease_until": None}
             Job.objects.filter(pk=import_file.job_id).update(**lost)
-            monkeypatch.setattr(importing.batches, "apply_import", real)
+            monkeypatch.setattr(batches, "apply_import", real)
         return real(import_file=import_file, **asked)
 
-    monkeypatch.setattr(importing.batches, "apply_import", loses_second)
+    monkeypatch.setattr(batches, "apply_import", loses_second)
     files = [str(each.public_id) for each in batch.files.all()]
     client.post(page_of("import_batch_apply", study, batch), {"files": files})
     jobs.run(jobs.claim())

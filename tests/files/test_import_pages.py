@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from annotation.corpus.models.questions import Argument
 from annotation.labelling.models.votes import Assignment
-from cqa_site.files import actions as importing
+from cqa_site.files.actions.files import stored_path
 from cqa_site.files.models import ImportFile, ImportProblem
 from cqa_site.people.models import AuditEvent
 from cqa_site.runs.models import Job
@@ -101,7 +101,7 @@ def test_a_crowd_file_is_looked_at_first_and_then_imported(client, study, checke
 def test_the_same_file_again_is_said_and_adds_nothing(client, study, checked, inline):
     with inline():
         client.post(address("import_apply", study, checked))
-    content = importing.stored_path(checked).read_bytes()
+    content = stored_path(checked).read_bytes()
     with inline():
         again = uploaded(client, study, content, name="pool.tsv", kind="toloka")
     page = client.get(address("import_file", study, again)).content.decode()
@@ -254,7 +254,7 @@ def test_a_files_name_is_only_ever_shown(client, study, settings, name):
     response = upload(client, study, TABLE, name=name)
     assert response.status_code == 302
     file = study.import_files.get()
-    path = importing.stored_path(file)
+    path = stored_path(file)
     assert path.parent == settings.MEDIA_ROOT / "imports"
     assert uuid.UUID(hex=path.name)
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
@@ -280,7 +280,7 @@ def test_script_in_a_cell_is_text_on_every_page(client, study, inline):
 
 
 def test_a_discarded_file_is_gone_bytes_included(client, study, checked, inline):
-    path = importing.stored_path(checked)
+    path = stored_path(checked)
     assert path.exists()
     with inline():
         response = client.post(address("import_discard", study, checked))
@@ -296,7 +296,7 @@ def test_an_imported_file_stays_as_evidence(client, study, checked, inline):
         client.post(address(name, study, checked))
     checked.refresh_from_db()
     assert checked.state == "applied"
-    assert importing.stored_path(checked).exists()
+    assert stored_path(checked).exists()
 
 
 def test_work_that_broke_off_can_be_taken_up_again(client, study, checked, inline):
@@ -411,7 +411,7 @@ def test_imported_tables_stream_from_disk(client, study):
     content = TABLE + b"".join(b"tea,coffee,Sentence %d.\n" % n for n in range(200_000))
     file = uploaded(client, study, content)
     assert file.size == len(content)
-    assert importing.stored_path(file).read_bytes() == io.BytesIO(content).getvalue()
+    assert stored_path(file).read_bytes() == io.BytesIO(content).getvalue()
 
 
 def test_a_mapping_of_our_own_export_is_ready(client, study, tmp_path):

@@ -17,11 +17,10 @@ from django.utils import timezone
 from annotation.exports.actions import exports
 from annotation.exports.models import ExportFile
 from cqa_site.celery import _do, look_around
-from cqa_site.files import actions as importing
 from cqa_site.files.actions import retention
 from cqa_site.files.actions.exports import Options
+from cqa_site.files.actions.files import request_check, store_upload, stored_path
 from cqa_site.files.models import ImportFile
-from cqa_site.files.stored import manifest_path, stored_path
 from cqa_site.people.models import AuditEvent
 from cqa_site.runs import jobs
 from cqa_site.runs.tasks import housekeeping, wake
@@ -77,25 +76,25 @@ def exported(campaign, actor, days):
     jobs.drain()
     ExportFile.objects.filter(pk=file.pk).update(finished_at=days_ago(days))
     file.refresh_from_db()
-    for path in (stored_path(file), manifest_path(file)):
+    for path in (file.path, file.manifest_path):
         age(path, days)
     return file
 
 
 def uploaded(study, days, **changes):
     """An upload of that age."""
-    file = importing.store_upload(
+    file = store_upload(
         study=study, kind="table", name="votes.csv", chunks=[b"a,b\n1,2\n"], actor=None
     )
     ImportFile.objects.filter(pk=file.pk).update(created_at=days_ago(days), **changes)
-    age(importing.stored_path(file), days)
+    age(stored_path(file), days)
     return file
 
 
 def test_old_exports_lose_their_files_and_keep_their_rows(study, researcher, media):
     campaign = make_campaign(study)
     old, new = exported(campaign, researcher, 31), exported(campaign, researcher, 29)
-    kept = [stored_path(new), manifest_path(new)]
+    kept = [new.path, new.manifest_path]
     assert keep_house() == NOTHING | {"expired exports": 1, "leftover files": 2}
     assert sorted((media / "exports").iterdir()) == sorted(kept)
     old.refresh_from_db()
@@ -149,14 +148,14 @@ def test_old_uploads_nobody_imported_are_discarded(study, django_capture_on_comm
         assert retention.discard_old_imports() == 3
     assert keep_house() == NOTHING
     assert set(ImportFile.objects.all()) == set(kept)
-    assert all(importing.stored_path(file).exists() for file in kept)
-    assert not any(importing.stored_path(file).exists() for file in waiting)
+    assert all(stored_path(file).exists() for file in kept)
+    assert not any(stored_path(file).exists() for file in waiting)
     assert AuditEvent.objects.filter(verb="import_discarded", actor=None).count() == len(waiting)
 
 
 def test_an_old_upload_somebody_looked_at_lately_is_kept(study, researcher):
     file = uploaded(study, 31)
-    importing.request_check(import_file=file, actor=researcher)
+    request_check(import_file=file, actor=researcher)
     jobs.drain()
     assert keep_house() == NOTHING
     file.refresh_from_db()

@@ -10,7 +10,8 @@ from annotation.management.throwaway import throwaway_database
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.papers.reports.published_cells import CELLS, JUDGES_3, JUDGES_5, ROWS
 from benchmark.rubrics.actions import default_rubric
-from cqa_site.files.actions import apply_import, store_upload
+from cqa_site.files.actions.files import store_upload
+from cqa_site.files.actions.running import apply_import
 from cqa_site.people.models import Study
 
 ROOT = Path(__file__).resolve().parents[2]

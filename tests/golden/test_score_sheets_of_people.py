@@ -10,7 +10,7 @@ from annotation.management.throwaway import throwaway_database
 from benchmark.imports.methods.columns import guess_columns
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.scoring.models.sheets import ScoreSheet
-from cqa_site.files.actions import import_path
+from cqa_site.files.actions.reading import import_path
 from cqa_site.people.models import Study
 from cqa_site.tabular import preview
 

@@ -7,5 +7,4 @@ class Command(ImportCommand):
         "name, as in mixtral_scenario_3.json, unless --system and --scenario say otherwise."
     )
     kind = "answers"
-    has_campaign = False
-    has_answers = True
+    asks = ("system", "scenario")

@@ -4,5 +4,4 @@ from ._importing import ImportCommand
 class Command(ImportCommand):
     help = "Import edited answers (JSON); import the silver file they were made from first."
     kind = "gold"
-    has_campaign = False
-    has_answers = True
+    asks = ("system", "scenario")

@@ -7,4 +7,4 @@ class Command(ImportCommand):
         "wanted, aspect, wording and columns of arguments. Questions that are there stay."
     )
     kind = "questions"
-    has_campaign = False
+    asks = ()

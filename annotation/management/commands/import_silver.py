@@ -4,5 +4,4 @@ from ._importing import ImportCommand
 class Command(ImportCommand):
     help = "Import comparisons with their arguments and machine answers (JSON)."
     kind = "silver"
-    has_campaign = False
-    has_answers = True
+    asks = ("system", "scenario")

@@ -15,11 +15,6 @@ class AskingCounts(AskingDataset):
 
     title = _("Counts of one person")
     heading = _("Whose counts, and which dataset?")
-    lead = _(
-        "One row per set: topic, stance, reference, prediction, n_covered, n_unique, coverage, "
-        "redundancy, file_name. Coverage and redundancy are read from their own columns; -2 is a "
-        "set not judged, -1 an unsure count."
-    )
 
     def form(self, data: Any) -> CountImportForm:
         """The only dataset of the study is the likely one."""

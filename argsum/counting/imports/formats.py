@@ -23,5 +23,10 @@ def register_count_imports() -> None:
             CountReconciliation,
             asks="counts",
             asking=AskingCounts,
+            holds=_(
+                "One row per set: topic, stance, reference, prediction, n_covered, n_unique, "
+                "coverage, redundancy, file_name. Coverage and redundancy are read from their "
+                "own columns; -2 is a set not judged, -1 an unsure count."
+            ),
         )
     )

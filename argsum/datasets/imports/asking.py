@@ -15,7 +15,7 @@ MOST_NAMES = 20
 
 
 class AskingDataset(Asking):
-    """The name of the dataset; a child for each format says what the file holds."""
+    """The name of the dataset."""
 
     title = _("Arguments")
     heading = _("Which dataset is it for?")
@@ -30,21 +30,3 @@ class AskingDataset(Asking):
         """With what was said, or the file's name says."""
         name = dataset_name(self.file.options, self.file.name)
         return DatasetNameForm(data, initial={"dataset": name})
-
-
-class AskingArchive(AskingDataset):
-    lead = _(
-        "An archive with arguments_…, key_points_… and labels_… for train, dev or test, as CSV "
-        "files."
-    )
-
-
-class AskingPairs(AskingDataset):
-    lead = _(
-        "One row per argument and key point: topic, argument, key_point, stance, label and, if "
-        "known, set and quality. Without a label column every row is a match."
-    )
-
-
-class AskingList(AskingDataset):
-    lead = _("One row per argument: topic, argument and, if known, stance and quality.")

@@ -16,9 +16,8 @@ from argsum.datasets.actions.preparing import prepare_dataset, usual_steps
 from argsum.datasets.methods.preprocessing import prepare, summed
 from argsum.datasets.methods.raw_cells import RawCell
 from argsum.datasets.models import Cell, Dataset
-from cqa_site.files.actions import ImportRefused
 from cqa_site.files.actions.reconcile import Reconciliation
-from cqa_site.files.actions.rows import Flag
+from cqa_site.files.actions.rows import Flag, ImportRefused
 
 from .entries import BOOK, CellEntry, funnel_words
 from .stored import StoredCell, stored_cells

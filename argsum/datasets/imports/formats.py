@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from django.utils.translation import gettext_lazy as _
 
 from cqa_site.files.actions.reconcile import Reconciliation
+from cqa_site.files.asking import Asking
 from cqa_site.files.counted import Counted, register_counted
 from cqa_site.files.formats import Format, Text, register_format
 from cqa_site.files.options import Option, register_options
 
-from .asking import AskingArchive, AskingList, AskingPairs
+from .asking import AskingDataset
 from .book import DatasetReconciliation
 from .entries import BOOK
 from .reading import read_argkp, read_list, read_pairs
@@ -24,6 +25,7 @@ class DatasetFormat(Format):
 
     reconciliation: type[Reconciliation] = DatasetReconciliation
     asks: str = "arguments"
+    asking: type[Asking] | None = AskingDataset
     next_step: Text = TO_SUMMARIZE
     home: tuple[str, Text] | None = DATASETS_PAGE
 
@@ -35,24 +37,30 @@ def register_argument_imports() -> None:
         Counted("key_points", _("Reference key points")),
         Counted("matches", _("Labels of pairs")),
     )
-    register_options(Option("dataset", longest=120, hint="Into which arguments go."))
+    register_options(Option("dataset", longest=120, hint="By name; by default the file's."))
     register_format(
         DatasetFormat(
             "argkp",
             _("Arguments, key points and their labels (ZIP of three CSV files)"),
             read_argkp,
-            asking=AskingArchive,
+            holds=_(
+                "An archive with arguments_…, key_points_… and labels_… for train, dev or test, "
+                "as CSV files."
+            ),
         ),
         DatasetFormat(
             "argument_pairs",
             _("Pairs of arguments and key points (CSV)"),
             read_pairs,
-            asking=AskingPairs,
+            holds=_(
+                "One row per argument and key point: topic, argument, key_point, stance, label "
+                "and, if known, set and quality. Without a label column every row is a match."
+            ),
         ),
         DatasetFormat(
             "argument_list",
             _("Arguments on topics, without key points (CSV, JSONL)"),
             read_list,
-            asking=AskingList,
+            holds=_("One row per argument: topic, argument and, if known, stance and quality."),
         ),
     )

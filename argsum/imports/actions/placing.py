@@ -20,7 +20,7 @@ from argsum.imports.methods.clustering_order import (
     positions,
 )
 from argsum.imports.methods.released_scores import StoredRun
-from cqa_site.files.actions import ImportRefused
+from cqa_site.files.actions.rows import ImportRefused
 
 from .entries import ORDER_NAMES
 

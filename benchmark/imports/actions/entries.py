@@ -12,8 +12,7 @@ from annotation.imports.books.answers import Place
 from benchmark.rubrics.methods.as_json import rubric_sha256, rubric_to_dict
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.rubrics.models import RubricVersion
-from cqa_site.files.actions import ImportRefused
-from cqa_site.files.actions.rows import Entry
+from cqa_site.files.actions.rows import Entry, ImportRefused
 from cqa_site.people.models import Study
 
 BOOK = "sheets"

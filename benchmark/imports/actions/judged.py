@@ -16,8 +16,7 @@ from benchmark.imports.methods.judged_files import (
 )
 from benchmark.judges.methods.judgement_keys import Reading
 from benchmark.rubrics.models import RubricVersion
-from cqa_site.files.actions import ImportRefused
-from cqa_site.files.actions.rows import Flag, Line, Note, Source, rejected
+from cqa_site.files.actions.rows import Flag, ImportRefused, Line, Note, Source, rejected
 from cqa_site.people.models import Rater
 
 from .entries import SheetEntry, chosen_rubric

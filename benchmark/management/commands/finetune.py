@@ -17,7 +17,8 @@ from benchmark.distillation.actions import (
     write_answers,
 )
 from benchmark.distillation.reports.prompts import bare_requests
-from cqa_site.files.actions import ImportRefused, import_path
+from cqa_site.files.actions.reading import import_path
+from cqa_site.files.actions.rows import ImportRefused
 from cqa_site.people.models import Study
 
 NUMBERS = {

@@ -7,16 +7,17 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 from django.db.models import Case, Count, When
 
-from annotation.management.commands._importing import pieces
+from annotation.management.commands._importing import pieces, write_counts
 from annotation.management.studies import add_study_arguments, study_of
 from benchmark.imports.actions.boards import boards_once
 from benchmark.imports.methods.columns import guess_columns
 from benchmark.imports.methods.judged_files import judge_of
 from benchmark.imports.methods.own_sheets import is_own_sheets
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from cqa_site.files import actions as importing
-from cqa_site.files.actions import ImportRefused, Outcome
-from cqa_site.files.counted import COUNTED, RESULTS
+from cqa_site.files.actions.files import store_upload
+from cqa_site.files.actions.reading import import_path
+from cqa_site.files.actions.rows import ImportRefused, Outcome
+from cqa_site.files.actions.running import apply_import
 from cqa_site.files.formats import format_of
 from cqa_site.people.models import Study
 from cqa_site.tabular import preview
@@ -70,13 +71,11 @@ class Command(BaseCommand):
         chosen = {"study": study, "kind": kind, "options": asked}
         try:
             if is_dry:
-                return importing.import_path(
+                return import_path(
                     path=path, name=path.name, write=True, leave_out_rejected=True, **chosen
                 )
-            record = importing.store_upload(
-                name=path.name, chunks=pieces(path), actor=None, **chosen
-            )
-            outcome = importing.apply_import(import_file=record, leave_out_rejected=True)
+            record = store_upload(name=path.name, chunks=pieces(path), actor=None, **chosen)
+            outcome = apply_import(import_file=record, leave_out_rejected=True)
         except ImportRefused as refusal:
             raise CommandError(f"{path}: {refusal}") from refusal
         if outcome is None:
@@ -90,14 +89,7 @@ class Command(BaseCommand):
                 outcome for job, outcome in zip(jobs, outcomes, strict=True) if job[0] == kind
             ]
             self.stdout.write(f"{format_of(kind).title}: {len(of_kind)} files")
-            self.stdout.write("".join(f"{word:>12}" for word in ("", *RESULTS)))
-            for name in COUNTED:
-                numbers = [
-                    sum(outcome.counts[name][result] for outcome in of_kind) for result in RESULTS
-                ]
-                if any(numbers):
-                    cells = "".join(f"{number:>12,}" for number in numbers)
-                    self.stdout.write(f"{name:>12}" + cells)
+            write_counts(self, of_kind)
         for (_kind, path, _asked), outcome in zip(jobs, outcomes, strict=True):
             for flag in outcome.flags:
                 word = "rejected" if flag.is_rejection else "remark"

@@ -8,7 +8,7 @@ from annotation.management.studies import opened_study
 from benchmark.imports.actions.boards import boards_once
 from benchmark.imports.methods.judged_files import judge_of
 from benchmark.management.score_files import ScoreImportCommand
-from cqa_site.files.actions import ImportRefused, Outcome
+from cqa_site.files.actions.rows import ImportRefused, Outcome
 from cqa_site.people.models import Study
 
 
@@ -20,7 +20,7 @@ class Command(ScoreImportCommand):
         "folder every file is taken, each whole or not at all, and named in a table."
     )
     kind = "judged"
-    has_answers = True
+    asks = ("rubric", "system", "scenario")
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

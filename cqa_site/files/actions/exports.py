@@ -23,11 +23,11 @@ from django.utils import timezone
 
 from cqa_site.files.models import ExportFile
 from cqa_site.files.sending import FileTable, Format, Row, write_table
-from cqa_site.files.stored import FOLDER, manifest_path, stored_path
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import JobRefused, Work, enqueue, handles
 
+FOLDER = "exports"
 LAYOUT = 1
 
 
@@ -147,7 +147,7 @@ def _write(kind: ExportKind, file: ExportFile, source: Any, work: Work) -> None:
     file.stored_as = f"{FOLDER}/{uuid.uuid4().hex}.{file.format}"
     table = kind.table(file, source)
     rows = _Counted(table.rows, work, file.get_content_display())  # type: ignore[attr-defined]
-    part = stored_path(file).with_suffix(".part")
+    part = file.path.with_suffix(".part")
     with part.open("xb") as target:
         try:
             write_table(target, table, rows, file.format, is_raw=work.payload["is_raw"])
@@ -158,14 +158,10 @@ def _write(kind: ExportKind, file: ExportFile, source: Any, work: Work) -> None:
     part.chmod(0o600)
     file.rows, file.size, file.sha256 = rows.count, part.stat().st_size, _sha256(part)
     file.finished_at = timezone.now()
-    manifest = _manifest(file, table, kind.about(source), Options(**_asked(work)))
+    manifest = _manifest(file, table, work.payload) | kind.about(source)
     text = json.dumps(manifest, indent=2, ensure_ascii=False)
-    manifest_path(file).write_text(text, encoding="utf-8")
-    part.replace(stored_path(file))
-
-
-def _asked(work: Work) -> dict[str, bool]:
-    return {name: work.payload[name] for name in ("with_comments", "is_raw")}
+    file.manifest_path.write_text(text, encoding="utf-8")
+    part.replace(file.path)
 
 
 class _Counted:
@@ -187,21 +183,18 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
-def _manifest(
-    file: ExportFile, table: FileTable, about: dict[str, Any], options: Options
-) -> dict[str, Any]:
+def _manifest(file: ExportFile, table: FileTable, asked: dict[str, Any]) -> dict[str, Any]:
     """What a reader needs to know to cite and to check the file."""
     return {
         "layout": LAYOUT,
-        **about,
         "content": file.content,
         "format": file.format,
         "rows": file.rows,
         "columns": [{"name": name, "type": kind.__name__} for name, kind in table.types.items()],
         "size": file.size,
         "sha256": file.sha256,
-        "comments": options.with_comments,
-        "spreadsheet_safe": file.format == Format.CSV and not options.is_raw,
+        "comments": asked["with_comments"],
+        "spreadsheet_safe": file.format == Format.CSV and not asked["is_raw"],
         "made_at": file.finished_at and file.finished_at.isoformat(),
     }
 
@@ -216,6 +209,6 @@ def _discard(files: list[ExportFile]) -> None:
     """Remove what an interrupted run left on disk; its rows still say that nothing is there."""
     for file in files:
         if file.stored_as:
-            for path in (stored_path(file), manifest_path(file)):
+            for path in (file.path, file.manifest_path):
                 path.unlink(missing_ok=True)
-            stored_path(file).with_suffix(".part").unlink(missing_ok=True)
+            file.path.with_suffix(".part").unlink(missing_ok=True)

@@ -14,8 +14,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from cqa_site.files.models import ImportBatch, ImportFile
-from cqa_site.files.stored import FOLDER as EXPORTS
 
+from .exports import FOLDER as EXPORTS
 from .exports import KINDS
 from .files import FOLDER as IMPORTS
 from .files import NotInThisState, discard_import

@@ -13,7 +13,16 @@ from rest_framework.response import Response
 
 from cqa_site.api.requests import Request
 from cqa_site.api.views import StudyViews
-from cqa_site.files import actions as importing
+from cqa_site.files.actions.batches import apply_batch, check_batch, discard_batch, store_batch
+from cqa_site.files.actions.decisions import NoSuchMatch, decide_matches
+from cqa_site.files.actions.files import (
+    NotInThisState,
+    choose_mapping,
+    discard_import,
+    request_apply,
+    request_check,
+    store_upload,
+)
 from cqa_site.files.api.bodies import (
     ImportBatchSerializer,
     ImportMatchSerializer,
@@ -37,8 +46,9 @@ from cqa_site.files.api.inputs import (
 )
 from cqa_site.files.models import ImportBatch, ImportFile, ImportMatch, ImportProblem
 from cqa_site.web.rest.problems import conflict_on
+from cqa_site.web.uploads import TooLarge
 
-BUSY = importing.NotInThisState
+BUSY = NotInThisState
 
 
 class ImportViews(StudyViews):
@@ -58,7 +68,7 @@ class ImportViews(StudyViews):
         found = self._found(public_id)
         given = self.read(CheckInput)
         with conflict_on(BUSY):
-            importing.choose_mapping(import_file=found, options=given, actor=request.user)
+            choose_mapping(import_file=found, options=given, actor=request.user)
         return self.shown(self._found(public_id), 202)
 
     @extend_schema(request=ApplyInput, responses={202: ImportSerializer})
@@ -67,14 +77,14 @@ class ImportViews(StudyViews):
         found = self._found(public_id)
         given = self.read(ApplyInput)
         with conflict_on(BUSY):
-            importing.request_apply(import_file=found, actor=request.user, **given)
+            request_apply(import_file=found, actor=request.user, **given)
         return self.shown(self._found(public_id), 202)
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Discard a file that was not imported."""
         with conflict_on(BUSY):
-            importing.discard_import(import_file=self._found(public_id), actor=request.user)
+            discard_import(import_file=self._found(public_id), actor=request.user)
         return Response(status=204)
 
     def _found(self, public_id: uuid.UUID) -> ImportFile:
@@ -92,7 +102,7 @@ class ImportUploadViews(ImportViews):
         given = self.read(ImportInput)
         file, kind = given.pop("file"), given.pop("kind")
         try:
-            stored = importing.store_upload(
+            stored = store_upload(
                 study=self.study,
                 kind=kind,
                 name=file.name,
@@ -100,9 +110,9 @@ class ImportUploadViews(ImportViews):
                 options=given,
                 actor=request.user,
             )
-        except importing.TooLarge as reason:
+        except TooLarge as reason:
             raise ValidationError({"file": ["The file is too large."]}) from reason
-        importing.request_check(import_file=stored, actor=request.user)
+        request_check(import_file=stored, actor=request.user)
         return self.shown(self._found(stored.public_id), 202)
 
 
@@ -124,8 +134,8 @@ class ImportMatchViews(StudyViews):
         given = self.read(MatchInput)
         try:
             with conflict_on(BUSY):
-                importing.decide_matches(import_file=found, actor=request.user, **given)
-        except importing.NoSuchMatch as error:
+                decide_matches(import_file=found, actor=request.user, **given)
+        except NoSuchMatch as error:
             reason = "One of these rows is not nearly an answer's text."
             raise ValidationError({"rows": [reason]}) from error
         found.refresh_from_db()
@@ -170,7 +180,7 @@ class ImportBatchViews(StudyViews):
         found = self._found(public_id)
         given = self.read(BatchCheckInput)
         with conflict_on(BUSY):
-            importing.check_batch(batch=found, options=given, actor=request.user)
+            check_batch(batch=found, options=given, actor=request.user)
         return self.shown(self._found(public_id), 202)
 
     @extend_schema(request=BatchApplyInput, responses={202: ImportBatchSerializer})
@@ -179,14 +189,14 @@ class ImportBatchViews(StudyViews):
         found = self._found(public_id)
         given = self.read(BatchApplyInput)
         with conflict_on(BUSY):
-            importing.apply_batch(batch=found, actor=request.user, **given)
+            apply_batch(batch=found, actor=request.user, **given)
         return self.shown(self._found(public_id), 202)
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Discard the files that were not imported; those that were stay."""
         with conflict_on(BUSY):
-            importing.discard_batch(batch=self._found(public_id), actor=request.user)
+            discard_batch(batch=self._found(public_id), actor=request.user)
         return Response(status=204)
 
     def _found(self, public_id: uuid.UUID) -> ImportBatch:
@@ -205,9 +215,9 @@ class ImportBatchUploadViews(ImportBatchViews):
         given = self.read(BatchInput)
         files, kind = given.pop("files"), given.pop("kind")
         try:
-            batch = importing.store_batch(
+            batch = store_batch(
                 study=self.study, kind=kind, files=files, options=given, actor=request.user
             )
-        except importing.TooLarge as reason:
+        except TooLarge as reason:
             raise ValidationError({"files": ["The files are too large together."]}) from reason
         return self.shown(self._found(batch.public_id), 202)

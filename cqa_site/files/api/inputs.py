@@ -5,7 +5,7 @@ from django.core.files.uploadedfile import UploadedFile
 from rest_framework import serializers
 
 from cqa_site.api.inputs import Input
-from cqa_site.files.actions import same_names
+from cqa_site.files.actions.batches import same_names
 from cqa_site.files.formats import batch_kinds, known_kinds
 from cqa_site.files.models import ImportMatch
 from cqa_site.files.options import OPTIONS

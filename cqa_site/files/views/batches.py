@@ -13,13 +13,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from cqa_site.files import actions as importing
+from cqa_site.files.actions.batches import apply_batch, check_batch, discard_batch, files_of
+from cqa_site.files.actions.files import is_stranded
 from cqa_site.files.counted import COUNTED
 from cqa_site.files.formats import format_of
 from cqa_site.files.forms import BatchApplyForm
 from cqa_site.files.models import ImportBatch, ImportFile
 from cqa_site.files.options import OPTIONS, OptionsForm, asked_with_uploads
-from cqa_site.files.views.imports import brings
+from cqa_site.files.views.imports import brings, said_if_busy
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
@@ -48,7 +49,7 @@ def import_batch(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> Ht
     """The table of the files; only its piece for the page's own requests."""
     batch = _batch(study, batch_id)
     format = format_of(batch.kind)
-    files = list(importing.files_of(batch))
+    files = list(files_of(batch))
     states = Counter(file.state for file in files)
     waiting = [file.public_id for file in files if file.state == State.CHECKED]
     rows = [_row(file) for file in files]
@@ -99,7 +100,7 @@ def _row(file: ImportFile) -> FileRow:
         told=[told.get(name) for name in format_of(file.kind).tells],
         counts=(counts[0], counts[1], counts[2]) if known else None,
         rejected=file.rows.get("rejected", 0) if known else 0,
-        is_stranded=importing.is_stranded(file),
+        is_stranded=is_stranded(file),
     )
 
 
@@ -120,14 +121,11 @@ def import_batch_check(request: StudyRequest, study: Study, batch_id: uuid.UUID)
     form = _shared(data=request.POST)
     if not form.is_valid():
         messages.error(request, _("Choose from the lists, and names of 120 characters."))
-        return redirect("import_batch", study.public_id, batch.public_id)
-    try:
-        importing.check_batch(
-            batch=batch, options=batch.options | form.cleaned_data, actor=request.user
-        )
-    except importing.NotInThisState:
-        messages.error(request, BUSY)
-    return redirect("import_batch", study.public_id, batch.public_id)
+        return _to_batch(batch)
+    options = batch.options | form.cleaned_data
+    with said_if_busy(request, BUSY):
+        check_batch(batch=batch, options=options, actor=request.user)
+    return _to_batch(batch)
 
 
 @study_page(*RESEARCHERS)
@@ -139,13 +137,10 @@ def import_batch_apply(request: StudyRequest, study: Study, batch_id: uuid.UUID)
     form = BatchApplyForm(request.POST, waiting=files.values_list("public_id", flat=True))
     if not form.is_valid():
         messages.error(request, _("Tick at least one file that is not imported yet."))
-        return redirect("import_batch", study.public_id, batch.public_id)
-    chosen: dict[str, Any] = form.cleaned_data
-    try:
-        importing.apply_batch(batch=batch, actor=request.user, **chosen)
-    except importing.NotInThisState:
-        messages.error(request, BUSY)
-    return redirect("import_batch", study.public_id, batch.public_id)
+        return _to_batch(batch)
+    with said_if_busy(request, BUSY):
+        apply_batch(batch=batch, actor=request.user, **form.cleaned_data)
+    return _to_batch(batch)
 
 
 @study_page(*RESEARCHERS)
@@ -153,13 +148,15 @@ def import_batch_apply(request: StudyRequest, study: Study, batch_id: uuid.UUID)
 def import_batch_discard(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
     """Forget the files that were not imported."""
     batch = _batch(study, batch_id)
-    try:
-        importing.discard_batch(batch=batch, actor=request.user)
-    except importing.NotInThisState:
-        messages.error(request, BUSY)
-        return redirect("import_batch", study.public_id, batch.public_id)
-    messages.success(request, _("The files that were not imported were discarded."))
-    return redirect("imports", study.public_id)
+    with said_if_busy(request, BUSY):
+        discard_batch(batch=batch, actor=request.user)
+        messages.success(request, _("The files that were not imported were discarded."))
+        return redirect("imports", study.public_id)
+    return _to_batch(batch)
+
+
+def _to_batch(batch: ImportBatch) -> HttpResponse:
+    return redirect("import_batch", batch.study.public_id, batch.public_id)
 
 
 urlpatterns = [

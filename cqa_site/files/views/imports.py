@@ -15,12 +15,24 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import filesizeformat
 from django.urls import path, resolve
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST
 
-from cqa_site.files import actions as importing
+from cqa_site.files.actions.batches import store_batch
+from cqa_site.files.actions.decisions import NoSuchMatch, decide_matches
+from cqa_site.files.actions.files import (
+    NotInThisState,
+    choose_mapping,
+    discard_import,
+    is_stranded,
+    request_apply,
+    request_check,
+    store_upload,
+)
+from cqa_site.files.actions.rows import ImportRefused
 from cqa_site.files.counted import COUNTED, RESULTS
-from cqa_site.files.formats import FORMATS, Format, format_of
+from cqa_site.files.formats import FORMATS, Format, Text, format_of
 from cqa_site.files.forms import ApplyForm, MatchForm, SheetForm, UploadForm
 from cqa_site.files.models import ImportFile, ImportProblem
 from cqa_site.files.options import OPTIONS, OptionsForm
@@ -29,9 +41,11 @@ from cqa_site.people.models import Study
 from cqa_site.tabular import UnreadableFile, write_csv
 from cqa_site.web.downloads import as_file
 from cqa_site.web.upload_limits import is_too_large
+from cqa_site.web.uploads import TooLarge
 
 PER_PAGE = 50
 MOST_MATCHES = 25
+BUSY = gettext_lazy("This file is being worked on or was imported already.")
 
 
 @study_page(*RESEARCHERS)
@@ -64,15 +78,15 @@ def _upload(request: StudyRequest, study: Study) -> HttpResponse:
     }
     try:
         if len(uploads) > 1:
-            batch = importing.store_batch(files=uploads, **about)
+            batch = store_batch(files=uploads, **about)
             return redirect("import_batch", study.public_id, batch.public_id)
         (upload,) = uploads
-        import_file = importing.store_upload(name=upload.name, chunks=upload.chunks(), **about)
-    except importing.TooLarge:
+        import_file = store_upload(name=upload.name, chunks=upload.chunks(), **about)
+    except TooLarge:
         return too_large_page(request, study)
     if asks := format_of(import_file.kind).asks_page:
         return redirect(asks, study.public_id, import_file.public_id)
-    importing.request_check(import_file=import_file, actor=request.user)
+    request_check(import_file=import_file, actor=request.user)
     return _to_file(import_file)
 
 
@@ -121,13 +135,13 @@ def ask(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse
     context = {"study": study, "section": "imports", "file": file}
     try:
         asking = format.asking(study, file, seen)
-    except (UnreadableFile, importing.ImportRefused) as error:
+    except (UnreadableFile, ImportRefused) as error:
         context |= {"reason": str(error), "sheet_form": SheetForm(initial=seen, sheets=[])}
         return render(request, "files/unreadable.html", context, status=422)
     form = asking.form(request.POST or None)
     if request.method == "POST" and form.is_valid():
         return _look_with(request, file, asking.options(form))
-    context |= {"asking": asking, "form": form}
+    context |= {"format": format, "asking": asking, "form": form}
     return render(request, "files/ask.html", context, status=422 if form.errors else 200)
 
 
@@ -164,7 +178,7 @@ def import_file(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Http
         "brings": brings(file.counts),
         "shown": shown,
         "page": Paginator(problems, PER_PAGE).get_page(request.GET.get("page")),
-        "is_stranded": importing.is_stranded(file),
+        "is_stranded": is_stranded(file),
         "form": ApplyForm(),
         "origin": _origin(file, format),
     }
@@ -175,10 +189,12 @@ def import_file(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Http
 
 def brings(counts: Mapping[str, Mapping[str, int]]) -> str:
     """What is new, in words; the first kind of object is named where nothing else is."""
-    words = [(each.new, counts.get(each.name, {}).get("new", 0)) for each in COUNTED.values()]
-    named = [(word, number) for word, number in words if word is not None]
-    found = [(word, number) for word, number in named if number] or named[:1]
-    return ", ".join(word(number) % intcomma(number) for word, number in found)
+    named = [each for each in COUNTED.values() if each.new]
+    new = {each.name: counts.get(each.name, {}).get("new", 0) for each in named}
+    found = [each for each in named if new[each.name]] or named[:1]
+    return ", ".join(
+        each.new % {"number": new[each.name], "shown": intcomma(new[each.name])} for each in found
+    )
 
 
 def _origin(file: ImportFile, format: Format) -> OptionsForm | None:
@@ -222,8 +238,8 @@ def _problem_row(file: ImportFile, problem: ImportProblem) -> tuple:
 def import_check(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
     """Run the dry run again."""
     file = get_object_or_404(study.import_files.select_related("job"), public_id=file_id)
-    with _said_if_busy(request):
-        importing.request_check(import_file=file, actor=request.user)
+    with said_if_busy(request):
+        request_check(import_file=file, actor=request.user)
     return _to_file(file)
 
 
@@ -249,9 +265,9 @@ def import_matches(request: StudyRequest, study: Study, file_id: uuid.UUID) -> H
     if form.is_valid():
         about = {"decision": form.decision, "rows": form.rows, "actor": request.user}
         try:
-            with _said_if_busy(request):
-                importing.decide_matches(import_file=file, **about)
-        except importing.NoSuchMatch:
+            with said_if_busy(request):
+                decide_matches(import_file=file, **about)
+        except NoSuchMatch:
             messages.error(request, _("This row waits for no decision any more."))
     return _to_file(file)
 
@@ -263,8 +279,8 @@ def import_apply(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Htt
     file = get_object_or_404(study.import_files, public_id=file_id)
     form = ApplyForm(request.POST)
     form.is_valid()  # two boxes, each ticked or not
-    with _said_if_busy(request):
-        importing.request_apply(import_file=file, actor=request.user, **form.cleaned_data)
+    with said_if_busy(request):
+        request_apply(import_file=file, actor=request.user, **form.cleaned_data)
     return _to_file(file)
 
 
@@ -273,24 +289,25 @@ def import_apply(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Htt
 def import_discard(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
     """Forget a file that was not imported."""
     file = get_object_or_404(study.import_files, public_id=file_id)
-    with _said_if_busy(request):
-        importing.discard_import(import_file=file, actor=request.user)
+    with said_if_busy(request):
+        discard_import(import_file=file, actor=request.user)
         messages.success(request, _("“%s” was discarded; nothing of it was imported.") % file.name)
         return redirect("imports", study.public_id)
     return _to_file(file)
 
 
 @contextmanager
-def _said_if_busy(request: StudyRequest) -> Iterator[None]:
+def said_if_busy(request: StudyRequest, words: Text = BUSY) -> Iterator[None]:
+    """Say it where a file is in no state for what was asked."""
     try:
         yield
-    except importing.NotInThisState:
-        messages.error(request, _("This file is being worked on or was imported already."))
+    except NotInThisState:
+        messages.error(request, words)
 
 
 def _look_with(request: StudyRequest, file: ImportFile, options: dict) -> HttpResponse:
-    with _said_if_busy(request):
-        importing.choose_mapping(import_file=file, options=options, actor=request.user)
+    with said_if_busy(request):
+        choose_mapping(import_file=file, options=options, actor=request.user)
     return _to_file(file)
 
 

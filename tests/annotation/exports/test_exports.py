@@ -22,10 +22,9 @@ from annotation.figures.reports.snapshots import COLUMNS
 from annotation.labelling.models.campaigns import Item, campaigns_of
 from annotation.labelling.models.votes import Assignment
 from annotation.quality.actions import quality
-from cqa_site.files import actions as importing
 from cqa_site.files import sending
 from cqa_site.files.actions.exports import Options
-from cqa_site.files.stored import manifest_path, stored_path
+from cqa_site.files.actions.reading import import_path
 from cqa_site.people.models import Rater
 from cqa_site.results import keeping
 from cqa_site.runs import jobs
@@ -122,7 +121,7 @@ def export(campaign, actor, contents=("votes",), format="csv", snapshot=None, **
 
 
 def rows_of(file):
-    path = stored_path(file)
+    path = file.path
     if file.format == "csv":
         return list(csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline="")))
     if file.format == "jsonl":
@@ -144,7 +143,7 @@ def test_every_content_has_the_same_rows_in_every_format(campaign, researcher, c
         file = export(campaign, researcher, [content], format)
         rows = rows_of(file)
         assert len(rows) == file.rows > 0
-        manifest = json.loads(manifest_path(file).read_text("utf-8"))
+        manifest = json.loads(file.manifest_path.read_text("utf-8"))
         columns = [column["name"] for column in manifest["columns"]]
         assert all(list(row) == columns for row in rows)
         counts.add((len(rows), tuple(columns)))
@@ -169,7 +168,7 @@ def test_votes_hold_every_answer_as_it_is(campaign, researcher):
 def test_comments_only_when_asked_for(campaign, researcher):
     without = export(campaign, researcher)
     assert "comment" not in rows_of(without)[0]
-    assert SENTINELS[2] not in stored_path(without).read_text("utf-8")
+    assert SENTINELS[2] not in without.path.read_text("utf-8")
     asked = export(campaign, researcher, with_comments=True, is_raw=True)
     assert {row["comment"] for row in rows_of(asked)} == {"", "=1+1, says Name of a person"}
 
@@ -181,7 +180,7 @@ def test_no_file_says_who_somebody_is(campaign, researcher, format):
     secrets = {*SENTINELS, *(str(r.public_id) for r in raters), *(r.pseudonym for r in raters)}
     secrets |= {r.public_id.hex for r in raters} | {str(r.user.public_id) for r in raters}
     for file in files.values():
-        texts = [manifest_path(file).read_text("utf-8"), str(rows_of(file))]
+        texts = [file.manifest_path.read_text("utf-8"), str(rows_of(file))]
         found = [secret for secret in secrets for text in texts if secret in text]
         assert not found, file.content
 
@@ -247,7 +246,7 @@ def test_figures_are_those_of_the_snapshot(campaign, researcher):
 
 
 def test_spreadsheets_run_nothing(campaign, researcher):
-    book = load_workbook(stored_path(export(campaign, researcher, format="xlsx")))
+    book = load_workbook(export(campaign, researcher, format="xlsx").path)
     kinds = {cell.data_type for row in book.active.iter_rows() for cell in row}
     assert kinds <= {"s", "n"}
     safe = rows_of(export(campaign, researcher))
@@ -259,8 +258,8 @@ def test_spreadsheets_run_nothing(campaign, researcher):
 
 def test_the_manifest_proves_the_file(campaign, researcher):
     file = export(campaign, researcher, is_raw=True)
-    content = stored_path(file).read_bytes()
-    manifest = json.loads(manifest_path(file).read_text("utf-8"))
+    content = file.path.read_bytes()
+    manifest = json.loads(file.manifest_path.read_text("utf-8"))
     assert manifest["sha256"] == file.sha256 == hashlib.sha256(content).hexdigest()
     assert manifest["size"] == file.size == len(content)
     snapshot = campaign.snapshots.get()
@@ -379,10 +378,10 @@ def test_votes_imported_elsewhere_give_the_same_figures(campaign, researcher, fo
         "mapping": guess_mapping(columns),
         "undo_spreadsheet_marks": format == "csv",
     }
-    outcome = importing.import_path(
+    outcome = import_path(
         study=other,
         kind="table",
-        path=stored_path(file),
+        path=file.path,
         name=file.shown_name,
         options=options,
         write=True,
@@ -417,7 +416,7 @@ def test_the_page_makes_and_hands_out_files(
     file = campaign.export_files.get(content="votes")
     assert file.sha256[:12] in text
     response = browser.get(page("export_download", campaign, file.public_id))
-    assert b"".join(response.streaming_content) == stored_path(file).read_bytes()
+    assert b"".join(response.streaming_content) == file.path.read_bytes()
     assert response["Content-Type"] == "text/csv; charset=utf-8"
     assert response["X-Content-Type-Options"] == "nosniff"
     assert response["Content-Disposition"] == 'attachment; filename="round-1-snapshot-1-votes.csv"'

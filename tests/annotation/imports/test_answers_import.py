@@ -14,7 +14,8 @@ from annotation.corpus.models.questions import (
     Question,
 )
 from annotation.imports.actions.origin import origin_of
-from cqa_site.files.actions import ImportRefused, import_path
+from cqa_site.files.actions.reading import import_path
+from cqa_site.files.actions.rows import ImportRefused
 from tests import cast
 from tests.annotation.imports.import_files import json_file, numbers
 from tests.annotation.made_answers import make_answer, make_question

@@ -8,7 +8,7 @@ from annotation.corpus.models.questions import Argument, Comparison
 from annotation.imports.books.votes import VoteBook
 from annotation.labelling.models.campaigns import Campaign, Item, campaigns_of
 from annotation.labelling.models.votes import Assignment, VoteEvent
-from cqa_site.files.actions import ImportRefused
+from cqa_site.files.actions.rows import ImportRefused
 from cqa_site.people.models import Rater
 from cqa_site.rounds.models import Place
 from tests import cast

@@ -13,7 +13,7 @@ from annotation.figures.reports.figures import compute_figures
 from annotation.figures.reports.snapshots import build_votes_csv, read_votes, recipe_of
 from annotation.labelling.models.campaigns import Item, campaigns_of
 from annotation.labelling.models.votes import Assignment
-from cqa_site.files.actions import import_path
+from cqa_site.files.actions.reading import import_path
 from cqa_site.people.models import Rater
 from cqa_site.results.rows import pack
 from cqa_site.rounds.models import Place

@@ -13,7 +13,8 @@ from openpyxl import Workbook
 
 from annotation.corpus.models.questions import Argument, Comparison, Question
 from annotation.imports.methods.question_list import pasted_list
-from cqa_site.files.actions import ImportRefused, import_path
+from cqa_site.files.actions.reading import import_path
+from cqa_site.files.actions.rows import ImportRefused
 from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Role
 from tests.annotation.imports.import_files import numbers, table_file

@@ -8,7 +8,8 @@ from django.urls import reverse
 from argsum.datasets.actions.datasets import change_recipe
 from argsum.datasets.models import CellArgument, Dataset, KeyPointMatch
 from argsum.keypoints.models import SummarySet
-from cqa_site.files.actions import ImportRefused, import_path
+from cqa_site.files.actions.reading import import_path
+from cqa_site.files.actions.rows import ImportRefused
 from cqa_site.files.models import ImportFile
 from tests import cast
 

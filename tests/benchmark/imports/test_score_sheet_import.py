@@ -12,7 +12,7 @@ from benchmark.imports.methods.columns import guess_columns
 from benchmark.rubrics.actions import default_rubric, save_rubric
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.scoring.models.sheets import ScoreSheet
-from cqa_site.files.actions import ImportRefused
+from cqa_site.files.actions.rows import ImportRefused
 from cqa_site.people.models import Rater
 from tests.annotation.imports.import_files import numbers, table_file
 from tests.cast import make_study
