@@ -8,7 +8,6 @@ from annotation.faithfulness.api import faithfulness
 from annotation.figures.api.snapshots import SnapshotListViews, SnapshotViews
 from annotation.generation.api import launches as generation_launches
 from annotation.generation.api.comparison import RunComparisonViews
-from annotation.imports.api import imports
 from annotation.judges.api import judges
 from annotation.judges.api.labels import JudgeLabelViews
 from annotation.labelling.api import campaigns
@@ -63,39 +62,6 @@ urlpatterns = [
         **CHANGE,
     ),
     *resource(S + "guidelines/", "guidelines", "guideline", GuidelineViews, listed=CREATE),
-    *resource(
-        S + "imports/",
-        "imports",
-        "import",
-        imports.ImportViews,
-        "check apply",
-        listed=CREATE,
-        row=REMOVE,
-        list_views=imports.ImportUploadViews,
-    ),
-    address(
-        S + "imports/<uuid:import_id>/matches/",
-        "import_matches",
-        imports.ImportMatchViews,
-        get="list",
-        post="decide",
-    ),
-    address(
-        S + "imports/<uuid:import_id>/problems/",
-        "import_problems",
-        imports.ImportProblemViews,
-        **LIST,
-    ),
-    *resource(
-        S + "import-batches/",
-        "import_batches",
-        "import_batch",
-        imports.ImportBatchViews,
-        "check apply",
-        listed=CREATE,
-        row=REMOVE,
-        list_views=imports.ImportBatchUploadViews,
-    ),
     *round_addresses(campaigns.ROUNDS, S + "campaigns/", "campaign_id", ("campaign",)),
     address(C + "items/", "items", ItemViews, **CREATE),
     address(C + "items/control/", "item_control", ItemViews, post="control"),

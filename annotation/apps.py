@@ -12,6 +12,7 @@ class AnnotationConfig(AppConfig):
         from annotation.editing.actions.kind import EDITING
         from annotation.faithfulness.actions import faithfulness
         from annotation.figures.actions import CAMPAIGNS
+        from annotation.imports.formats import register_study_imports
         from annotation.judges.reports.doubts import least_sure_first
         from annotation.labelling.actions.kind import LABELS
         from annotation.quality.actions.quality import check_rater
@@ -21,6 +22,7 @@ class AnnotationConfig(AppConfig):
         from cqa_site.web import invariants
 
         register_kinds()
+        register_study_imports()
         register(LABELS)
         register(EDITING)
         LABELS.after_closing = (consensus.after_closing,)

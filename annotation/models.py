@@ -13,7 +13,6 @@ import annotation.exports.models
 import annotation.faithfulness.models
 import annotation.figures.models
 import annotation.generation.models
-import annotation.imports.models
 import annotation.judges.models
 import annotation.labelling.models.campaigns
 import annotation.labelling.models.votes

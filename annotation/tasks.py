@@ -1,24 +1,21 @@
 """What workers do for this app: which function handles which kind of job, and its chores."""
 
 from annotation.consensus.actions import consensus
-from annotation.exports.actions import exports, retention
-from annotation.exports.actions import making as export_making
+from annotation.exports.actions.exports import EXPORTS
 from annotation.faithfulness.actions import faithfulness
 from annotation.figures import actions as snapshots
-from annotation.imports import actions as importing
 from annotation.judges.actions import trained_judge
 from annotation.retrieval.actions import cam as retrieval_cam
 from annotation.retrieval.actions import corpora as retrieval_corpora
 from annotation.retrieval.actions import loading as retrieval_loading
+from cqa_site.files.actions.exports import register
+from cqa_site.files.actions.retention import FOLDERS
 from cqa_site.runs.jobs import handles
 from cqa_site.web.housekeeping import chore
 
 handles(snapshots.JOB)(snapshots.make_snapshot)
 handles(consensus.JOB)(consensus.make_final_labels)
-handles(exports.JOB)(export_making.make_exports)
-handles(importing.CHECK_JOB)(importing.run_check)
-handles(importing.APPLY_JOB)(importing.run_apply)
-handles(importing.BATCH_JOB)(importing.run_batch)
+register(EXPORTS)
 handles(trained_judge.JOB)(trained_judge.make_trained_judge)
 handles(faithfulness.JOB)(faithfulness.make_figures)
 handles(retrieval_corpora.CHECK_JOB)(retrieval_loading.check_corpus)
@@ -26,7 +23,5 @@ handles(retrieval_corpora.LOAD_JOB)(retrieval_loading.load_corpus)
 handles(retrieval_corpora.DELETE_JOB)(retrieval_loading.delete_corpus)
 handles(retrieval_cam.JOB)(retrieval_cam.ask_cam)
 
-chore("expired exports")(retention.expire_exports)
-chore("uploads nobody imported")(retention.discard_old_imports)
 chore("corpora nobody loaded")(retrieval_corpora.discard_old_corpora)
-chore("leftover files")(retention.remove_leftovers)
+FOLDERS[retrieval_corpora.FOLDER] = retrieval_corpora.stored_names

@@ -16,8 +16,7 @@ from annotation.figures.views import files as figure_files
 from annotation.generation.views import generation
 from annotation.generation.views import launch as generation_launch
 from annotation.generation.views import run as generation_run
-from annotation.imports.views import batches as import_batches
-from annotation.imports.views import imports
+from annotation.imports import views as imports
 from annotation.judges.views import compare as judge_compare
 from annotation.judges.views import judges, label_compare
 from annotation.judges.views import new as judge_new
@@ -45,7 +44,6 @@ urlpatterns = [
     *final_labels.urlpatterns,
     *label_compare.urlpatterns,
     *imports.urlpatterns,
-    *import_batches.urlpatterns,
     *exports.urlpatterns,
     *questions.urlpatterns,
     *corpora.urlpatterns,

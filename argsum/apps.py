@@ -11,7 +11,7 @@ class ArgsumConfig(AppConfig):
         from argsum.counting.actions.kind import COUNTING
         from argsum.counting.imports.formats import register_count_imports
         from argsum.datasets.imports.formats import register_argument_imports
-        from argsum.imports.actions.formats import register_summary_score_imports
+        from argsum.imports.formats import register_summary_score_imports
         from argsum.leaderboard.actions import KEY_POINTS
         from argsum.run_kinds import register_kinds
         from cqa_site.results import kind as results

@@ -1,13 +1,10 @@
 """Addresses of argument summarization inside a study; each module of views lists its own."""
 
 from argsum.counting.views import counting
-from argsum.counting.views import imports as count_imports
 from argsum.counting.views import rounds as counting_rounds
 from argsum.counting.views import runs as counting_runs
 from argsum.counting.views import sheets as count_sheets
 from argsum.datasets.views import datasets
-from argsum.datasets.views import imports as argument_imports
-from argsum.imports import views as score_imports
 from argsum.keypoints.views import sets as summary_sets
 from argsum.keypoints.views import system_runs
 from argsum.leaderboard.views import boards as key_point_boards
@@ -19,9 +16,7 @@ from argsum.writing import views as writing
 
 urlpatterns: list = [
     *datasets.urlpatterns,
-    *argument_imports.urlpatterns,
     *counting.urlpatterns,
-    *count_imports.urlpatterns,
     *counting_rounds.urlpatterns,
     *count_sheets.urlpatterns,
     *leaderboard.urlpatterns,
@@ -33,5 +28,4 @@ urlpatterns: list = [
     *system_runs.urlpatterns,
     *writing.urlpatterns,
     *counting_runs.urlpatterns,
-    *score_imports.urlpatterns,
 ]

@@ -8,7 +8,7 @@ class BenchmarkConfig(AppConfig):
     def ready(self) -> None:
         from annotation.demo.actions.demo import add_part
         from benchmark import tasks  # noqa: F401  handlers of jobs register themselves
-        from benchmark.imports.actions.formats import register_score_imports
+        from benchmark.imports.formats import register_score_imports
         from benchmark.leaderboard.actions import BOARDS
         from benchmark.preferences.kind import PREFERRING
         from benchmark.run_kinds import register_kinds

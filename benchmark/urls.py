@@ -4,7 +4,6 @@ from benchmark.agreement.views import agreement as score_agreement
 from benchmark.agreement.views import sheets as score_sheets
 from benchmark.agreement.views import watch as score_watch
 from benchmark.distillation import views as distillation
-from benchmark.imports import views as score_imports
 from benchmark.judges.views import run as scoring_run
 from benchmark.judges.views import runs as scoring_runs
 from benchmark.leaderboard.views import boards
@@ -26,7 +25,6 @@ urlpatterns = [
     *scoring_rounds.urlpatterns,
     *scoring_examples.urlpatterns,
     *rubrics.urlpatterns,
-    *score_imports.urlpatterns,
     *sheet_export.urlpatterns,
     *distillation.urlpatterns,
     *scoring_run.urlpatterns,

@@ -81,9 +81,10 @@ def peak() -> float:
 
 def measure(folder: str, content: str, format: str) -> None:
     start(folder)
-    from annotation.exports.actions.exports import Options, request_exports
+    from annotation.exports.actions.exports import request_exports
     from annotation.exports.models import ExportFile
     from annotation.figures.models import Snapshot
+    from cqa_site.files.actions.exports import Options
     from cqa_site.people.models import User
 
     snapshot = Snapshot.objects.defer("rows").select_related("campaign__study").get()

@@ -16,6 +16,7 @@ API = [
     "cqa_site.api.urls",
     "cqa_site.rounds.crowd.api_urls",
     "cqa_site.runs.api_urls",
+    "cqa_site.files.api_urls",
     *(f"{paper}.api_urls" for paper in ("annotation", *PAPERS)),
 ]
 
@@ -27,6 +28,7 @@ urlpatterns = [
     *(path("", include(f"{paper}.public_urls")) for paper in PAPERS),
     path("", include("cqa_site.people.urls")),
     path("", include("cqa_site.runs.urls")),
+    path("", include("cqa_site.files.urls")),
     path("s/<uuid:study_id>/", include("annotation.urls")),
     *(path("s/<uuid:study_id>/", include(f"{paper}.urls")) for paper in PAPERS),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),

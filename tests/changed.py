@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[1]
 NONE_CHOSEN = 5
 APPS = ("annotation", "argsum", "benchmark")
 # Of the platform each package has a folder; settings and addresses belong to the web.
-PLATFORM = ("judging", "people", "results", "runs", "stats", "tabular", "web")
+PLATFORM = ("files", "judging", "people", "results", "runs", "stats", "tabular", "web")
 
 
 def main() -> int:

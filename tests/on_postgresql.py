@@ -24,7 +24,7 @@ DIALECT = HERE_ONLY | {
     "api/test_access.py::test_whoever_may_gets_it",
     # What SQLite stores or compares and PostgreSQL refuses.
     "annotation/imports/test_import_engine.py",
-    "annotation/imports/test_import_batches.py",
+    "files/test_import_batches.py",
     "annotation/imports/test_import_table.py",
     "annotation/imports/test_answers_import.py",
     "argsum/datasets/test_argument_imports.py",
@@ -71,7 +71,17 @@ DIALECT = HERE_ONLY | {
     "runs/test_database_options.py",
 }
 # With ``--all``: whatever asks a database anything.
-FOLDERS = ["annotation", "api", "argsum", "benchmark", "people", "results", "runs", "security"]
+FOLDERS = [
+    "annotation",
+    "api",
+    "argsum",
+    "benchmark",
+    "files",
+    "people",
+    "results",
+    "runs",
+    "security",
+]
 PURE = ("benchmark/preferences/methods", "benchmark/distillation/test_finetune.py")
 
 

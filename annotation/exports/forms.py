@@ -3,9 +3,9 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.exports.actions.exports import Options
 from annotation.exports.models import ExportFile
 from annotation.exports.reports.answers_export import CONTENTS, FORMATS
+from cqa_site.files.actions.exports import Options
 from cqa_site.web.choices import offer
 
 

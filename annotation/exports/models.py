@@ -1,13 +1,13 @@
-"""Files that go out, each with its own record of what happened."""
+"""Files that go out of a campaign."""
 
-import uuid
-
-from django.conf import settings
 from django.db import models
+from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
+from cqa_site.files import models as files
 
-class ExportFile(models.Model):
+
+class ExportFile(files.ExportFile):
     """A file made in the background from one snapshot."""
 
     class Content(models.TextChoices):
@@ -19,15 +19,6 @@ class ExportFile(models.Model):
         FIGURES = "figures", _("Figures of the snapshot")
         CROWDKIT = "crowdkit", _("crowd-kit columns (task, worker, label)")
 
-    class Format(models.TextChoices):
-        """File formats."""
-
-        CSV = "csv", "CSV"
-        JSONL = "jsonl", "JSON Lines"
-        XLSX = "xlsx", "Excel"
-        PARQUET = "parquet", "Parquet"
-
-    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     campaign = models.ForeignKey(
         "annotation.Campaign", models.CASCADE, related_name="export_files"
     )
@@ -35,17 +26,9 @@ class ExportFile(models.Model):
         "annotation.Snapshot", models.CASCADE, related_name="export_files"
     )
     content = models.CharField(max_length=12, choices=Content)
-    format = models.CharField(max_length=7, choices=Format)
-    stored_as = models.CharField(max_length=64, blank=True)
-    rows = models.PositiveBigIntegerField(default=0)
-    size = models.PositiveBigIntegerField(default=0)
-    sha256 = models.CharField(max_length=64, blank=True)
-    job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-    finished_at = models.DateTimeField(null=True)
 
-    class Meta:
-        ordering = ["-created_at", "-pk"]
+    @property
+    def shown_name(self) -> str:
+        """Campaign, number of the snapshot and content."""
+        campaign = slugify(self.campaign.name, allow_unicode=True)[:60] or "campaign"
+        return f"{campaign}-snapshot-{self.snapshot.number}-{self.content}.{self.format}"

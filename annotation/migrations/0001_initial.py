@@ -144,22 +144,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='ImportBatch',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='import_batches', to='people.study')),
-                ('kind', models.CharField(choices=[('toloka', 'Toloka assignments (TSV)'), ('expert_workbook', 'Expert workbook (XLSX)'), ('final_labels', 'Final labels (JSON)'), ('silver', 'Comparisons with arguments and answers (JSON)'), ('gold', 'Edited answers (JSON)'), ('answers', 'Answers of one system (JSON)'), ('questions', 'List of questions (CSV, TSV, JSONL, XLSX)'), ('table', 'Any table, columns mapped by you'), ('judged', 'Judged answers of one system (JSON)'), ('human_scores', 'Consolidated scores by people (TSV)'), ('score_sheets', 'Any table of score sheets, columns mapped by you'), ('argkp', 'Arguments, key points and their labels (ZIP of three CSV files)'), ('argument_pairs', 'Pairs of arguments and key points (CSV)'), ('argument_list', 'Arguments on topics, without key points (CSV, JSONL)'), ('count_sheets', 'Coverage and uniqueness counts of one person (CSV)'), ('metric_scores', 'Stored scores of summaries (JSON)')], max_length=16)),
-                ('options', models.JSONField(default=dict)),
-                ('job', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='runs.job')),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-            ],
-            options={
-                'ordering': ['-created_at', '-pk'],
-            },
-        ),
-        migrations.CreateModel(
             name='System',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -396,34 +380,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='ImportFile',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='import_files', to='people.study')),
-                ('batch', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='files', to='annotation.importbatch')),
-                ('kind', models.CharField(choices=[('toloka', 'Toloka assignments (TSV)'), ('expert_workbook', 'Expert workbook (XLSX)'), ('final_labels', 'Final labels (JSON)'), ('silver', 'Comparisons with arguments and answers (JSON)'), ('gold', 'Edited answers (JSON)'), ('answers', 'Answers of one system (JSON)'), ('questions', 'List of questions (CSV, TSV, JSONL, XLSX)'), ('table', 'Any table, columns mapped by you'), ('judged', 'Judged answers of one system (JSON)'), ('human_scores', 'Consolidated scores by people (TSV)'), ('score_sheets', 'Any table of score sheets, columns mapped by you'), ('argkp', 'Arguments, key points and their labels (ZIP of three CSV files)'), ('argument_pairs', 'Pairs of arguments and key points (CSV)'), ('argument_list', 'Arguments on topics, without key points (CSV, JSONL)'), ('count_sheets', 'Coverage and uniqueness counts of one person (CSV)'), ('metric_scores', 'Stored scores of summaries (JSON)')], max_length=16)),
-                ('name', models.CharField(max_length=255)),
-                ('sha256', models.CharField(max_length=64)),
-                ('size', models.PositiveBigIntegerField()),
-                ('stored_as', models.CharField(max_length=64)),
-                ('options', models.JSONField(default=dict)),
-                ('state', models.CharField(choices=[('uploaded', 'Uploaded'), ('checking', 'Checking'), ('checked', 'Checked'), ('applying', 'Importing'), ('applied', 'Imported'), ('refused', 'Refused')], default='uploaded', max_length=8)),
-                ('counts', models.JSONField(default=dict)),
-                ('rows', models.JSONField(default=dict)),
-                ('notes', models.JSONField(default=list)),
-                ('refusal', models.TextField(blank=True)),
-                ('job', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='runs.job')),
-                ('campaign', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='import_files', to='annotation.campaign')),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('applied_at', models.DateTimeField(null=True)),
-            ],
-            options={
-                'ordering': ['-created_at', '-pk'],
-            },
-        ),
-        migrations.CreateModel(
             name='Item',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -515,21 +471,6 @@ class Migration(migrations.Migration):
                 ('added_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('added_at', models.DateTimeField(auto_now_add=True)),
             ],
-        ),
-        migrations.CreateModel(
-            name='ImportProblem',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('import_file', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='problems', to='annotation.importfile')),
-                ('row', models.PositiveIntegerField(null=True)),
-                ('column', models.CharField(blank=True, max_length=200)),
-                ('reason', models.CharField(max_length=500)),
-                ('is_rejection', models.BooleanField(default=True)),
-            ],
-            options={
-                'ordering': ['row', 'pk'],
-                'indexes': [models.Index(fields=['import_file', 'row', 'id'], name='annotation__import__5a3c01_idx')],
-            },
         ),
         migrations.CreateModel(
             name='ListedArgument',
@@ -693,24 +634,6 @@ class Migration(migrations.Migration):
                 'ordering': ['position'],
                 'abstract': False,
                 'constraints': [models.UniqueConstraint(fields=('round', 'answer'), name='editing_item_once'), models.UniqueConstraint(fields=('round', 'position'), name='editingitem_position_once'), models.CheckConstraint(condition=models.Q(('probability__isnull', True), models.Q(('probability__gt', 0), ('probability__lte', 1)), _connector='OR'), name='editingitem_probability_range')],
-            },
-        ),
-        migrations.CreateModel(
-            name='ImportMatch',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('import_file', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='matches', to='annotation.importfile')),
-                ('row', models.PositiveIntegerField()),
-                ('about', models.TextField()),
-                ('given', models.TextField()),
-                ('found', models.TextField()),
-                ('answer', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotation.answer')),
-                ('likeness', models.FloatField()),
-                ('decision', models.CharField(blank=True, choices=[('same', 'The same answer'), ('other', 'Another answer')], max_length=5)),
-            ],
-            options={
-                'ordering': ['row'],
-                'constraints': [models.UniqueConstraint(fields=('import_file', 'row'), name='import_match_once')],
             },
         ),
         migrations.CreateModel(

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 from annotation.consensus.actions.consensus import recompute_final_labels
-from annotation.imports.models import ImportFile
 from annotation.judges.actions.judge_training import Say, train
 from annotation.labelling.models.campaigns import campaigns_of
 from annotation.papers.methods.relevance_release import model_release_values
@@ -24,7 +23,7 @@ def reproduce_judge(data: Path, say: Say) -> list[Figure]:
     Raises DataMissing, ImportRefused, and JobRefused where nothing can be trained.
     """
     study = Study.objects.create(name="relevance")
-    kind = ImportFile.Kind.FINAL_LABELS
+    kind = "final_labels"
     files = [each for each in find_files(data) if each[0] == kind]
     import_all(study, files)
     released = campaigns_of(study).select_related("guideline").get(name=CAMPAIGNS[kind])

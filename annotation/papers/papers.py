@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management import CommandError
 
-from annotation.imports.actions import ImportRefused
 from annotation.papers.reports.relevance_published import layouts
+from cqa_site.files.actions.rows import ImportRefused
 from cqa_site.reproduction.figures import Figure
 from cqa_site.reproduction.reproduced import Reproduction, Say
 from cqa_site.runs.jobs import JobRefused

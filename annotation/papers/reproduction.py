@@ -9,8 +9,6 @@ import numpy as np
 from annotation.answers.models.answers import System
 from annotation.consensus.actions.adoption import adopt_labels
 from annotation.consensus.actions.consensus import recompute_final_labels
-from annotation.imports.actions import Outcome, import_path
-from annotation.imports.models import ImportFile
 from annotation.labelling.models.campaigns import campaigns_of
 from annotation.papers.methods.relevance_answers import (
     Embed,
@@ -29,22 +27,23 @@ from annotation.papers.reports.relevance_paper import (
     relabel_controls,
 )
 from annotation.papers.reports.relevance_published import CONTROLS, FIGURES, KEPT, compare_values
+from cqa_site.files.actions.reading import import_path
+from cqa_site.files.actions.rows import Outcome
 from cqa_site.judging.embedding import SentenceEmbedder, embeddings_available
 from cqa_site.people.models import Rater, Study, User
 from cqa_site.reproduction.figures import Figure
 
-Kind = ImportFile.Kind
 Written = System.Kind
 Files = list[tuple[str, Path]]
 FILES = (
-    (Kind.TOLOKA, "assignments_from_pool_*.tsv"),
-    (Kind.EXPERT_WORKBOOK, "expert_annotation.xlsx"),
-    (Kind.FINAL_LABELS, "dataset_cqa_all_gpt.json"),
-    (Kind.SILVER, "silver_112x3.json"),
-    (Kind.SILVER, "silver_50x3.json"),
-    (Kind.GOLD, "gold_40_plus_10x4.json"),
+    ("toloka", "assignments_from_pool_*.tsv"),
+    ("expert_workbook", "expert_annotation.xlsx"),
+    ("final_labels", "dataset_cqa_all_gpt.json"),
+    ("silver", "silver_112x3.json"),
+    ("silver", "silver_50x3.json"),
+    ("gold", "gold_40_plus_10x4.json"),
 )
-CAMPAIGNS = {Kind.TOLOKA: "Crowd", Kind.EXPERT_WORKBOOK: "Experts", Kind.FINAL_LABELS: "Released"}
+CAMPAIGNS = {"toloka": "Crowd", "expert_workbook": "Experts", "final_labels": "Released"}
 
 
 class DataMissing(Exception):
@@ -73,10 +72,10 @@ def reproduce_relevance(data: Path, choices: Choices) -> list[Figure]:
     import_all(study, files)
     again = import_all(study, files)
     embed = _embedder()
-    subset = subset_of(_paths(files, Kind.SILVER)[-1])
+    subset = subset_of(_paths(files, "silver")[-1])
     ours = study_values(study, choices)
     # The newest campaign with final labels is the one whose labels figures use.
-    recompute_final_labels(campaigns_of(study).get(name=CAMPAIGNS[Kind.FINAL_LABELS]))
+    recompute_final_labels(campaigns_of(study).get(name=CAMPAIGNS["final_labels"]))
     gold, silver = (cited_answers(study, kind) for kind in (Written.HUMAN, Written.MODEL))
     ours |= answer_values(gold, silver, subset, embed)
     # Importing again adds nothing, by the files' own account.
@@ -129,7 +128,7 @@ def import_all(study: Study, files: Files) -> list[Outcome]:
             kind=kind,
             path=path,
             name=path.name,
-            options={"campaign": CAMPAIGNS.get(Kind(kind), "")},
+            options={"campaign": CAMPAIGNS.get(kind, "")},
             write=True,
         )
         for kind, path in files

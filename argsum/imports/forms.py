@@ -42,11 +42,6 @@ class StoredScoresForm(forms.Form):
         super().__init__(*args, **kwargs)
         offer(self, dataset=study.argument_datasets.all())
 
-    @property
-    def options(self) -> dict[str, str]:
-        """As the import keeps them."""
-        return {
-            "dataset": self.cleaned_data["dataset"].name,
-            "system": self.cleaned_data["system"],
-            "order": self.cleaned_data["order"],
-        }
+    def clean_dataset(self) -> str:
+        """A dataset is kept by its name."""
+        return self.cleaned_data["dataset"].name

@@ -4,23 +4,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
-from django.core.exceptions import ValidationError
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from annotation.imports.forms import SheetForm
 from benchmark.imports.methods.columns import (
     BY_DESCRIPTION,
     BY_ID,
     BY_PLACE,
-    FIELDS,
     RATER,
     RECORD,
     SAID,
     check_columns,
 )
 from benchmark.rubrics.methods.rubric import Rubric
-from cqa_site.people.models import Rater, Study
+from cqa_site.files.forms import ColumnsForm, SheetForm
+from cqa_site.people.models import Study
 from cqa_site.web.choices import offer
 
 LABELS = {
@@ -84,54 +81,40 @@ class JudgeForm(ScoredByForm):
     )
 
 
-class RubricSheetForm(SheetForm):
+class RubricSheetForm(SheetForm, ScoredByForm):
     """How to read a table, and by which rubric its points were given."""
 
-    rubric = forms.ChoiceField(label=_("Scored by the rubric"), required=False)
-
-    def __init__(self, *args, study: Study, **kwargs) -> None:
-        super().__init__(*args, **kwargs)
-        offer(self, rubric=rubric_choices(study))
+    field_order = ("sheet", "encoding", "rubric")
 
 
-class ColumnsForm(forms.Form):
+class SheetColumnsForm(ColumnsForm):
     """One choice of column for each field and criterion."""
 
+    beside = ("rater", "rater_kind")
     rater = forms.CharField(
         label=_("The one rater of all rows"),
         required=False,
         max_length=120,
         help_text=_("Only if no column names the raters."),
     )
-    rater_kind = forms.ChoiceField(
-        label=_("The raters are"),
-        choices=Rater.Kind.choices,
-        initial=Rater.Kind.PERSON,
-        help_text=_("Rows of a model without usable points are kept as unscored."),
-    )
-    undo_spreadsheet_marks = forms.BooleanField(
-        label=_("Take off the apostrophes that protect spreadsheets from formulas"),
-        required=False,
-        help_text=_("Right for CSV files exported here, unless they were exported raw."),
-    )
 
-    def __init__(self, *args, columns: Sequence[str], rubric: Rubric, **kwargs) -> None:
-        super().__init__(*args, **kwargs)
-        self.columns, self.rubric = list(columns), rubric
-        choices = [("", "—"), *((name, name) for name in columns)]
-        labels: dict[str, Any] = {
+    def __init__(self, *args: Any, rubric: Rubric, **kwargs: Any) -> None:
+        self.rubric = rubric
+        criteria: dict[str, Any] = {
             each.key: f"{each.key} · {each.name}" for each in rubric.criteria
         }
-        for field, label in (LABELS | labels).items():
-            self.fields[f"map_{field}"] = forms.ChoiceField(
-                label=label, choices=choices, required=field in rubric.keys
-            )
+        super().__init__(*args, labels=LABELS | criteria, required=rubric.keys, **kwargs)
+        self.fields["rater_kind"].help_text = _(
+            "Rows of a model without usable points are kept as unscored."
+        )
 
-    def groups(self) -> list[tuple[str | Promise, list[forms.BoundField]]]:
-        """The selects as the page shows them; the last group is folded."""
-        about = tuple(dict.fromkeys((*BY_ID, *BY_PLACE, *BY_DESCRIPTION)))
-        named = (
-            (_("Which answer: its id, or file and place, or what it is about"), about),
+    def grouped(self) -> Sequence[tuple[Any, Sequence[str]]]:
+        """Answers, points, raters, and what else a sheet says."""
+        return (
+            (
+                _("Which answer: its id, or file and place, or what it is about"),
+                tuple(dict.fromkeys((*BY_ID, *BY_PLACE, *BY_DESCRIPTION))),
+            ),
             (_("Points"), self.rubric.keys),
             (_("Whose"), RATER[:2]),
             (
@@ -139,21 +122,8 @@ class ColumnsForm(forms.Form):
                 (*RATER[2:], *SAID, *RECORD),
             ),
         )
-        return [(name, [self[f"map_{field}"] for field in fields]) for name, fields in named]
 
-    def clean(self) -> dict:
-        """Check the choices together, in the words of the reader that will use them."""
-        data = super().clean() or {}
-        known = (*FIELDS, *self.rubric.keys)
-        mapping = {field: data[f"map_{field}"] for field in known if data.get(f"map_{field}")}
-        if not self.errors:
-            has_rater = bool(data.get("rater"))
-            for sentence in check_columns(self.columns, mapping, self.rubric, has_rater=has_rater):
-                self.add_error(None, ValidationError(sentence[:1].upper() + sentence[1:] + "."))
-        data["mapping"] = mapping
-        return data
-
-
-def initial_columns(mapping: Mapping[str, str]) -> dict[str, str]:
-    """A mapping as the form's initial values."""
-    return {f"map_{field}": column for field, column in mapping.items()}
+    def check(self, mapping: Mapping[str, str]) -> list[str]:
+        """In the words of the reader that will use them."""
+        has_rater = bool(self.cleaned_data.get("rater"))
+        return check_columns(self.columns, mapping, self.rubric, has_rater=has_rater)

@@ -68,9 +68,6 @@ def chart_file(
     tag = f'"{state}-{charts.VERSION}-{name}-{theme}-{size}-{format}"'
     response = get_conditional_response(request, etag=tag)
     if response is None:
-        # Altair takes pandas from memory, where another thread may be halfway through loading it.
-        import pandas  # noqa: F401
-
         content = charts.picture(draw(size), format=format, theme=theme)
         response = HttpResponse(content, content_type=charts.CONTENT_TYPES[format])
         response["ETag"] = tag

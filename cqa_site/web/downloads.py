@@ -7,9 +7,13 @@ from django.http import FileResponse, HttpResponse
 
 def attachment(path: Path, *, name: str, content_type: str) -> FileResponse:
     """Stream a file to be saved under ``name`` (RFC 6266); no browser runs or guesses it."""
-    response = FileResponse(
-        path.open("rb"), as_attachment=True, filename=name, content_type=content_type
+    return guarded(
+        FileResponse(path.open("rb"), as_attachment=True, filename=name, content_type=content_type)
     )
+
+
+def guarded(response: FileResponse) -> FileResponse:
+    """A response that no browser runs or guesses."""
     response["X-Content-Type-Options"] = "nosniff"
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"
     return response

@@ -16,7 +16,6 @@ from annotation.editing.actions.discussion import add_comment
 from annotation.exports.actions import exports
 from annotation.faithfulness.actions import faithfulness
 from annotation.figures.actions import CAMPAIGNS
-from annotation.imports.models import ImportBatch, ImportFile, ImportMatch, ImportProblem
 from annotation.judges.actions import trained_judge
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.labelling.actions import answering, serving
@@ -26,6 +25,8 @@ from argsum.leaderboard.actions import KEY_POINTS
 from argsum.leaderboard.reports.choice import board_choice
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.rubrics.actions import default_rubric
+from cqa_site.files.actions.exports import Options
+from cqa_site.files.models import ImportBatch, ImportFile, ImportMatch, ImportProblem
 from cqa_site.people.actions.invitations import create_invitation
 from cqa_site.people.models import AuditEvent, Rater, Role, User
 from cqa_site.people.tokens import create_token
@@ -256,7 +257,7 @@ def fill(study):
         snapshot=snapshot,
         contents=["votes"],
         format="csv",
-        options=exports.Options(),
+        options=Options(),
         actor=people.researcher,
     )
     import_batch = ImportBatch.objects.create(study=study, kind="table")
@@ -274,7 +275,7 @@ def fill(study):
     answered = answer_something(study)
     ImportMatch.objects.create(
         import_file=imported, row=3, about="Tea or coffee", given="Te", found="Tea",
-        answer=answered["answer"], likeness=0.95,
+        known=answered["answer"].public_id, likeness=0.95,
     )  # fmt: skip
     draft = make_campaign(study, name="Draft", ordinary=3, controls=1)
     jobs.drain()

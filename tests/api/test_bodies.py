@@ -120,6 +120,7 @@ def every_field() -> set[str]:
         *apps.get_app_config("annotation").get_models(),
         *apps.get_app_config("benchmark").get_models(),
         *apps.get_app_config("argsum").get_models(),
+        *apps.get_app_config("files").get_models(),
         *apps.get_app_config("people").get_models(),
         *apps.get_app_config("runs").get_models(),
     )

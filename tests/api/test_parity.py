@@ -11,6 +11,7 @@ from django.urls import URLPattern
 from annotation.urls import urlpatterns as study_pages
 from argsum.urls import urlpatterns as argsum_pages
 from benchmark.urls import urlpatterns as benchmark_pages
+from cqa_site.files.urls import of_study as file_pages
 from cqa_site.people.urls import urlpatterns as people_pages
 from cqa_site.rounds.crowd.urls import urlpatterns as crowd_pages
 from cqa_site.runs.urls import of_study as run_pages
@@ -370,7 +371,15 @@ def walk(patterns):
 PAGES = {
     entry.name: entry
     for entry in walk(
-        [*study_pages, *benchmark_pages, *argsum_pages, *crowd_pages, *people_pages, *run_pages]
+        [
+            *study_pages,
+            *benchmark_pages,
+            *argsum_pages,
+            *crowd_pages,
+            *people_pages,
+            *run_pages,
+            *file_pages,
+        ]
     )
 }
 

@@ -3,8 +3,9 @@
 import json
 from pathlib import Path
 
-from annotation.imports.actions import Outcome, import_path
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from cqa_site.files.actions.reading import import_path
+from cqa_site.files.actions.rows import Outcome
 
 KEYS = list(COMPQA.keys)
 ALL_ONES = {str(number): 1 for number in range(1, 16)}

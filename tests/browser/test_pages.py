@@ -15,10 +15,10 @@ from django.utils import timezone
 from django.utils.http import int_to_base36
 from pytest_django.live_server_helper import LiveServer
 
-from annotation.imports import actions as importing
 from argsum.leaderboard.actions import KEY_POINTS
 from benchmark.leaderboard.actions import BOARDS
 from cqa_site import home, urls
+from cqa_site.files.actions.files import store_upload
 from cqa_site.people.actions.invitations import create_invitation
 from cqa_site.people.models import User
 from cqa_site.results import keeping
@@ -104,7 +104,7 @@ class FullSite(World):
     def __init__(self):
         super().__init__("Everything")
         boss = self.people["d"]
-        file = importing.store_upload(
+        file = store_upload(
             study=self.study, kind="table", name="x.csv", chunks=[TABLE], actor=boss
         )
         self.ids["file_id"] = file.public_id

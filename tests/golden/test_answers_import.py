@@ -7,8 +7,8 @@ import pytest
 
 from annotation.answers.models.answers import Answer, System
 from annotation.corpus.models.questions import ArgumentList, ListedArgument, Question
-from annotation.imports.actions import import_path
 from annotation.management.throwaway import throwaway_database
+from cqa_site.files.actions.reading import import_path
 from cqa_site.people.models import Study
 from tests.annotation.released import FOLDER, SILVER_50, SILVER_112
 

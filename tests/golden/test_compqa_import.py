@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from annotation.imports.actions import import_path
 from annotation.management.throwaway import throwaway_database
 from benchmark.leaderboard.methods import recipes
 from benchmark.papers.reports.release import PEOPLE, our_sheets, paper_sheets, read_release
@@ -17,6 +16,7 @@ from benchmark.papers.reports.values import agreement_values, scenario_values, s
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.scoring.models.sheets import ScoreSheet
 from benchmark.scoring.reports.sheet_rows import counted_sheets, sheet_table
+from cqa_site.files.actions.reading import import_path
 from cqa_site.people.models import Rater, Study
 
 ROOT = Path(__file__).resolve().parents[2]

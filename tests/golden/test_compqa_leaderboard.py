@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from django.db import transaction
 
-from annotation.imports.actions import apply_import, store_upload
-from annotation.imports.models import ImportFile
 from annotation.management.throwaway import throwaway_database
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.papers.reports.published_cells import CELLS, JUDGES_3, JUDGES_5, ROWS
 from benchmark.rubrics.actions import default_rubric
+from cqa_site.files.actions.files import store_upload
+from cqa_site.files.actions.running import apply_import
 from cqa_site.people.models import Study
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,7 +21,6 @@ HUMAN = FOLDER / "human" / "human_evaluation_367.tsv"
 JUDGES = ("gpt4", "gpt3-5")
 PEOPLE = ""
 NEAR = 0.01 + 1e-9
-Kind = ImportFile.Kind
 
 pytestmark = [
     pytest.mark.reference,
@@ -43,8 +42,8 @@ def figures(django_db_setup, django_db_blocker, tmp_path_factory):
         with transaction.atomic():
             for judge in JUDGES:
                 for path in sorted((FOLDER / f"judged_{judge}").glob("*.json")):
-                    take(study, Kind.JUDGED, path, rater=judge)
-            take(study, Kind.HUMAN_SCORES, HUMAN)
+                    take(study, "judged", path, rater=judge)
+            take(study, "human_scores", HUMAN)
             yield BOARDS.compute(default_rubric(study)).figures
             transaction.set_rollback(True)
     settings.MEDIA_ROOT = media

@@ -7,7 +7,6 @@ from annotation.consensus.actions.adoption import adopt_labels, preview_adoption
 from annotation.consensus.actions.consensus import recompute_final_labels, set_consensus
 from annotation.consensus.actions.preferred_labels import prefer_labels
 from annotation.consensus.reports import counted_votes, machine_labels
-from annotation.imports.models import ImportFile
 from annotation.judges.reports.label_compare import compare_sets, labels_of_rater, said_by
 from annotation.labelling.models.campaigns import campaigns_of
 from annotation.papers.reproduction import find_files, import_all
@@ -23,8 +22,7 @@ pytestmark = [
     pytest.mark.reference,
     pytest.mark.skipif(bool(ABSENT), reason=f"released data absent: {', '.join(ABSENT)}"),
 ]
-Kind = ImportFile.Kind
-WANTED = (Kind.TOLOKA, Kind.EXPERT_WORKBOOK, Kind.FINAL_LABELS)
+WANTED = ("toloka", "expert_workbook", "final_labels")
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import pytest
 
 from annotation.consensus.actions.consensus import recompute_final_labels
-from annotation.imports.models import ImportFile
 from annotation.judges.reports.figures import compute_figures
 from annotation.judges.reports.versions import Choice
 from annotation.labelling.models.campaigns import campaigns_of
@@ -18,7 +17,7 @@ pytestmark = pytest.mark.django_db
 def test_gpt_4_agrees_as_far_as_was_found_in_the_release(settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path
     study = Study.objects.create(name="Released")
-    kind = ImportFile.Kind.FINAL_LABELS
+    kind = "final_labels"
     import_all(study, [each for each in find_files(FOLDER) if each[0] == kind])
     campaign = campaigns_of(study).select_related("guideline").get()
     # Its labels stand among the votes of the file and must not settle a final label.

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from annotation.answers.models.answers import Answer
-from annotation.imports.actions import import_path
 from annotation.management.throwaway import throwaway_database
 from benchmark.imports.methods.columns import guess_columns
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.scoring.models.sheets import ScoreSheet
+from cqa_site.files.actions.reading import import_path
 from cqa_site.people.models import Study
 from cqa_site.tabular import preview
 

@@ -7,9 +7,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.consensus.models import FinalLabel
-from annotation.imports.models import ImportFile
 from annotation.labelling.models.campaigns import Campaign
 from annotation.labelling.models.votes import Assignment
+from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Rater, Role
 from cqa_site.rounds.opening import open_round
 from tests import cast

@@ -15,6 +15,7 @@ from rest_framework.test import APIClient
 
 from annotation.exports.actions import exports
 from annotation.labelling.models.votes import Assignment
+from cqa_site.files.actions.exports import Options
 from cqa_site.judging.chat import CallFailed, Failure
 from cqa_site.judging.transport.openai_client import OpenAIClient
 from cqa_site.people.models import AuditEvent
@@ -142,7 +143,7 @@ def test_the_key_is_in_the_request_and_nowhere_else(
         snapshot=None,
         contents=["votes", "annotators", "figures"],
         format="jsonl",
-        options=exports.Options(with_comments=True),
+        options=Options(with_comments=True),
         actor=lab.researcher,
     )
     files = [path.read_bytes() for path in settings.MEDIA_ROOT.rglob("*") if path.is_file()]

@@ -20,13 +20,13 @@ from annotation.consensus.models import Adoption
 from annotation.editing.models import KeptText
 from annotation.exports.models import ExportFile
 from annotation.figures.actions import CAMPAIGNS
-from annotation.imports.models import ImportBatch, ImportFile
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.labelling.actions import answering, serving
 from argsum.leaderboard.actions import KEY_POINTS
 from argsum.leaderboard.reports.choice import board_choice
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.scoring.models.sheets import KeptScore
+from cqa_site.files.models import ImportBatch, ImportFile
 from cqa_site.people.models import Invitation, Rater, hash_secret
 from cqa_site.results import keeping
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part

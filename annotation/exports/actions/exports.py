@@ -1,54 +1,75 @@
-"""Making export files in the background, always from one snapshot.
+"""Export files of a campaign, always from one snapshot."""
 
-A set of files asked for together shares one random salt, which is made by the
-worker and forgotten: pseudonyms agree inside the set and nowhere else. A file
-is written under a name nobody can guess and moved into place when complete;
-the rows of a set change together, in the transaction that ends the job.
-"""
+import secrets
+from collections.abc import Collection
+from typing import Any
 
-from dataclasses import dataclass
-from pathlib import Path
-
-from django.conf import settings
 from django.db import transaction
-from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
+from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.exports.models import ExportFile
+from annotation.exports.reports.tables import TABLES, Source
+from annotation.figures.actions import CAMPAIGNS
 from annotation.figures.models import Snapshot
 from annotation.figures.reports.snapshots import marker
 from annotation.labelling.models.campaigns import Campaign
-from cqa_site.people.access import record
+from cqa_site.files.actions.exports import ExportKind, Options, request_files
+from cqa_site.files.sending import FileTable
 from cqa_site.people.models import User
-from cqa_site.runs.jobs import enqueue
-from cqa_site.web.not_there import NotThere
-
-JOB = "export"
-FOLDER = "exports"
-Format = ExportFile.Format
-CONTENT_TYPES: dict[str, str] = {
-    Format.CSV: "text/csv; charset=utf-8",
-    Format.JSONL: "application/jsonl",
-    Format.XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    Format.PARQUET: "application/vnd.apache.parquet",
-}
-
-
-@dataclass(frozen=True)
-class Options:
-    """What was asked for beside content and format."""
-
-    with_comments: bool = False
-    is_raw: bool = False
-
-    @property
-    def key(self) -> str:
-        """Part of the name of the job, so that the same wish is recognised."""
-        return f"{'comments' if self.with_comments else ''}:{'raw' if self.is_raw else ''}"
+from cqa_site.results import keeping
+from cqa_site.runs.jobs import JobRefused, Work
 
 
 class ExportNotPossible(Exception):
     """The snapshot cannot give what was asked for; the message says why."""
+
+
+class CampaignExports(ExportKind):
+    """Votes, labels, annotators and figures of a snapshot."""
+
+    job = "export"
+    Model = ExportFile
+
+    def source(self, work: Work, files: Collection[ExportFile]) -> Source:
+        """The snapshot as stored; a live one is first brought up to date."""
+        snapshots = Snapshot.objects.select_related("campaign__study", "campaign__guideline")
+        snapshot = snapshots.get(pk=work.payload["snapshot"])
+        if not snapshot.is_frozen:
+            work.progress(0, note=_("Bringing the figures up to date"))
+            keeping.refresh(CAMPAIGNS, snapshot.campaign)
+            recompute_final_labels(snapshot.campaign)
+            snapshot = snapshots.get(pk=snapshot.pk)
+        try:
+            check_labels(snapshot.campaign, snapshot, [file.content for file in files])
+        except ExportNotPossible as reason:
+            raise JobRefused(str(reason)) from reason
+        return Source(snapshot, secrets.token_bytes(32), work.payload["with_comments"])
+
+    def table(self, file: ExportFile, source: Source) -> FileTable:
+        """Its rows as a stream."""
+        return TABLES[file.content](source)
+
+    def about(self, source: Source) -> dict[str, Any]:
+        """Campaign and snapshot, and what was done to raters and times."""
+        snapshot, campaign = source.snapshot, source.snapshot.campaign
+        return {
+            "campaign": {"id": str(campaign.public_id), "name": campaign.name},
+            "snapshot": {
+                "id": str(snapshot.public_id),
+                "number": snapshot.number,
+                "is_frozen": snapshot.is_frozen,
+                "sha256": snapshot.sha256,
+                "computed_at": snapshot.computed_at and snapshot.computed_at.isoformat(),
+                "recipe": snapshot.recipe,
+            },
+            "aggregator": campaign.aggregator,
+            "raters": "HMAC-SHA256 under a random key of this set of files, which was not kept",
+            "times": "rounded to the minute, UTC",
+        }
+
+
+EXPORTS = CampaignExports()
 
 
 @transaction.atomic
@@ -63,46 +84,23 @@ def request_exports(
 ) -> list[ExportFile]:
     """Ask for a set of files; without a snapshot, of the newest, brought up to date.
 
-    The same wish while one is being worked on returns that one. Raises
-    ExportNotPossible.
+    Raises ExportNotPossible.
     """
     snapshot = snapshot or current_snapshot(campaign=campaign)
-    wanted = sorted(set(contents))
-    check_labels(campaign, snapshot, wanted)
-    job = enqueue(
+    check_labels(campaign, snapshot, contents)
+    return request_files(
+        EXPORTS,
         study=campaign.study,
-        kind=JOB,
-        key=f"{snapshot.pk}:{','.join(wanted)}:{format}:{options.key}",
-        actor=actor,
-        snapshot=snapshot.pk,
-        with_comments=options.with_comments,
-        is_raw=options.is_raw,
-    )
-    present = list(ExportFile.objects.filter(job=job).select_related("snapshot", "job"))
-    if present:
-        return present
-    files = [
-        ExportFile.objects.create(
-            campaign=campaign,
-            snapshot=snapshot,
-            content=content,
-            format=format,
-            job=job,
-            created_by=actor,
-        )
-        for content in wanted
-    ]
-    record(
-        study=campaign.study,
-        actor=actor,
-        verb="export_requested",
         subject=f"{campaign.name} #{snapshot.number}",
-        contents=wanted,
+        contents=contents,
         format=format,
-        with_comments=options.with_comments,
-        is_raw=options.is_raw,
+        options=options,
+        actor=actor,
+        payload={"snapshot": snapshot.pk},
+        key=str(snapshot.pk),
+        campaign=campaign,
+        snapshot=snapshot,
     )
-    return files
 
 
 @transaction.atomic
@@ -113,29 +111,6 @@ def current_snapshot(*, campaign: Campaign) -> Snapshot:
     if newest and (not newest.is_frozen or newest.marker == marker(campaign)):
         return newest
     return Snapshot.objects.create(campaign=campaign, number=newest.number + 1 if newest else 1)
-
-
-def stored_path(file: ExportFile) -> Path:
-    """Where the finished file lies; raises NotThere if it has expired."""
-    if not file.stored_as:
-        raise NotThere(_("This file was deleted because it is old. Make it anew."))
-    return settings.MEDIA_ROOT / file.stored_as
-
-
-def manifest_path(file: ExportFile) -> Path:
-    """Where the description of the finished file lies."""
-    return stored_path(file).with_suffix(".manifest.json")
-
-
-def shown_name(file: ExportFile) -> str:
-    """The name a browser saves the file under; made by us, so it holds no path."""
-    campaign = slugify(file.campaign.name, allow_unicode=True)[:60] or "campaign"
-    return f"{campaign}-snapshot-{file.snapshot.number}-{file.content}.{file.format}"
-
-
-def shown_manifest_name(file: ExportFile) -> str:
-    """The name of the description beside the file."""
-    return f"{shown_name(file)}.manifest.json"
 
 
 def check_labels(campaign: Campaign, snapshot: Snapshot, contents: list[str]) -> None:

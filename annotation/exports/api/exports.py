@@ -18,7 +18,8 @@ from annotation.exports.models import ExportFile
 from annotation.figures.models import Snapshot
 from annotation.labelling.api.campaigns import CampaignViews
 from cqa_site.api.requests import Request
-from cqa_site.web.downloads import attachment
+from cqa_site.files.actions.exports import Options
+from cqa_site.files.sending import CONTENT_TYPES, sent_file, sent_manifest
 from cqa_site.web.rest.problems import Conflict, conflict_on
 
 
@@ -49,7 +50,7 @@ class ExportViews(CampaignViews):
                 snapshot=snapshot,
                 contents=given["contents"],
                 format=given["format"],
-                options=exports.Options(given["with_comments"], given["is_raw"]),
+                options=Options(given["with_comments"], given["is_raw"]),
                 actor=request.user,
             )
         made = self.get_queryset().filter(pk__in=[file.pk for file in files])
@@ -57,28 +58,17 @@ class ExportViews(CampaignViews):
 
     @extend_schema(
         responses={
-            (200, kind.partition(";")[0]): OpenApiTypes.BINARY
-            for kind in exports.CONTENT_TYPES.values()
+            (200, kind.partition(";")[0]): OpenApiTypes.BINARY for kind in CONTENT_TYPES.values()
         }
     )
     def file(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> FileResponse:
         """Download the finished file; 409 while it is being made."""
-        found = self._finished(public_id)
-        return attachment(
-            exports.stored_path(found),
-            name=exports.shown_name(found),
-            content_type=exports.CONTENT_TYPES[found.format],
-        )
+        return sent_file(self._finished(public_id))
 
     @extend_schema(responses={(200, "application/json"): OpenApiTypes.OBJECT})
     def manifest(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> FileResponse:
         """Download the description: rows, sha256, snapshot, columns, recipe."""
-        found = self._finished(public_id)
-        return attachment(
-            exports.manifest_path(found),
-            name=exports.shown_manifest_name(found),
-            content_type="application/json",
-        )
+        return sent_manifest(self._finished(public_id))
 
     def _snapshot(self, public_id: uuid.UUID | None) -> Snapshot | None:
         if public_id is None:

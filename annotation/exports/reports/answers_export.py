@@ -18,9 +18,10 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.corpus.models.questions import ListedArgument
 from annotation.editing.models import Revision
+from cqa_site.files.sending import FileTable, Row
 from cqa_site.people.models import Study
 
-from .tables import ExportTable, Row, in_pieces
+from .tables import in_pieces
 
 CONTENTS = [
     ("answers", _("Answers")),
@@ -110,23 +111,23 @@ class Wish:
         return "E-" + hmac.new(self.salt, str(person).encode(), hashlib.sha256).hexdigest()[:12]
 
 
-def questions(wish: Wish) -> ExportTable:
+def questions(wish: Wish) -> FileTable:
     """Every question of the study."""
     return _table(wish.study.questions, QUESTION_COLUMNS)
 
 
-def arguments(wish: Wish) -> ExportTable:
+def arguments(wish: Wish) -> FileTable:
     """Every numbered place of every list that answers cite."""
     rows = ListedArgument.objects.filter(argument_list__question__study=wish.study)
     return _table(rows, ARGUMENT_COLUMNS)
 
 
-def answers(wish: Wish) -> ExportTable:
+def answers(wish: Wish) -> FileTable:
     """Every answer with its text as it was written."""
     return _table(wish.study.answers, ANSWER_COLUMNS)
 
 
-def revisions(wish: Wish) -> ExportTable:
+def revisions(wish: Wish) -> FileTable:
     """Every submitted version of an answer, oldest first."""
     rows = Revision.objects.filter(sheet__answer__study=wish.study)
     hidden = () if wish.with_comments else ("comment",)
@@ -138,12 +139,12 @@ def _table(
     rows: Any,
     columns: Mapping[str, tuple[Any, type]],
     otherwise: dict[str, Callable[[Any], Any]] | None = None,
-) -> ExportTable:
+) -> FileTable:
     types = {name: kind for name, (_path, kind) in columns.items()}
     shown = [(otherwise or {}).get(name, _SHOWN.get(kind)) for name, kind in types.items()]
     paths = [path for path, _kind in columns.values()]
     found = in_pieces(rows.order_by("pk").values_list("pk", *paths))
-    return ExportTable(types, (_row(row[1:], shown) for row in found))
+    return FileTable(types, (_row(row[1:], shown) for row in found))
 
 
 def _row(values: Row, shown: list[Callable[[Any], Any] | None]) -> Row:
@@ -158,7 +159,7 @@ def _minute(moment: datetime) -> datetime:
 
 
 _SHOWN: dict[type, Callable[[Any], Any]] = {str: str, datetime: _minute}
-TABLES: dict[str, Callable[[Wish], ExportTable]] = {
+TABLES: dict[str, Callable[[Wish], FileTable]] = {
     "questions": questions,
     "arguments": arguments,
     "answers": answers,

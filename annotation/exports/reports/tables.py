@@ -22,10 +22,10 @@ from annotation.consensus.reports import FINAL_PATHS
 from annotation.exports.models import ExportFile
 from annotation.figures.models import Snapshot
 from annotation.figures.reports.snapshots import is_counted
+from cqa_site.files.sending import FileTable, Row
 
 from .columns import ANNOTATOR_TYPES, CROWDKIT_TYPES, FIGURE_TYPES, FINAL_TYPES, VOTE_TYPES
 
-Row = tuple[Any, ...]
 Record = dict[str, str]
 Content = ExportFile.Content
 
@@ -55,19 +55,11 @@ class Source:
             yield from csv.DictReader(text)
 
 
-@dataclass(frozen=True)
-class ExportTable:
-    """Columns with their types, and rows in that order."""
-
-    types: dict[str, type]
-    rows: Iterator[Row]
-
-
-def votes(source: Source) -> ExportTable:
+def votes(source: Source) -> FileTable:
     """Every answer of the snapshot, skips and extras included."""
     hidden = () if source.with_comments else ("comment",)
     types = {name: kind for name, kind in VOTE_TYPES.items() if name not in hidden}
-    return ExportTable(types, (_vote(source, record, types) for record in source.records()))
+    return FileTable(types, (_vote(source, record, types) for record in source.records()))
 
 
 def _vote(source: Source, record: Record, types: dict[str, type]) -> Row:
@@ -75,24 +67,24 @@ def _vote(source: Source, record: Record, types: dict[str, type]) -> Row:
     return tuple(_READ[kind](shown[name]) for name, kind in types.items())
 
 
-def crowdkit(source: Source) -> ExportTable:
+def crowdkit(source: Source) -> FileTable:
     """Counted votes as task, worker, label, those on control items included."""
     rows = (
         (record["item_id"], source.pseudonym(record["rater_id"]), int(record["label"]))
         for record in source.records()
         if is_counted(record | {name: _flag(record[name]) for name in OUTSIDE})
     )
-    return ExportTable(CROWDKIT_TYPES, rows)
+    return FileTable(CROWDKIT_TYPES, rows)
 
 
-def annotators(source: Source) -> ExportTable:
+def annotators(source: Source) -> FileTable:
     """One row per rater with what they did; rows by pseudonym."""
     found: dict[str, _Tally] = {}
     for record in source.records():
         tally = found.setdefault(record["rater_id"], _Tally(record["rater_kind"]))
         tally.add(record)
     named = {source.pseudonym(rater): tally for rater, tally in found.items()}
-    return ExportTable(ANNOTATOR_TYPES, (named[name].row(name) for name in sorted(named)))
+    return FileTable(ANNOTATOR_TYPES, (named[name].row(name) for name in sorted(named)))
 
 
 class _Tally:
@@ -135,10 +127,10 @@ class _Tally:
         )
 
 
-def final_labels(source: Source) -> ExportTable:
+def final_labels(source: Source) -> FileTable:
     """The label of every argument with where it came from, as last computed."""
     rows = source.snapshot.campaign.final_labels.order_by("pk").values_list("pk", *FINAL_PATHS)
-    return ExportTable(FINAL_TYPES, (row[1:] for row in in_pieces(rows)))
+    return FileTable(FINAL_TYPES, (row[1:] for row in in_pieces(rows)))
 
 
 def in_pieces(rows: QuerySet) -> Iterator[Row]:
@@ -149,12 +141,12 @@ def in_pieces(rows: QuerySet) -> Iterator[Row]:
         yield from piece
 
 
-def figures(source: Source) -> ExportTable:
+def figures(source: Source) -> FileTable:
     """Every figure of the snapshot under its path, as a number or as text."""
     raters = {record["rater_id"] for record in source.records()}
     named = {rater: source.pseudonym(rater) for rater in raters}
     leaves = _leaves(source.snapshot.figures, named)
-    return ExportTable(FIGURE_TYPES, (_figure(path, value) for path, value in leaves))
+    return FileTable(FIGURE_TYPES, (_figure(path, value) for path, value in leaves))
 
 
 def _leaves(value: Any, named: dict[str, str], path: str = "") -> Iterator[tuple[str, Any]]:
@@ -205,7 +197,7 @@ _READ: dict[type, Callable[[str], Any]] = {
 }
 
 
-TABLES: dict[str, Callable[[Source], ExportTable]] = {
+TABLES: dict[str, Callable[[Source], FileTable]] = {
     Content.VOTES: votes,
     Content.FINAL_LABELS: final_labels,
     Content.ANNOTATORS: annotators,

@@ -14,10 +14,10 @@ from annotation.exports.actions import exports as actions
 from annotation.exports.forms import ExportForm
 from annotation.exports.models import ExportFile
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
+from cqa_site.files.sending import sent_file, sent_manifest
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.jobs import is_worker_alive
-from cqa_site.web.downloads import attachment
 
 PER_PAGE = 25
 
@@ -47,12 +47,7 @@ def export_download(
     request: StudyRequest, study: Study, campaign_id: uuid.UUID, export_id: uuid.UUID
 ) -> FileResponse:
     """The finished file."""
-    file = _finished(study, campaign_id, export_id)
-    return attachment(
-        actions.stored_path(file),
-        name=actions.shown_name(file),
-        content_type=actions.CONTENT_TYPES[file.format],
-    )
+    return sent_file(_finished(study, campaign_id, export_id))
 
 
 @study_page(*RESEARCHERS)
@@ -60,12 +55,7 @@ def export_manifest(
     request: StudyRequest, study: Study, campaign_id: uuid.UUID, export_id: uuid.UUID
 ) -> FileResponse:
     """What is in the finished file."""
-    file = _finished(study, campaign_id, export_id)
-    return attachment(
-        actions.manifest_path(file),
-        name=actions.shown_manifest_name(file),
-        content_type="application/json",
-    )
+    return sent_manifest(_finished(study, campaign_id, export_id))
 
 
 def _asked_for(request: StudyRequest) -> dict[str, str]:

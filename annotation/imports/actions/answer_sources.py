@@ -8,19 +8,16 @@ from django.utils.translation import ngettext
 from annotation.imports.methods.gold import GoldComparison, read_gold
 from annotation.imports.methods.raw_answers import RawAnswer, read_raw_answers
 from annotation.imports.methods.silver import SilverComparison, read_silver
-from annotation.imports.models import ImportFile
+from cqa_site.files.actions.rows import Line, Note, Source, rejected
 from cqa_site.tabular import Problem
 
-from .origin import Origin, origin_of
-from .rows import AnswerEntry, Entry, Line, Note
-from .source import Source, rejected
-
-Kind = ImportFile.Kind
+from .origin import Origin, gold_origin, origin_of, silver_origin
+from .rows import AnswerEntry, ArgumentEntry
 
 
 def read_silver_answers(source: Source) -> Iterator[Line]:
     """Comparisons with numbered arguments, and the machine answers that cite them."""
-    origin = origin_of(Kind.SILVER, source.name, source.options)
+    origin = silver_origin(source.name, source.options)
     yield Note(str(origin))
     for comparison in read_silver(source.path, name=source.name):
         if isinstance(comparison, Problem):
@@ -30,9 +27,9 @@ def read_silver_answers(source: Source) -> Iterator[Line]:
         yield from _silver_answers(source, origin, comparison)
 
 
-def _silver_arguments(comparison: SilverComparison) -> Iterator[Entry]:
+def _silver_arguments(comparison: SilverComparison) -> Iterator[ArgumentEntry]:
     for argument in comparison.arguments:
-        yield Entry(
+        yield ArgumentEntry(
             row=comparison.position,
             object1=comparison.object1,
             object2=comparison.object2,
@@ -58,7 +55,7 @@ def _silver_answers(
 
 def read_gold_answers(source: Source) -> Iterator[Line]:
     """Edited answers; the arguments they cite are those of the same pair in the study."""
-    origin = origin_of(Kind.GOLD, source.name, source.options)
+    origin = gold_origin(source.name, source.options)
     yield Note(str(origin))
     for comparison in read_gold(source.path, name=source.name):
         if isinstance(comparison, Problem):
@@ -79,7 +76,7 @@ def read_gold_answers(source: Source) -> Iterator[Line]:
 
 def read_system_answers(source: Source) -> Iterator[Line]:
     """The answers of one system; copies inside the file are kept, and said."""
-    origin = origin_of(Kind.ANSWERS, source.name, source.options)
+    origin = origin_of(source.name, source.options)
     yield Note(str(origin))
     copies: Counter[tuple[str, str, str | None, str]] = Counter()
     for record in read_raw_answers(source.path, name=source.name):

@@ -1,20 +1,19 @@
 """Which system wrote the answers of a file, and under which prompt: proposed, then corrected."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from annotation.answers.models.answers import Answer, System
 from annotation.imports.methods.raw_answers import HUMAN, is_human, propose_origin
-from annotation.imports.models import ImportFile
 
-Kind = ImportFile.Kind
 Scenario = Answer.Scenario
 SILVER_SYSTEM = "gpt-3.5-turbo"
 LONGEST_NAME = 120
 HUMANS = System.Kind.HUMAN
+Options = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -32,21 +31,24 @@ class Origin:
         return _("Written by “%(system)s” under scenario %(scenario)s.") % shown
 
 
-def origin_of(kind: str, file_name: str, options: Mapping[str, Any]) -> Origin:
-    """What was chosen for a file, else what its kind and name suggest."""
-    system, scenario = _proposed(kind, file_name)
+def origin_of(file_name: str, options: Options, proposed: tuple[str, int] | None = None) -> Origin:
+    """What was chosen for a file, else what is proposed, else what its name suggests."""
+    system, scenario = proposed or propose_origin(file_name)
     system = (options.get("system") or "").strip() or system[:LONGEST_NAME]
     if options.get("scenario") is not None:
         scenario = int(options["scenario"])
-    return Origin(system, HUMANS if kind == Kind.GOLD else kind_of(system, scenario), scenario)
+    return Origin(system, kind_of(system, scenario), scenario)
 
 
-def _proposed(kind: str, file_name: str) -> tuple[str, int]:
-    if kind == Kind.SILVER:
-        return SILVER_SYSTEM, Scenario.FULL
-    if kind == Kind.GOLD:
-        return HUMAN, Scenario.NONE
-    return propose_origin(file_name)
+def silver_origin(file_name: str, options: Options) -> Origin:
+    """Of answers with arguments: the release was written by one model."""
+    return origin_of(file_name, options, (SILVER_SYSTEM, Scenario.FULL))
+
+
+def gold_origin(file_name: str, options: Options) -> Origin:
+    """Of edited answers: whatever they are called, people wrote them."""
+    found = origin_of(file_name, options, (HUMAN, Scenario.NONE))
+    return replace(found, system_kind=HUMANS)
 
 
 def kind_of(system: str, scenario: int) -> str:

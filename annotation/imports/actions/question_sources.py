@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.imports.methods.question_list import read_question_list
+from cqa_site.files.actions.rows import Line, Source, rejected
 from cqa_site.tabular import Problem
 
-from .rows import Entry, Line, QuestionEntry
-from .source import Source, rejected
+from .rows import ArgumentEntry, QuestionEntry
 
 
 def read_questions(source: Source) -> Iterator[Line]:
@@ -27,4 +27,6 @@ def read_questions(source: Source) -> Iterator[Line]:
             wording=record.wording,
         )
         for text in record.arguments:
-            yield Entry(row=record.row, object1=record.object1, object2=record.object2, text=text)
+            yield ArgumentEntry(
+                row=record.row, object1=record.object1, object2=record.object2, text=text
+            )

@@ -1,33 +1,14 @@
-"""The words of an import: what a file says, and what came of it."""
+"""What the files of this paper say: votes, arguments, answers and questions."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar
 
 from annotation.corpus.models.questions import text_key
+from cqa_site.files.actions.rows import Entry
 
 Unit = tuple[str, str, str]
 ItemKey = tuple[str, str]
 RaterKey = tuple[str, str]
-OBJECTS = (
-    "comparisons",
-    "arguments",
-    "questions",
-    "systems",
-    "answers",
-    "campaigns",
-    "items",
-    "raters",
-    "votes",
-    "sheets",
-    "cells",
-    "key_points",
-    "matches",
-    "sets",
-    "counts",
-    "metrics",
-)
-RESULTS = ("new", "same", "changed", "rejected")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +37,7 @@ class Vote:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ArgumentEntry(Entry):
     """One row of a file: an argument, perhaps as an item of a campaign, perhaps with votes.
 
     ``item_id`` names the item inside the campaign; "" makes the argument itself
@@ -64,7 +45,6 @@ class Entry:
     rater is flagged instead of rejected.
     """
 
-    row: int | None
     object1: str
     object2: str
     text: str
@@ -80,7 +60,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerEntry:
+class AnswerEntry(Entry):
     """One answer of a file: known by the file's name, its place there and its choice.
 
     ``arguments`` are the sentences it may cite, under their numbers; with
@@ -88,7 +68,6 @@ class AnswerEntry:
     study are meant. ``column`` says where in the record the text stands.
     """
 
-    row: int | None
     object1: str
     object2: str
     text: str
@@ -106,143 +85,21 @@ class AnswerEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionEntry:
+class QuestionEntry(Entry):
     """One question of a list: it is the one with this pair, aspect and wording, or a new one."""
 
-    row: int | None
     object1: str
     object2: str
     aspect: str = ""
     wording: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """A row that was rejected, or kept with a remark.
-
-    ``place`` is the sheet of a workbook or the member of an archive that the row stands in.
-    """
-
-    row: int | None
-    column: str
-    reason: str
-    is_rejection: bool = False
-    object: str = "votes"
-    place: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """Something to know about the file as a whole."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Near:
-    """A text of a row that is nearly one of the study's; a person says whether it is the same.
-
-    ``about`` says in words what both are about; ``decision`` is empty while nobody has decided.
-    """
-
-    row: int
-    about: str
-    given: str
-    found: str
-    answer: int
-    likeness: float
-    decision: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Extra:
-    """Something that another app takes from a file; ``book`` names who (see `registry`).
-
-    ``is_row`` is false for what stands for many rows of the file at once.
-    """
-
-    book: ClassVar[str] = ""
-    is_row: ClassVar[bool] = False
-
-    row: int | None
-
-
-Line = Entry | AnswerEntry | QuestionEntry | Extra | Flag | Note | Near
-Row = tuple[str, int]
-
-
-def empty_counts() -> dict[str, dict[str, int]]:
-    """Zeros for every kind of object and every result."""
-    return {name: dict.fromkeys(RESULTS, 0) for name in OBJECTS}
-
-
-@dataclass
-class Outcome:
-    """What an import did, or would do."""
-
-    counts: dict[str, dict[str, int]] = field(default_factory=empty_counts)
-    flags: list[Flag] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    campaign_ids: list[int] = field(default_factory=list)
-    near: list[Near] = field(default_factory=list)
-    _rows: set[Row] = field(default_factory=set)
-    _rejected: dict[str, set[Row]] = field(default_factory=dict)
-    _rejected_as_a_whole: int = 0
-    _has_other_than_rows: bool = False
-
-    @property
-    def rejected(self) -> int:
-        """Rows that cannot be imported, each once however much is wrong with it."""
-        return len(set().union(*self._rejected.values())) + self._rejected_as_a_whole
-
-    @property
-    def rows(self) -> dict[str, int | None]:
-        """Rows of the file: read, rejected, and the problems of those, perhaps several of each.
-
-        ``read`` is None where the reader takes many rows at once.
-        """
-        read = None if self._has_other_than_rows else len(self._rows)
-        problems = sum(flag.is_rejection for flag in self.flags)
-        return {"read": read, "rejected": self.rejected, "problems": problems}
-
-    @property
-    def added(self) -> int:
-        """New objects of every kind."""
-        return sum(counts["new"] for counts in self.counts.values())
-
-    @property
-    def changed(self) -> int:
-        """Objects that are there with another content."""
-        return sum(counts["changed"] for counts in self.counts.values())
-
-    def saw(self, line: "Line") -> None:
-        """Count the row that a line comes from."""
-        if isinstance(line, Extra) and not line.is_row:
-            self._has_other_than_rows = True
-        elif not isinstance(line, Note) and line.row is not None:
-            self._rows.add((getattr(line, "place", ""), line.row))
-
-    def flag(self, flag: Flag) -> None:
-        """Keep a remark; a rejected row is counted once under its object."""
-        self.flags.append(flag)
-        if not flag.is_rejection:
-            return
-        rejected = self._rejected.setdefault(flag.object, set())
-        if flag.row is None:
-            self._rejected_as_a_whole += 1
-        elif (flag.place, flag.row) in rejected:
-            return
-        else:
-            rejected.add((flag.place, flag.row))
-        self.counts[flag.object]["rejected"] += 1
-
-
-def unit_of(entry: Entry) -> Unit:
+def unit_of(entry: ArgumentEntry) -> Unit:
     """What makes an argument that argument: its pair, and its sentence's hash."""
     return (entry.object1, entry.object2, text_key(entry.text))
 
 
-def item_of(entry: Entry) -> ItemKey:
+def item_of(entry: ArgumentEntry) -> ItemKey:
     """Campaign and item id; without an id the argument's own hash names the item."""
     if entry.item_id:
         return entry.campaign, entry.item_id

@@ -15,15 +15,13 @@ from annotation.imports.methods.expert_workbook import (
 )
 from annotation.imports.methods.final_labels import FinalLabel, read_final_labels
 from annotation.imports.methods.toloka import APPROVED, CrowdVote, read_toloka
-from annotation.imports.models import ImportFile
+from cqa_site.files.actions.rows import Flag, Line, Note, Source, rejected
 from cqa_site.people.models import Rater
-from cqa_site.tabular import Problem, Table, open_table, spreadsheet_unsafe
+from cqa_site.tabular import Problem
 
-from .rows import Entry, Flag, Line, Note, Vote
-from .source import Source, rejected
-
-Kind = ImportFile.Kind
-
+from ..books.matching import match_to_study
+from .labels import campaign_of, scale_of
+from .rows import ArgumentEntry, Vote
 
 # -- Toloka -----------------------------------------------------------------------------------
 
@@ -31,15 +29,16 @@ Kind = ImportFile.Kind
 def read_crowd(source: Source) -> Iterator[Line]:
     """Votes of a Toloka pool; work that was never handed in becomes a void vote."""
     suites = _Suites()
+    campaign = campaign_of(source)
     fields: dict[str, Any] = {
         key: source.options.get(key) or None for key in ("field", "input_field")
     }
-    for vote in read_toloka(source.path, name=source.name, scale=source.scale, **fields):
+    for vote in read_toloka(source.path, name=source.name, scale=scale_of(source), **fields):
         if isinstance(vote, Problem):
-            yield rejected(vote)
+            yield rejected(vote, of="votes")
             continue
         block, position = suites.place(vote.worker_id, vote.assignment_id)
-        yield _crowd_entry(vote, source.campaign, block, position)
+        yield _crowd_entry(vote, campaign, block, position)
 
 
 class _Suites:
@@ -57,7 +56,7 @@ class _Suites:
         return block, position
 
 
-def _crowd_entry(vote: CrowdVote, campaign: str, block: int, position: int) -> Entry:
+def _crowd_entry(vote: CrowdVote, campaign: str, block: int, position: int) -> ArgumentEntry:
     is_counted = vote.status == APPROVED
     if not is_counted and vote.label is not None:
         comment = _("Status %(status)s in the source, label %(label)s.") % {
@@ -77,7 +76,7 @@ def _crowd_entry(vote: CrowdVote, campaign: str, block: int, position: int) -> E
         position=position,
         comment=comment,
     )
-    return Entry(
+    return ArgumentEntry(
         row=vote.row,
         object1=vote.object1,
         object2=vote.object2,
@@ -93,13 +92,18 @@ def _crowd_entry(vote: CrowdVote, campaign: str, block: int, position: int) -> E
 
 
 def read_experts(source: Source) -> Iterator[Line]:
-    """One campaign per rated sheet; sheet names are people's names and never read out."""
-    sheets = read_expert_workbook(source.path, name=source.name, scale=source.scale)
+    """One campaign per rated sheet, its sentences in the spelling of the study."""
+    return match_to_study(source.study, _workbook(source))
+
+
+def _workbook(source: Source) -> Iterator[Line]:
+    """Sheet names are people's names and never read out."""
+    sheets = read_expert_workbook(source.path, name=source.name, scale=scale_of(source))
     for sheet in sheets:
         for problem in sheet.problems:
-            yield rejected(problem, place=_sheet_name(sheet))
+            yield rejected(problem, of="votes", place=_sheet_name(sheet))
         if sheet.is_rated:
-            yield from _sheet_entries(sheet, source.campaign)
+            yield from _sheet_entries(sheet, campaign_of(source))
         elif sheet.rows:
             yield Note(
                 _("%(sheet)s holds no label in %(rows)s rows; no campaign was made for it.")
@@ -120,9 +124,9 @@ def _sheet_entries(sheet: ExpertSheet, base: str) -> Iterator[Line]:
             yield _batch_row(row, sheet, base, campaign)
 
 
-def _batch_row(row: ExpertLabel, sheet: ExpertSheet, base: str, campaign: str) -> Entry:
+def _batch_row(row: ExpertLabel, sheet: ExpertSheet, base: str, campaign: str) -> ArgumentEntry:
     label = _expert_vote(base, sheet.raters[0], row.label, row.comment)
-    return Entry(
+    return ArgumentEntry(
         row=row.row,
         place=sheet.name_pseudonym,
         object1=row.object1,
@@ -143,7 +147,7 @@ def _control_row(
     if not row.is_scored:
         reason = _("The sheet left this item out of its own figures; kept as a retired control.")
         yield Flag(row.row, sheet.name_pseudonym, reason)
-    yield Entry(
+    yield ArgumentEntry(
         row=row.row,
         place=sheet.name_pseudonym,
         object1=row.object1,
@@ -174,22 +178,23 @@ def _expert_vote(base: str, rater: str, label: int | None, comment: str = "") ->
 
 def read_released(source: Source) -> Iterator[Line]:
     """Released human and model labels of each argument; the first copy of a unit counts."""
-    for record in read_final_labels(source.path, name=source.name, scale=source.scale):
+    campaign = campaign_of(source)
+    for record in read_final_labels(source.path, name=source.name, scale=scale_of(source)):
         if isinstance(record, Problem):
-            yield rejected(record)
+            yield rejected(record, of="votes")
         elif record.text is None:
             reason = _("The sentence is null; its labels stand for nothing and were left out.")
             yield Flag(record.row, "argument", reason)
         else:
-            yield _released_entry(record, record.text, source.campaign)
+            yield _released_entry(record, record.text, campaign)
 
 
-def _released_entry(record: FinalLabel, text: str, campaign: str) -> Entry:
+def _released_entry(record: FinalLabel, text: str, campaign: str) -> ArgumentEntry:
     votes = (
         Vote(Rater.Kind.REFERENCE, "released", "Released label", record.label),
         Vote(Rater.Kind.MODEL, "gpt-4", "GPT-4", record.model_label),
     )
-    return Entry(
+    return ArgumentEntry(
         row=record.row,
         object1=record.object1,
         object2=record.object2,
@@ -207,38 +212,17 @@ def read_mapped(source: Source) -> Iterator[Line]:
     """Any table through the columns a person chose."""
     options = source.options
     mapping = dict(options.get("mapping") or {})
-    table = open_table(
-        source.path,
-        name=source.name,
-        encoding=options.get("encoding") or None,
-        sheet=options.get("sheet") or None,
-    )
-    if options.get("undo_spreadsheet_marks"):
-        table = without_marks(table)
+    scale, campaign = scale_of(source), campaign_of(source)
     kind = options.get("rater_kind") or Rater.Kind.PERSON
     has_votes = "label" in mapping
-    for record in read_generic_table(table, mapping, scale=source.scale):
+    for record in read_generic_table(source.table(), mapping, scale=scale):
         if isinstance(record, Problem):
             yield rejected(record, of="votes" if has_votes else "arguments")
         else:
-            yield _mapped_entry(record, source.campaign if has_votes else "", kind)
+            yield _mapped_entry(record, campaign if has_votes else "", kind)
 
 
-def without_marks(table: Table) -> Table:
-    """Undo the apostrophes our exports put before text that looks like a formula."""
-    rows = table.rows
-    table.rows = (
-        type(row)(row.number, {name: _unmarked(value) for name, value in row.values.items()})
-        for row in rows
-    )
-    return table
-
-
-def _unmarked(value: Any) -> Any:
-    return spreadsheet_unsafe(value)
-
-
-def _mapped_entry(record: GenericRecord, campaign: str, kind: str) -> Entry:
+def _mapped_entry(record: GenericRecord, campaign: str, kind: str) -> ArgumentEntry:
     entry: dict[str, Any] = {
         "row": record.row,
         "object1": record.object1,
@@ -248,9 +232,9 @@ def _mapped_entry(record: GenericRecord, campaign: str, kind: str) -> Entry:
         "argument_id": "" if campaign else record.external_id or "",
     }
     if not campaign:
-        return Entry(**entry)
+        return ArgumentEntry(**entry)
     votes = () if record.rater is None else (_mapped_vote(record, kind),)
-    return Entry(
+    return ArgumentEntry(
         **entry,
         campaign=campaign,
         item_id=record.external_id or "",

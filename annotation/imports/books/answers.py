@@ -12,10 +12,10 @@ from annotation.answers.models.learned import LearnedComparison
 from annotation.corpus.models.questions import text_key
 from annotation.generation.actions.kind import condition
 
-from ..actions.rows import AnswerEntry, Flag
+from ..actions.rows import AnswerEntry
 
 if TYPE_CHECKING:
-    from ..actions.reconcile import Reconciliation
+    from ..actions.reconcile import StudyReconciliation
 
 Place = tuple[str, int, int]
 # Question, system, scenario, choice and text: what makes two files' answers one.
@@ -30,7 +30,7 @@ class AnswerBook:
     change on wish is what was said about it: question, system, scenario, list.
     """
 
-    def __init__(self, work: "Reconciliation") -> None:
+    def __init__(self, work: "StudyReconciliation") -> None:
         self.work = work
         # Where each answer of the file is; None while new and not written.
         self.known: dict[Place, int | None] = {}
@@ -42,8 +42,7 @@ class AnswerBook:
 
     def reject(self, entry: AnswerEntry, column: str, reason: str) -> None:
         """Leave an answer out."""
-        flag = Flag(entry.row, column, reason, is_rejection=True, object="answers")
-        self.work.outcome.flag(flag)
+        self.work.leave_out(entry.row, column, reason, of="answers")
 
     def take(self, entries: list[AnswerEntry]) -> None:
         """Compare a piece; its questions, systems and lists are known by now."""
@@ -119,7 +118,7 @@ class AnswerBook:
         if not differing:
             return
         shown = ", ".join(_shown(found, name) for name in differing)
-        self.work.outcome.flag(Flag(entry.row, entry.column, self.work.changed(shown)))
+        self.work.mention(entry.row, entry.column, self.work.changed(shown))
         if self.work.write and self.work.update_changed:
             wanted["condition_id"] = self._condition(entry.scenario)
             Answer.objects.filter(pk=found.pk).update(**wanted)
@@ -161,7 +160,7 @@ def _place(entry: AnswerEntry) -> Place:
     return entry.source, entry.position, entry.choice
 
 
-def _stored(work: "Reconciliation", entries: list[AnswerEntry]) -> dict[Place, Answer]:
+def _stored(work: "StudyReconciliation", entries: list[AnswerEntry]) -> dict[Place, Answer]:
     """Answers that came from the same places of files of the same names."""
     found = _rows(work).filter(
         source__in={entry.source for entry in entries},
@@ -170,7 +169,7 @@ def _stored(work: "Reconciliation", entries: list[AnswerEntry]) -> dict[Place, A
     return {(row.source, row.position, row.choice): row for row in found}
 
 
-def _twins(work: "Reconciliation", entries: list[AnswerEntry]) -> dict[Content, Answer]:
+def _twins(work: "StudyReconciliation", entries: list[AnswerEntry]) -> dict[Content, Answer]:
     """Equal answers from files of other names; of several the first."""
     found = _rows(work).filter(
         question__in={work.questions.of(entry).pk for entry in entries} - {None},
@@ -184,7 +183,7 @@ def _twins(work: "Reconciliation", entries: list[AnswerEntry]) -> dict[Content, 
     }
 
 
-def _rows(work: "Reconciliation") -> QuerySet[Answer]:
+def _rows(work: "StudyReconciliation") -> QuerySet[Answer]:
     return (
         Answer.objects.filter(study=work.study).select_related("system").defer("text").order_by()
     )

@@ -7,19 +7,19 @@ from django.utils.translation import gettext as _
 
 from annotation.corpus.models.questions import Argument, Comparison
 
-from ..actions.rows import AnswerEntry, Entry, Flag, QuestionEntry, Unit, unit_of
+from ..actions.rows import AnswerEntry, ArgumentEntry, QuestionEntry, Unit, unit_of
 
 if TYPE_CHECKING:
-    from ..actions.reconcile import Reconciliation
+    from ..actions.reconcile import StudyReconciliation
 
 Pair = tuple[str, str]
-Paired = Entry | AnswerEntry | QuestionEntry
+Paired = ArgumentEntry | AnswerEntry | QuestionEntry
 
 
 class ComparisonBook:
     """Pairs named by the file; None while new and not written."""
 
-    def __init__(self, work: "Reconciliation") -> None:
+    def __init__(self, work: "StudyReconciliation") -> None:
         self.work = work
         self.known: dict[Pair, int | None] = {}
         self._first_rows: dict[Pair, int | None] = {}
@@ -70,19 +70,19 @@ class ComparisonBook:
             "“%(pair)s” differs from “%(other)s” only in case or order. "
             "If they mean the same, merge them in the source; nothing was merged here."
         ) % {"pair": " vs ".join(pair), "other": " vs ".join(other)}
-        self.work.outcome.flag(Flag(self._first_rows[pair], "", reason))
+        self.work.mention(self._first_rows[pair], "", reason)
 
 
 class ArgumentBook:
     """Arguments named by the file; None while new and not written."""
 
-    def __init__(self, work: "Reconciliation") -> None:
+    def __init__(self, work: "StudyReconciliation") -> None:
         self.work = work
         self.known: dict[Unit, int | None] = {}
 
-    def take(self, entries: list[Entry]) -> None:
+    def take(self, entries: list[ArgumentEntry]) -> None:
         """Find the arguments of a piece, or make them; their comparisons are known by now."""
-        fresh: dict[Unit, Entry] = {}
+        fresh: dict[Unit, ArgumentEntry] = {}
         for entry in entries:
             unit = unit_of(entry)
             if unit not in self.known:
@@ -107,7 +107,7 @@ class ArgumentBook:
                 self.known[unit] = found[unit][0]
         self._add_arguments(new)
 
-    def _add_arguments(self, new: dict[Unit, Entry]) -> None:
+    def _add_arguments(self, new: dict[Unit, ArgumentEntry]) -> None:
         self.work.outcome.counts["arguments"]["new"] += len(new)
         self.known |= dict.fromkeys(new)
         if not self.work.write:
@@ -125,7 +125,7 @@ class ArgumentBook:
         )
         self.known |= {unit: row.pk for unit, row in zip(new, rows, strict=True)}
 
-    def _compare_argument(self, entry: Entry, pk: int, url: str, name: str) -> None:
+    def _compare_argument(self, entry: ArgumentEntry, pk: int, url: str, name: str) -> None:
         """An empty cell says nothing, so it never counts as a change."""
         change = {}
         if entry.source_url and entry.source_url != url:

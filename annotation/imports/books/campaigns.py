@@ -7,22 +7,19 @@ from django.utils.translation import gettext as _
 
 from annotation.labelling.actions.guidelines import default_guideline
 from annotation.labelling.models.campaigns import Campaign
+from cqa_site.files.actions.rows import ImportRefused
 from cqa_site.people.models import User
 
-from ..actions.rows import Entry
+from ..actions.rows import ArgumentEntry
 
 if TYPE_CHECKING:
-    from ..actions.reconcile import Reconciliation
-
-
-class ImportRefused(Exception):
-    """The file as a whole cannot be imported; the message says why."""
+    from ..actions.reconcile import StudyReconciliation
 
 
 class CampaignBook:
     """Campaigns named by the file; None while new and not written."""
 
-    def __init__(self, work: "Reconciliation", actor: User | None) -> None:
+    def __init__(self, work: "StudyReconciliation", actor: User | None) -> None:
         self.work = work
         self.actor = actor
         self.known: dict[str, Campaign | None] = {}
@@ -37,7 +34,7 @@ class CampaignBook:
         campaign = self.known[name]
         return campaign.pk if campaign else None
 
-    def take(self, entries: list[Entry]) -> None:
+    def take(self, entries: list[ArgumentEntry]) -> None:
         """Find the campaigns of a piece, or make them."""
         for name in dict.fromkeys(entry.campaign for entry in entries):
             if name not in self.known:

@@ -8,10 +8,10 @@ from django.utils.translation import gettext as _
 
 from annotation.labelling.models.campaigns import Item
 
-from ..actions.rows import Entry, ItemKey, Unit, item_of, unit_of
+from ..actions.rows import ArgumentEntry, ItemKey, Unit, item_of, unit_of
 
 if TYPE_CHECKING:
-    from ..actions.reconcile import Reconciliation
+    from ..actions.reconcile import StudyReconciliation
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +26,15 @@ class KnownItem:
 class ItemBook:
     """Items named by the file, by campaign name and item id."""
 
-    def __init__(self, work: "Reconciliation") -> None:
+    def __init__(self, work: "StudyReconciliation") -> None:
         self.work = work
         self.known: dict[ItemKey, KnownItem] = {}
         self._next_rank: dict[str, int] = {}
 
-    def take(self, entries: list[Entry]) -> list[Entry]:
+    def take(self, entries: list[ArgumentEntry]) -> list[ArgumentEntry]:
         """Compare or make the items of a piece; give back the entries that fit theirs."""
         keyed = [(item_of(entry), entry) for entry in entries]
-        fresh: dict[ItemKey, Entry] = {}
+        fresh: dict[ItemKey, ArgumentEntry] = {}
         for key, entry in keyed:
             if key not in self.known:
                 fresh.setdefault(key, entry)
@@ -42,7 +42,7 @@ class ItemBook:
             self._take_campaign(name, {key: e for key, e in fresh.items() if key[0] == name})
         return [entry for key, entry in keyed if self._fits(key, entry)]
 
-    def _take_campaign(self, name: str, fresh: dict[ItemKey, Entry]) -> None:
+    def _take_campaign(self, name: str, fresh: dict[ItemKey, ArgumentEntry]) -> None:
         stored = {}
         campaign_id = self.work.campaigns.pk(name)
         if campaign_id is not None:
@@ -59,7 +59,7 @@ class ItemBook:
         self._add(name, campaign_id, new)
 
     def _compare(
-        self, key: ItemKey, entry: Entry, pk: int, argument_id: int, control: int | None
+        self, key: ItemKey, entry: ArgumentEntry, pk: int, argument_id: int, control: int | None
     ) -> None:
         unit = unit_of(entry)
         if self.work.arguments.known[unit] != argument_id:
@@ -76,7 +76,7 @@ class ItemBook:
             label = entry.control_label
             Item.objects.filter(pk=pk).update(control_label=label, imported_control_label=label)
 
-    def _add(self, name: str, campaign_id: int | None, new: dict[ItemKey, Entry]) -> None:
+    def _add(self, name: str, campaign_id: int | None, new: dict[ItemKey, ArgumentEntry]) -> None:
         self.work.outcome.counts["items"]["new"] += len(new)
         keys: list[int | None] = [None] * len(new)
         if self.work.write:
@@ -103,7 +103,7 @@ class ItemBook:
         self._next_rank[name] += 1
         return self._next_rank[name] - 1
 
-    def _fits(self, key: ItemKey, entry: Entry) -> bool:
+    def _fits(self, key: ItemKey, entry: ArgumentEntry) -> bool:
         item = self.known[key]
         if item.unit != unit_of(entry):
             reason = _("item %s already stands for another sentence") % key[1]

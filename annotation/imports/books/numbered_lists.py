@@ -9,7 +9,7 @@ from ..actions.rows import AnswerEntry
 from .arguments import Pair
 
 if TYPE_CHECKING:
-    from ..actions.reconcile import Reconciliation
+    from ..actions.reconcile import StudyReconciliation
 
 # Number, key of the argument (None in a dry run that would make it), sentence.
 Numbered = tuple[tuple[int, int | None, str], ...]
@@ -18,7 +18,7 @@ Numbered = tuple[tuple[int, int | None, str], ...]
 class ListBook:
     """Lists that answers of the file cite; without a key while new and not written."""
 
-    def __init__(self, work: "Reconciliation") -> None:
+    def __init__(self, work: "StudyReconciliation") -> None:
         self.work = work
         self._known: dict[tuple[int, str], ArgumentList] = {}
         self._of_pair: dict[Pair, dict[int, Numbered]] = {}

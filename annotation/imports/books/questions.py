@@ -8,11 +8,11 @@ from django.utils.translation import gettext as _
 from annotation.answers.models.answers import System
 from annotation.corpus.models.questions import Question
 
-from ..actions.rows import AnswerEntry, Flag, QuestionEntry
+from ..actions.rows import AnswerEntry, QuestionEntry
 from .arguments import Pair
 
 if TYPE_CHECKING:
-    from ..actions.reconcile import Reconciliation
+    from ..actions.reconcile import StudyReconciliation
 
 Asked = tuple[str, str, str, str]
 Asking = AnswerEntry | QuestionEntry
@@ -21,7 +21,7 @@ Asking = AnswerEntry | QuestionEntry
 class SystemBook:
     """Systems named by the file; without a key while new and not written."""
 
-    def __init__(self, work: "Reconciliation") -> None:
+    def __init__(self, work: "StudyReconciliation") -> None:
         self.work = work
         self.known: dict[str, System] = {}
 
@@ -53,7 +53,7 @@ class QuestionBook:
     has no wording yet, else a new one. A list of questions means exactly what it says.
     """
 
-    def __init__(self, work: "Reconciliation") -> None:
+    def __init__(self, work: "StudyReconciliation") -> None:
         self.work = work
         self._known: dict[Asked, Question] = {}
         self._about: dict[tuple[Pair, str], list[Question]] = {}
@@ -108,7 +108,7 @@ class QuestionBook:
         if not is_changed:
             return
         shown = self.work.changed(question.wording or _("no wording"))
-        self.work.outcome.flag(Flag(entry.row, "question", shown))
+        self.work.mention(entry.row, "question", shown)
         if self.work.update_changed:
             question.wording = entry.wording
             if self.work.write:

@@ -5,36 +5,22 @@ from typing import TYPE_CHECKING, Any
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from cqa_site.files.actions.reconcile import Reconciliation
 from cqa_site.people.models import Rater
 from cqa_site.rounds.models import Place
 
-from ..actions.rows import Entry, RaterKey, rater_of
+from ..actions.rows import ArgumentEntry, RaterKey, rater_of
 
 if TYPE_CHECKING:
-    from ..actions.reconcile import Reconciliation
+    from ..actions.reconcile import StudyReconciliation
 
 
 class RaterBook:
     """Raters named by the file; None while new and not written."""
 
-    def __init__(self, work: "Reconciliation") -> None:
+    def __init__(self, work: Reconciliation) -> None:
         self.work = work
         self.known: dict[RaterKey, int | None] = {}
-        self._places: set[tuple[str, RaterKey]] = set()
-
-    def take(self, entries: list[Entry]) -> None:
-        """Find the raters of a piece, or make them, with their places."""
-        self._take_raters(entries)
-        self._take_places(entries)
-
-    def _take_raters(self, entries: list[Entry]) -> None:
-        fresh = {
-            rater_of(vote): vote.rater_name
-            for entry in entries
-            for vote in entry.votes
-            if rater_of(vote) not in self.known
-        }
-        self.find(fresh)
 
     def find(self, named: dict[RaterKey, str]) -> None:
         """Find raters by kind and id, or make them by the name that stands with each."""
@@ -62,7 +48,22 @@ class RaterBook:
             )
             self.known |= {(row.kind, row.external_id): row.pk for row in rows}
 
-    def _take_places(self, entries: list[Entry]) -> None:
+
+class PlacedRaterBook(RaterBook):
+    """Raters of votes, and their place in each campaign."""
+
+    work: "StudyReconciliation"
+
+    def __init__(self, work: "StudyReconciliation") -> None:
+        super().__init__(work)
+        self._places: set[tuple[str, RaterKey]] = set()
+
+    def take(self, entries: list[ArgumentEntry]) -> None:
+        """Find the raters of a piece, or make them, with their places."""
+        self.find({rater_of(vote): vote.rater_name for entry in entries for vote in entry.votes})
+        self._take_places(entries)
+
+    def _take_places(self, entries: list[ArgumentEntry]) -> None:
         """Let researchers see and exclude imported raters like those who worked here."""
         fresh = {
             (entry.campaign, rater_of(vote)): vote.is_rater_excluded

@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _
 
 from annotation.labelling.models.votes import Assignment, VoteEvent
 
-from ..actions.rows import Entry, ItemKey, RaterKey, Vote, item_of, rater_of
+from ..actions.rows import ArgumentEntry, ItemKey, RaterKey, Vote, item_of, rater_of
 
 if TYPE_CHECKING:
-    from ..actions.reconcile import Reconciliation
+    from ..actions.reconcile import StudyReconciliation
 
 State = Assignment.State
 Pair = tuple[ItemKey, RaterKey]
@@ -31,14 +31,14 @@ class StoredVote:
 class VoteBook:
     """Votes named by the file so far, so that a repeated row is seen as one."""
 
-    def __init__(self, work: "Reconciliation") -> None:
+    def __init__(self, work: "StudyReconciliation") -> None:
         self.work = work
         self._live: dict[Pair, StoredVote] = {}
         self._void: dict[Pair, int] = defaultdict(int)
         self._ids: dict[tuple[str, str], StoredVote] = {}
-        self._copies: list[tuple[StoredVote, Entry, Vote]] = []
+        self._copies: list[tuple[StoredVote, ArgumentEntry, Vote]] = []
 
-    def take(self, entries: list[Entry]) -> None:
+    def take(self, entries: list[ArgumentEntry]) -> None:
         """Compare the votes of a piece with the database and the rows before, then add."""
         stored = _Stored(self.work, entries)
         new: list[tuple[Assignment, StoredVote]] = []
@@ -54,7 +54,7 @@ class VoteBook:
 
     def _take_vote(
         self,
-        entry: Entry,
+        entry: ArgumentEntry,
         vote: Vote,
         stored: "_Stored",
         new: list[tuple[Assignment, StoredVote]],
@@ -78,12 +78,12 @@ class VoteBook:
             self.work.result("votes", "new")
             new.append((self._assignment(entry, vote, pair), known))
 
-    def _earlier(self, entry: Entry, vote: Vote, pair: Pair) -> StoredVote | None:
+    def _earlier(self, entry: ArgumentEntry, vote: Vote, pair: Pair) -> StoredVote | None:
         if vote.external_id and (entry.campaign, vote.external_id) in self._ids:
             return self._ids[entry.campaign, vote.external_id]
         return None if vote.state == State.VOID else self._live.get(pair)
 
-    def _remember(self, entry: Entry, vote: Vote, pair: Pair, known: StoredVote) -> None:
+    def _remember(self, entry: ArgumentEntry, vote: Vote, pair: Pair, known: StoredVote) -> None:
         if vote.external_id:
             self._ids[entry.campaign, vote.external_id] = known
         if vote.state == State.VOID:
@@ -91,7 +91,7 @@ class VoteBook:
         else:
             self._live[pair] = known
 
-    def _compare_in_file(self, entry: Entry, vote: Vote, earlier: StoredVote) -> None:
+    def _compare_in_file(self, entry: ArgumentEntry, vote: Vote, earlier: StoredVote) -> None:
         if (earlier.state, earlier.label) == (vote.state, vote.label):
             self.work.result("votes", "same")
             return
@@ -105,7 +105,7 @@ class VoteBook:
         self.work.remark(entry, vote.rater_name, reason % said)
         self._copies.append((earlier, entry, vote))
 
-    def _compare(self, entry: Entry, vote: Vote, found: StoredVote) -> None:
+    def _compare(self, entry: ArgumentEntry, vote: Vote, found: StoredVote) -> None:
         is_same = (found.state, found.label) == (vote.state, vote.label)
         self.work.result("votes", "same" if is_same else "changed")
         if is_same:
@@ -116,7 +116,7 @@ class VoteBook:
             self._replace(entry, vote, found)
         found.state, found.label = vote.state, vote.label
 
-    def _replace(self, entry: Entry, vote: Vote, found: StoredVote) -> None:
+    def _replace(self, entry: ArgumentEntry, vote: Vote, found: StoredVote) -> None:
         """Change the vote and keep the act: the history of a vote is only ever added to."""
         Assignment.objects.filter(pk=found.pk).update(state=vote.state, label=vote.label)
         count = VoteEvent.objects.filter(assignment_id=found.pk).count()
@@ -128,7 +128,7 @@ class VoteBook:
             comment=_("Changed by an import from %s.") % found.label,
         )
 
-    def _assignment(self, entry: Entry, vote: Vote, pair: Pair) -> Assignment:
+    def _assignment(self, entry: ArgumentEntry, vote: Vote, pair: Pair) -> Assignment:
         answered = vote.at if vote.state in (State.ANSWERED, State.SKIPPED) else None
         return Assignment(
             campaign_id=self.work.campaigns.pk(entry.campaign),
@@ -167,7 +167,7 @@ class VoteBook:
         Assignment.objects.filter(pk__in={pk for pk, _key in events}).update(is_flagged=True)
         self._copies.clear()
 
-    def _copy_event(self, pk: int | None, key: str, entry: Entry, vote: Vote) -> VoteEvent:
+    def _copy_event(self, pk: int | None, key: str, entry: ArgumentEntry, vote: Vote) -> VoteEvent:
         return VoteEvent(
             assignment_id=pk,
             client_key=key,
@@ -180,7 +180,7 @@ class VoteBook:
 class _Stored:
     """The votes the database has on the items and by the raters of one piece."""
 
-    def __init__(self, work: "Reconciliation", entries: list[Entry]) -> None:
+    def __init__(self, work: "StudyReconciliation", entries: list[ArgumentEntry]) -> None:
         self._by_id: dict[tuple[str, str], StoredVote] = {}
         self._live: dict[Pair, StoredVote] = {}
         self._void: dict[Pair, list[StoredVote]] = defaultdict(list)
@@ -190,7 +190,7 @@ class _Stored:
             if work.campaigns.pk(name) is not None:
                 self._load(work, name, [entry for entry in entries if entry.campaign == name])
 
-    def _load(self, work: "Reconciliation", name: str, entries: list[Entry]) -> None:
+    def _load(self, work: "StudyReconciliation", name: str, entries: list[ArgumentEntry]) -> None:
         items = {work.items.known[key].pk: key for key in map(item_of, entries)}
         raters = {
             work.raters.known[rater_of(vote)]: rater_of(vote)
@@ -220,7 +220,9 @@ class _Stored:
         else:
             self._live[pair] = vote
 
-    def find(self, entry: Entry, vote: Vote, pair: Pair, seen_void: int) -> StoredVote | None:
+    def find(
+        self, entry: ArgumentEntry, vote: Vote, pair: Pair, seen_void: int
+    ) -> StoredVote | None:
         """The stored vote this one is; the n-th void one of a pair where they have no ids."""
         if vote.external_id and (entry.campaign, vote.external_id) in self._by_id:
             return self._by_id[entry.campaign, vote.external_id]

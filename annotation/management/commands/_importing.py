@@ -1,20 +1,25 @@
 """What the import commands share: arguments, the study, the counts table, the exit code."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.translation import ngettext
 
-from annotation.answers.models.answers import Answer
-from annotation.imports import actions as importing
-from annotation.imports.actions import ImportRefused, Outcome
+from annotation.corpus.methods.table_cells import RATER_KINDS
 from annotation.management.studies import add_study_arguments, opened_study
+from cqa_site.files.actions.files import store_upload
+from cqa_site.files.actions.reading import import_path
+from cqa_site.files.actions.rows import ImportRefused, Outcome
+from cqa_site.files.actions.running import apply_import
+from cqa_site.files.counted import COUNTED, RESULTS
+from cqa_site.files.options import OPTIONS
 from cqa_site.people.models import Study
+from cqa_site.tabular import UnreadableFile, preview
+from cqa_site.tabular.encodings import ACCEPTED
 
 MOST_SHOWN = 50
-ORIGIN = ("system", "scenario")
 PIECE = 1024 * 1024
 
 
@@ -22,8 +27,8 @@ class ImportCommand(BaseCommand):
     """Reads one file through the same code as the import page; exits 1 on a refusal."""
 
     kind = ""
-    has_campaign = True
-    has_answers = False
+    # Options of the reader, one argument each.
+    asks: tuple[str, ...] = ("campaign",)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="the file to import")
@@ -35,16 +40,8 @@ class ImportCommand(BaseCommand):
         parser.add_argument(
             "--update-changed", action="store_true", help="replace what differs by the file's"
         )
-        if self.has_campaign:
-            parser.add_argument("--campaign", default="", help="default: the file's name")
-        if self.has_answers:
-            parser.add_argument("--system", default="", help="who wrote the answers")
-            parser.add_argument(
-                "--scenario",
-                type=int,
-                choices=Answer.Scenario.values,
-                help="prompt they were written under; 0 for none",
-            )
+        for name in self.asks:
+            OPTIONS[name].add_to(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = options["file"]
@@ -60,8 +57,7 @@ class ImportCommand(BaseCommand):
 
     def file_options(self, options: dict[str, Any]) -> dict[str, Any]:
         """What the reader of this kind of file wants to know."""
-        chosen = {"campaign": options.get("campaign", "")}
-        return chosen | {name: options[name] for name in ORIGIN if self.has_answers}
+        return {name: options[name] for name in self.asks}
 
     def _run(self, study: Study, path: Path, options: dict[str, Any]) -> Outcome:
         """Look first, so that a file that cannot be taken leaves no trace; then import."""
@@ -70,7 +66,7 @@ class ImportCommand(BaseCommand):
             "kind": self.kind,
             "options": self.file_options(options),
         }
-        looked = importing.import_path(path=path, name=path.name, write=False, **asked)
+        looked = import_path(path=path, name=path.name, write=False, **asked)
         if options["dry_run"]:
             return looked
         if looked.rejected and not options["leave_out_rejected"]:
@@ -81,8 +77,8 @@ class ImportCommand(BaseCommand):
                 looked.rejected,
             )
             raise CommandError(text % looked.rejected)
-        record = importing.store_upload(name=path.name, chunks=pieces(path), actor=None, **asked)
-        outcome = importing.apply_import(
+        record = store_upload(name=path.name, chunks=pieces(path), actor=None, **asked)
+        outcome = apply_import(
             import_file=record,
             leave_out_rejected=options["leave_out_rejected"],
             update_changed=options["update_changed"],
@@ -93,11 +89,7 @@ class ImportCommand(BaseCommand):
 
     def report(self, outcome: Outcome) -> None:
         """Print the counts table, the notes and the first rows to look at."""
-        self.stdout.write("".join(f"{word:>12}" for word in ("", *importing.RESULTS)))
-        for name in importing.OBJECTS:
-            numbers = outcome.counts[name].values()
-            if any(numbers):
-                self.stdout.write(f"{name:>12}" + "".join(f"{number:>12,}" for number in numbers))
+        write_counts(self, [outcome])
         counted = outcome.rows
         if counted["read"]:
             self.stdout.write(
@@ -122,6 +114,55 @@ class ImportCommand(BaseCommand):
             more = len(flags) - MOST_SHOWN
             rows = ngettext("row", "rows", more)
             self.stdout.write(f"… and {more:,} more {rows} to look at")
+
+
+class TableCommand(ImportCommand):
+    """Reads any table; columns are guessed from the headers unless told."""
+
+    table_asks: tuple[str, ...] = ("sheet", "encoding", "rater_kind", "undo_spreadsheet_marks")
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN")
+        parser.add_argument("--sheet", default="", help="title of the sheet; default: the first")
+        parser.add_argument("--encoding", default="", choices=["", *ACCEPTED])
+        parser.add_argument("--rater-kind", default="person", choices=RATER_KINDS)
+        parser.add_argument(
+            "--undo-spreadsheet-marks",
+            action="store_true",
+            help="take off the apostrophes of a spreadsheet-safe CSV export",
+        )
+
+    def mapping(
+        self, columns: Sequence[str], asked: Mapping[str, str], options: dict[str, Any]
+    ) -> Mapping[str, str]:
+        """Which column is what, with what was asked for."""
+        raise NotImplementedError
+
+    def file_options(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The columns, and how the table is to be read."""
+        path, chosen = options["file"], {name: options[name] for name in self.table_asks}
+        seen: dict[str, Any] = {name: chosen[name] or None for name in ("sheet", "encoding")}
+        try:
+            shown = preview(path, name=path.name, **seen)
+        except UnreadableFile as error:
+            raise CommandError(str(error)) from error
+        pairs = [pair.partition("=") for pair in options["map"]]
+        asked = {field.strip(): column for field, _equals, column in pairs}
+        mapping = self.mapping(shown.columns, asked, options)
+        said = ", ".join(f"{field}={column}" for field, column in mapping.items())
+        self.stdout.write(f"columns: {said}")
+        return super().file_options(options) | chosen | {"mapping": mapping}
+
+
+def write_counts(command: BaseCommand, outcomes: Collection[Outcome]) -> None:
+    """Print the counts of one file, or of several together."""
+    command.stdout.write("".join(f"{word:>12}" for word in ("", *RESULTS)))
+    for name in COUNTED:
+        numbers = [sum(each.counts[name][result] for each in outcomes) for result in RESULTS]
+        if any(numbers):
+            cells = "".join(f"{number:>12,}" for number in numbers)
+            command.stdout.write(f"{name:>12}{cells}")
 
 
 def pieces(path: Path) -> Iterator[bytes]:

@@ -1,5 +1,3 @@
-from annotation.imports.models import ImportFile
-
 from ._importing import ImportCommand
 
 
@@ -8,6 +6,5 @@ class Command(ImportCommand):
         "Import the answers of one system (JSON). System and scenario are taken from the file's "
         "name, as in mixtral_scenario_3.json, unless --system and --scenario say otherwise."
     )
-    kind = ImportFile.Kind.ANSWERS
-    has_campaign = False
-    has_answers = True
+    kind = "answers"
+    asks = ("system", "scenario")

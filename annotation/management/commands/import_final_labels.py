@@ -1,8 +1,6 @@
-from annotation.imports.models import ImportFile
-
 from ._importing import ImportCommand
 
 
 class Command(ImportCommand):
     help = "Import released final labels (JSON): one campaign with the human and the model label."
-    kind = ImportFile.Kind.FINAL_LABELS
+    kind = "final_labels"

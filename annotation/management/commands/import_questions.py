@@ -1,5 +1,3 @@
-from annotation.imports.models import ImportFile
-
 from ._importing import ImportCommand
 
 
@@ -8,5 +6,5 @@ class Command(ImportCommand):
         "Import a list of questions (CSV, TSV, JSON, JSONL or XLSX): object1, object2 and, if "
         "wanted, aspect, wording and columns of arguments. Questions that are there stay."
     )
-    kind = ImportFile.Kind.QUESTIONS
-    has_campaign = False
+    kind = "questions"
+    asks = ()

@@ -1,8 +1,6 @@
-from annotation.imports.models import ImportFile
-
 from ._importing import ImportCommand
 
 
 class Command(ImportCommand):
     help = "Import a Toloka pool's assignments (TSV): items, raters and votes of one campaign."
-    kind = ImportFile.Kind.TOLOKA
+    kind = "toloka"

@@ -87,6 +87,11 @@ def is_stranded(corpus: Corpus) -> bool:
     return working and not (corpus.job and corpus.job.is_active)
 
 
+def stored_names() -> Iterable[str]:
+    """What rows know of the files in the folder."""
+    return Corpus.objects.values_list("stored_as", flat=True)
+
+
 def discard_old_corpora() -> int:
     """Delete uploads that were never loaded and that nobody looked at for some weeks."""
     oldest = timezone.now() - timedelta(days=settings.EXPORT_RETENTION_DAYS)

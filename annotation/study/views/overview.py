@@ -15,9 +15,9 @@ from django.utils.translation import ngettext
 
 from annotation.consensus.actions.adjudication import queue
 from annotation.consensus.models import FinalLabel
-from annotation.imports.models import ImportFile
 from annotation.labelling.models.campaigns import Campaign, Slot, campaigns_of
 from annotation.labelling.models.votes import Assignment
+from cqa_site.files.models import ImportFile
 from cqa_site.people.access import EVERYONE, StudyRequest, study_page
 from cqa_site.people.models import Role, Study
 from cqa_site.rounds.own_work import waiting_for

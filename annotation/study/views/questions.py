@@ -11,9 +11,9 @@ from django.urls import path
 from annotation.consensus.models import Adjudication, FinalLabel
 from annotation.corpus.methods.highlight import split_sentence
 from annotation.corpus.models.questions import Argument
-from annotation.imports.forms import ArgumentSearchForm
 from annotation.labelling.models.campaigns import Item
 from annotation.labelling.models.votes import Assignment
+from annotation.study.forms import ArgumentSearchForm
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, ClassVar
 
-from annotation.imports.actions.rows import Extra
 from argsum.counting.methods.released_rows import CountedSet
+from cqa_site.files.actions.rows import Entry
 
 BOOK = "counts"
 # Where sets come from that a file of counts brings; a set is known by its cell and system.
@@ -28,10 +28,10 @@ def rater_of(options: Mapping[str, Any], file_name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class CountEntry(Extra):
+class CountEntry(Entry):
     """One rater's counts for one set; known by set and rater."""
 
-    book: ClassVar[str] = BOOK
+    is_row: ClassVar[bool] = False
 
     row: int
 

@@ -1,17 +1,32 @@
-"""Files with people's counts as a kind of import; the reader loads when one is first read."""
+"""Files with people's counts as a format."""
 
-from annotation.imports.actions.registry import Format, register_book, register_format
-from annotation.imports.models import ImportFile
+from django.utils.translation import gettext_lazy as _
 
+from argsum.datasets.imports.formats import DatasetFormat
+from cqa_site.files.counted import Counted, register_counted
+from cqa_site.files.formats import register_format
+
+from .asking import AskingCounts
+from .book import CountReconciliation
 from .entries import BOOK
-
-PAGE = "import_counts"
-_HERE = "argsum.counting.imports"
+from .reading import read_count_sheets
 
 
 def register_count_imports() -> None:
-    """Make the reader of counts known to the imports."""
-    register_book(BOOK, f"{_HERE}.book.CountBook")
+    """Make counts known to the platform."""
+    register_counted(Counted("sets", _("Sets of key points")), Counted(BOOK, _("Count sheets")))
     register_format(
-        ImportFile.Kind.COUNT_SHEETS, Format(f"{_HERE}.reading.read_count_sheets", asks=PAGE)
+        DatasetFormat(
+            "count_sheets",
+            _("Coverage and uniqueness counts of one person (CSV)"),
+            read_count_sheets,
+            CountReconciliation,
+            asks="counts",
+            asking=AskingCounts,
+            holds=_(
+                "One row per set: topic, stance, reference, prediction, n_covered, n_unique, "
+                "coverage, redundancy, file_name. Coverage and redundancy are read from their "
+                "own columns; -2 is a set not judged, -1 an unsure count."
+            ),
+        )
     )

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.imports.actions.rows import Flag, Line, Note
-from annotation.imports.actions.source import Source, rejected
 from argsum.counting.methods.released import CountFile, read_counts
 from argsum.counting.methods.released_rows import LEFT_OUT, CountedSet
+from cqa_site.files.actions.rows import Flag, Line, Note, Source, rejected
 
 from .entries import BOOK, CountEntry, dataset_of, rater_of
 

@@ -1,8 +1,6 @@
 """Count sheets for researchers: the list, the file, and one sheet beside the others of its set."""
 
 import uuid
-from functools import partial
-from tempfile import TemporaryFile
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -22,9 +20,9 @@ from argsum.counting.reports.sheets import (
     sheet_or_404,
     shown_sheets,
 )
+from cqa_site.files.sending import FileTable, sent_table
 from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
 from cqa_site.people.models import Study
-from cqa_site.tabular import write_csv, write_jsonl
 
 PER_PAGE = 50
 FILTERS = {
@@ -33,7 +31,7 @@ FILTERS = {
     "dataset": "dataset",
     "set": "summary_set",
 }
-CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
+FORMATS = ("csv", "jsonl")
 
 
 @study_page(*RESEARCHERS)
@@ -42,7 +40,7 @@ def counting_sheets(request: StudyRequest, study: Study) -> HttpResponseBase:
     """List the sheets that were asked for, or give them as a file."""
     sheets = shown_sheets(study, _asked(request))
     format = request.GET.get("format", "")
-    if format in CONTENT_TYPES:
+    if format in FORMATS:
         return _file(request, study, sheets, format)
     page = Paginator(sheets, PER_PAGE).get_page(request.GET.get("page"))
     context = {
@@ -82,20 +80,10 @@ def _asked(request: StudyRequest) -> Asked:
 
 
 def _file(request: StudyRequest, study: Study, sheets: Any, format: str) -> FileResponse:
-    is_raw = bool(request.GET.get("raw"))
-    write: Any = {"csv": partial(write_csv, for_spreadsheets=not is_raw), "jsonl": write_jsonl}
-    # Closed, and gone, with the response.
-    target = TemporaryFile()  # noqa: SIM115
-    write[format](target, list(TYPES), export_rows(sheets))
-    target.seek(0)
     name = f"count-sheets.{format}"
     record(study=study, actor=request.user, verb="count_sheets_exported", subject=name)
-    response = FileResponse(
-        target, as_attachment=True, filename=name, content_type=CONTENT_TYPES[format]
-    )
-    response["X-Content-Type-Options"] = "nosniff"
-    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
-    return response
+    table = FileTable(TYPES, export_rows(sheets))
+    return sent_table(table, name=name, format=format, is_raw=bool(request.GET.get("raw")))
 
 
 urlpatterns = [

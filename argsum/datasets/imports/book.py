@@ -6,32 +6,29 @@ quality where none is stored, is replaced only if that was asked for.
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.imports.actions import ImportRefused
-from annotation.imports.actions.rows import Flag
 from argsum.datasets.actions.datasets import in_use, is_frozen
 from argsum.datasets.actions.preparing import prepare_dataset, usual_steps
 from argsum.datasets.methods.preprocessing import prepare, summed
 from argsum.datasets.methods.raw_cells import RawCell
 from argsum.datasets.models import Cell, Dataset
+from cqa_site.files.actions.reconcile import Reconciliation
+from cqa_site.files.actions.rows import Flag, ImportRefused
 
 from .entries import BOOK, CellEntry, funnel_words
 from .stored import StoredCell, stored_cells
 from .writing import write_cell
 
-if TYPE_CHECKING:
-    from annotation.imports.actions.reconcile import Reconciliation
 
-
-class DatasetBook:
+class DatasetReconciliation(Reconciliation):
     """One pass over one file, which makes or fills one dataset."""
 
-    def __init__(self, work: "Reconciliation") -> None:
-        self.work = work
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self._dataset: Dataset | None = None
         self._is_frozen = False
         self._is_changed = False
@@ -39,7 +36,7 @@ class DatasetBook:
         self._unrated = 0
         self._cells: list[RawCell] = []
 
-    def take(self, entries: Sequence[CellEntry]) -> None:
+    def compare(self, entries: Sequence[CellEntry]) -> None:
         """Compare a piece of the file."""
         dataset = self._dataset or self._open(entries[0])
         stored = stored_cells(dataset, [entry.cell for entry in entries])
@@ -55,25 +52,25 @@ class DatasetBook:
                 in_use(self._dataset) + " " + _("Import the file under another name.")
             )
         steps = self._steps(self._dataset)
-        self.work.outcome.notes.extend([*self._funnels(steps), *self._missing_qualities()])
-        if self.work.write and self._is_changed:
+        self.outcome.notes.extend([*self._funnels(steps), *self._missing_qualities()])
+        if self.write and self._is_changed:
             prepare_dataset(self._dataset, steps=steps, repeats=self._repeats(self._dataset))
 
     # -- the dataset --------------------------------------------------------------------------
 
     def _open(self, entry: CellEntry) -> Dataset:
-        found = Dataset.objects.filter(study=self.work.study, name=entry.dataset)
-        if self.work.write:
+        found = Dataset.objects.filter(study=self.study, name=entry.dataset)
+        if self.write:
             found = found.select_for_update()
         dataset = found.first()
         if dataset is None:
             dataset = Dataset(
-                study=self.work.study,
+                study=self.study,
                 name=entry.dataset,
                 source=entry.source,
-                created_by=self.work.actor,
+                created_by=self.actor,
             )
-            if self.work.write:
+            if self.write:
                 dataset.save()
         else:
             self._is_frozen = is_frozen(dataset)
@@ -129,20 +126,20 @@ class DatasetBook:
             said = reason % {"topic": cell.topic[:80], "split": known}
             self._flag(entry, entry.row, "set", said, is_rejection=True)
             return
-        self.work.result(BOOK, "same" if stored else "new")
+        self.result(BOOK, "same" if stored else "new")
         self._cells.append(cell)
         found = stored or StoredCell(self._new_cell(entry))
         change = found.compare(cell)
         for name, results in change.counts.items():
             for result, number in results.items():
-                self.work.outcome.counts[name][result] += number
+                self.outcome.counts[name][result] += number
         for row, column, before in change.differing:
-            self._flag(entry, row, column, self.work.changed(before))
+            self._flag(entry, row, column, self.changed(before))
         self._unrated += change.unrated
-        is_written = change.is_change(update=self.work.update_changed)
+        is_written = change.is_change(update=self.update_changed)
         self._is_changed |= stored is None or is_written
-        if self.work.write and not (self._is_frozen and self._is_changed):
-            write_cell(found.cell, cell, change, update=self.work.update_changed)
+        if self.write and not (self._is_frozen and self._is_changed):
+            write_cell(found.cell, cell, change, update=self.update_changed)
 
     def _new_cell(self, entry: CellEntry) -> Cell:
         self._last_position += 1
@@ -165,4 +162,4 @@ class DatasetBook:
     ) -> None:
         where = " · ".join(part for part in (entry.place, column) if part)
         flag = Flag(row, where, reason, is_rejection=is_rejection, object=BOOK, place=entry.place)
-        self.work.outcome.flag(flag)
+        self.outcome.flag(flag)

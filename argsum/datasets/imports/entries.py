@@ -7,19 +7,19 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 
-from annotation.imports.actions.rows import Extra
 from argsum.datasets.methods.preprocessing import ONE_KEY_POINT, ONE_SENTENCE, READ, UNIQUE
 from argsum.datasets.methods.raw_cells import RawCell
+from cqa_site.files.actions.rows import Entry
 
 BOOK = "cells"
 LONGEST_NAME = 120
 
 
 @dataclass(frozen=True, slots=True)
-class CellEntry(Extra):
+class CellEntry(Entry):
     """One topic and stance with everything that the file says about it."""
 
-    book: ClassVar[str] = BOOK
+    is_row: ClassVar[bool] = False
 
     dataset: str
     source: str

@@ -1,22 +1,66 @@
-"""Which kinds of files with arguments there are; readers load when one is first read."""
+"""The formats of files with arguments."""
 
-from annotation.imports.actions.registry import Format, register_book, register_format
-from annotation.imports.models import ImportFile
+from dataclasses import dataclass
 
+from django.utils.translation import gettext_lazy as _
+
+from cqa_site.files.actions.reconcile import Reconciliation
+from cqa_site.files.asking import Asking
+from cqa_site.files.counted import Counted, register_counted
+from cqa_site.files.formats import Format, Text, register_format
+from cqa_site.files.options import Option, register_options
+
+from .asking import AskingDataset
+from .book import DatasetReconciliation
 from .entries import BOOK
+from .reading import read_argkp, read_list, read_pairs
 
-Kind = ImportFile.Kind
-PAGE = "import_arguments"
-READERS = {
-    Kind.ARGKP: "read_argkp",
-    Kind.ARGUMENT_PAIRS: "read_pairs",
-    Kind.ARGUMENT_LIST: "read_list",
-}
-_HERE = "argsum.datasets.imports"
+DATASETS_PAGE = ("datasets", _("Datasets"))
+TO_SUMMARIZE = _("Systems can summarize its arguments, topic by topic.")
+
+
+@dataclass(frozen=True)
+class DatasetFormat(Format):
+    """A file that makes or fills a dataset."""
+
+    reconciliation: type[Reconciliation] = DatasetReconciliation
+    asks: str = "arguments"
+    asking: type[Asking] | None = AskingDataset
+    next_step: Text = TO_SUMMARIZE
+    home: tuple[str, Text] | None = DATASETS_PAGE
 
 
 def register_argument_imports() -> None:
-    """Make the readers of arguments known to the imports."""
-    register_book(BOOK, f"{_HERE}.book.DatasetBook")
-    for kind, reader in READERS.items():
-        register_format(kind, Format(f"{_HERE}.reading.{reader}", asks=PAGE))
+    """Make files with arguments known to the platform."""
+    register_counted(
+        Counted(BOOK, _("Topics with stance")),
+        Counted("key_points", _("Reference key points")),
+        Counted("matches", _("Labels of pairs")),
+    )
+    register_options(Option("dataset", longest=120, hint="By name; by default the file's."))
+    register_format(
+        DatasetFormat(
+            "argkp",
+            _("Arguments, key points and their labels (ZIP of three CSV files)"),
+            read_argkp,
+            holds=_(
+                "An archive with arguments_…, key_points_… and labels_… for train, dev or test, "
+                "as CSV files."
+            ),
+        ),
+        DatasetFormat(
+            "argument_pairs",
+            _("Pairs of arguments and key points (CSV)"),
+            read_pairs,
+            holds=_(
+                "One row per argument and key point: topic, argument, key_point, stance, label "
+                "and, if known, set and quality. Without a label column every row is a match."
+            ),
+        ),
+        DatasetFormat(
+            "argument_list",
+            _("Arguments on topics, without key points (CSV, JSONL)"),
+            read_list,
+            holds=_("One row per argument: topic, argument and, if known, stance and quality."),
+        ),
+    )

@@ -4,14 +4,13 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
 
-from annotation.imports.actions.rows import Line, Note
-from annotation.imports.actions.source import Source, rejected
 from argsum.datasets.methods.argkp_files import read_argkp as read_archive
 from argsum.datasets.methods.argument_files import (
     ArgumentFile,
     read_argument_list,
     read_argument_pairs,
 )
+from cqa_site.files.actions.rows import Line, Note, Source, rejected
 
 from .entries import CellEntry, dataset_name
 

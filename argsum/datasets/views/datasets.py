@@ -1,13 +1,10 @@
 """Datasets of arguments: list, one with its recipe, its cells, and its file."""
 
 import uuid
-from functools import partial
-from tempfile import TemporaryFile
-from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import FileResponse, Http404, HttpResponse
+from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
@@ -26,16 +23,12 @@ from argsum.datasets.reports.cells import (
     key_points_of,
 )
 from argsum.datasets.reports.datasets import cell_rows, dataset_rows, datasets_of, steps_of
+from cqa_site.files.sending import FileTable, sent_table
 from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
 from cqa_site.people.models import Study
-from cqa_site.tabular import write_csv, write_jsonl
 
 PER_PAGE = 50
-FILES: dict[str, tuple[Any, str]] = {
-    "csv": (write_csv, "text/csv; charset=utf-8"),
-    "raw.csv": (partial(write_csv, for_spreadsheets=False), "text/csv; charset=utf-8"),
-    "jsonl": (write_jsonl, "application/x-ndjson"),
-}
+FORMATS = ("csv", "raw.csv", "jsonl")
 
 
 @study_page(*RESEARCHERS)
@@ -107,19 +100,13 @@ def dataset_export(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -
     """Arguments with their labels as a file, which can be imported again."""
     found = _found(study, dataset_id)
     format = request.GET.get("format", "csv")
-    if format not in FILES:
+    if format not in FORMATS:
         raise Http404
-    write, content_type = FILES[format]
-    # Closed, and gone, with the response.
-    target = TemporaryFile()  # noqa: SIM115
-    write(target, list(COLUMNS), exported_rows(found))
-    target.seek(0)
     name = f"{slugify(found.name) or 'dataset'}.{format}"
     record(study=study, actor=request.user, verb="dataset_exported", subject=name)
-    response = FileResponse(target, as_attachment=True, filename=name, content_type=content_type)
-    response["X-Content-Type-Options"] = "nosniff"
-    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
-    return response
+    table = FileTable(dict.fromkeys(COLUMNS, str), exported_rows(found))
+    kind = format.removeprefix("raw.")
+    return sent_table(table, name=name, format=kind, is_raw=kind != format)
 
 
 @study_page(*RESEARCHERS)

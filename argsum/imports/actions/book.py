@@ -1,24 +1,21 @@
 """Stored scores compared with a study: sets found or made, and what is new added."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from annotation.imports.actions.rows import Flag
 from argsum.counting.methods.released_rows import LEFT_OUT
 from argsum.datasets.models import Dataset
 from argsum.imports.methods.released_scores import StoredRun
 from argsum.keypoints.models import SummarySet
 from argsum.metrics.actions.making import upsert
 from argsum.metrics.models import MetricScore
+from cqa_site.files.actions.reconcile import Reconciliation
 
 from .entries import BOOK, SETTING, StoredEntry
 from .placing import Misplaced, Placing
-
-if TYPE_CHECKING:
-    from annotation.imports.actions.reconcile import Reconciliation
 
 NO_SCORES = "the file has no scores for this setting"
 CLOSE = 1e-12
@@ -26,18 +23,18 @@ LONGEST_SETTING = 200
 CellKey = tuple[str, int]
 
 
-class StoredScoreBook:
+class StoredScoreReconciliation(Reconciliation):
     """One pass over one file."""
 
-    def __init__(self, work: "Reconciliation") -> None:
-        self.work = work
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self._dataset: Dataset | None = None
         self._is_refused = False
         self._cells: dict[CellKey, int] = {}
         self._placings: dict[str, Placing] = {}
         self._counted: list[int] | None = None
 
-    def take(self, entries: Sequence[StoredEntry]) -> None:
+    def compare(self, entries: Sequence[StoredEntry]) -> None:
         """Compare a piece of the file."""
         if self._dataset is None and not self._is_refused:
             self._find(entries[0])
@@ -53,22 +50,19 @@ class StoredScoreBook:
             for metric, value in entry.scores.items():
                 known = stored.get((key, metric, entry.scored_with))
                 if known is not None and abs(known - value) <= CLOSE:
-                    self.work.result(BOOK, "same")
+                    self.result(BOOK, "same")
                     continue
-                self.work.result(BOOK, "new" if known is None else "changed")
-                if known is not None and not self.work.update_changed:
-                    self.work.outcome.flag(Flag(None, metric, self.work.changed(f"{known:.6g}")))
+                self.result(BOOK, "new" if known is None else "changed")
+                if known is not None and not self.update_changed:
+                    self.mention(None, metric, self.changed(f"{known:.6g}"))
                     continue
                 new.append(_score(key, metric, value, entry))
-        if self.work.write:
+        if self.write:
             upsert(iter(new))
-
-    def finish(self) -> None:
-        """Every entry says all there is to say."""
 
     def _find(self, entry: StoredEntry) -> None:
         """The dataset and its cells; a file whose dataset is not here is refused once."""
-        rows = Dataset.objects.filter(study=self.work.study, name=entry.dataset)
+        rows = Dataset.objects.filter(study=self.study, name=entry.dataset)
         self._dataset = rows.first()
         if self._dataset is None:
             self._refuse(_("The study has no dataset called “%s”.") % entry.dataset)
@@ -96,7 +90,7 @@ class StoredScoreBook:
         if self._counted is not None:
             return {at: self._counted[each.position] for at, each in enumerate(entries)}
         sources = {each.source for each in entries}
-        rows = SummarySet.objects.filter(study=self.work.study, source__in=sources)
+        rows = SummarySet.objects.filter(study=self.study, source__in=sources)
         names = ("source", "position", "cell", "system", "setting", "arguments", "clusters")
         rows = rows.only(*names)
         known = {(each.source, each.position): each for each in rows}
@@ -108,14 +102,14 @@ class StoredScoreBook:
                 if other:
                     self._reject(entry, other)
                     continue
-                self.work.result("sets", "same")
+                self.result("sets", "same")
                 placed[at] = there.pk
                 continue
             made = self._made(entry)
             if made is None:
                 continue
-            self.work.result("sets", "new")
-            if self.work.write:
+            self.result("sets", "new")
+            if self.write:
                 made.save()
             placed[at] = made.pk
         return placed
@@ -164,7 +158,7 @@ class StoredScoreBook:
             return None
         is_empty = not entry.scores and run is None
         return SummarySet(
-            study=self.work.study,
+            study=self.study,
             cell_id=cell,
             system=entry.system,
             source=entry.source,
@@ -185,17 +179,17 @@ class StoredScoreBook:
             # Nothing is placed before the dataset was found.
             dataset = cast(Dataset, self._dataset)
             placing = Placing(dataset, entry.order, entry.together)
-            self.work.outcome.notes.extend(placing.notes)
+            self.outcome.notes.extend(placing.notes)
             self._placings[entry.source] = placing
         return self._placings[entry.source].arguments(run)
 
     def _reject(self, entry: StoredEntry, reason: str) -> None:
         place = f"{entry.setting or entry.topic}"[:80]
-        self.work.outcome.flag(Flag(None, place, reason, is_rejection=True, object=BOOK))
+        self.leave_out(None, place, reason, of=BOOK)
 
     def _refuse(self, reason: str) -> None:
         self._is_refused = True
-        self.work.outcome.flag(Flag(None, "", reason, is_rejection=True, object=BOOK))
+        self.leave_out(None, "", reason, of=BOOK)
 
 
 def _place(row: tuple[str, int, str, int]) -> tuple[str, str, str]:

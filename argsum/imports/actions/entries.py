@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext_lazy as _
 
-from annotation.imports.actions.rows import Extra
 from argsum.imports.methods.released_scores import StoredRun
+from cqa_site.files.actions.rows import Entry
 
 BOOK = "metrics"
 LONGEST_NAME = 120
@@ -34,7 +34,7 @@ def system_of(options: Mapping[str, Any], file_name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredEntry(Extra):
+class StoredEntry(Entry):
     """Scores of one set.
 
     Attributes
@@ -59,7 +59,7 @@ class StoredEntry(Extra):
         All clusterings of the same file, by which the order is checked.
     """
 
-    book: ClassVar[str] = BOOK
+    is_row: ClassVar[bool] = False
 
     dataset: str
     source: str

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from django.utils.translation import gettext as _
 
-from annotation.imports.actions import ImportRefused
 from argsum.datasets.models import CellArgument, Dataset, KeyPointMatch
 from argsum.imports.methods.clustering_order import (
     CLEAR,
@@ -21,6 +20,7 @@ from argsum.imports.methods.clustering_order import (
     positions,
 )
 from argsum.imports.methods.released_scores import StoredRun
+from cqa_site.files.actions.rows import ImportRefused
 
 from .entries import ORDER_NAMES
 

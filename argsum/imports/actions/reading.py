@@ -5,8 +5,6 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from annotation.imports.actions.rows import Line, Note
-from annotation.imports.actions.source import Source
 from argsum.imports.methods.released_scores import (
     CLUSTERINGS,
     StoredRun,
@@ -16,6 +14,7 @@ from argsum.imports.methods.released_scores import (
     read_soft_scores,
 )
 from argsum.metrics.methods.names import LLM, LONGEST, RELEASED_PARTS, soft_name
+from cqa_site.files.actions.rows import Line, Note, Source
 from cqa_site.tabular import UnreadableFile
 from cqa_site.tabular.strict_json import StrictJsonError, loads
 

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.imports.models import ImportFile
 from argsum.datasets.methods.argkp_files import is_wanted
 from argsum.datasets.methods.argument_zip import packed
 from argsum.management.argument_commands import ArgumentImportCommand
@@ -15,7 +14,7 @@ class Command(ArgumentImportCommand):
         "Import the files of ArgKP (arguments_…, key_points_… and labels_… for train, dev, test), "
         "as a folder or a ZIP archive."
     )
-    kind = ImportFile.Kind.ARGKP
+    kind = "argkp"
 
     def handle(self, *args: Any, **options: Any) -> None:
         folder: Path = options["file"]

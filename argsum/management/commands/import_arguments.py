@@ -2,12 +2,9 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotation.imports.models import ImportFile
 from argsum.datasets.methods.argument_columns import named_columns
 from argsum.management.argument_commands import ArgumentImportCommand
 from cqa_site.tabular import UnreadableFile, preview
-
-Kind = ImportFile.Kind
 
 
 class Command(ArgumentImportCommand):
@@ -32,5 +29,5 @@ class Command(ArgumentImportCommand):
         except UnreadableFile as error:
             raise CommandError(str(error)) from error
         is_pairs = "key_point" in named_columns(columns) and not options["list"]
-        self.kind = Kind.ARGUMENT_PAIRS if is_pairs else Kind.ARGUMENT_LIST
+        self.kind = "argument_pairs" if is_pairs else "argument_list"
         super().handle(*args, **options)

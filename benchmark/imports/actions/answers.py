@@ -15,12 +15,13 @@ from django.utils.translation import ngettext
 
 from annotation.answers.models.answers import Answer
 from annotation.corpus.models.questions import text_key
-from annotation.imports.actions.decisions import OTHER, SAME, decided
 from annotation.imports.actions.origin import kind_of
-from annotation.imports.actions.rows import AnswerEntry, Near
+from annotation.imports.actions.rows import AnswerEntry
 from annotation.imports.books.answers import Place
 from benchmark.imports.methods.answer_letters import excerpts, letters_key, letters_of, likeness
 from benchmark.imports.methods.row import ScoreRow
+from cqa_site.files.actions.decisions import OTHER, SAME, decided
+from cqa_site.files.actions.rows import Near
 from cqa_site.people.models import Study
 
 About = Mapping[str, Any]
@@ -208,8 +209,8 @@ class AnswerFinder:
         _best, nearest = max(alike, key=lambda pair: pair[0])
         pk = chosen if chosen is not None else nearest.pk
         given, found = excerpts(about["text"], self._texts[pk])
-        how_near = next(each for each, known in alike if known.pk == pk)
-        near = Near(record.row, _named(about), given, found, pk, how_near, decision)
+        how_near, known = next((each, one) for each, one in alike if one.pk == pk)
+        near = Near(record.row, _named(about), given, found, known.public_id, how_near, decision)
         if decision == SAME:
             return Found(pk, CONFIRMED, near=near)
         if decision == OTHER:

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.imports.actions.rows import Flag, RaterKey
+from annotation.imports.actions.reconcile import StudyReconciliation
+from annotation.imports.actions.rows import RaterKey
 from benchmark.rubrics.actions import default_rubric
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.models.sheets import ScoreSheet
@@ -19,50 +20,52 @@ from .entries import BOOK, SheetEntry
 from .stored import StoredSheets, values_of
 from .writing import made_sheet, replace_sheet
 
-if TYPE_CHECKING:
-    from annotation.imports.actions.reconcile import Reconciliation
-
 LONGEST = {"rater_id": 128, "rater_name": 120, "source": 255}
 LARGEST_POSITION = 2**31 - 1
 Key = tuple[Any, RaterKey, int]
 
 
-class SheetBook:
+class SheetReconciliation(StudyReconciliation):
     """Compares the sheets of a file with those that are there, and adds the new ones."""
 
-    def __init__(self, work: "Reconciliation") -> None:
-        self.work = work
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self._seen: dict[Key, SheetEntry] = {}
         self._rater_keys: dict[RaterKey, int | None] = {}
         self._elsewhere: Counter[str] = Counter()
         self._rubric: RubricVersion | None = None
         self._writes = 0
 
-    def take(self, entries: Sequence[SheetEntry]) -> None:
-        """Compare a piece; the answers that the file brings are known by now."""
-        kept = [entry for entry in entries if self._can_be_stored(entry)]
+    def compare(self, entries: Sequence[Any]) -> None:
+        """The answers that the file brings first."""
+        super().compare([entry for entry in entries if not isinstance(entry, SheetEntry)])
+        self._take([entry for entry in entries if isinstance(entry, SheetEntry)])
+
+    def _take(self, entries: Sequence[SheetEntry]) -> None:
+        kept = [entry for entry in entries if self._has_room(entry)]
         if not kept:
             return
         self._take_rubric(kept[0])
         self._take_raters(kept)
         placed = [(entry, self._answer(entry), self._rater(entry)) for entry in kept]
-        stored = StoredSheets(self.work.study, placed)
+        stored = StoredSheets(self.study, placed)
         new = []
         for entry, answer, rater in placed:
             if self._is_repeated(entry, answer):
                 continue
             found = stored.find(entry, answer, rater)
             if found is None:
-                self.work.result(BOOK, "new")
+                self.result(BOOK, "new")
                 new.append((entry, answer, rater))
             else:
-                self._compare(entry, answer, found)
+                self._compare_sheet(entry, answer, found)
         self._writes += len(new)
-        if self.work.write:
+        if self.write:
             ScoreSheet.objects.bulk_create(self._made(*each) for each in new)
 
     def finish(self) -> None:
         """Say where copies came from, and have the figures brought up to date."""
+        super().finish()
         for source, number in self._elsewhere.items():
             text = ngettext(
                 "%(number)s score sheet is here already, from %(source)s.",
@@ -70,16 +73,16 @@ class SheetBook:
                 number,
             )
             named = source or _("a round or a judge's run")
-            self.work.outcome.notes.append(text % {"number": number, "source": named})
-        if self.work.write and self._writes and self._rubric is not None:
-            ask_for_board(self.work.study, self._rubric)
+            self.outcome.notes.append(text % {"number": number, "source": named})
+        if self.write and self._writes and self._rubric is not None:
+            ask_for_board(self.study, self._rubric)
 
     # -- what the sheets belong to ------------------------------------------------------------
 
     def _take_rubric(self, entry: SheetEntry) -> None:
         if self._rubric is None:
-            is_made = entry.rubric.pk is not None or not self.work.write
-            made = entry.rubric if is_made else default_rubric(self.work.study, self.work.actor)
+            is_made = entry.rubric.pk is not None or not self.write
+            made = entry.rubric if is_made else default_rubric(self.study, self.actor)
             self._rubric = made
 
     def _take_raters(self, entries: Sequence[SheetEntry]) -> None:
@@ -87,16 +90,16 @@ class SheetBook:
         fresh = {key: name for key, name in named.items() if key not in self._rater_keys}
         ids = {key: _uuid(key[1]) for key in fresh}
         rows = Rater.objects.filter(
-            study=self.work.study, public_id__in={each for each in ids.values() if each}
+            study=self.study, public_id__in={each for each in ids.values() if each}
         )
         here = {row.public_id: row.pk for row in rows}
         for key, public_id in ids.items():
             if public_id in here:
                 self._rater_keys[key] = here[public_id]
-                self.work.result("raters", "same")
+                self.result("raters", "same")
         others = {key: name for key, name in fresh.items() if key not in self._rater_keys}
-        self.work.raters.find(others)
-        self._rater_keys |= {key: self.work.raters.known[key] for key in others}
+        self.raters.find(others)
+        self._rater_keys |= {key: self.raters.known[key] for key in others}
 
     def _rater(self, entry: SheetEntry) -> int | None:
         return self._rater_keys[entry.rater_kind, entry.rater_id]
@@ -104,13 +107,13 @@ class SheetBook:
     def _answer(self, entry: SheetEntry) -> int | None:
         if isinstance(entry.answer, int):
             return entry.answer
-        return self.work.answers.known[entry.answer]
+        return self.answers.known[entry.answer]
 
     # -- comparing ----------------------------------------------------------------------------
 
-    def _can_be_stored(self, entry: SheetEntry) -> bool:
+    def _has_room(self, entry: SheetEntry) -> bool:
         reason = ""
-        if not isinstance(entry.answer, int) and entry.answer not in self.work.answers.known:
+        if not isinstance(entry.answer, int) and entry.answer not in self.answers.known:
             reason = _("its answer was not taken")
         for name, most in LONGEST.items():
             if len(getattr(entry, name)) > most:
@@ -128,7 +131,7 @@ class SheetBook:
         if earlier is entry:
             return False
         if earlier.values == entry.values:
-            self.work.result(BOOK, "same")
+            self.result(BOOK, "same")
             return True
         reason = _(
             "row %s already holds this rater's sheet for this answer; number repeated ones in a "
@@ -137,7 +140,7 @@ class SheetBook:
         self._reject(entry, reason % earlier.row)
         return True
 
-    def _compare(self, entry: SheetEntry, answer: int | None, found: ScoreSheet) -> None:
+    def _compare_sheet(self, entry: SheetEntry, answer: int | None, found: ScoreSheet) -> None:
         is_its_place = (found.source, found.position) == (entry.source, entry.position)
         if found.answer_id != answer or found.rubric_id != entry.rubric.pk:
             reason = _(
@@ -146,7 +149,7 @@ class SheetBook:
             )
             self._reject(entry, reason)
         elif values_of(found) == entry.values:
-            self.work.result(BOOK, "same")
+            self.result(BOOK, "same")
             if not is_its_place and not entry.sheet:
                 self._elsewhere[found.source] += 1
         elif is_its_place:
@@ -155,25 +158,25 @@ class SheetBook:
             reason = _("this rater has another sheet for this answer, from %s")
             self._reject(entry, reason % found.source)
         else:
-            self.work.result(BOOK, "changed")
+            self.result(BOOK, "changed")
             reason = _("Differs from the sheet that was made here, which stays as it is.")
-            self.work.outcome.flag(Flag(entry.row, "", reason))
+            self.mention(entry.row, "", reason)
 
     def _reject(self, entry: SheetEntry, reason: str) -> None:
-        self.work.outcome.flag(Flag(entry.row, "", reason, is_rejection=True, object=BOOK))
+        self.leave_out(entry.row, "", reason, of=BOOK)
 
     def _change(self, entry: SheetEntry, found: ScoreSheet) -> None:
         """Replace what the same place of the file said before; both stay among the events."""
-        self.work.result(BOOK, "changed")
+        self.result(BOOK, "changed")
         shown = found.reason or ", ".join(f"{key} {said:g}" for key, said in found.points.items())
-        self.work.outcome.flag(Flag(entry.row, "", self.work.changed(shown)))
-        if not (self.work.write and self.work.update_changed):
+        self.mention(entry.row, "", self.changed(shown))
+        if not (self.write and self.update_changed):
             return
         self._writes += 1
         replace_sheet(found, self._made(entry, found.answer_id, found.rater_id))
 
     def _made(self, entry: SheetEntry, answer: int | None, rater: int | None) -> ScoreSheet:
-        return made_sheet(self.work.study, self._rubric or entry.rubric, entry, answer, rater)
+        return made_sheet(self.study, self._rubric or entry.rubric, entry, answer, rater)
 
 
 def _uuid(text: str) -> UUID | None:

@@ -3,33 +3,29 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from annotation.imports.actions import ImportRefused
-from annotation.imports.actions.rows import Extra
 from annotation.imports.books.answers import Place
 from benchmark.rubrics.methods.as_json import rubric_sha256, rubric_to_dict
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.rubrics.models import RubricVersion
+from cqa_site.files.actions.rows import Entry, ImportRefused
 from cqa_site.people.models import Study
 
 BOOK = "sheets"
 
 
 @dataclass(frozen=True, slots=True)
-class SheetEntry(Extra):
+class SheetEntry(Entry):
     """One sheet of a file.
 
     ``answer`` is the key of an answer of the study, or the place of one that
     the same file brings. A sheet is known by file, position and rater; one
     exported here also by its own id (``sheet``).
     """
-
-    book: ClassVar[str] = BOOK
-    is_row: ClassVar[bool] = True
 
     rubric: RubricVersion
     answer: int | Place

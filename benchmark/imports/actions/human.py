@@ -7,12 +7,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.answers.models.answers import Answer
-from annotation.imports.actions.rows import Flag, Line, Note
-from annotation.imports.actions.source import Source, rejected
 from annotation.imports.methods.raw_answers import RawAnswer
 from benchmark.imports.methods.human_links import OPENING, Link, Links, Origin, link_by_letters
 from benchmark.imports.methods.human_scores import HumanScore, read_human_scores
 from benchmark.rubrics.models import RubricVersion
+from cqa_site.files.actions.rows import Flag, Line, Note, Source, rejected
 from cqa_site.people.models import Rater, Study
 from cqa_site.tabular import Problem
 

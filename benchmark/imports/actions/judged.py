@@ -5,10 +5,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from annotation.imports.actions import ImportRefused, Origin, origin_of
-from annotation.imports.actions.rows import AnswerEntry, Flag, Line, Note
-from annotation.imports.actions.source import Source, rejected
-from annotation.imports.models import ImportFile
+from annotation.imports.actions.origin import Origin, origin_of
+from annotation.imports.actions.rows import AnswerEntry
 from benchmark.imports.methods.judged_files import (
     SCORES,
     SUM,
@@ -18,6 +16,7 @@ from benchmark.imports.methods.judged_files import (
 )
 from benchmark.judges.methods.judgement_keys import Reading
 from benchmark.rubrics.models import RubricVersion
+from cqa_site.files.actions.rows import Flag, ImportRefused, Line, Note, Source, rejected
 from cqa_site.people.models import Rater
 
 from .entries import SheetEntry, chosen_rubric
@@ -28,7 +27,7 @@ def read_judged_answers(source: Source) -> Iterator[Line]:
     judge = str(source.options.get("rater") or "").strip()
     if not judge:
         raise ImportRefused(_("Say which judge gave these scores; the file does not."))
-    origin = origin_of(ImportFile.Kind.JUDGED, source.name, source.options)
+    origin = origin_of(source.name, source.options)
     rubric = chosen_rubric(source.study, source.options)
     file = read_judged_file(source.path, rubric.rubric, name=source.name)
     yield Note(str(origin))

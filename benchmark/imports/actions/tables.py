@@ -8,14 +8,13 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.imports.actions.rows import AnswerEntry, Flag, Line, Note
-from annotation.imports.actions.source import Source, rejected
-from annotation.imports.actions.sources import without_marks
+from annotation.imports.actions.rows import AnswerEntry
 from benchmark.imports.methods.row import EMPTY, UNSCORED, ScoreRow
 from benchmark.imports.methods.table import read_score_table
 from benchmark.rubrics.models import RubricVersion
+from cqa_site.files.actions.rows import Flag, Line, Note, Source, rejected
 from cqa_site.people.models import Rater
-from cqa_site.tabular import Problem, Table, open_table
+from cqa_site.tabular import Problem
 
 from .answers import BY_LETTERS, CONFIRMED, EXACTLY, NEW, TOLD, AnswerFinder, Found, NoAnswer
 from .entries import BOOK, SheetEntry, chosen_rubric
@@ -31,10 +30,10 @@ def read_score_sheets(source: Source) -> Iterator[Line]:
     rubric = chosen_rubric(source.study, options)
     mapping = dict(options.get("mapping") or {})
     rows = read_score_table(
-        _opened(source),
+        source.table(),
         mapping,
         rubric.rubric,
-        rater=str(options.get("rater") or "").strip(),
+        rater=source.text("rater"),
         rater_kind=str(options.get("rater_kind") or Rater.Kind.PERSON),
     )
     records = iter(rows)
@@ -50,17 +49,6 @@ def read_score_sheets(source: Source) -> Iterator[Line]:
             else:
                 yield from _lines(source, rubric, finder, record, mapping, tally)
     yield from _said(tally)
-
-
-def _opened(source: Source) -> Table:
-    options = source.options
-    table = open_table(
-        source.path,
-        name=source.name,
-        encoding=options.get("encoding") or None,
-        sheet=options.get("sheet") or None,
-    )
-    return without_marks(table) if options.get("undo_spreadsheet_marks") else table
 
 
 def _lines(

@@ -7,7 +7,6 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.answers.actions.learned import NotPairs, mark_learned, question_ids
 from annotation.answers.models.answers import System
-from annotation.imports.actions import ImportRefused, import_path
 from annotation.management.studies import study_of
 from benchmark.distillation.actions import (
     Recipe,
@@ -18,6 +17,8 @@ from benchmark.distillation.actions import (
     write_answers,
 )
 from benchmark.distillation.reports.prompts import bare_requests
+from cqa_site.files.actions.reading import import_path
+from cqa_site.files.actions.rows import ImportRefused
 from cqa_site.people.models import Study
 
 NUMBERS = {

@@ -7,20 +7,21 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 from django.db.models import Case, Count, When
 
-from annotation.imports import actions as importing
-from annotation.imports.actions import ImportRefused, Outcome
-from annotation.imports.models import ImportFile
-from annotation.management.commands._importing import pieces
+from annotation.management.commands._importing import pieces, write_counts
 from annotation.management.studies import add_study_arguments, study_of
 from benchmark.imports.actions.boards import boards_once
 from benchmark.imports.methods.columns import guess_columns
 from benchmark.imports.methods.judged_files import judge_of
 from benchmark.imports.methods.own_sheets import is_own_sheets
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from cqa_site.files.actions.files import store_upload
+from cqa_site.files.actions.reading import import_path
+from cqa_site.files.actions.rows import ImportRefused, Outcome
+from cqa_site.files.actions.running import apply_import
+from cqa_site.files.formats import format_of
 from cqa_site.people.models import Study
 from cqa_site.tabular import preview
 
-Kind = ImportFile.Kind
 # What is read first is what the later files are about.
 ANSWERS, JUDGED, HUMAN = "raw_summaries", "judged", "human"
 # Kind, file, and what the reader wants to know.
@@ -70,13 +71,11 @@ class Command(BaseCommand):
         chosen: dict[str, Any] = {"study": study, "kind": kind, "options": asked}
         try:
             if is_dry:
-                return importing.import_path(
+                return import_path(
                     path=path, name=path.name, write=True, leave_out_rejected=True, **chosen
                 )
-            record = importing.store_upload(
-                name=path.name, chunks=pieces(path), actor=None, **chosen
-            )
-            outcome = importing.apply_import(import_file=record, leave_out_rejected=True)
+            record = store_upload(name=path.name, chunks=pieces(path), actor=None, **chosen)
+            outcome = apply_import(import_file=record, leave_out_rejected=True)
         except ImportRefused as refusal:
             raise CommandError(f"{path}: {refusal}") from refusal
         if outcome is None:
@@ -89,16 +88,8 @@ class Command(BaseCommand):
             of_kind = [
                 outcome for job, outcome in zip(jobs, outcomes, strict=True) if job[0] == kind
             ]
-            self.stdout.write(f"{Kind(kind).label}: {len(of_kind)} files")
-            self.stdout.write("".join(f"{word:>12}" for word in ("", *importing.RESULTS)))
-            for name in importing.OBJECTS:
-                numbers = [
-                    sum(outcome.counts[name][result] for outcome in of_kind)
-                    for result in importing.RESULTS
-                ]
-                if any(numbers):
-                    cells = "".join(f"{number:>12,}" for number in numbers)
-                    self.stdout.write(f"{name:>12}" + cells)
+            self.stdout.write(f"{format_of(kind).title}: {len(of_kind)} files")
+            write_counts(self, of_kind)
         for (_kind, path, _asked), outcome in zip(jobs, outcomes, strict=True):
             for flag in outcome.flags:
                 word = "rejected" if flag.is_rejection else "remark"
@@ -118,15 +109,15 @@ def _sheets_of(study: Study) -> list[tuple[str, str, str, int]]:
 def jobs_of(folder: Path, rubric: str = "") -> Iterator[Job]:
     """Every file of a release in the order in which it has to be imported."""
     for path in sorted((folder / ANSWERS).glob("*.json")):
-        yield Kind.ANSWERS, path, {}
+        yield "answers", path, {}
     for judged in sorted(folder.glob(f"{JUDGED}_*")):
         for path in sorted(judged.glob("*.json")):
-            yield Kind.JUDGED, path, {"rater": judge_of(judged.name), "rubric": rubric}
+            yield "judged", path, {"rater": judge_of(judged.name), "rubric": rubric}
     for path in sorted((folder / HUMAN).glob("*.tsv")):
         if is_own_sheets(path):
-            yield Kind.SCORE_SHEETS, path, own_sheets_options(path, rubric)
+            yield "score_sheets", path, own_sheets_options(path, rubric)
         else:
-            yield Kind.HUMAN_SCORES, path, {"rubric": rubric}
+            yield "human_scores", path, {"rubric": rubric}
 
 
 def own_sheets_options(path: Path, rubric: str = "") -> dict[str, Any]:

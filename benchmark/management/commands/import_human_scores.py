@@ -1,4 +1,3 @@
-from annotation.imports.models import ImportFile
 from benchmark.management.score_files import ScoreImportCommand
 
 
@@ -7,4 +6,4 @@ class Command(ScoreImportCommand):
         "Import the consolidated scores of people (TSV with C1 … C15); import the answers they "
         "are about first."
     )
-    kind = ImportFile.Kind.HUMAN_SCORES
+    kind = "human_scores"

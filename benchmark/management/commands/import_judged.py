@@ -3,12 +3,12 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotation.imports.actions import ImportRefused, Outcome, origin_of
-from annotation.imports.models import ImportFile
+from annotation.imports.actions.origin import origin_of
 from annotation.management.studies import opened_study
 from benchmark.imports.actions.boards import boards_once
 from benchmark.imports.methods.judged_files import judge_of
 from benchmark.management.score_files import ScoreImportCommand
+from cqa_site.files.actions.rows import ImportRefused, Outcome
 from cqa_site.people.models import Study
 
 
@@ -19,8 +19,8 @@ class Command(ScoreImportCommand):
         "of its folder (judged_NAME), unless --system, --scenario and --judge say otherwise. Of a "
         "folder every file is taken, each whole or not at all, and named in a table."
     )
-    kind = ImportFile.Kind.JUDGED
-    has_answers = True
+    kind = "judged"
+    asks = ("rubric", "system", "scenario")
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
@@ -61,7 +61,7 @@ class Command(ScoreImportCommand):
             if isinstance(said, str):
                 self.stdout.write(f"not taken: {path.name}: {said}")
                 continue
-            origin = origin_of(self.kind, path.name, {})
+            origin = origin_of(path.name, {})
             sheets = said.counts["sheets"]
             new = (said.counts["answers"]["new"], sheets["new"])
             cells = (origin.system, origin.scenario, *new, sheets["same"], sheets["changed"])

@@ -1,9 +1,5 @@
 """Score sheets as a file; it is written from a stream of rows and sent in pieces."""
 
-from functools import partial
-from tempfile import TemporaryFile
-from typing import Any
-
 from django.http import FileResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -14,15 +10,9 @@ from django.views.decorators.http import require_safe
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.forms.sheet_export import SheetExportForm
 from benchmark.scoring.reports.sheet_export import export_rows, export_types
+from cqa_site.files.sending import FileTable, sent_table
 from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
 from cqa_site.people.models import Study
-from cqa_site.tabular import write_csv, write_jsonl, write_parquet
-
-CONTENT_TYPES = {
-    "csv": "text/csv; charset=utf-8",
-    "jsonl": "application/x-ndjson",
-    "parquet": "application/vnd.apache.parquet",
-}
 
 
 @study_page(*RESEARCHERS)
@@ -65,23 +55,9 @@ def _file(
         with_texts=with_texts,
         conditions=conditions,
     )
-    write: Any = {
-        "csv": partial(write_csv, for_spreadsheets=not is_raw),
-        "jsonl": write_jsonl,
-        "parquet": partial(write_parquet, types=types),
-    }[format]
-    # Closed, and gone, with the response.
-    target = TemporaryFile()  # noqa: SIM115
-    write(target, list(types), rows)
-    target.seek(0)
     name = f"score-sheets-{slugify(str(rubric)) or 'rubric'}-{sheets}.{format}"
     record(study=study, actor=request.user, verb="sheets_exported", subject=name)
-    response = FileResponse(
-        target, as_attachment=True, filename=name, content_type=CONTENT_TYPES[format]
-    )
-    response["X-Content-Type-Options"] = "nosniff"
-    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
-    return response
+    return sent_table(FileTable(types, rows), name=name, format=format, is_raw=is_raw)
 
 
 urlpatterns = [path("scores/export/", score_sheets_export, name="score_sheets_export")]

@@ -11,7 +11,7 @@ from annotation.exports.reports.answers_export import TABLES, Wish
 from annotation.faithfulness.reports.faithfulness import compute_groups
 from annotation.generation.actions.kind import condition, condition_of_run
 from annotation.generation.models import GenerationRun
-from annotation.imports.actions import import_path
+from cqa_site.files.actions.reading import import_path
 from tests.runs.judging import script
 
 from ..editing_cast import make_answers, make_round, sheets_of

@@ -9,7 +9,7 @@ from annotation.answers.actions.learned import NotPairs, mark_learned, question_
 from annotation.answers.models.answers import System
 from annotation.answers.models.learned import LearnedComparison
 from annotation.corpus.models.questions import Question
-from annotation.imports.actions import import_path
+from cqa_site.files.actions.reading import import_path
 from cqa_site.judging.chat import ChatReply
 from cqa_site.people.models import AuditEvent
 from tests.annotation.generation_lab import GenerationLab

@@ -15,15 +15,16 @@ from pyarrow import parquet
 from annotation.corpus.methods.column_guess import guess_mapping
 from annotation.corpus.models.questions import Argument, text_key
 from annotation.exports.actions import exports
-from annotation.exports.actions import making as export_making
 from annotation.exports.models import ExportFile
 from annotation.exports.reports.columns import VOTE_TYPES
 from annotation.figures.actions import CAMPAIGNS
 from annotation.figures.reports.snapshots import COLUMNS
-from annotation.imports import actions as importing
 from annotation.labelling.models.campaigns import Item, campaigns_of
 from annotation.labelling.models.votes import Assignment
 from annotation.quality.actions import quality
+from cqa_site.files import sending
+from cqa_site.files.actions.exports import Options
+from cqa_site.files.actions.reading import import_path
 from cqa_site.people.models import Rater
 from cqa_site.results import keeping
 from cqa_site.runs import jobs
@@ -109,7 +110,7 @@ def export(campaign, actor, contents=("votes",), format="csv", snapshot=None, **
         snapshot=snapshot,
         contents=list(contents),
         format=format,
-        options=exports.Options(**options),
+        options=Options(**options),
         actor=actor,
     )
     jobs.drain()
@@ -120,7 +121,7 @@ def export(campaign, actor, contents=("votes",), format="csv", snapshot=None, **
 
 
 def rows_of(file):
-    path = exports.stored_path(file)
+    path = file.path
     if file.format == "csv":
         return list(csv.DictReader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline="")))
     if file.format == "jsonl":
@@ -142,7 +143,7 @@ def test_every_content_has_the_same_rows_in_every_format(campaign, researcher, c
         file = export(campaign, researcher, [content], format)
         rows = rows_of(file)
         assert len(rows) == file.rows > 0
-        manifest = json.loads(exports.manifest_path(file).read_text("utf-8"))
+        manifest = json.loads(file.manifest_path.read_text("utf-8"))
         columns = [column["name"] for column in manifest["columns"]]
         assert all(list(row) == columns for row in rows)
         counts.add((len(rows), tuple(columns)))
@@ -167,7 +168,7 @@ def test_votes_hold_every_answer_as_it_is(campaign, researcher):
 def test_comments_only_when_asked_for(campaign, researcher):
     without = export(campaign, researcher)
     assert "comment" not in rows_of(without)[0]
-    assert SENTINELS[2] not in exports.stored_path(without).read_text("utf-8")
+    assert SENTINELS[2] not in without.path.read_text("utf-8")
     asked = export(campaign, researcher, with_comments=True, is_raw=True)
     assert {row["comment"] for row in rows_of(asked)} == {"", "=1+1, says Name of a person"}
 
@@ -179,7 +180,7 @@ def test_no_file_says_who_somebody_is(campaign, researcher, format):
     secrets = {*SENTINELS, *(str(r.public_id) for r in raters), *(r.pseudonym for r in raters)}
     secrets |= {r.public_id.hex for r in raters} | {str(r.user.public_id) for r in raters}
     for file in files.values():
-        texts = [exports.manifest_path(file).read_text("utf-8"), str(rows_of(file))]
+        texts = [file.manifest_path.read_text("utf-8"), str(rows_of(file))]
         found = [secret for secret in secrets for text in texts if secret in text]
         assert not found, file.content
 
@@ -245,7 +246,7 @@ def test_figures_are_those_of_the_snapshot(campaign, researcher):
 
 
 def test_spreadsheets_run_nothing(campaign, researcher):
-    book = load_workbook(exports.stored_path(export(campaign, researcher, format="xlsx")))
+    book = load_workbook(export(campaign, researcher, format="xlsx").path)
     kinds = {cell.data_type for row in book.active.iter_rows() for cell in row}
     assert kinds <= {"s", "n"}
     safe = rows_of(export(campaign, researcher))
@@ -257,8 +258,8 @@ def test_spreadsheets_run_nothing(campaign, researcher):
 
 def test_the_manifest_proves_the_file(campaign, researcher):
     file = export(campaign, researcher, is_raw=True)
-    content = exports.stored_path(file).read_bytes()
-    manifest = json.loads(exports.manifest_path(file).read_text("utf-8"))
+    content = file.path.read_bytes()
+    manifest = json.loads(file.manifest_path.read_text("utf-8"))
     assert manifest["sha256"] == file.sha256 == hashlib.sha256(content).hexdigest()
     assert manifest["size"] == file.size == len(content)
     snapshot = campaign.snapshots.get()
@@ -277,7 +278,7 @@ def test_files_lie_alone_under_names_of_ours(campaign, researcher, settings):
     assert not [
         path for path in folder.iterdir() if path.stat().st_mode & 0o077 and path.suffix == ".csv"
     ]
-    assert exports.shown_name(file) == "etcpasswd-snapshot-1-votes.csv"
+    assert file.shown_name == "etcpasswd-snapshot-1-votes.csv"
 
 
 def test_a_live_snapshot_is_brought_up_to_date_first(campaign, researcher):
@@ -308,13 +309,13 @@ def test_a_failure_leaves_no_file(campaign, researcher, settings, monkeypatch):
     def broken(*args, **kwargs):
         raise ValueError("row 3, column text: longer than 32,767 characters")
 
-    monkeypatch.setattr(export_making, "write_xlsx", broken)
+    monkeypatch.setattr(sending, "write_xlsx", broken)
     files = exports.request_exports(
         campaign=campaign,
         snapshot=None,
         contents=["annotators", "votes"],
         format="xlsx",
-        options=exports.Options(),
+        options=Options(),
         actor=researcher,
     )
     jobs.drain()
@@ -325,19 +326,19 @@ def test_a_failure_leaves_no_file(campaign, researcher, settings, monkeypatch):
 
 
 def test_a_worker_that_lost_the_job_leaves_nothing(campaign, researcher, settings, monkeypatch):
-    write = export_making.write_csv
+    write = sending.write_csv
 
     def overtaken(*args, **kwargs):
         write(*args, **kwargs)
         campaign.study.jobs.filter(kind="export").update(fence=99)
 
-    monkeypatch.setattr(export_making, "write_csv", overtaken)
+    monkeypatch.setattr(sending, "write_csv", overtaken)
     exports.request_exports(
         campaign=campaign,
         snapshot=None,
         contents=["votes"],
         format="csv",
-        options=exports.Options(),
+        options=Options(),
         actor=researcher,
     )
     jobs.drain()
@@ -377,11 +378,11 @@ def test_votes_imported_elsewhere_give_the_same_figures(campaign, researcher, fo
         "mapping": guess_mapping(columns),
         "undo_spreadsheet_marks": format == "csv",
     }
-    outcome = importing.import_path(
+    outcome = import_path(
         study=other,
         kind="table",
-        path=exports.stored_path(file),
-        name=exports.shown_name(file),
+        path=file.path,
+        name=file.shown_name,
         options=options,
         write=True,
         actor=make_member(other, "admin"),
@@ -415,7 +416,7 @@ def test_the_page_makes_and_hands_out_files(
     file = campaign.export_files.get(content="votes")
     assert file.sha256[:12] in text
     response = browser.get(page("export_download", campaign, file.public_id))
-    assert b"".join(response.streaming_content) == exports.stored_path(file).read_bytes()
+    assert b"".join(response.streaming_content) == file.path.read_bytes()
     assert response["Content-Type"] == "text/csv; charset=utf-8"
     assert response["X-Content-Type-Options"] == "nosniff"
     assert response["Content-Disposition"] == 'attachment; filename="round-1-snapshot-1-votes.csv"'
@@ -440,7 +441,7 @@ def test_waiting_files_show_progress_and_are_no_download(campaign, researcher):
         snapshot=None,
         contents=["votes"],
         format="csv",
-        options=exports.Options(),
+        options=Options(),
         actor=researcher,
     )
     browser = sign_in(researcher)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from openpyxl import Workbook
 
-from annotation.imports.actions import Outcome, import_path
+from cqa_site.files.actions.reading import import_path
+from cqa_site.files.actions.rows import Outcome
 
 TOLOKA_COLUMNS = (
     "INPUT:input",

@@ -13,7 +13,9 @@ from annotation.corpus.models.questions import (
     ListedArgument,
     Question,
 )
-from annotation.imports.actions import ImportRefused, import_path, origin_of
+from annotation.imports.actions.origin import origin_of
+from cqa_site.files.actions.reading import import_path
+from cqa_site.files.actions.rows import ImportRefused
 from tests import cast
 from tests.annotation.imports.import_files import json_file, numbers
 from tests.annotation.made_answers import make_answer, make_question
@@ -134,7 +136,7 @@ def test_one_sentence_under_two_numbers(study, tmp_path):
 
 
 def test_an_import_crosses_pieces(study, tmp_path, monkeypatch):
-    monkeypatch.setattr("annotation.imports.actions.reconcile.CHUNK", 3)
+    monkeypatch.setattr("cqa_site.files.actions.reconcile.CHUNK", 3)
     records = [silver((f"a{n}", "b"), [f"S {n} {i}." for i in range(4)]) for n in range(5)]
     path = json_file(tmp_path, records)
     outcome = take(study, "silver", path)
@@ -213,7 +215,7 @@ def test_what_the_database_would_refuse_is_rejected(study, tmp_path, record, par
 
 
 def test_a_long_file_name_still_proposes_a_name_that_fits():
-    assert len(origin_of("answers", "x" * 190 + ".json", {}).system) == 120
+    assert len(origin_of("x" * 190 + ".json", {}).system) == 120
 
 
 # -- gold -------------------------------------------------------------------------------------

@@ -8,11 +8,11 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from annotation.corpus.models.questions import Argument
-from annotation.imports.models import ImportFile
 from annotation.labelling.models.campaigns import campaigns_of
 from annotation.labelling.models.votes import Assignment
 from annotation.management.throwaway import throwaway_database
 from annotation.papers.reports.relevance_published import PUBLISHED, compare_values
+from cqa_site.files.models import ImportFile
 from cqa_site.people.models import AuditEvent, Study
 from tests import cast
 from tests.annotation.faithfulness.made_faithfulness import compute, make_faithful

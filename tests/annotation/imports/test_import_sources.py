@@ -4,9 +4,9 @@ import pytest
 
 from annotation.consensus.reports import vote_table
 from annotation.corpus.models.questions import Argument
-from annotation.imports.actions import ImportRefused
 from annotation.labelling.models.campaigns import Campaign, Item, campaigns_of
 from annotation.labelling.models.votes import Assignment, VoteEvent
+from cqa_site.files.actions.rows import ImportRefused
 from cqa_site.people.models import Rater
 from tests import cast
 from tests.annotation.imports.import_files import (

@@ -11,9 +11,9 @@ from annotation.corpus.models.questions import Argument
 from annotation.exports.reports import tables as export_tables
 from annotation.figures.reports.figures import compute_figures
 from annotation.figures.reports.snapshots import build_votes_csv, read_votes, recipe_of
-from annotation.imports.actions import import_path
 from annotation.labelling.models.campaigns import Item, campaigns_of
 from annotation.labelling.models.votes import Assignment
+from cqa_site.files.actions.reading import import_path
 from cqa_site.people.models import Rater
 from cqa_site.results.rows import pack
 from cqa_site.rounds.models import Place

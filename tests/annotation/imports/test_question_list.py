@@ -12,9 +12,10 @@ from django.urls import reverse
 from openpyxl import Workbook
 
 from annotation.corpus.models.questions import Argument, Comparison, Question
-from annotation.imports.actions import ImportRefused, import_path
 from annotation.imports.methods.question_list import pasted_list
-from annotation.imports.models import ImportFile
+from cqa_site.files.actions.reading import import_path
+from cqa_site.files.actions.rows import ImportRefused
+from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Role
 from tests.annotation.imports.import_files import numbers, table_file
 from tests.api.conftest import client_of

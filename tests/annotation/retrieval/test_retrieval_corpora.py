@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.corpus.models.questions import Argument, text_key
-from annotation.exports.actions import retention
 from annotation.retrieval.actions import corpora as actions
 from annotation.retrieval.actions import loading as retrieval_loading
 from annotation.retrieval.models import ArgumentOrigin, Corpus, CorpusSentence
+from cqa_site.files.actions import retention
 from cqa_site.people.models import AuditEvent
 from cqa_site.runs import jobs
 from cqa_site.runs.jobs import JobRefused

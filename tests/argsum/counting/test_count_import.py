@@ -7,10 +7,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotation.imports.models import ImportFile
 from argsum.counting.models import CountSheet
 from argsum.datasets.models import Cell, Dataset, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet
+from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Rater
 from tests.argsum.made_cells import SIDES, TOPIC, make_dataset, make_system_run
 from tests.cast import make_member, make_study, sign_in

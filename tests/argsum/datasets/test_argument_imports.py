@@ -5,11 +5,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotation.imports.actions import ImportRefused, import_path
-from annotation.imports.models import ImportFile
 from argsum.datasets.actions.datasets import change_recipe
 from argsum.datasets.models import CellArgument, Dataset, KeyPointMatch
 from argsum.keypoints.models import SummarySet
+from cqa_site.files.actions.reading import import_path
+from cqa_site.files.actions.rows import ImportRefused
+from cqa_site.files.models import ImportFile
 from tests import cast
 
 from ..argument_files import ARGUMENTS, TOPIC, pairs, triple, zip_of

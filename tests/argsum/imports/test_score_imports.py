@@ -10,10 +10,10 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from annotation.imports.models import ImportFile
 from argsum.datasets.models import CellArgument
 from argsum.keypoints.models import SummarySet
 from argsum.metrics.models import MetricScore
+from cqa_site.files.models import ImportFile
 from cqa_site.people.tokens import create_token
 from tests.argsum.argument_files import pairs
 from tests.argsum.made_cells import TOPIC, make_dataset

@@ -7,9 +7,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.answers.models.answers import Answer
-from annotation.imports.actions import ImportRefused
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.models.sheets import ScoreEvent, ScoreSheet
+from cqa_site.files.actions.rows import ImportRefused
 from cqa_site.people.models import Rater, Study
 from tests.annotation.imports.import_files import json_file, numbers
 from tests.cast import make_study

@@ -96,7 +96,7 @@ def test_a_near_text_waits_for_a_word(study, answer, tmp_path):
     assert numbers(outcome, "sheets") == (0, 0, 0, 1)
     assert numbers(outcome, "answers") == (0, 0, 0, 0)
     (match,) = outcome.near
-    assert (match.row, match.answer, match.decision) == (2, answer.pk, "")
+    assert (match.row, match.known, match.decision) == (2, str(answer.public_id), "")
     assert 0.9 < match.likeness < 1
     assert match.given.startswith("The kayak’s hull")
     assert match.found.startswith("The kayak’s hull")

@@ -7,12 +7,12 @@ import pytest
 from annotation.answers.models.answers import Answer, System
 from annotation.corpus.models.questions import Question
 from annotation.generation.actions.kind import condition
-from annotation.imports.actions import ImportRefused
 from benchmark.imports.methods.cells import read_field
 from benchmark.imports.methods.columns import guess_columns
 from benchmark.rubrics.actions import default_rubric, save_rubric
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.scoring.models.sheets import ScoreSheet
+from cqa_site.files.actions.rows import ImportRefused
 from cqa_site.people.models import Rater
 from tests.annotation.imports.import_files import numbers, table_file
 from tests.cast import make_study

@@ -1,0 +1,203 @@
+"""The formats of this paper: votes, final labels, answers and questions, and any table."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
+
+from annotation.answers.models.answers import Answer
+from annotation.consensus.actions.consensus import request_everywhere
+from annotation.corpus.methods.column_guess import guess_mapping, is_own_export
+from annotation.labelling.models.campaigns import Campaign
+from cqa_site.files.actions.guessing import guessed
+from cqa_site.files.actions.rows import Outcome
+from cqa_site.files.counted import Counted, register_counted
+from cqa_site.files.formats import Format, Link, Text, register_format
+from cqa_site.files.models import ImportBatch, ImportFile
+from cqa_site.files.options import Option, register_options
+from cqa_site.people.models import Study, User
+from cqa_site.tabular import Preview
+
+from .actions import answer_sources, sources
+from .actions.origin import Origin, gold_origin, origin_of, silver_origin
+from .actions.question_sources import read_questions
+from .actions.reconcile import Reconciliation, StudyReconciliation
+from .asking import AskingTable
+
+ARGUMENTS_PAGE = ("arguments", _("Arguments"))
+ANSWERS_PAGE = ("questions", _("Questions and answers"))
+NEW_ARGUMENTS = ngettext_lazy("%(shown)s new argument", "%(shown)s new arguments", "number")
+NEW_QUESTIONS = ngettext_lazy("%(shown)s new question", "%(shown)s new questions", "number")
+NEW_ANSWERS = ngettext_lazy("%(shown)s new answer", "%(shown)s new answers", "number")
+NEW_VOTES = ngettext_lazy("%(shown)s new vote", "%(shown)s new votes", "number")
+TO_LABEL = _("Its arguments can be labelled in a campaign.")
+SIDE_BY_SIDE = _("Its answers stand side by side with those of other systems.")
+WHO_WROTE = _("Who wrote the answers")
+
+
+@dataclass(frozen=True)
+class StudyFormat(Format):
+    """A format whose entries are those of this paper, perhaps with labels."""
+
+    reconciliation: type[Reconciliation] = StudyReconciliation
+    next_step: Text = TO_LABEL
+    home: tuple[str, Text] | None = ARGUMENTS_PAGE
+
+    def told(self, file: ImportFile) -> Mapping[str, Any]:
+        """The campaign that its labels went to."""
+        return {"campaign": file.round and file.round.public_id}
+
+    def applied(self, outcome: Outcome, actor: User | None) -> None:
+        """Labels of the campaigns are computed."""
+        campaigns = Campaign.objects.select_related("study").in_bulk(outcome.rounds)
+        for campaign in campaigns.values():
+            request_everywhere(campaign=campaign, actor=actor)
+
+    def follow(self, file: ImportFile) -> Text:
+        """Labels are in campaigns of their own."""
+        number = file.counts.get("campaigns", {}).get("new", 0)
+        if number > 1:
+            return gettext("Its labels are in %s campaigns; this is the first.") % number
+        if file.round:
+            return gettext(
+                "Its labels are in a campaign of their own; look at agreement and final labels "
+                "there."
+            )
+        return super().follow(file)
+
+    def links(self, study: Study, file: ImportFile | ImportBatch) -> list[Link]:
+        """The campaign first."""
+        campaign = getattr(file, "round", None)
+        if campaign is None:
+            return super().links(study, file)
+        address = reverse("campaign", args=[study.public_id, campaign.public_id])
+        return [Link(campaign.name, address), *super().links(study, file)]
+
+
+@dataclass(frozen=True)
+class AnswersFormat(StudyFormat):
+    """A format with answers, all of one system; ``origin`` says whose, from name and options."""
+
+    origin: Callable[[str, Mapping[str, Any]], Origin] = origin_of
+    is_many: bool = True
+    tells: tuple[str, ...] = ("system", "scenario")
+    tells_title: Text = WHO_WROTE
+    next_step: Text = SIDE_BY_SIDE
+    home: tuple[str, Text] | None = ANSWERS_PAGE
+
+    def told(self, file: ImportFile) -> Mapping[str, Any]:
+        """Who wrote its answers, under which prompt."""
+        found = self.origin(file.name, file.options)
+        return {"system": found.system, "scenario": found.scenario}
+
+
+class TableFormat(StudyFormat):
+    """Columns are guessed from the headers."""
+
+    def guess(
+        self, file: ImportFile, shown: Preview, options: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """The mapping, and whether it is an export of ours."""
+        mapping = guess_mapping(shown.columns)
+        return guessed(file, shown, mapping, is_own=is_own_export(shown.columns))
+
+
+def register_study_imports() -> None:
+    """Make formats, what they count and what they may be told known to the platform."""
+    register_counted(
+        Counted("comparisons", _("Comparisons"), is_shared=True),
+        Counted("arguments", _("Arguments"), NEW_ARGUMENTS, _("New arguments")),
+        Counted("questions", _("Questions"), NEW_QUESTIONS, is_shared=True),
+        Counted("systems", _("Systems"), is_shared=True),
+        Counted("answers", _("Answers"), NEW_ANSWERS, _("New answers")),
+        Counted("campaigns", _("Campaigns")),
+        Counted("items", _("Items")),
+        Counted("raters", _("Raters")),
+        Counted("votes", _("Votes"), NEW_VOTES, _("New votes")),
+    )
+    register_options(
+        Option(
+            "rater",
+            longest=120,
+            label=_("Judge or rater who gave its scores"),
+            help_text=_("Of judged answers, and of score sheets without a column for it."),
+            hint="Whose scores or counts they are, where no column says.",
+            is_shared=True,
+        ),
+        Option(
+            "campaign",
+            longest=100,
+            label=_("Name of the campaign for its labels"),
+            help_text=_("Empty: the file's name. Of no use for files without labels."),
+            hint="Where its labels go; by default the file's name.",
+            is_shared=True,
+            tells=UUID,
+        ),
+        Option(
+            "system",
+            longest=120,
+            label=_("System that wrote its answers"),
+            title=_("System"),
+            help_text=_(
+                "Empty: as kind and name of the file say. Of no use for files without answers."
+            ),
+            hint="Who wrote the answers; by default as the file's name says.",
+            is_shared=True,
+            tells=str,
+        ),
+        Option(
+            "scenario",
+            choices=Answer.Scenario.choices,
+            label=_("Scenario of its answers"),
+            title=_("Scenario"),
+            hint="Under which prompt; 0 for none.",
+            is_shared=True,
+            tells=int,
+        ),
+    )
+    register_format(
+        StudyFormat("toloka", _("Toloka assignments (TSV)"), sources.read_crowd, is_many=True),
+        StudyFormat("expert_workbook", _("Expert workbook (XLSX)"), sources.read_experts),
+        StudyFormat("final_labels", _("Final labels (JSON)"), sources.read_released),
+        AnswersFormat(
+            "silver",
+            _("Comparisons with arguments and answers (JSON)"),
+            answer_sources.read_silver_answers,
+            origin=silver_origin,
+        ),
+        AnswersFormat(
+            "gold",
+            _("Edited answers (JSON)"),
+            answer_sources.read_gold_answers,
+            origin=gold_origin,
+        ),
+        AnswersFormat(
+            "answers", _("Answers of one system (JSON)"), answer_sources.read_system_answers
+        ),
+        StudyFormat(
+            "questions",
+            _("List of questions (CSV, TSV, JSONL, XLSX)"),
+            read_questions,
+            is_many=True,
+            next_step=_("Its questions can be answered by systems."),
+            home=ANSWERS_PAGE,
+        ),
+        TableFormat(
+            "table",
+            _("Any table, columns mapped by you"),
+            sources.read_mapped,
+            asks="mapping",
+            asking=AskingTable,
+            holds=_(
+                "Chosen from the headers where they are clear. Object 1, object 2 and the "
+                "sentence are needed; with label and rater the rows are votes as well."
+            ),
+            is_mapped=True,
+            is_many=True,
+            is_usual=True,
+        ),
+    )

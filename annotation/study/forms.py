@@ -1,0 +1,24 @@
+"""Search among the arguments of a study."""
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotation.corpus.models.questions import Comparison
+from cqa_site.web.choices import offer
+
+
+class ArgumentSearchForm(forms.Form):
+    """Search among the arguments of a study."""
+
+    q = forms.CharField(label=_("Sentence contains"), required=False, max_length=200)
+    comparison = forms.ModelChoiceField(
+        label=_("Comparison"),
+        required=False,
+        queryset=Comparison.objects.none(),
+        to_field_name="public_id",
+        empty_label=_("All comparisons"),
+    )
+
+    def __init__(self, *args, study, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        offer(self, comparison=study.comparisons.all())

@@ -1,0 +1,29 @@
+"""What a file of stored scores is asked about: its dataset and its system."""
+
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from argsum.imports.actions.entries import system_of
+from cqa_site.files.asking import Asking
+
+from .forms import StoredScoresForm
+
+
+class AskingScores(Asking):
+    """Which dataset the scores are about, and what the system is called."""
+
+    title = _("Stored scores")
+    heading = _("Which dataset are the scores about?")
+
+    def missing(self) -> tuple[Any, Any] | None:
+        """That there is nothing yet that scores could be about."""
+        if self.study.argument_datasets.exists():
+            return None
+        return _("No dataset yet"), _("Import the arguments, or people's counts, first.")
+
+    def form(self, data: Any) -> StoredScoresForm:
+        """With what was said, or the file's name says."""
+        options = self.file.options
+        initial = options | {"system": system_of(options, self.file.name)}
+        return StoredScoresForm(data, study=self.study, initial=initial)

@@ -1,0 +1,90 @@
+"""The formats of score sheets: released judgements, people's consolidated scores, any table."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
+
+from annotation.imports.formats import ANSWERS_PAGE, AnswersFormat
+from benchmark.imports.methods.columns import guess_columns
+from cqa_site.files.actions.guessing import guessed
+from cqa_site.files.actions.reconcile import Reconciliation
+from cqa_site.files.counted import Counted, register_counted
+from cqa_site.files.formats import Format, Text, register_format
+from cqa_site.files.models import ImportFile
+from cqa_site.files.options import Option, register_options
+from cqa_site.tabular import Preview
+
+from .actions.book import SheetReconciliation
+from .actions.entries import BOOK, chosen_rubric
+from .actions.human import read_human_table
+from .actions.judged import read_judged_answers
+from .actions.tables import read_score_sheets
+from .asking import AskingJudge, AskingRubric, AskingSheets
+
+NEW_SHEETS = ngettext_lazy("%(shown)s new score sheet", "%(shown)s new score sheets", "number")
+NEXT_STEP = _("Its score sheets count beside those made here, by the same version of the rubric.")
+
+
+@dataclass(frozen=True)
+class SheetsFormat(Format):
+    """A table of score sheets."""
+
+    reconciliation: type[Reconciliation] = SheetReconciliation
+    asks: str = "scores"
+    is_many: bool = True
+    next_step: Text = NEXT_STEP
+    home: tuple[str, Text] | None = ANSWERS_PAGE
+    near_page: str = "answer"
+
+    def guess(
+        self, file: ImportFile, shown: Preview, options: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Columns by the chosen rubric; raises ImportRefused for one that is not there."""
+        mapping = guess_columns(shown.columns, chosen_rubric(file.study, options).rubric)
+        return guessed(file, shown, mapping, is_own="rubric_sha256" in mapping)
+
+
+def register_score_imports() -> None:
+    """Make formats of score sheets known to the platform."""
+    register_counted(Counted(BOOK, _("Score sheets"), NEW_SHEETS, _("New sheets")))
+    register_options(Option("rubric", longest=36, hint="A version by its id.", is_shared=True))
+    register_format(
+        AnswersFormat(
+            "judged",
+            _("Judged answers of one system (JSON)"),
+            read_judged_answers,
+            SheetReconciliation,
+            asks="scores",
+            asking=AskingJudge,
+            holds=_(
+                "Each record becomes an answer, if it is not here yet, and one sheet of the "
+                "judge. A judgement that cannot be used stays as unscored, with the reason; it "
+                "is never 0."
+            ),
+            next_step=NEXT_STEP,
+        ),
+        SheetsFormat(
+            "human_scores",
+            _("Consolidated scores by people (TSV)"),
+            read_human_table,
+            asking=AskingRubric,
+            holds=_(
+                "Each row is linked to the answer of the study with the same letters and "
+                "digits. Half points are kept, and the total is the sum of the criteria."
+            ),
+        ),
+        SheetsFormat(
+            "score_sheets",
+            _("Any table of score sheets, columns mapped by you"),
+            read_score_sheets,
+            asking=AskingSheets,
+            holds=_(
+                "Chosen from the headers where they are clear. Every criterion needs its "
+                "column, and a row has to say whose sheet it is and for which answer."
+            ),
+            is_mapped=True,
+        ),
+    )

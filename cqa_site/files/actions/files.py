@@ -1,0 +1,139 @@
+"""The record of an uploaded file: stored, sent to be looked at or imported, or discarded."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from django.db import transaction
+
+from cqa_site.files.models import ImportBatch, ImportFile
+from cqa_site.people.access import record
+from cqa_site.people.models import Study, User
+from cqa_site.runs.jobs import enqueue
+from cqa_site.tabular import printable_name
+from cqa_site.web.uploads import path_of, write_upload
+
+State = ImportFile.State
+FOLDER = "imports"
+CHECK_JOB = "check_import"
+APPLY_JOB = "apply_import"
+# In the options of a file, what people said about near matches (see `decisions`): row → id of the
+# answer, or that it is another one; and one word for all rows without their own.
+BY_ROW, FOR_ALL = "decisions", "near"
+DECISIONS = (BY_ROW, FOR_ALL)
+
+
+class NotInThisState(Exception):
+    """The file was imported, discarded or is being worked on already."""
+
+
+def stored_path(import_file: ImportFile) -> Path:
+    """Where the bytes lie; the name on disk is ours, never the client's."""
+    return path_of(FOLDER, import_file.stored_as)
+
+
+def store_upload(
+    *,
+    study: Study,
+    kind: str,
+    name: str,
+    chunks: Iterable[bytes],
+    actor: User | None,
+    options: dict | None = None,
+    batch: ImportBatch | None = None,
+) -> ImportFile:
+    """Stream an upload to disk under a random name; raises TooLarge above the limit."""
+    stored = write_upload(FOLDER, chunks)
+    try:
+        return ImportFile.objects.create(
+            study=study,
+            kind=kind,
+            name=printable_name(name),
+            sha256=stored.sha256,
+            size=stored.size,
+            stored_as=stored.stored_as,
+            options=options or {},
+            batch=batch,
+            created_by=actor,
+        )
+    except BaseException:
+        path_of(FOLDER, stored.stored_as).unlink(missing_ok=True)
+        raise
+
+
+@transaction.atomic
+def choose_mapping(*, import_file: ImportFile, options: dict, actor: User | None) -> None:
+    """Keep which column is what, and ask for the dry run; what was decided about rows stays."""
+    waiting = [State.UPLOADED, State.CHECKED, State.REFUSED]
+    _move(import_file, State.UPLOADED, from_states=waiting)
+    kept = {name: import_file.options[name] for name in DECISIONS if name in import_file.options}
+    import_file.options = kept | options
+    import_file.save(update_fields=["options"])
+    request_check(import_file=import_file, actor=actor)
+
+
+@transaction.atomic
+def request_check(*, import_file: ImportFile, actor: User | None) -> None:
+    """Ask for the dry run in the background, also after a job that broke off."""
+    states = [State.UPLOADED, State.CHECKED, State.REFUSED]
+    if is_stranded(import_file):
+        states += [State.CHECKING, State.APPLYING]
+    _move(import_file, State.CHECKING, from_states=states)
+    _enqueue(import_file, CHECK_JOB, actor)
+
+
+def is_stranded(import_file: ImportFile) -> bool:
+    """Whether the record says that somebody works on it although nobody does."""
+    working = import_file.state in (State.CHECKING, State.APPLYING)
+    return working and not (import_file.job and import_file.job.is_active)
+
+
+@transaction.atomic
+def request_apply(
+    *,
+    import_file: ImportFile,
+    leave_out_rejected: bool,
+    update_changed: bool,
+    actor: User | None,
+) -> None:
+    """Ask for the import in the background."""
+    _move(import_file, State.APPLYING, from_states=[State.CHECKED])
+    _enqueue(
+        import_file,
+        APPLY_JOB,
+        actor,
+        leave_out_rejected=leave_out_rejected,
+        update_changed=update_changed,
+    )
+
+
+def _enqueue(import_file: ImportFile, kind: str, actor: User | None, **payload) -> None:
+    job = enqueue(
+        study=import_file.study,
+        kind=kind,
+        key=str(import_file.public_id),
+        actor=actor,
+        import_file=str(import_file.public_id),
+        **payload,
+    )
+    ImportFile.objects.filter(pk=import_file.pk).update(job=job)
+
+
+def _move(import_file: ImportFile, state: str, *, from_states: Sequence[str]) -> None:
+    changed = ImportFile.objects.filter(pk=import_file.pk, state__in=from_states).update(
+        state=state, refusal=""
+    )
+    if changed != 1:
+        raise NotInThisState
+    import_file.state = state
+
+
+@transaction.atomic
+def discard_import(*, import_file: ImportFile, actor: User | None) -> None:
+    """Forget a file that was never imported, bytes included."""
+    waiting = [State.UPLOADED, State.CHECKED, State.REFUSED]
+    deleted = ImportFile.objects.filter(pk=import_file.pk, state__in=waiting).delete()[0]
+    if not deleted:
+        raise NotInThisState
+    path = stored_path(import_file)
+    record(study=import_file.study, actor=actor, verb="import_discarded", subject=import_file.name)
+    transaction.on_commit(lambda: path.unlink(missing_ok=True))

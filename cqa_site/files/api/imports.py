@@ -1,0 +1,223 @@
+"""Files that come in: upload, look at what they would do, apply or discard."""
+
+import uuid
+from typing import Any
+
+from django.db.models import Prefetch, QuerySet
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.parsers import MultiPartParser
+from rest_framework.response import Response
+
+from cqa_site.api.requests import Request
+from cqa_site.api.views import StudyViews
+from cqa_site.files.actions.batches import apply_batch, check_batch, discard_batch, store_batch
+from cqa_site.files.actions.decisions import NoSuchMatch, decide_matches
+from cqa_site.files.actions.files import (
+    NotInThisState,
+    choose_mapping,
+    discard_import,
+    request_apply,
+    request_check,
+    store_upload,
+)
+from cqa_site.files.api.bodies import (
+    ImportBatchSerializer,
+    ImportMatchSerializer,
+    ImportProblemSerializer,
+    ImportSerializer,
+)
+from cqa_site.files.api.filters import (
+    ImportBatchFilter,
+    ImportFilter,
+    MatchFilter,
+    ProblemFilter,
+)
+from cqa_site.files.api.inputs import (
+    ApplyInput,
+    BatchApplyInput,
+    BatchCheckInput,
+    BatchInput,
+    CheckInput,
+    ImportInput,
+    MatchInput,
+)
+from cqa_site.files.models import ImportBatch, ImportFile, ImportMatch, ImportProblem
+from cqa_site.web.rest.problems import conflict_on
+from cqa_site.web.uploads import TooLarge
+
+BUSY = NotInThisState
+
+
+class ImportViews(StudyViews):
+    """Uploaded files of a study."""
+
+    queryset = ImportFile.objects.none()
+    serializer_class = ImportSerializer
+    filterset_class = ImportFilter
+
+    def rows(self) -> QuerySet:
+        """Newest first."""
+        return self.study.import_files.select_related("round", "batch", "job", "study")
+
+    @extend_schema(request=CheckInput, responses={202: ImportSerializer})
+    def check(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Look again, with other options; nothing is written."""
+        found = self._found(public_id)
+        given = self.read(CheckInput)
+        with conflict_on(BUSY):
+            choose_mapping(import_file=found, options=given, actor=request.user)
+        return self.shown(self._found(public_id), 202)
+
+    @extend_schema(request=ApplyInput, responses={202: ImportSerializer})
+    def apply(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Import a checked file in the background: all of it or nothing."""
+        found = self._found(public_id)
+        given = self.read(ApplyInput)
+        with conflict_on(BUSY):
+            request_apply(import_file=found, actor=request.user, **given)
+        return self.shown(self._found(public_id), 202)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Discard a file that was not imported."""
+        with conflict_on(BUSY):
+            discard_import(import_file=self._found(public_id), actor=request.user)
+        return Response(status=204)
+
+    def _found(self, public_id: uuid.UUID) -> ImportFile:
+        return get_object_or_404(self.get_queryset(), public_id=public_id)
+
+
+class ImportUploadViews(ImportViews):
+    """The list, and uploads as multipart/form-data."""
+
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(request=ImportInput, responses={202: ImportSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Store a file and look at what it would do; see ``counts`` when it is checked."""
+        given = self.read(ImportInput)
+        file, kind = given.pop("file"), given.pop("kind")
+        try:
+            stored = store_upload(
+                study=self.study,
+                kind=kind,
+                name=file.name,
+                chunks=file.chunks(),
+                options=given,
+                actor=request.user,
+            )
+        except TooLarge as reason:
+            raise ValidationError({"file": ["The file is too large."]}) from reason
+        request_check(import_file=stored, actor=request.user)
+        return self.shown(self._found(stored.public_id), 202)
+
+
+class ImportMatchViews(StudyViews):
+    """Rows of one uploaded file whose texts are nearly those of answers of the study."""
+
+    queryset = ImportMatch.objects.none()
+    serializer_class = ImportMatchSerializer
+    filterset_class = MatchFilter
+
+    def rows(self) -> QuerySet:
+        """By row; raises 404 if the file is not of this study."""
+        return self._file().matches.all()
+
+    @extend_schema(request=MatchInput, responses={202: ImportSerializer})
+    def decide(self, request: Request, **kwargs: Any) -> Response:
+        """Say of rows, or of all, that they are the same answers or others; looks again."""
+        found = self._file()
+        given = self.read(MatchInput)
+        try:
+            with conflict_on(BUSY):
+                decide_matches(import_file=found, actor=request.user, **given)
+        except NoSuchMatch as error:
+            reason = "One of these rows is not nearly an answer's text."
+            raise ValidationError({"rows": [reason]}) from error
+        found.refresh_from_db()
+        return Response(ImportSerializer(found).data, status=202)
+
+    def _file(self) -> ImportFile:
+        files = self.study.import_files.select_related("round", "batch", "job", "study")
+        return get_object_or_404(files, public_id=self.kwargs["import_id"])
+
+
+class ImportProblemViews(StudyViews):
+    """Rows of one uploaded file that were rejected or flagged."""
+
+    queryset = ImportProblem.objects.none()
+    serializer_class = ImportProblemSerializer
+    filterset_class = ProblemFilter
+
+    def rows(self) -> QuerySet:
+        """By row; raises 404 if the file is not of this study."""
+        file = self.study.import_files.filter(public_id=self.kwargs["import_id"]).first()
+        if file is None:
+            raise Http404
+        return file.problems.all()
+
+
+class ImportBatchViews(StudyViews):
+    """Many files of one kind that came in one upload; the files are at ``imports/?batch=``."""
+
+    queryset = ImportBatch.objects.none()
+    serializer_class = ImportBatchSerializer
+    filterset_class = ImportBatchFilter
+
+    def rows(self) -> QuerySet:
+        """Newest first, with the states of their files."""
+        states = ImportFile.objects.only("batch", "state")
+        batches = self.study.import_batches.select_related("job", "study")
+        return batches.prefetch_related(Prefetch("files", states))
+
+    @extend_schema(request=BatchCheckInput, responses={202: ImportBatchSerializer})
+    def check(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Look again at every file that is not imported, with other options for all."""
+        found = self._found(public_id)
+        given = self.read(BatchCheckInput)
+        with conflict_on(BUSY):
+            check_batch(batch=found, options=given, actor=request.user)
+        return self.shown(self._found(public_id), 202)
+
+    @extend_schema(request=BatchApplyInput, responses={202: ImportBatchSerializer})
+    def apply(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Import the checked files, or those named, each whole or not at all, in order."""
+        found = self._found(public_id)
+        given = self.read(BatchApplyInput)
+        with conflict_on(BUSY):
+            apply_batch(batch=found, actor=request.user, **given)
+        return self.shown(self._found(public_id), 202)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Discard the files that were not imported; those that were stay."""
+        with conflict_on(BUSY):
+            discard_batch(batch=self._found(public_id), actor=request.user)
+        return Response(status=204)
+
+    def _found(self, public_id: uuid.UUID) -> ImportBatch:
+        batches = self.study.import_batches.select_related("job", "study")
+        return get_object_or_404(batches, public_id=public_id)
+
+
+class ImportBatchUploadViews(ImportBatchViews):
+    """The list, and uploads as multipart/form-data."""
+
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(request=BatchInput, responses={202: ImportBatchSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Store the files and look at each; see ``imports/?batch=`` for what they would do."""
+        given = self.read(BatchInput)
+        files, kind = given.pop("files"), given.pop("kind")
+        try:
+            batch = store_batch(
+                study=self.study, kind=kind, files=files, options=given, actor=request.user
+            )
+        except TooLarge as reason:
+            raise ValidationError({"files": ["The files are too large together."]}) from reason
+        return self.shown(self._found(batch.public_id), 202)

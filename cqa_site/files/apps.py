@@ -1,0 +1,9 @@
+from django.apps import AppConfig
+
+
+class FilesConfig(AppConfig):
+    name = "cqa_site.files"
+    label = "files"
+
+    def ready(self) -> None:
+        from cqa_site.files import handlers  # noqa: F401  handlers of jobs register themselves

@@ -1,0 +1,139 @@
+"""Formats of files that can be imported: an app registers an object of each in its ``ready()``.
+
+A format says how a file is read and compared, what it asks before, and what can be done with what
+it brought.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.urls import reverse
+from django.utils.functional import Promise
+
+if TYPE_CHECKING:
+    from cqa_site.people.models import Study, User
+    from cqa_site.tabular import Preview
+
+    from .actions.reconcile import Reconciliation
+    from .actions.rows import Line, Outcome, Source
+    from .asking import Asking
+    from .models import ImportBatch, ImportFile
+
+Text = str | Promise
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A button to another page."""
+
+    title: Text
+    address: str
+
+
+@dataclass(frozen=True)
+class Format:
+    """How one kind of file is read, and what is asked and said of it.
+
+    Attributes
+    ----------
+    name, title
+        In the database, and for people.
+    read
+        Turns a file into a stream of entries, flags and notes.
+    reconciliation
+        Compares the entries with a study.
+    asks, asking
+        The end of the address of the page with questions before the first look, and the questions;
+        empty if there are none.
+    holds
+        What such a file should hold, for the page of its questions.
+    is_mapped
+        Whether these questions are which column is what.
+    is_many
+        Whether several files may come at once, because nothing has to be said of each.
+    is_usual
+        Whether the upload page proposes it.
+    tells, tells_title
+        Options that the format finds out about a file itself and that a person may correct, and
+        the heading they stand under.
+    next_step
+        What can be done with what was imported.
+    home
+        A page of the study that shows what such files bring, and the words of its button.
+    near_page
+        The page of what a text of a row nearly is.
+    """
+
+    name: str
+    title: Text
+    read: "Callable[[Source], Iterator[Line]]"
+    reconciliation: "type[Reconciliation]"
+    asks: str = ""
+    asking: "type[Asking] | None" = None
+    holds: Text = ""
+    is_mapped: bool = False
+    is_many: bool = False
+    is_usual: bool = False
+    tells: Sequence[str] = ()
+    tells_title: Text = ""
+    next_step: Text = ""
+    home: tuple[str, Text] | None = None
+    near_page: str = ""
+
+    @property
+    def asks_page(self) -> str:
+        """The name of the address of the questions."""
+        return f"import_{self.asks.replace('-', '_')}" if self.asks else ""
+
+    def guess(
+        self, file: "ImportFile", shown: "Preview", options: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """More options of a table, as its page would propose them beside those chosen."""
+        return {}
+
+    def told(self, file: "ImportFile") -> Mapping[str, Any]:
+        """What options are, as chosen or as the file's name says; for options with ``tells``."""
+        return {}
+
+    def applied(self, outcome: "Outcome", actor: "User | None") -> None:
+        """What follows from an import, in its transaction."""
+
+    def follow(self, file: "ImportFile") -> Text:
+        """What can be done with what this file brought."""
+        return self.next_step
+
+    def links(self, study: "Study", file: "ImportFile | ImportBatch") -> list[Link]:
+        """Where to go on."""
+        if self.home is None:
+            return []
+        page, title = self.home
+        return [Link(title, reverse(page, args=[study.public_id]))]
+
+
+FORMATS: dict[str, Format] = {}
+
+
+def register_format(*found: Format) -> None:
+    """Make formats known, in the order in which pages name them."""
+    FORMATS.update({each.name: each for each in found})
+
+
+def known_kinds() -> list[tuple[str, Text]]:
+    """Kinds of files that some app reads, with their names."""
+    return [(name, format.title) for name, format in FORMATS.items()]
+
+
+def batch_kinds() -> list[tuple[str, Text]]:
+    """Kinds of files of which several may come at once, with their names."""
+    return [(name, format.title) for name, format in FORMATS.items() if format.is_many]
+
+
+def usual_kind() -> str:
+    """What the upload page proposes."""
+    return next((name for name, format in FORMATS.items() if format.is_usual), "")
+
+
+def format_of(kind: str) -> Format:
+    """How a kind of file is read; KeyError if no app has registered it."""
+    return FORMATS[kind]

@@ -1,0 +1,181 @@
+"""Files that came in or go out, each with its own record of what happened.
+
+Nothing here points at a table of a paper. What a file's rows went to is a `Round`, which a paper's
+campaign is, too; the row that a text nearly is is known by its public id alone, because papers
+have rows of several kinds and a format knows the page of its own. `ExportFile` is abstract, as
+snapshots are: a paper's own table adds what its files were made from.
+"""
+
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from cqa_site.web.not_there import NotThere
+
+from .formats import format_of, known_kinds
+
+
+class ImportFile(models.Model):
+    """An uploaded file on its way: uploaded → checked (dry run) → applied, or refused."""
+
+    class State(models.TextChoices):
+        """Where the file stands."""
+
+        UPLOADED = "uploaded", _("Uploaded")
+        CHECKING = "checking", _("Checking")
+        CHECKED = "checked", _("Checked")
+        APPLYING = "applying", _("Importing")
+        APPLIED = "applied", _("Imported")
+        REFUSED = "refused", _("Refused")
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey("people.Study", models.CASCADE, related_name="import_files")
+    batch = models.ForeignKey(
+        "files.ImportBatch", models.SET_NULL, null=True, related_name="files"
+    )
+    kind = models.CharField(max_length=16, choices=known_kinds)
+    name = models.CharField(max_length=255)
+    sha256 = models.CharField(max_length=64)
+    size = models.PositiveBigIntegerField()
+    stored_as = models.CharField(max_length=64)
+    options = models.JSONField(default=dict)
+    state = models.CharField(max_length=8, choices=State, default=State.UPLOADED)
+    # {"arguments": {"new": 1, "same": 2, "changed": 0, "rejected": 0}, …} and free notes
+    counts = models.JSONField(default=dict)
+    # {"read": 397, "rejected": 2, "problems": 9}: rows of the file, and problems in their cells
+    rows = models.JSONField(default=dict)
+    notes = models.JSONField(default=list)
+    refusal = models.TextField(blank=True)
+    job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
+    # The first of those that its rows went to.
+    round = models.ForeignKey("rounds.Round", models.SET_NULL, null=True, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    applied_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+
+    @property
+    def told(self) -> Mapping[str, Any]:
+        """What its format says of it."""
+        return format_of(self.kind).told(self)
+
+
+class ImportBatch(models.Model):
+    """Files of one kind that came in one upload, looked at and imported one after the other."""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    study = models.ForeignKey("people.Study", models.CASCADE, related_name="import_batches")
+    kind = models.CharField(max_length=16, choices=known_kinds)
+    # What holds for every file; each keeps a copy, with what was found out about it alone.
+    options = models.JSONField(default=dict)
+    job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+
+
+class ImportProblem(models.Model):
+    """One row of an imported file that was rejected or flagged."""
+
+    import_file = models.ForeignKey(ImportFile, models.CASCADE, related_name="problems")
+    row = models.PositiveIntegerField(null=True)
+    column = models.CharField(max_length=200, blank=True)
+    reason = models.CharField(max_length=500)
+    is_rejection = models.BooleanField(default=True)
+
+    class Meta:
+        ordering = ["row", "pk"]
+        indexes = [models.Index(fields=["import_file", "row", "id"])]
+
+
+class ImportMatch(models.Model):
+    """A row whose text is nearly one of the study; a person says whether it is the same."""
+
+    class Decision(models.TextChoices):
+        """What was said."""
+
+        SAME = "same", _("The same")
+        OTHER = "other", _("Another")
+
+    import_file = models.ForeignKey(ImportFile, models.CASCADE, related_name="matches")
+    row = models.PositiveIntegerField()
+    about = models.TextField()
+    # Beginnings, and the place where the letters first differ.
+    given = models.TextField()
+    found = models.TextField()
+    # The public id of that row of the study.
+    known = models.UUIDField()
+    likeness = models.FloatField()
+    decision = models.CharField(max_length=5, choices=Decision, blank=True)
+
+    class Meta:
+        ordering = ["row"]
+        constraints = [
+            models.UniqueConstraint(fields=["import_file", "row"], name="import_match_once")
+        ]
+
+    @property
+    def percent(self) -> int:
+        """How alike the letters are; 100 only where all are."""
+        return int(100 * self.likeness)
+
+
+class ExportFile(models.Model):
+    """A file made in the background; a paper's own table says from what."""
+
+    class Format(models.TextChoices):
+        """File formats."""
+
+        CSV = "csv", "CSV"
+        JSONL = "jsonl", "JSON Lines"
+        XLSX = "xlsx", "Excel"
+        PARQUET = "parquet", "Parquet"
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    content = models.CharField(max_length=12)
+    format = models.CharField(max_length=7, choices=Format)
+    stored_as = models.CharField(max_length=64, blank=True)
+    rows = models.PositiveBigIntegerField(default=0)
+    size = models.PositiveBigIntegerField(default=0)
+    sha256 = models.CharField(max_length=64, blank=True)
+    job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+        ordering = ["-created_at", "-pk"]
+
+    @property
+    def path(self) -> Path:
+        """Where the finished file lies; raises NotThere if it has expired."""
+        if not self.stored_as:
+            raise NotThere(gettext("This file was deleted because it is old. Make it anew."))
+        return settings.MEDIA_ROOT / self.stored_as
+
+    @property
+    def manifest_path(self) -> Path:
+        """Where the description of the finished file lies."""
+        return self.path.with_suffix(".manifest.json")
+
+    @property
+    def shown_name(self) -> str:
+        """The name a browser saves the file under; made by us, so it holds no path."""
+        raise NotImplementedError

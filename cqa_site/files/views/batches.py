@@ -1,0 +1,171 @@
+"""Many files of one upload: what each would do, which to import, how far it is."""
+
+import uuid
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from cqa_site.files.actions.batches import apply_batch, check_batch, discard_batch, files_of
+from cqa_site.files.actions.files import is_stranded
+from cqa_site.files.counted import COUNTED
+from cqa_site.files.formats import format_of
+from cqa_site.files.forms import BatchApplyForm
+from cqa_site.files.models import ImportBatch, ImportFile
+from cqa_site.files.options import OPTIONS, OptionsForm, asked_with_uploads
+from cqa_site.files.views.imports import brings, said_if_busy
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.models import Study
+
+State = ImportFile.State
+BUSY = gettext_lazy(
+    "These files are being worked on, or one of them was imported or discarded meanwhile."
+)
+
+
+@dataclass(frozen=True)
+class FileRow:
+    """One file of the table; ``counts`` are new, same and changed objects.
+
+    ``told`` are the options that its format finds out about it.
+    """
+
+    file: ImportFile
+    told: list[Any]
+    counts: tuple[int, int, int] | None
+    rejected: int
+    is_stranded: bool
+
+
+@study_page(*RESEARCHERS)
+def import_batch(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
+    """The table of the files; only its piece for the page's own requests."""
+    batch = _batch(study, batch_id)
+    format = format_of(batch.kind)
+    files = list(files_of(batch))
+    states = Counter(file.state for file in files)
+    waiting = [file.public_id for file in files if file.state == State.CHECKED]
+    rows = [_row(file) for file in files]
+    total = _total([file.counts for file in files if file.state in (State.CHECKED, State.APPLIED)])
+    context = {
+        "study": study,
+        "section": "imports",
+        "batch": batch,
+        "rows": rows,
+        "told": [OPTIONS[name].title for name in format.tells],
+        "links": format.links(study, batch),
+        "is_working": batch.job is not None and batch.job.is_active,
+        "is_stranded": any(row.is_stranded or row.file.state == State.UPLOADED for row in rows),
+        "waiting": len(waiting),
+        "applied": states[State.APPLIED],
+        "refused": states[State.REFUSED],
+        "left": len(files) - states[State.APPLIED],
+        "rejected": sum(row.rejected for row in rows if row.file.state == State.CHECKED),
+        "changed": sum(
+            row.counts[2] for row in rows if row.counts and row.file.state == State.CHECKED
+        ),
+        "brings": brings(total) if any(each["new"] for each in total.values()) else "",
+        "form": BatchApplyForm(waiting=waiting),
+        "shared": _shared(initial=batch.options),
+    }
+    is_piece = request.headers.get("HX-Request") == "true"
+    name = "files/_batch.html" if is_piece else "files/batch.html"
+    return render(request, name, context)
+
+
+def _batch(study: Study, batch_id: uuid.UUID) -> ImportBatch:
+    batches = study.import_batches.select_related("study", "job", "created_by")
+    return get_object_or_404(batches, public_id=batch_id)
+
+
+def _shared(**more: Any) -> OptionsForm:
+    """What can be said of all files at once."""
+    return OptionsForm(asked=asked_with_uploads(of_batches=True), **more)
+
+
+def _row(file: ImportFile) -> FileRow:
+    known = file.state in (State.CHECKED, State.APPLYING, State.APPLIED) and file.counts
+    names = ("new", "same", "changed")
+    counts = tuple(sum(row[name] for row in file.counts.values()) for name in names)
+    told = file.told
+    return FileRow(
+        file=file,
+        told=[told.get(name) for name in format_of(file.kind).tells],
+        counts=(counts[0], counts[1], counts[2]) if known else None,
+        rejected=file.rows.get("rejected", 0) if known else 0,
+        is_stranded=is_stranded(file),
+    )
+
+
+def _total(counts: list[dict[str, dict[str, int]]]) -> dict[str, dict[str, int]]:
+    """New objects of all files; what several bring alike is not summed up."""
+    alike = {each.name for each in COUNTED.values() if each.is_shared}
+    total: Counter[str] = Counter()
+    for each in counts:
+        total.update({name: row["new"] for name, row in each.items() if name not in alike})
+    return {name: {"new": number} for name, number in total.items()}
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def import_batch_check(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
+    """Look at all files again, with what was said of all of them."""
+    batch = _batch(study, batch_id)
+    form = _shared(data=request.POST)
+    if not form.is_valid():
+        messages.error(request, _("Choose from the lists, and names of 120 characters."))
+        return _to_batch(batch)
+    options = batch.options | form.cleaned_data
+    with said_if_busy(request, BUSY):
+        check_batch(batch=batch, options=options, actor=request.user)
+    return _to_batch(batch)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def import_batch_apply(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
+    """Import the ticked files, each whole or not at all."""
+    batch = _batch(study, batch_id)
+    files = batch.files.filter(state=State.CHECKED)
+    form = BatchApplyForm(request.POST, waiting=files.values_list("public_id", flat=True))
+    if not form.is_valid():
+        messages.error(request, _("Tick at least one file that is not imported yet."))
+        return _to_batch(batch)
+    with said_if_busy(request, BUSY):
+        apply_batch(batch=batch, actor=request.user, **form.cleaned_data)
+    return _to_batch(batch)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def import_batch_discard(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
+    """Forget the files that were not imported."""
+    batch = _batch(study, batch_id)
+    with said_if_busy(request, BUSY):
+        discard_batch(batch=batch, actor=request.user)
+        messages.success(request, _("The files that were not imported were discarded."))
+        return redirect("imports", study.public_id)
+    return _to_batch(batch)
+
+
+def _to_batch(batch: ImportBatch) -> HttpResponse:
+    return redirect("import_batch", batch.study.public_id, batch.public_id)
+
+
+urlpatterns = [
+    path("imports/batches/<uuid:batch_id>/", import_batch, name="import_batch"),
+    path("imports/batches/<uuid:batch_id>/check/", import_batch_check, name="import_batch_check"),
+    path("imports/batches/<uuid:batch_id>/apply/", import_batch_apply, name="import_batch_apply"),
+    path(
+        "imports/batches/<uuid:batch_id>/discard/",
+        import_batch_discard,
+        name="import_batch_discard",
+    ),
+]

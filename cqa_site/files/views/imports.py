@@ -1,0 +1,332 @@
+"""Files that come in: upload, questions, dry run, import."""
+
+import io
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.defaultfilters import filesizeformat
+from django.urls import path, resolve
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_POST
+
+from cqa_site.files.actions.batches import store_batch
+from cqa_site.files.actions.decisions import NoSuchMatch, decide_matches
+from cqa_site.files.actions.files import (
+    NotInThisState,
+    choose_mapping,
+    discard_import,
+    is_stranded,
+    request_apply,
+    request_check,
+    store_upload,
+)
+from cqa_site.files.actions.rows import ImportRefused
+from cqa_site.files.counted import COUNTED, RESULTS
+from cqa_site.files.formats import FORMATS, Format, Text, format_of
+from cqa_site.files.forms import ApplyForm, MatchForm, SheetForm, UploadForm
+from cqa_site.files.models import ImportFile, ImportProblem
+from cqa_site.files.options import OPTIONS, OptionsForm
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.models import Study
+from cqa_site.tabular import UnreadableFile, write_csv
+from cqa_site.web.downloads import as_file
+from cqa_site.web.upload_limits import is_too_large
+from cqa_site.web.uploads import TooLarge
+
+PER_PAGE = 50
+MOST_MATCHES = 25
+BUSY = gettext_lazy("This file is being worked on or was imported already.")
+
+
+@study_page(*RESEARCHERS)
+def imports(request: StudyRequest, study: Study) -> HttpResponse:
+    """List earlier files beside the upload form."""
+    return _list_page(request, study, UploadForm())
+
+
+@csrf_exempt  # checked in _upload, once the size is known: reading the token reads the body
+@study_page(*RESEARCHERS)
+@require_POST
+def import_upload(request: StudyRequest, study: Study) -> HttpResponse:
+    """Take a file in, unless its size alone refuses it."""
+    if is_too_large(request):
+        return too_large_page(request, study)
+    return _upload(request, study)
+
+
+@csrf_protect
+def _upload(request: StudyRequest, study: Study) -> HttpResponse:
+    form = UploadForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _list_page(request, study, form, status=422)
+    uploads = form.cleaned_data["file"]
+    about = {
+        "study": study,
+        "kind": form.cleaned_data["kind"],
+        "options": form.options,
+        "actor": request.user,
+    }
+    try:
+        if len(uploads) > 1:
+            batch = store_batch(files=uploads, **about)
+            return redirect("import_batch", study.public_id, batch.public_id)
+        (upload,) = uploads
+        import_file = store_upload(name=upload.name, chunks=upload.chunks(), **about)
+    except TooLarge:
+        return too_large_page(request, study)
+    if asks := format_of(import_file.kind).asks_page:
+        return redirect(asks, study.public_id, import_file.public_id)
+    request_check(import_file=import_file, actor=request.user)
+    return _to_file(import_file)
+
+
+def _list_page(
+    request: StudyRequest, study: Study, form: UploadForm, status: int = 200
+) -> HttpResponse:
+    page = Paginator(study.import_files.select_related("created_by"), PER_PAGE).get_page(
+        request.GET.get("page")
+    )
+    columns = [each for each in COUNTED.values() if each.column]
+    context = {
+        "study": study,
+        "section": "imports",
+        "form": form,
+        "page": page,
+        "columns": columns,
+        "rows": [
+            (file, [file.counts.get(each.name, {}).get("new") for each in columns])
+            for file in page
+        ],
+    }
+    return render(request, "files/imports.html", context, status=status)
+
+
+def too_large_page(request: StudyRequest, study: Study) -> HttpResponse:
+    """Say that an upload is above the limit."""
+    context = {
+        "study": study,
+        "section": "imports",
+        "limit": filesizeformat(settings.MAX_UPLOAD_BYTES),
+    }
+    return render(request, "files/too_large.html", context, status=413)
+
+
+@study_page(*RESEARCHERS)
+def ask(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+    """Ask what nobody can know from the file alone, then look at it."""
+    file = get_object_or_404(study.import_files, public_id=file_id)
+    format = format_of(file.kind)
+    if format.asking is None or format.asks_page != resolve(request.path_info).url_name:
+        raise Http404
+    seen = {
+        name: request.GET.get(name, file.options.get(name) or "")
+        for name in format.asking.seen_names
+    }
+    context = {"study": study, "section": "imports", "file": file}
+    try:
+        asking = format.asking(study, file, seen)
+    except (UnreadableFile, ImportRefused) as error:
+        context |= {"reason": str(error), "sheet_form": SheetForm(initial=seen, sheets=[])}
+        return render(request, "files/unreadable.html", context, status=422)
+    form = asking.form(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        return _look_with(request, file, asking.options(form))
+    context |= {"format": format, "asking": asking, "form": form}
+    return render(request, "files/ask.html", context, status=422 if form.errors else 200)
+
+
+@study_page(*RESEARCHERS)
+def import_file(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+    """Show what the dry run found, or what was imported, row by row where needed."""
+    file = get_object_or_404(
+        study.import_files.select_related("job", "batch", "round", "created_by"),
+        public_id=file_id,
+    )
+    format = format_of(file.kind)
+    problems = file.problems.all()
+    matches = file.matches.order_by("decision", "row")
+    rejected = problems.filter(is_rejection=True).count()
+    remarks = problems.filter(is_rejection=False).count()
+    shown = request.GET.get("show", "")
+    if shown in ("rejected", "remarks"):
+        problems = problems.filter(is_rejection=shown == "rejected")
+    context = {
+        "study": study,
+        "section": "imports",
+        "file": file,
+        "format": format,
+        "counts": _counts(file),
+        "rejected": rejected,
+        "rejected_rows": file.rows.get("rejected", rejected),
+        "rows_read": file.rows.get("read"),
+        "matches": matches[:MOST_MATCHES],
+        "match_count": matches.count(),
+        "undecided": matches.filter(decision="").count(),
+        "remarks": remarks,
+        "changed": sum(row["changed"] for row in file.counts.values()),
+        "added": sum(row["new"] for row in file.counts.values()),
+        "brings": brings(file.counts),
+        "shown": shown,
+        "page": Paginator(problems, PER_PAGE).get_page(request.GET.get("page")),
+        "is_stranded": is_stranded(file),
+        "form": ApplyForm(),
+        "origin": _origin(file, format),
+    }
+    if file.state == ImportFile.State.APPLIED:
+        context |= {"follow": format.follow(file), "links": format.links(study, file)}
+    return render(request, "files/file.html", context)
+
+
+def brings(counts: Mapping[str, Mapping[str, int]]) -> str:
+    """What is new, in words; the first kind of object is named where nothing else is."""
+    named = [each for each in COUNTED.values() if each.new]
+    new = {each.name: counts.get(each.name, {}).get("new", 0) for each in named}
+    found = [each for each in named if new[each.name]] or named[:1]
+    return ", ".join(
+        each.new % {"number": new[each.name], "shown": intcomma(new[each.name])} for each in found
+    )
+
+
+def _origin(file: ImportFile, format: Format) -> OptionsForm | None:
+    """What the format found out about the file, to be corrected until it is imported."""
+    waiting = (ImportFile.State.CHECKED, ImportFile.State.REFUSED)
+    if not format.tells or file.state not in waiting:
+        return None
+    return _origin_form(format, initial=file.told)
+
+
+def _origin_form(format: Format, **more: Any) -> OptionsForm:
+    return OptionsForm(asked=[OPTIONS[name] for name in format.tells], is_short=True, **more)
+
+
+def _counts(file: ImportFile) -> list[tuple[str, list[int]]]:
+    """Rows of the counts table; kinds of objects the file has nothing of are left out."""
+    rows = [(each.title, file.counts.get(each.name, {})) for each in COUNTED.values()]
+    return [
+        (title, [row[result] for result in RESULTS]) for title, row in rows if any(row.values())
+    ]
+
+
+@study_page(*RESEARCHERS)
+def import_problems(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+    """Every rejected or flagged row as a CSV file."""
+    file = get_object_or_404(study.import_files, public_id=file_id)
+    body = io.BytesIO()
+    columns = ["file", "row", "column", "kind", "reason"]
+    write_csv(body, columns, (_problem_row(file, problem) for problem in file.problems.all()))
+    name = f"problems-{file.public_id}.csv"
+    return as_file(body.getvalue(), name=name, content_type="text/csv; charset=utf-8")
+
+
+def _problem_row(file: ImportFile, problem: ImportProblem) -> tuple:
+    kind = "rejected" if problem.is_rejection else "remark"
+    return (file.name, problem.row, problem.column, kind, problem.reason)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def import_check(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+    """Run the dry run again."""
+    file = get_object_or_404(study.import_files.select_related("job"), public_id=file_id)
+    with said_if_busy(request):
+        request_check(import_file=file, actor=request.user)
+    return _to_file(file)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def import_origin(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+    """Correct what the format found out about a file, and look at it again."""
+    file = get_object_or_404(study.import_files.select_related("job"), public_id=file_id)
+    format = format_of(file.kind)
+    form = _origin_form(format, data=request.POST)
+    if not format.tells or not form.is_valid():
+        messages.error(request, _("Choose from the lists, and names of 120 characters."))
+        return _to_file(file)
+    return _look_with(request, file, file.options | form.cleaned_data)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def import_matches(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+    """Say whether rows are about what has nearly their text, and look again."""
+    file = get_object_or_404(study.import_files, public_id=file_id)
+    form = MatchForm(request.POST)
+    if form.is_valid():
+        try:
+            with said_if_busy(request):
+                decide_matches(
+                    import_file=file, decision=form.decision, rows=form.rows, actor=request.user
+                )
+        except NoSuchMatch:
+            messages.error(request, _("This row waits for no decision any more."))
+    return _to_file(file)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def import_apply(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+    """Import the file as the dry run described it."""
+    file = get_object_or_404(study.import_files, public_id=file_id)
+    form = ApplyForm(request.POST)
+    form.is_valid()  # two boxes, each ticked or not
+    with said_if_busy(request):
+        request_apply(import_file=file, actor=request.user, **form.cleaned_data)
+    return _to_file(file)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def import_discard(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+    """Forget a file that was not imported."""
+    file = get_object_or_404(study.import_files, public_id=file_id)
+    with said_if_busy(request):
+        discard_import(import_file=file, actor=request.user)
+        messages.success(request, _("“%s” was discarded; nothing of it was imported.") % file.name)
+        return redirect("imports", study.public_id)
+    return _to_file(file)
+
+
+@contextmanager
+def said_if_busy(request: StudyRequest, words: Text = BUSY) -> Iterator[None]:
+    """Say it where a file is in no state for what was asked."""
+    try:
+        yield
+    except NotInThisState:
+        messages.error(request, str(words))
+
+
+def _look_with(request: StudyRequest, file: ImportFile, options: dict) -> HttpResponse:
+    with said_if_busy(request):
+        choose_mapping(import_file=file, options=options, actor=request.user)
+    return _to_file(file)
+
+
+def _to_file(file: ImportFile) -> HttpResponse:
+    return redirect("import_file", file.study.public_id, file.public_id)
+
+
+# Each question once, however many formats ask it; all formats are known by now.
+QUESTIONS = {each.asks: each.asks_page for each in FORMATS.values() if each.asks}
+urlpatterns = [
+    path("imports/", imports, name="imports"),
+    path("imports/upload/", import_upload, name="import_upload"),
+    path("imports/<uuid:file_id>/", import_file, name="import_file"),
+    path("imports/<uuid:file_id>/problems.csv", import_problems, name="import_problems"),
+    path("imports/<uuid:file_id>/check/", import_check, name="import_check"),
+    path("imports/<uuid:file_id>/origin/", import_origin, name="import_origin"),
+    path("imports/<uuid:file_id>/matches/", import_matches, name="import_matches"),
+    path("imports/<uuid:file_id>/apply/", import_apply, name="import_apply"),
+    path("imports/<uuid:file_id>/discard/", import_discard, name="import_discard"),
+    *(path(f"imports/<uuid:file_id>/{asks}/", ask, name=name) for asks, name in QUESTIONS.items()),
+]

@@ -1,0 +1,320 @@
+"""Many files in one upload, on the page and through the API: each whole or not at all."""
+
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from annotation.answers.models.answers import Answer, System
+from benchmark.scoring.models.sheets import ScoreSheet
+from cqa_site.files.actions import batches
+from cqa_site.files.models import ImportFile
+from cqa_site.people.tokens import create_token
+from cqa_site.runs import jobs
+from cqa_site.runs.models import Job
+from tests import cast
+from tests.benchmark.score_files import ALL_ONES, KEYS, judged_record
+
+pytestmark = pytest.mark.django_db
+NO_JSON = b"nothing to import"
+
+
+@pytest.fixture
+def study():
+    return cast.make_study()
+
+
+@pytest.fixture
+def researcher(study):
+    return cast.make_member(study, "researcher")
+
+
+@pytest.fixture
+def client(researcher):
+    return cast.sign_in(researcher)
+
+
+@pytest.fixture
+def api(researcher):
+    _row, told = create_token(user=researcher, name="batch", scope="write")
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {told}")
+    return client
+
+
+@pytest.fixture(autouse=True)
+def files_apart(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "media"
+
+
+def judged(*texts: str) -> bytes:
+    return json.dumps([judged_record(text, ALL_ONES) for text in texts]).encode()
+
+
+def three() -> list[SimpleUploadedFile]:
+    """Two judged files, and between them one that is none."""
+    contents = {
+        "alpha_scenario_3.json": judged("One.", "Two."),
+        "broken.json": NO_JSON,
+        "beta.json": judged("Three."),
+    }
+    return [SimpleUploadedFile(name, content) for name, content in contents.items()]
+
+
+def page_of(name: str, study, batch=None) -> str:
+    return reverse(name, args=[study.public_id, *([batch.public_id] if batch else [])])
+
+
+def upload(client, study, files, **more):
+    body = {"kind": "judged", "rater": "gpt4", "file": files} | more
+    return client.post(page_of("import_upload", study), body)
+
+
+def sent(client, study, files=None, **more):
+    """A batch after its dry run."""
+    assert upload(client, study, files or three(), **more).status_code == 302
+    jobs.drain()
+    return study.import_batches.latest("pk")
+
+
+def apply(client, study, batch, *left_out: str, **more):
+    files = batch.files.filter(state="checked").exclude(name__in=left_out)
+    body = {"files": [str(each.public_id) for each in files]} | more
+    response = client.post(page_of("import_batch_apply", study, batch), body)
+    jobs.drain()
+    return response
+
+
+def states(batch) -> dict[str, str]:
+    return dict(batch.files.values_list("name", "state"))
+
+
+def test_several_files_are_looked_at_and_imported_on_the_page(client, study):
+    batch = sent(client, study)
+    assert states(batch) == {
+        "alpha_scenario_3.json": "checked",
+        "broken.json": "refused",
+        "beta.json": "checked",
+    }
+    assert not ScoreSheet.objects.exists()
+    page = client.get(page_of("import_batch", study, batch)).content.decode()
+    assert "2 files are ready to import" in page
+    assert "3 new answers, 3 new score sheets" in page
+    assert batch.files.get(name="broken.json").refusal in page
+    assert apply(client, study, batch).status_code == 302
+    assert sorted(states(batch).values()) == ["applied", "applied", "refused"]
+    assert ScoreSheet.objects.count() == Answer.objects.count() == 3
+    assert set(ScoreSheet.objects.values_list("rater__name", flat=True)) == {"gpt4"}
+    shown = Answer.objects.values_list("system__name", "scenario")
+    assert set(shown) == {("alpha", 3), ("beta", 0)}
+    assert (
+        "2 files are imported"
+        in client.get(page_of("import_batch", study, batch)).content.decode()
+    )
+
+
+def test_the_same_set_again_changes_nothing(client, study):
+    apply(client, study, sent(client, study))
+    again = sent(client, study)
+    page = client.get(page_of("import_batch", study, again)).content.decode()
+    assert "Everything in these files is here already" in page
+    apply(client, study, again)
+    assert sorted(states(again).values()) == ["applied", "applied", "refused"]
+    assert ScoreSheet.objects.count() == Answer.objects.count() == 3
+
+
+def test_a_file_is_left_out(client, study):
+    batch = sent(client, study)
+    apply(client, study, batch, "beta.json")
+    assert states(batch)["beta.json"] == "checked"
+    assert set(System.objects.values_list("name", flat=True)) == {"alpha"}
+    client.post(page_of("import_batch_discard", study, batch))
+    assert [file.name for file in study.import_files.all()] == ["alpha_scenario_3.json"]
+    assert ScoreSheet.objects.count() == 2
+
+
+def test_a_file_with_rejected_rows_stays_out_whole_and_stops_no_other(client, study):
+    half = json.dumps([judged_record("Good.", ALL_ONES), {"object1": "kayak"}]).encode()
+    files = [SimpleUploadedFile("half.json", half), SimpleUploadedFile("whole.json", judged("A."))]
+    batch = sent(client, study, files)
+    assert set(states(batch).values()) == {"checked"}
+    apply(client, study, batch)
+    assert states(batch) == {"half.json": "checked", "whole.json": "applied"}
+    refusal = batch.files.get(name="half.json").refusal
+    assert refusal
+    assert refusal in client.get(page_of("import_batch", study, batch)).content.decode()
+    assert set(Answer.objects.values_list("source", flat=True)) == {"whole.json"}
+    apply(client, study, batch, leave_out_rejected="on")
+    assert set(states(batch).values()) == {"applied"}
+    assert Answer.objects.count() == 2
+
+
+def test_an_error_of_ours_in_one_file_keeps_no_other_out(client, study, monkeypatch):
+    batch = sent(client, study, three()[::2])
+    real = batches.apply_import
+
+    def fails_once(*, import_file, **asked):
+        if import_file.name.startswith("alpha"):
+            raise ZeroDivisionError
+        return real(import_file=import_file, **asked)
+
+    monkeypatch.setattr(batches, "apply_import", fails_once)
+    apply(client, study, batch)
+    assert states(batch) == {"alpha_scenario_3.json": "checked", "beta.json": "applied"}
+    assert "unexpected error" in batch.files.get(state="checked").refusal
+
+
+def test_a_worker_that_lost_the_job_imports_nothing_and_the_next_goes_on(
+    client, study, monkeypatch
+):
+    batch = sent(client, study, three()[::2])
+    real = batches.apply_import
+
+    def loses_second(*, import_file, **asked):
+        if import_file.name == "beta.json":
+            lost = {"fence": 99, "state": "ready", "lease_until": None}
+            Job.objects.filter(pk=import_file.job_id).update(**lost)
+            monkeypatch.setattr(batches, "apply_import", real)
+        return real(import_file=import_file, **asked)
+
+    monkeypatch.setattr(batches, "apply_import", loses_second)
+    files = [str(each.public_id) for each in batch.files.all()]
+    client.post(page_of("import_batch_apply", study, batch), {"files": files})
+    jobs.run(jobs.claim())
+    assert states(batch) == {"alpha_scenario_3.json": "applied", "beta.json": "applying"}
+    assert not Answer.objects.filter(source="beta.json").exists()
+    jobs.drain()
+    assert set(states(batch).values()) == {"applied"}
+    assert Answer.objects.filter(source="beta.json").count() == 1
+
+
+def test_work_that_broke_off_is_offered_again(client, study):
+    batch = sent(client, study)
+    files = [str(each.public_id) for each in batch.files.filter(state="checked")]
+    client.post(page_of("import_batch_apply", study, batch), {"files": files})
+    Job.objects.filter(kind="import_batch", state="ready").update(state="failed")
+    page = client.get(page_of("import_batch", study, batch)).content.decode()
+    assert "The work on these files broke off" in page
+    client.post(page_of("import_batch_check", study, batch), {"rater": "gpt4"})
+    jobs.drain()
+    assert sorted(states(batch).values()) == ["checked", "checked", "refused"]
+
+
+def test_the_judge_can_be_named_later(client, study):
+    batch = sent(client, study, rater="")
+    assert set(states(batch).values()) == {"refused"}
+    page = client.get(page_of("import_batch", study, batch)).content.decode()
+    assert "None of the files can be taken" in page
+    client.post(page_of("import_batch_check", study, batch), {"rater": "llama"})
+    jobs.drain()
+    assert sorted(states(batch).values()) == ["checked", "checked", "refused"]
+
+
+def test_tables_of_score_sheets_say_their_columns_themselves(client, study):
+    head = ["object1", "object2", "aspect", "system", "text", "rater", *KEYS]
+    rows = [["kayak", "canoe", "", "alpha", "One.", "Rater 1", *["1"] * len(KEYS)]]
+    good = "\n".join(",".join(row) for row in [head, *rows]).encode()
+    files = [
+        SimpleUploadedFile("good.csv", good),
+        SimpleUploadedFile("other.csv", b"name,age\nA,3\n"),
+    ]
+    batch = sent(client, study, files, kind="score_sheets", rater="")
+    assert states(batch) == {"good.csv": "checked", "other.csv": "refused"}
+    apply(client, study, batch)
+    assert ScoreSheet.objects.get().rater.external_id == "Rater 1"
+
+
+@pytest.mark.parametrize(
+    ("kind", "names", "words"),
+    [
+        ("argkp", ["a.zip", "b.zip"], "upload them one by one"),
+        ("judged", ["a.json", "a.json"], "the same name: a.json"),
+    ],
+)
+def test_what_cannot_come_together_is_said_at_once(client, study, kind, names, words):
+    files = [SimpleUploadedFile(name, judged("One.")) for name in names]
+    response = upload(client, study, files, kind=kind)
+    assert response.status_code == 422
+    assert words in response.content.decode()
+    assert not ImportFile.objects.exists()
+
+
+def test_together_they_are_no_larger_than_one_may_be(client, api, study, settings):
+    settings.MAX_UPLOAD_BYTES = 1_000
+    files = [SimpleUploadedFile(f"{n}.json", b" " * 600) for n in range(2)]
+    assert upload(client, study, files).status_code == 413
+    files = [SimpleUploadedFile(f"{n}.json", b" " * 600) for n in range(2)]
+    body = {"kind": "judged", "files": files}
+    assert (
+        api.post(page_of("api_import_batches", study), body, format="multipart").status_code == 400
+    )
+    assert not ImportFile.objects.exists()
+
+
+def test_the_page_costs_the_same_for_many_files(client, study, django_assert_max_num_queries):
+    files = [SimpleUploadedFile(f"s{n}.json", judged(f"Text {n}.")) for n in range(12)]
+    batch = sent(client, study, files)
+    with django_assert_max_num_queries(14):
+        assert client.get(page_of("import_batch", study, batch)).status_code == 200
+
+
+def test_only_a_batch_at_work_asks_again(client, study):
+    upload(client, study, three())
+    batch = study.import_batches.get()
+    asks = f'hx-get="{page_of("import_batch", study, batch)}"'
+    headers = {"HX-Request": "true"}
+    piece = client.get(page_of("import_batch", study, batch), headers=headers).content.decode()
+    assert asks in piece
+    assert "<html" not in piece
+    busy = client.post(page_of("import_batch_check", study, batch), {"rater": "x"}, follow=True)
+    assert "being worked on" in busy.content.decode()
+    jobs.drain()
+    assert asks not in client.get(page_of("import_batch", study, batch)).content.decode()
+
+
+def test_a_batch_of_another_study_is_not_there(client, study):
+    batch = sent(client, study)
+    other = cast.make_study("Other")
+    stranger = cast.sign_in(cast.make_member(other, "researcher"))
+    for name in (
+        "import_batch",
+        "import_batch_check",
+        "import_batch_apply",
+        "import_batch_discard",
+    ):
+        for home in (study, other):
+            address = reverse(name, args=[home.public_id, batch.public_id])
+            send = stranger.get if name == "import_batch" else stranger.post
+            assert send(address).status_code == 404
+    assert batch.files.count() == 3
+
+
+def test_the_same_through_the_api(api, study):
+    url = page_of("api_import_batches", study)
+    body = {"kind": "judged", "rater": "gpt4", "files": three()}
+    made = api.post(url, body, format="multipart")
+    assert made.status_code == 202, made.json()
+    here = f"{url}{made.json()['id']}/"
+    assert api.post(f"{here}apply/", {}, format="json").status_code == 409
+    jobs.drain()
+    assert api.get(here).json()["states"] == {"checked": 2, "refused": 1}
+    listed = api.get(page_of("api_imports", study), {"batch": made.json()["id"]}).json()["results"]
+    by_name = {row["name"]: row for row in listed}
+    alpha = by_name["alpha_scenario_3.json"]
+    assert (alpha["system"], alpha["scenario"]) == ("alpha", 3)
+    assert alpha["counts"]["sheets"]["new"] == 2
+    assert by_name["broken.json"]["refusal"]
+    refused = {"files": [by_name["broken.json"]["id"]]}
+    assert api.post(f"{here}apply/", refused, format="json").status_code == 409
+    assert api.post(f"{here}apply/", {"files": [alpha["id"]]}, format="json").status_code == 202
+    jobs.drain()
+    assert ScoreSheet.objects.count() == 2
+    assert api.post(f"{here}apply/", {}, format="json").status_code == 202
+    jobs.drain()
+    assert ScoreSheet.objects.count() == 3
+    assert api.get(here).json()["states"] == {"applied": 2, "refused": 1}
+    assert api.delete(here).status_code == 204
+    assert api.get(here).status_code == 404
+    assert study.import_files.count() == 2

@@ -1,0 +1,426 @@
+"""The import pages: upload, mapping, dry run, import, discard; and what they refuse."""
+
+import io
+import os
+import stat
+import uuid
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation.corpus.models.questions import Argument
+from annotation.labelling.models.votes import Assignment
+from cqa_site.files.actions.files import stored_path
+from cqa_site.files.models import ImportFile, ImportProblem
+from cqa_site.people.models import AuditEvent
+from cqa_site.runs.models import Job
+from tests import cast
+from tests.annotation.imports.import_files import crowd_file, crowd_row, table_file, take
+from tests.flat import flat
+from tests.tabular.files import HEADER, LAUGHS, lying_workbook, workbook
+
+pytestmark = pytest.mark.django_db
+TABLE = b"object1,object2,text\ntea,coffee,Tea wins.\ntea,coffee,Coffee wins.\n"
+CHOICE = {"map_object1": "object1", "map_object2": "object2", "map_text": "text"}
+
+
+@pytest.fixture
+def study():
+    return cast.make_study()
+
+
+@pytest.fixture
+def client(study):
+    return cast.sign_in(cast.make_member(study, "researcher"))
+
+
+@pytest.fixture
+def inline(django_capture_on_commit_callbacks):
+    """Background work runs when the block ends, as it would after the commit."""
+    return lambda: django_capture_on_commit_callbacks(execute=True)
+
+
+@pytest.fixture(autouse=True)
+def files_apart(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "media"
+
+
+def address(name: str, study, file: ImportFile | None = None) -> str:
+    return reverse(name, args=[study.public_id, *([file.public_id] if file else [])])
+
+
+def upload(client, study, content: bytes, name: str = "votes.csv", kind: str = "table", **more):
+    file = SimpleUploadedFile(name, content)
+    return client.post(
+        address("import_upload", study), {"kind": kind, "file": file, "campaign": ""} | more
+    )
+
+
+def uploaded(client, study, content: bytes, **more) -> ImportFile:
+    assert upload(client, study, content, **more).status_code == 302
+    return study.import_files.latest("pk")
+
+
+@pytest.fixture
+def checked(client, study, inline, tmp_path):
+    """A crowd file after its dry run."""
+    path = crowd_file(tmp_path, crowd_row("t1", "w1", 2), crowd_row("t1", "w2", 3))
+    with inline():
+        return uploaded(client, study, path.read_bytes(), name="pool.tsv", kind="toloka")
+
+
+# -- the way through --------------------------------------------------------------------------
+
+
+def test_the_empty_page_says_what_to_do(client, study):
+    page = client.get(address("imports", study))
+    assert page.status_code == 200
+    assert "No file yet" in page.content.decode()
+
+
+def test_a_crowd_file_is_looked_at_first_and_then_imported(client, study, checked, inline):
+    checked.refresh_from_db()
+    assert (checked.state, checked.counts["votes"]["new"]) == ("checked", 2)
+    assert Assignment.objects.count() == 0
+    assert "Ready to import" in client.get(address("import_file", study, checked)).content.decode()
+    with inline():
+        client.post(address("import_apply", study, checked))
+    checked.refresh_from_db()
+    assert (checked.state, checked.round.name) == ("applied", "pool")
+    assert Assignment.objects.count() == 2
+    assert set(checked.round.campaign.final_labels.values_list("label", flat=True)) == {3}
+    page = client.get(address("import_file", study, checked)).content.decode()
+    assert "What was imported" in page
+    assert AuditEvent.objects.filter(study=study, verb="import_applied").count() == 1
+
+
+def test_the_same_file_again_is_said_and_adds_nothing(client, study, checked, inline):
+    with inline():
+        client.post(address("import_apply", study, checked))
+    content = stored_path(checked).read_bytes()
+    with inline():
+        again = uploaded(client, study, content, name="pool.tsv", kind="toloka")
+    page = client.get(address("import_file", study, again)).content.decode()
+    assert "was imported before" in page
+    assert "Everything in this file is here already" in page
+    with inline():
+        client.post(address("import_apply", study, again))
+    assert Assignment.objects.count() == 2
+
+
+def test_a_table_asks_for_its_columns(client, study, inline):
+    response = upload(client, study, TABLE)
+    file = study.import_files.get()
+    assert response.url == address("import_mapping", study, file)
+    page = client.get(response.url).content.decode()
+    assert '<option value="object1" selected>' in page
+    with inline():
+        client.post(response.url, CHOICE | {"rater_kind": "person"})
+    file.refresh_from_db()
+    assert (file.state, file.counts["arguments"]["new"]) == ("checked", 2)
+    with inline():
+        client.post(address("import_apply", study, file))
+    assert Argument.objects.filter(study=study).count() == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"map_text": ""}, "Choose the columns that are marked"),
+        ({"map_label": "text"}, "label and rater go together"),
+        ({"map_object2": "object1"}, "one column is chosen for two fields"),
+    ],
+)
+def test_a_choice_that_cannot_work_is_explained(client, study, changes, words):
+    file = uploaded(client, study, TABLE)
+    data = CHOICE | {"rater_kind": "person"} | changes
+    page = client.post(address("import_mapping", study, file), data)
+    assert page.status_code == 422
+    assert words.lower() in page.content.decode().lower()
+    assert ImportFile.objects.get().state == "uploaded"
+
+
+def test_the_sheet_of_a_workbook_can_be_chosen(client, study):
+    file = uploaded(client, study, workbook(HEADER), name="book.xlsx")
+    page = client.get(address("import_mapping", study, file))
+    assert page.status_code == 422  # a header without rows
+    assert "no rows below it" in page.content.decode()
+
+
+def test_another_encoding_can_be_chosen(client, study, inline):
+    file = uploaded(client, study, TABLE.replace(b"wins", "gagné".encode("cp1252")))
+    first = client.get(address("import_mapping", study, file))
+    assert first.status_code == 422
+    assert "is not UTF-8 text" in first.content.decode()
+    second = address("import_mapping", study, file) + "?encoding=cp1252"
+    assert "gagné" in client.get(second).content.decode()
+    with inline():
+        client.post(second, CHOICE | {"rater_kind": "person"})
+    file.refresh_from_db()
+    assert file.options["encoding"] == "cp1252"
+    assert file.state == "checked"
+
+
+# -- rejected rows ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def with_rejections(client, study, inline, tmp_path):
+    rows = [crowd_row(f"t{n}", "w1", 9 if n % 2 else 1, text=f"S {n}.") for n in range(120)]
+    path = crowd_file(tmp_path, *rows)
+    with inline():
+        return uploaded(client, study, path.read_bytes(), name="pool.tsv", kind="toloka")
+
+
+def test_rejected_rows_are_listed_page_by_page_and_as_csv(client, study, with_rejections):
+    page = client.get(address("import_file", study, with_rejections) + "?show=rejected&page=2")
+    text = page.content.decode()
+    assert "60 rows cannot be taken" in text
+    assert "51–60 of 60" in text
+    csv = client.get(address("import_problems", study, with_rejections))
+    assert csv["Content-Disposition"].startswith("attachment")
+    assert csv["X-Content-Type-Options"] == "nosniff"
+    lines = csv.content.decode("utf-8-sig").splitlines()
+    assert len(lines) == 61
+    assert lines[1].startswith("pool.tsv,7,OUTPUT:R-4,rejected")
+
+
+def test_nothing_is_imported_until_the_rows_are_left_out(client, study, with_rejections, inline):
+    with inline():
+        client.post(address("import_apply", study, with_rejections))
+    with_rejections.refresh_from_db()
+    assert (with_rejections.state, Assignment.objects.count()) == ("checked", 0)
+    page = client.get(address("import_file", study, with_rejections)).content.decode()
+    assert "60 rows are rejected, so nothing was imported" in page
+    with inline():
+        client.post(address("import_apply", study, with_rejections), {"leave_out_rejected": "on"})
+    with_rejections.refresh_from_db()
+    assert (with_rejections.state, Assignment.objects.count()) == ("applied", 60)
+    assert ImportProblem.objects.filter(import_file=with_rejections).count() == 60
+
+
+# -- refusals ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "words"),
+    [
+        (b"MZ\x90\x00" + b"\x00" * 200, "votes.csv", "executable"),
+        (b"\x7fELF" + b"\x00" * 200, "votes.tsv", "executable"),
+        (b"PK\x03\x04" + b"\x00" * 200, "votes.csv", "ZIP"),
+        (lying_workbook(), "bomb.xlsx", "bomb.xlsx"),
+        (workbook(HEADER, before=LAUGHS), "laughs.xlsx", "laughs.xlsx"),
+        (b"a,b,c\n1,2," + b"x" * 1_100_000, "huge-cell.csv", "longer than"),
+        ("é".encode("latin-1") * 50, "votes.csv", "is not UTF-8"),
+        (b"<html><script>alert(1)</script>", "votes.csv", "web page"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["table", "toloka"])
+def test_hostile_files_get_a_clear_refusal(client, study, inline, content, name, words, kind):
+    with inline():
+        response = upload(client, study, content, name=name, kind=kind)
+    page = client.get(response.url)
+    assert words in page.content.decode()
+    assert page.status_code == (422 if kind == "table" else 200)
+    assert Argument.objects.count() == 0
+    assert client.get(address("imports", study)).status_code == 200
+
+
+def test_an_empty_upload_is_refused_on_the_form(client, study):
+    assert upload(client, study, b"").status_code == 422
+    assert ImportFile.objects.count() == 0
+
+
+@pytest.mark.parametrize("slack", [0, 2 * 1024 * 1024])
+def test_a_file_above_the_limit_is_refused_and_not_kept(client, study, settings, slack):
+    settings.MAX_UPLOAD_BYTES = 1_000
+    page = upload(client, study, b"x" * (1_001 + slack))
+    assert page.status_code == 413
+    assert "too large" in page.content.decode()
+    assert ImportFile.objects.count() == 0
+    assert not list(settings.MEDIA_ROOT.rglob("*")) or not any(
+        path.is_file() for path in settings.MEDIA_ROOT.rglob("*")
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd.csv", "C:\\temp\\x.csv", "a\u202evsc.exe", "<img src=x>.csv"]
+)
+def test_a_files_name_is_only_ever_shown(client, study, settings, name):
+    response = upload(client, study, TABLE, name=name)
+    assert response.status_code == 302
+    file = study.import_files.get()
+    path = stored_path(file)
+    assert path.parent == settings.MEDIA_ROOT / "imports"
+    assert uuid.UUID(hex=path.name)
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    assert "/" not in file.name
+    assert "\u202e" not in file.name
+    assert "<img" not in client.get(address("imports", study)).content.decode()
+
+
+def test_script_in_a_cell_is_text_on_every_page(client, study, inline):
+    attack = "<img src=x onerror=alert(1)>"
+    content = f"object1,object2,text,label,who\n{attack},b,{attack},{attack},w\n".encode()
+    file = uploaded(client, study, content, name="x.csv")
+    mapping = address("import_mapping", study, file)
+    assert attack not in client.get(mapping).content.decode()
+    with inline():
+        client.post(
+            mapping, CHOICE | {"map_label": "label", "map_rater": "who", "rater_kind": "person"}
+        )
+    assert attack not in client.get(address("import_file", study, file)).content.decode()
+
+
+# -- discarding and breaking off --------------------------------------------------------------
+
+
+def test_a_discarded_file_is_gone_bytes_included(client, study, checked, inline):
+    path = stored_path(checked)
+    assert path.exists()
+    with inline():
+        response = client.post(address("import_discard", study, checked))
+    assert response.url == address("imports", study)
+    assert not path.exists()
+    assert ImportFile.objects.count() == 0
+
+
+def test_an_imported_file_stays_as_evidence(client, study, checked, inline):
+    with inline():
+        client.post(address("import_apply", study, checked))
+    for name in ("import_discard", "import_apply", "import_check"):
+        client.post(address(name, study, checked))
+    checked.refresh_from_db()
+    assert checked.state == "applied"
+    assert stored_path(checked).exists()
+
+
+def test_work_that_broke_off_can_be_taken_up_again(client, study, checked, inline):
+    ImportFile.objects.update(state="checking")
+    Job.objects.update(state="failed", error="The worker died repeatedly on this job.")
+    page = client.get(address("import_file", study, checked)).content.decode()
+    assert "broke off" in page
+    with inline():
+        client.post(address("import_check", study, checked))
+    checked.refresh_from_db()
+    assert checked.state == "checked"
+
+
+def test_two_clicks_on_import_are_one_import(client, study, checked, inline):
+    with inline():
+        client.post(address("import_apply", study, checked))
+        client.post(address("import_apply", study, checked))
+    assert Job.objects.filter(kind="apply_import").count() == 1
+    assert Assignment.objects.count() == 2
+
+
+# -- who may ----------------------------------------------------------------------------------
+
+PAGES = ("import_file", "import_problems", "import_check", "import_apply", "import_discard")
+
+
+@pytest.mark.parametrize(("role", "status"), [("annotator", 403), ("expert", 403)])
+def test_only_researchers_see_imports_and_arguments(study, checked, role, status):
+    member = cast.sign_in(cast.make_member(study, role))
+    for name in ("imports", "arguments"):
+        assert member.get(address(name, study)).status_code == status
+    for name in PAGES:
+        assert member.post(address(name, study, checked)).status_code == status
+    assert upload(member, study, TABLE).status_code == status
+
+
+def test_another_study_does_not_exist(client, study, checked):
+    other = cast.make_study("Study B")
+    stranger = cast.sign_in(cast.make_member(other, "researcher"))
+    assert stranger.get(address("imports", study)).status_code == 404
+    assert upload(stranger, study, TABLE).status_code == 404
+    for name in PAGES:
+        mixed = reverse(name, args=[other.public_id, checked.public_id])
+        assert stranger.post(mixed).status_code == 404
+
+
+def test_uploads_need_the_token_of_the_form(study):
+    person = cast.make_member(study, "researcher")
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(person, backend="allauth.account.auth_backends.AuthenticationBackend")
+    assert upload(strict, study, TABLE).status_code == 403
+    token = strict.get(address("imports", study)).context["csrf_token"]
+    assert upload(strict, study, TABLE, csrfmiddlewaretoken=str(token)).status_code == 302
+
+
+# -- arguments --------------------------------------------------------------------------------
+
+
+def test_arguments_are_searched_by_word_and_comparison(client, study, tmp_path):
+    other = crowd_row("t2", text="It rains.", pair=("a", "b"))
+    rows = [crowd_row("t1", text="Tea is warm."), other]
+    take(study, "toloka", crowd_file(tmp_path, *rows))
+    url = address("arguments", study)
+    assert "Tea is warm." in client.get(url, {"q": "WARM"}).content.decode()
+    assert "It rains." not in client.get(url, {"q": "WARM"}).content.decode()
+    pair = study.comparisons.get(object1="a")
+    page = client.get(url, {"comparison": pair.public_id}).content.decode()
+    assert "It rains." in page
+    assert "Tea is warm." not in page
+    assert "Nothing matches" in client.get(url, {"q": "snow"}).content.decode()
+
+
+def test_a_comparison_of_another_study_finds_nothing(client, study, tmp_path):
+    other = cast.make_study("Study B")
+    take(other, "toloka", crowd_file(tmp_path, crowd_row(text="A secret.")))
+    foreign = other.comparisons.get().public_id
+    page = client.get(address("arguments", study), {"comparison": foreign})
+    assert "A secret." not in page.content.decode()
+    argument = other.arguments.get()
+    url = reverse("argument", args=[study.public_id, argument.public_id])
+    assert client.get(url).status_code == 404
+
+
+def test_the_list_of_arguments_asks_a_bounded_number_of_questions(client, study, tmp_path):
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as found:
+            assert client.get(address("arguments", study)).status_code == 200
+        return len(found)
+
+    take(study, "toloka", crowd_file(tmp_path, crowd_row()))
+    few = queries()
+    rows = [crowd_row(f"u{n}", f"w{n}", text=f"S {n}.") for n in range(60)]
+    take(study, "toloka", crowd_file(tmp_path, *rows, name="more.tsv"))
+    assert queries() == few
+
+
+def test_one_argument_with_all_that_was_said_about_it(client, study, tmp_path):
+    rows = [crowd_row("t1", f"worker{n}", n, golden=3) for n in range(4)]
+    take(study, "toloka", crowd_file(tmp_path, *rows), campaign="Crowd")
+    argument = study.arguments.get()
+    page = client.get(reverse("argument", args=[study.public_id, argument.public_id]))
+    text = flat(page.content.decode())
+    assert page.status_code == 200
+    assert text.count("<td>Person</td>") == 4
+    assert "control item, known label 3" in text
+    assert '<mark class="object-1">Tea</mark>' in text
+    assert "worker1" not in text  # workers appear under pseudonyms
+
+
+def test_imported_tables_stream_from_disk(client, study):
+    """A file of several chunks is stored as it came."""
+    content = TABLE + b"".join(b"tea,coffee,Sentence %d.\n" % n for n in range(200_000))
+    file = uploaded(client, study, content)
+    assert file.size == len(content)
+    assert stored_path(file).read_bytes() == io.BytesIO(content).getvalue()
+
+
+def test_a_mapping_of_our_own_export_is_ready(client, study, tmp_path):
+    from annotation.corpus.methods.column_guess import EXPORT_COLUMNS
+
+    row = dict.fromkeys(EXPORT_COLUMNS.values(), "")
+    row |= {"object1": "tea", "object2": "coffee", "text": "Tea.", "item_id": "i"}
+    path = table_file(tmp_path, row)
+    file = uploaded(client, study, path.read_bytes())
+    page = client.get(address("import_mapping", study, file)).content.decode()
+    assert "columns of a votes export" in page
+    assert page.count(" selected>") >= len(EXPORT_COLUMNS)

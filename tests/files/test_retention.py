@@ -1,0 +1,220 @@
+"""What housekeeping throws away, and what it leaves alone."""
+
+import os
+import time
+from datetime import timedelta
+from types import SimpleNamespace
+from unittest import mock
+
+import pytest
+from celery.concurrency.base import apply_target
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.exports.actions import exports
+from annotation.exports.models import ExportFile
+from cqa_site.celery import _do, look_around
+from cqa_site.files.actions import retention
+from cqa_site.files.actions.exports import Options
+from cqa_site.files.actions.files import request_check, store_upload, stored_path
+from cqa_site.files.models import ImportFile
+from cqa_site.people.models import AuditEvent
+from cqa_site.runs import jobs
+from cqa_site.runs.tasks import housekeeping, wake
+from cqa_site.web.housekeeping import CHORES, keep_house
+from tests.cast import make_campaign, make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+NOTHING = {
+    "sessions that ran out": 0,
+    "expired exports": 0,
+    "uploads nobody imported": 0,
+    "leftover files": 0,
+    "corpora nobody loaded": 0,
+    "stored scores nobody read": 0,
+}
+
+
+@pytest.fixture(autouse=True)
+def media(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path
+    return tmp_path
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def researcher(study):
+    return make_member(study, "researcher")
+
+
+def days_ago(days):
+    return timezone.now() - timedelta(days=days)
+
+
+def age(path, days):
+    then = time.time() - days * 24 * 3600
+    os.utime(path, (then, then))
+
+
+def exported(campaign, actor, days):
+    """A finished export of that age."""
+    (file,) = exports.request_exports(
+        campaign=campaign,
+        snapshot=None,
+        contents=["votes"],
+        format="csv",
+        options=Options(),
+        actor=actor,
+    )
+    jobs.drain()
+    ExportFile.objects.filter(pk=file.pk).update(finished_at=days_ago(days))
+    file.refresh_from_db()
+    for path in (file.path, file.manifest_path):
+        age(path, days)
+    return file
+
+
+def uploaded(study, days, **changes):
+    """An upload of that age."""
+    file = store_upload(
+        study=study, kind="table", name="votes.csv", chunks=[b"a,b\n1,2\n"], actor=None
+    )
+    ImportFile.objects.filter(pk=file.pk).update(created_at=days_ago(days), **changes)
+    age(stored_path(file), days)
+    return file
+
+
+def test_old_exports_lose_their_files_and_keep_their_rows(study, researcher, media):
+    campaign = make_campaign(study)
+    old, new = exported(campaign, researcher, 31), exported(campaign, researcher, 29)
+    kept = [new.path, new.manifest_path]
+    assert keep_house() == NOTHING | {"expired exports": 1, "leftover files": 2}
+    assert sorted((media / "exports").iterdir()) == sorted(kept)
+    old.refresh_from_db()
+    assert (old.stored_as, len(old.sha256)) == ("", 64)
+    assert keep_house() == NOTHING
+
+
+def test_the_number_of_days_is_a_setting(study, researcher, settings):
+    exported(make_campaign(study), researcher, 8)
+    settings.EXPORT_RETENTION_DAYS = 7
+    assert keep_house()["expired exports"] == 1
+
+
+@pytest.mark.parametrize("page", ["export_download", "export_manifest"])
+def test_an_expired_export_says_so_and_cannot_be_downloaded(study, researcher, page):
+    campaign = make_campaign(study)
+    file, client = exported(campaign, researcher, 31), sign_in(researcher)
+    place = [study.public_id, campaign.public_id]
+    address = reverse(page, args=[*place, file.public_id])
+    assert client.get(address).status_code == 200
+    keep_house()
+    gone = client.get(address)
+    assert gone.status_code == 404
+    assert "deleted because it is old" in gone.text
+    shown = client.get(reverse("exports", args=place)).text
+    assert "expired" in shown
+    assert file.sha256[:12] in shown
+    assert address not in shown
+
+
+def test_what_killed_processes_left_behind_goes_after_a_day(study, media):
+    folder = media / "exports"
+    folder.mkdir()
+    names = ["1" * 32 + ".part", "2" * 32 + ".csv", "2" * 32 + ".manifest.json"]
+    for name in names:
+        (folder / name).write_text("half")
+        age(folder / name, 1.1)
+    (folder / ("3" * 32 + ".part")).write_text("being written")
+    assert retention.remove_leftovers() == 3
+    assert [path.name for path in folder.iterdir()] == ["3" * 32 + ".part"]
+
+
+def test_old_uploads_nobody_imported_are_discarded(study, django_capture_on_commit_callbacks):
+    waiting = [uploaded(study, 31, state=state) for state in ("uploaded", "checked", "refused")]
+    kept = [
+        uploaded(study, 29),
+        uploaded(study, 31, state="applied"),
+        uploaded(study, 31, state="applying"),
+    ]
+    with django_capture_on_commit_callbacks(execute=True):
+        assert retention.discard_old_imports() == 3
+    assert keep_house() == NOTHING
+    assert set(ImportFile.objects.all()) == set(kept)
+    assert all(stored_path(file).exists() for file in kept)
+    assert not any(stored_path(file).exists() for file in waiting)
+    assert AuditEvent.objects.filter(verb="import_discarded", actor=None).count() == len(waiting)
+
+
+def test_an_old_upload_somebody_looked_at_lately_is_kept(study, researcher):
+    file = uploaded(study, 31)
+    request_check(import_file=file, actor=researcher)
+    jobs.drain()
+    assert keep_house() == NOTHING
+    file.refresh_from_db()
+    assert file.job.finished_at
+
+
+def test_sessions_that_ran_out_are_deleted(researcher):
+    sign_in(researcher)
+    sign_in(researcher)
+    Session.objects.filter(pk=Session.objects.first().pk).update(expire_date=days_ago(0.1))
+    assert keep_house() == NOTHING | {"sessions that ran out": 1}
+    assert Session.objects.count() == 1
+
+
+def test_worker_and_command_do_the_same(study, researcher, capsys):
+    exported(make_campaign(study), researcher, 31)
+    housekeeping()
+    call_command("housekeeping")
+    assert capsys.readouterr().out.splitlines() == [f"{name}: 0" for name in NOTHING]
+
+
+def test_one_failing_chore_does_not_keep_the_others_from_theirs(study, monkeypatch):
+    def fail():
+        raise PermissionError
+
+    uploaded(study, 31)
+    monkeypatch.setitem(CHORES, "expired exports", fail)
+    with pytest.raises(CommandError):
+        call_command("housekeeping")
+    assert not ImportFile.objects.exists()
+
+
+def test_every_worker_does_it_once_an_hour_and_looks_for_work_at_once():
+    asked, ends, turns = [], [], {}
+
+    def apply(do, args, callback):
+        asked.append(args[0].name)
+        ends.append(callback)
+
+    look_around(
+        sender=SimpleNamespace(
+            pool=SimpleNamespace(apply_async=apply),
+            timer=SimpleNamespace(call_repeatedly=turns.__setitem__),
+        )
+    )
+    assert asked == [wake.name]
+    sweep, hourly = turns[settings.SWEEP_SECONDS], turns[3600.0]
+    sweep()
+    assert asked == [wake.name], "it goes on still"
+    ends[0](None)
+    sweep()
+    hourly()
+    assert asked == [wake.name, wake.name, housekeeping.name]
+
+
+def test_a_turn_that_fails_is_not_the_last(caplog):
+    task = mock.Mock(side_effect=ZeroDivisionError)
+    task.name = "a task"
+    done = mock.Mock()
+    apply_target(_do, (task,), callback=done)
+    done.assert_called_once()
+    assert "a task failed" in caplog.text
