@@ -94,12 +94,26 @@ def test_a_change_takes_no_parameters(world, callers, alone):
 HOSTILE = ("", "abc", "-1", "9" * 30, "1e999", "nan", "a\x00b", "\u0663", "x" * 1_900)
 
 
-def test_no_value_of_a_declared_parameter_breaks_a_list(world, callers, alone):
+def in_turn(parameters):
+    """Three of the values for each parameter, the next three for the next."""
+    return [
+        (each, HOSTILE[(3 * at + turn) % len(HOSTILE)])
+        for at, each in enumerate(parameters)
+        for turn in range(3)
+    ]
+
+
+def all_of_them(parameters):
+    return product(parameters, HOSTILE)
+
+
+@pytest.mark.parametrize("cases", [in_turn, pytest.param(all_of_them, marks=pytest.mark.again)])
+def test_no_value_of_a_declared_parameter_breaks_a_list(world, callers, alone, cases):
     for route in LISTS:
         parameters = [each for each in operation_of(route)["parameters"] if each["in"] == "query"]
         with alone(route):
             assert parameters
-            for parameter, value in product(parameters, HOSTILE):
+            for parameter, value in cases(parameters):
                 query = f"{route.query or '?'}&{parameter['name']}={quote(value)}"
                 response = route.send(callers[route.caller], world, query=query)
                 assert response.status_code < 500, (parameter["name"], value)
