@@ -60,7 +60,7 @@ def test_with_everything_set_the_deployment_check_is_clean(tmp_path):
     ],
 )
 def test_unsafe_production_is_refused_in_plain_words(tmp_path, changed, words):
-    result = manage(tmp_path, "check", **safe_but(**changed))
+    result = manage(tmp_path, "check", "--tag", "security", **safe_but(**changed))
     assert result.returncode != 0
     assert words in result.stderr
 

@@ -184,7 +184,7 @@ def test_two_systems_side_by_side(study, live, client, django_assert_max_num_que
     table = client.get(address("board_figure", study, 1, "pair", "csv", query=query))
     assert len(table.content.splitlines()) == 9
     # Who is named twice is not compared with itself.
-    again = address("board_table", study, 1, "pair", "csv", query=f"?system={ids[0]}&{query[1:]}")
+    again = address("board_figure", study, 1, "pair", "csv", query=f"?system={ids[0]}&{query[1:]}")
     assert client.get(again).content == table.content
 
 

@@ -28,7 +28,7 @@ from tests.benchmark.made_scores import (
 )
 from tests.cast import make_member, make_study, sign_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.agreement]
 NAME = "Scenario 1 · labels 0–1"
 
 
