@@ -57,7 +57,7 @@ unit: $(VENV)/.dev $(MODELS)/.ready browser-ready
 	$(SUITE) -m "not browser and not again" --ignore tests/faults \
 	  $$($(BIN)/python -m tests.on_postgresql --here-only)
 	@# Apart: the browser driver's event loop stays in its process, and other tests run their own.
-	$(PYTEST) -n 3 --dist load -m browser tests/browser
+	$(PYTEST) -n 3 --dist load -m "browser and not again" tests/browser
 	$(BIN)/python -m tests.on_postgresql
 
 faults: $(VENV)/.dev

@@ -32,7 +32,7 @@ from tests.runs.made_runs import make_run
 from tests.security.matrix import STUDY_ROUTES
 from tests.security.test_matrix import OF_THE_ANNOTATOR, ROLES, World
 
-from .conftest import COLOURS, OwnFile, Visitor
+from .conftest import COLOURS, EVERY_RULE, PLACES, OwnFile, Visitor
 
 pytestmark = pytest.mark.browser
 
@@ -87,7 +87,11 @@ TABLE = b"object1,object2,text\ntea,coffee,Tea wins.\ntea,coffee,Coffee wins.\n"
 REFUSED = {"no such page": 404, "another role's page": 403}
 # Admins see the researchers' pages as researchers do, but for these.
 OTHERWISE_FOR_ADMINS = {"study", "members"}
-WIDTHS = (1280, 360)
+LOOKS = [
+    pytest.param(1280, EVERY_RULE, id="1280"),
+    pytest.param(360, PLACES, id="360"),
+    pytest.param(360, EVERY_RULE, marks=pytest.mark.again, id="360, every rule"),
+]
 WHO = [*ROLES, "site", "crowd", "ended", "nobody"]
 # Researchers see by far the most: their pages are looked at in parts, beside each other.
 PARTS = {"r": 4}
@@ -231,7 +235,7 @@ def site(empty_file, tmp_path_factory, django_db_blocker):
         live.stop()
 
 
-def faults_of(visitor, name, address, width):
+def faults_of(visitor, name, address, width, rules):
     """What is wrong with a page, in words."""
     reply = visitor.page.goto(visitor.server + address)
     expected = REFUSED.get(name, 200)
@@ -242,8 +246,7 @@ def faults_of(visitor, name, address, width):
         faults.append("wider than the screen")
     if expected != 200:  # the browser itself notes a refusal
         visitor.console = [line for line in visitor.console if str(expected) not in line]
-    # What stands in which colour is the same at every width; looking takes half of the time.
-    faults += visitor.axe(without=COLOURS if width == 360 else ())
+    faults += visitor.axe(rules)
     if width == 1280:
         visitor.page.emulate_media(color_scheme="dark")
         faults += [f"dark: {fault}" for fault in visitor.axe(COLOURS)]
@@ -254,14 +257,14 @@ def faults_of(visitor, name, address, width):
     return [f"{name}: {fault}" for fault in faults]
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("width", "rules"), LOOKS)
 @pytest.mark.parametrize(("who", "part"), VISITS)
-def test_every_page(browser, site, who, part, width):
+def test_every_page(browser, site, who, part, width, rules):
     # Without movement nothing is caught between two colours.
     looks = {"color_scheme": "light", "reduced_motion": "reduce"}
     size = {"width": width, "height": 900}
     visitor = Visitor(browser, site.url, site.people[who], viewport=size, **looks)
     pages = list(site.pages(who).items())[part :: PARTS.get(who, 1)]
-    found = [fault for page in pages for fault in faults_of(visitor, *page, width)]
+    found = [fault for page in pages for fault in faults_of(visitor, *page, width, rules)]
     visitor.context.close()
     assert not found, "\n".join(found)

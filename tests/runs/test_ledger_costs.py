@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from cqa_site.judging.chat import ChatReply, Failure
 from cqa_site.judging.estimating import cost_micro
-from cqa_site.runs import jobs
+from cqa_site.runs import bell
 from cqa_site.runs.actions import runs as control
 from cqa_site.runs.carrying import draining
 from cqa_site.runs.integrity import find_violations
@@ -140,7 +140,7 @@ def queries_of_each_turn(lab: Lab, size: int) -> dict[str, int]:
 def test_a_bell_heard_while_this_process_drains_rings_no_other(lab, run, monkeypatch):
     """Else the second thread of a worker would ring and hear as fast as the broker can."""
     rung = []
-    monkeypatch.setattr(jobs, "ring", lambda: rung.append(1))
+    monkeypatch.setattr(bell, "ring", lambda: rung.append(1))
     with draining.ONE_DRAIN:
         assert draining.drain_runs() == 0
         draining.carry_on()

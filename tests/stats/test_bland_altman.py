@@ -71,7 +71,7 @@ def test_repeating_items_inside_clusters_does_not_narrow_the_intervals():
 def test_what_is_undefined_says_why(x, y, clusters, defined, reason):
     found = bland_altman(x, y, clusters)
     estimates = (found.bias, found.lower, found.upper, found.slope)
-    assert [each.is_defined for each in estimates] == defined
+    assert [each.value is not None for each in estimates] == defined
     assert not reason or any(part in found.bias.reason for part in reason.split("|"))
     assert all(each.reason for each in estimates if each.low is None)
 

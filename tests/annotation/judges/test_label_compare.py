@@ -121,8 +121,9 @@ def test_the_page_and_its_files(settled, release, django_assert_max_num_queries)
     with django_assert_max_num_queries(24):
         page = client.get(here(settled), {"with": key, "set": "majority"})
     assert page.context["chosen"] == "majority"
-    assert page.context["confusion"]["sums"] == [1, 1, 2, 1]
-    assert [step["equal"] for step in page.context["steps"]] == [1, 2, 4, 5]
+    sets, confusion = (each.data for each in page.context["cards"])
+    assert confusion["sums"] == [1, 1, 2, 1]
+    assert [step["equal"] for step in sets] == [1, 2, 4, 5]
     assert client.get(here(settled), {"with": "nobody"}).status_code == 404
     for name in ("sets", "confusion"):
         file = client.get(here(settled, f"{name}.csv"), {"with": key})
