@@ -22,7 +22,8 @@ from django.db.models.functions import Now
 
 from cqa_site.people.models import Study, User
 
-from .bell import INLINE, ring
+from . import bell
+from .bell import INLINE
 from .models import Job, WorkerBeat
 from .processes import gone, this_worker
 
@@ -70,7 +71,7 @@ def enqueue(
             if found := active.first():
                 return found
         else:
-            transaction.on_commit(ring)
+            transaction.on_commit(bell.ring)
             return job
     return active.get()
 

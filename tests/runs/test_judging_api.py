@@ -12,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from cqa_site.judging.chat import CallFailed, ChatReply, Failure
-from cqa_site.runs import handlers, jobs, keys
+from cqa_site.runs import bell, handlers, keys
 from cqa_site.runs.carrying import clients, webhooks
 from cqa_site.runs.models import Call, Endpoint, Job, PromptVersion, Run
 from cqa_site.web.rest.throttle import CourtesyThrottle
@@ -565,7 +565,7 @@ def test_a_message_whose_secret_cannot_be_read_says_so(program, receiver, lab, m
 def test_a_message_is_asked_for_in_the_transaction_that_ends_the_run(program, lab, monkeypatch):
     """A process killed right after the commit has forgotten nothing."""
     script(monkeypatch, answer_by_text)
-    monkeypatch.setattr(jobs, "ring", lambda: None)
+    monkeypatch.setattr(bell, "ring", lambda: None)
     run = program.start(webhook_url="https://hook.example/", webhook_secret=SECRET)
     response = program.client.post(f"{program.base}runs/{run['id']}/cancel/", {}, format="json")
     assert response.status_code == 200

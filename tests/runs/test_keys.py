@@ -20,7 +20,7 @@ from cqa_site.judging.chat import CallFailed, Failure
 from cqa_site.judging.transport.openai_client import OpenAIClient
 from cqa_site.people.models import AuditEvent
 from cqa_site.people.tokens import create_token
-from cqa_site.runs import handlers, jobs, keys
+from cqa_site.runs import bell, handlers, jobs, keys
 from cqa_site.runs.actions.endpoints import change_endpoint, request_probe
 from cqa_site.runs.carrying import clients, draining
 from cqa_site.runs.models import Attempt, Endpoint, Job, Reply, Run
@@ -277,7 +277,7 @@ def two_lanes(lab, settings, monkeypatch):
         return ScriptedClient(answer_by_text)
 
     monkeypatch.setitem(clients.MAKERS, Endpoint.Kind.REMOTE, make)
-    monkeypatch.setattr(jobs, "ring", lambda: None)
+    monkeypatch.setattr(bell, "ring", lambda: None)
     runs = [lab.start(endpoint=endpoint) for endpoint in (lost, lab.endpoint)]
     jobs.drain()
     return runs
@@ -313,7 +313,7 @@ def test_a_worker_with_a_key_it_cannot_read_serves_the_other_lanes(two_lanes, la
 
 
 def test_a_probe_without_a_readable_key_says_so(lab, settings, monkeypatch):
-    monkeypatch.setattr(jobs, "ring", lambda: None)
+    monkeypatch.setattr(bell, "ring", lambda: None)
     endpoint = with_key(lab)
     settings.SECRETS_KEYS = [Fernet.generate_key().decode()]
     request_probe(endpoint=endpoint, actor=lab.researcher)

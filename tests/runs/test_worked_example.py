@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cqa_site.runs import handlers, jobs
+from cqa_site.runs import bell, handlers, jobs
 from cqa_site.runs.carrying import draining
 from cqa_site.runs.models import Run
 from cqa_site.runs.progress import progress_of
@@ -38,7 +38,7 @@ def worker_comes_late(monkeypatch):
             draining.drain_inline()
         return progress_of(run)
 
-    monkeypatch.setattr(jobs, "ring", lambda: None)
+    monkeypatch.setattr(bell, "ring", lambda: None)
     monkeypatch.setattr("cqa_site.runs.api.runs.progress_of", late)
 
 
