@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from .kind import sheet_kind_of
+from .kind import SheetNotValid, sheet_kind_of
 from .models import KeptDraft, Place, Round, Sheet
 from .qualifying import qualify
 from .save_order import SAVED_FIELDS, is_overtaken, may_follow, note_save
@@ -46,11 +46,27 @@ def content_of(sheet: Sheet) -> Any:
     return sheet_kind_of(sheet).content_of(sheet)
 
 
-def fresh(sheet: Sheet) -> Any:
-    """The sheet as it is stored now, locked until the transaction ends."""
-    kind = sheet_kind_of(sheet)
-    rows = kind.Sheet._default_manager.select_for_update(of=("self",))
-    return rows.select_related(*kind.needed).get(pk=sheet.pk)
+def fresh(sheet: Any) -> Any:
+    """The sheet and its round as they are stored now, the sheet locked until the transaction ends.
+
+    What they are about was read with the sheet given and never changes.
+    """
+    rows = sheet_kind_of(sheet).Sheet._default_manager.select_for_update(of=("self",))
+    stored: Any = rows.select_related("round").get(pk=sheet.pk)
+    _lend(sheet, stored)
+    if sheet.round and stored.round:
+        _lend(sheet.round, stored.round)
+    return stored
+
+
+def _lend(read: Any, stored: Any) -> None:
+    """Give a row what another reading of it has read beside it already."""
+    for name, thing in read._state.fields_cache.items():
+        field = stored._meta.get_field(name)
+        if not field.concrete or thing is None or field.is_cached(stored):
+            continue
+        if getattr(stored, field.attname) == thing.pk:
+            field.set_cached_value(stored, thing)
 
 
 def is_changeable(sheet: Any) -> bool:
@@ -91,10 +107,7 @@ def submit_sheet(*, sheet: Any, sent: Sent, key: str) -> Any:
             # A content that is stored already is refused by nothing else.
             problem = RoundNotOpen()
         if problem is None:
-            _put_draft(stored, sent)
-            problem = sheet_kind_of(stored).problem(stored, sent.content)
-        if problem is None:
-            _submit(stored, place, sent.content, key)
+            problem = _submit(stored, place, sent, key)
     if problem is not None:
         raise problem
     return stored
@@ -146,18 +159,31 @@ def _keep_aside(stored: Any, sent: Sent) -> KeptDraft:
 
 def _put_draft(stored: Any, sent: Sent) -> None:
     """Make the content the draft, unless it is there already or was overtaken."""
+    if _take(stored, sent):
+        stored.save(update_fields=("draft", *SAVED_FIELDS))
+        renew(stored)
+
+
+def _take(stored: Any, sent: Sent) -> bool:
+    """Whether the content is new; it is the draft of the sheet in memory then."""
     if sent.content == content_of(stored) or is_overtaken(stored, sent):
-        return
+        return False
     kind = sheet_kind_of(stored)
     kind.keep_earlier(stored, sent)
     note_save(stored, sent)
     is_as_submitted = sent.content == kind.submitted(stored) and stored.submitted_at
     stored.draft = None if is_as_submitted else asdict(sent.content)
-    stored.save(update_fields=("draft", *SAVED_FIELDS))
-    renew(stored)
+    return True
 
 
-def _submit(stored: Any, place: Place, content: Any, key: str) -> None:
+def _submit(stored: Any, place: Place, sent: Sent, key: str) -> SheetNotValid | None:
+    """Submit the content; one that the kind does not take is stored as the draft, and says why."""
+    content = sent.content
+    problem = sheet_kind_of(stored).problem(stored, content)
+    if problem is not None:
+        _put_draft(stored, sent)
+        return problem
+    _take(stored, sent)
     is_first = stored.submitted_at is None
     # A later content of the same page may have come before this submission did.
     stored.draft = None if content_of(stored) == content else stored.draft
@@ -173,3 +199,4 @@ def _submit(stored: Any, place: Place, content: Any, key: str) -> None:
     stored.events.create(client_key=key, content=asdict(content), **about)
     if stored.is_example:
         qualify(stored.round, place)
+    return None

@@ -5,15 +5,16 @@ order, and among them blind repeats. An ordinary item is reserved by one of its 
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
-from django.db.models.functions import Now
+from django.db.models import CharField, Exists, F, OuterRef, QuerySet, Value
+from django.db.models.functions import MD5, Cast, Concat, Now
 
 from cqa_site.people.models import Rater
 
-from .blind_order import choose_repeat, own_order, repeat_due
+from .blind_order import choose_repeat, repeat_due
 from .kind import SheetKind, sheet_kind_of
 from .models import Place, Round, Sheet
 from .slots import DONE, FREE, renew, take_slot
@@ -52,28 +53,35 @@ def next_sheet(*, round_: Any, rater: Rater) -> Work:
     Reasons for none: ``not_open``, ``stopped``, ``not_qualified``, ``held`` (others hold the last
     items), ``finished``.
     """
-    place = place_for(round_=round_, rater=rater)
-    # Two tabs of one rater wait here for each other; the second finds the first one's sheet.
-    place = Place.objects.select_for_update().get(pk=place.pk)
-    place.rater = rater
+    place = _locked_place(round_, rater)
     if place.is_excluded or place.is_stopped:
         return Work(None, "stopped")
     if round_.state != Round.State.OPEN:
         return Work(None, "not_open")
-    waiting = own_sheets(round_=round_, rater=rater).filter(state=Sheet.State.OPEN).first()
+    serving = _Serving(sheet_kind_of(round_), round_, place)
+    waiting = serving.own().filter(state=Sheet.State.OPEN).order_by("place").first()
     if waiting is not None:
+        waiting.round, waiting.rater = round_, rater
         renew(waiting)
         return Work(waiting)
-    serving = _Serving(sheet_kind_of(round_), round_, place)
     if serving.kind.is_assigned:
         return Work(None, "finished")
     if not place.is_passed:
         example = serving.next_example()
-        if example is not None:
+        if example is not None and not example.is_seen:
             return Work(serving.begin(example, is_example=True))
-        if not serving.has_passed():
+        # Without examples everybody may go on, unless kept out.
+        if example is not None or place.is_decided_by_person:
             return Work(None, "not_qualified")
     return serving.ordinary()
+
+
+def _locked_place(round_: Any, rater: Rater) -> Place:
+    """The rater's place; of two tabs the second waits here, and finds the first one's sheet."""
+    places = Place.objects.select_for_update().filter(round=round_.pk, rater=rater)
+    place = places.first() or places.get(pk=place_for(round_=round_, rater=rater).pk)
+    place.rater = rater
+    return place
 
 
 @dataclass(frozen=True)
@@ -85,64 +93,61 @@ class _Serving:
     place: Place
 
     def own(self) -> QuerySet[Any]:
-        return own_sheets(round_=self.round_, rater=self.place.rater)
+        rows = self.kind.Sheet._default_manager
+        return rows.filter(round=self.round_, rater=self.place.rater)
 
     def items(self) -> QuerySet[Any]:
         return self.kind.Item._default_manager.filter(round=self.round_)
 
     def next_example(self) -> Any | None:
-        seen = self.own().filter(is_example=True).values(self.kind.subject)
+        """The next example, after the last a seen one; None in a round without examples."""
         examples = self.items().filter(key_points__isnull=False)
-        left = examples.exclude(**{f"{self.kind.subject}__in": seen})
-        return left.order_by("position").first()
-
-    def has_passed(self) -> bool:
-        """Whether the rater may go on; without examples everybody may, unless kept out."""
-        if self.place.is_decided_by_person:
-            return self.place.is_passed
-        return not self.items().filter(key_points__isnull=False).exists()
+        mine = self.own().filter(**{self.kind.subject: OuterRef(self.kind.subject)})
+        seen = examples.annotate(is_seen=Exists(mine.filter(is_example=True)))
+        return seen.order_by("is_seen", "position").first()
 
     def ordinary(self) -> Work:
         """A repeat if one is due, else the next item of the rater's own order."""
-        rows = self.own().filter(is_example=False)
-        done = list(rows.values_list(self.kind.subject, "replicate"))
-        firsts = [thing for thing, replicate in done if replicate == 0]
-        repeated = {thing for thing, replicate in done if replicate}
-        sheet = (
-            self._repeat(firsts, repeated)
-            or self._first(firsts)
-            or self._repeat(firsts, repeated, is_last=True)
-        )
+        sheet = self._repeat() or self._first() or self._repeat(is_last=True)
         if sheet is not None:
             return Work(sheet)
         others = self.kind.Slot._default_manager.filter(round=self.round_).exclude(state=DONE)
-        is_held = others.exclude(**{f"item__{self.kind.subject}__in": firsts}).exists()
+        is_held = others.filter(item__in=self._unseen()).exists()
         return Work(None, "held" if is_held else "finished")
 
-    def _first(self, firsts: list[int]) -> Any | None:
+    def _unseen(self) -> QuerySet[Any]:
+        """Items of which the rater has had no sheet."""
+        # A list, not a subquery: a planner that does not know fresh tables would join row by row.
+        mine = [thing for thing, replicate in self._done if replicate == 0]
+        items = self.items().filter(key_points__isnull=True)
+        return items.exclude(**{f"{self.kind.subject}__in": mine})
+
+    def _first(self) -> Any | None:
         """A sheet for an item that the rater has not had, if one of the next few is free."""
-        left = self._candidates(firsts)
-        order = own_order(left, seed=self.round_.seed, rater=self.place.rater_id)[:TRIES]
-        items = self.kind.Item._default_manager.in_bulk(order)
-        for item in (items[pk] for pk in order):
+        free = self.kind.Slot._default_manager.filter(FREE, item=OuterRef("pk"))
+        # A random order of the rater's own, in which what is gone moves nothing that is left; the
+        # database shuffles, so that a submit costs the same whatever the size of the round.
+        salt = Value(f"{self.round_.seed} {self.place.rater_id} ", CharField())
+        turn = MD5(Concat(salt, Cast("pk", CharField())))
+        for item in self._unseen().filter(Exists(free)).order_by(turn, "pk")[:TRIES]:
             slot = take_slot(self.round_, item.pk, minutes=self.round_.lease_minutes)
             if slot is not None:
                 return self.begin(item, slot=slot)
         return None
 
-    def _candidates(self, firsts: list[int]) -> list[int]:
-        """Keys of the items with a free slot that the rater has not had."""
-        free = self.kind.Slot._default_manager.filter(FREE, item=OuterRef("pk"))
-        items = self.items().filter(Exists(free), key_points__isnull=True)
-        mine = set(firsts)
-        rows = items.values_list("pk", self.kind.subject)
-        return [pk for pk, thing in rows if thing not in mine]
+    @cached_property
+    def _done(self) -> list[tuple[int, int]]:
+        """Thing and number of repetition of the rater's sheets, in their order."""
+        rows = self.own().filter(is_example=False).order_by("place")
+        return list(rows.values_list(self.kind.subject, "replicate"))
 
-    def _repeat(
-        self, firsts: list[int], repeated: set[int], *, is_last: bool = False
-    ) -> Any | None:
+    def _repeat(self, *, is_last: bool = False) -> Any | None:
         """A sheet for an item that comes again, if one is due."""
         share = self.round_.repeat_share
+        if not share:
+            return None
+        firsts = [thing for thing, replicate in self._done if replicate == 0]
+        repeated = {thing for thing, replicate in self._done if replicate}
         if not repeat_due(len(firsts), len(repeated), share, is_last=is_last):
             return None
         again = choose_repeat(firsts, repeated, seed=self.round_.seed, rater=self.place.rater_id)
@@ -155,7 +160,7 @@ class _Serving:
     ) -> Any:
         Place.objects.filter(pk=self.place.pk).update(served=F("served") + 1)
         subject = f"{self.kind.subject}_id"
-        made = self.kind.Sheet._default_manager.create(
+        made: Any = self.kind.Sheet._default_manager.create(
             study_id=self.round_.study_id,
             rater=self.place.rater,
             round=self.round_,
@@ -167,5 +172,6 @@ class _Serving:
             **{subject: getattr(item, subject)},
             **self.kind.begin(self.round_, item, self.place.rater),
         )
-        rows = self.kind.Sheet._default_manager.select_related(*self.kind.needed)
-        return rows.get(pk=made.pk)
+        # The time by the database's clock is read when it is asked for.
+        del made.served_at
+        return made

@@ -10,7 +10,7 @@ Locks are taken in one order everywhere: the place, then the sheet, then slots.
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from .kind import sheet_kind_of
@@ -25,13 +25,25 @@ FREE = Q(state=OPEN) | Q(state=LEASED, lease_until__lt=Now())
 def take_slot(round_: Any, item_id: int, *, minutes: int) -> Any | None:
     """Reserve one of an item's slots that is free; None where others hold all of them.
 
-    Saving locks a sheet and then its slot, so holders are locked first here, too; every lock is
-    taken with SKIP LOCKED, so two takers and a save can never wait in a circle.
+    Every lock is taken with SKIP LOCKED, so takers and saves can never wait in a circle.
     """
-    kind = sheet_kind_of(round_)
-    sheets = kind.Sheet._default_manager
-    slots = kind.Slot._default_manager.filter(item=item_id)
-    free = slots.filter(FREE).order_by("number")
+    slots = sheet_kind_of(round_).Slot._default_manager.filter(item=item_id).order_by("number")
+    # No sheet points at an open slot.
+    slot = slots.filter(state=OPEN).select_for_update(skip_locked=True).first()
+    slot = slot or _run_out(round_, slots)
+    if slot is not None:
+        lease = {"state": LEASED, "lease_until": Now() + timedelta(minutes=minutes)}
+        slots.filter(pk=slot.pk).update(**lease)
+    return slot
+
+
+def _run_out(round_: Any, slots: QuerySet[Any]) -> Any | None:
+    """A slot whose lease ran out, locked and taken from its sheet.
+
+    Saving locks a sheet and then its slot, so holders are locked first here, too.
+    """
+    sheets = sheet_kind_of(round_).Sheet._default_manager
+    free = slots.filter(FREE)
     for slot in free:
         holders = list(sheets.filter(slot=slot).values_list("pk", flat=True))
         mine = sheets.filter(pk__in=holders).select_for_update(of=("self",), skip_locked=True)
@@ -41,8 +53,6 @@ def take_slot(round_: Any, item_id: int, *, minutes: int) -> Any | None:
             continue
         # Whoever held it keeps the sheet and the draft, without the reservation.
         sheets.filter(pk__in=holders).update(slot=None)
-        lease = {"state": LEASED, "lease_until": Now() + timedelta(minutes=minutes)}
-        slots.filter(pk=slot.pk).update(**lease)
         return slot
     return None
 

@@ -172,7 +172,9 @@ def test_repeats_are_read_together_and_a_pair_of_two_rounds_has_its_last_verdict
     assert found.n_verdicts == 18
     assert (found.n_again, len(found.merged)) == (6, 12)
     client = sign_in(round_.sheets.first().rater.user)
-    other = make_pairs_round(study, researcher, size=12, name="Again", leave_out_used=False)
+    # By this seed some of the pairs come on the same side once more.
+    again = {"name": "Again", "seed": 2, "leave_out_used": False}
+    other = make_pairs_round(study, researcher, size=12, **again)
     while (sheet := begin(client, study, other)) is not None:
         assert say(client, study, sheet, "both_bad").status_code == 200
     found = reports.results_of(study, reports.people_of(study))
