@@ -33,7 +33,7 @@ class Relevance(relevance_judge.RelevanceKind, RunKind):
 
     name = relevance_judge.KIND
     title = lazy("Relevance of sentences")
-    home = Home("judges", "runs", lazy("Judges"))
+    home = Home("judges", "runs", lazy("Labels by judges"))
     prompts = relevance_judge.PROMPTS
     tried_on = RELEVANCE_PREVIEW
     call_subjects = RELEVANCE_CALLS
@@ -98,7 +98,7 @@ class Coherence(coherence_judge.CoherenceKind, RunKind):
 
     name = coherence_judge.KIND
     title = lazy("Coherence of citations")
-    home = Home("answers", "coherence_runs", lazy("Coherence of citations"))
+    home = Home("judges", "coherence_runs", lazy("Coherence of citations"))
     prompts = coherence_judge.PROMPTS
     tried_on = COHERENCE_PREVIEW
     call_subjects = COHERENCE_CALLS

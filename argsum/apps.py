@@ -13,10 +13,14 @@ class ArgsumConfig(AppConfig):
         from argsum.datasets.imports.formats import register_argument_imports
         from argsum.imports.formats import register_summary_score_imports
         from argsum.leaderboard.actions import KEY_POINTS
+        from argsum.menu import DATASETS, key_point_entries
         from argsum.run_kinds import register_kinds
         from cqa_site.results import kind as results
         from cqa_site.rounds.kind import register
+        from cqa_site.web import menu, search
 
+        menu.add(key_point_entries)
+        search.add(DATASETS)
         register_kinds()
         results.register(KEY_POINTS)
         register(COUNTING)

@@ -57,7 +57,7 @@ class Counting(counting_judge.CountingKind, RunKind):
 
     name = counting_judge.KIND
     title = lazy("Counts by a judge")
-    home = Home("key_points", "counting_runs", lazy("Counts by judges"))
+    home = Home("judges", "counting_runs", lazy("Counts by judges"))
     prompts = counting_prompts.PROMPTS
     tried_on = counting_preview.COUNTING
     call_subjects = counted_calls.COUNTING

@@ -27,7 +27,7 @@ class Scoring(scoring_judge.ScoringKind, RunKind):
 
     name = scoring_judge.KIND
     title = lazy("Scores by a judge")
-    home = Home("scores", "scoring_runs", lazy("Scores by judges"))
+    home = Home("judges", "scoring_runs", lazy("Scores by judges"))
     prompts = judge_prompts.PROMPTS
     tried_on = judge_preview.SCORING
     call_subjects = scoring_calls.SCORING
@@ -50,7 +50,7 @@ class Preferring(judge.PreferringKind, RunKind):
 
     name = judge.KIND
     title = lazy("Preferences of a judge")
-    home = Home("scores", "preference_runs", lazy("Preferences of judges"))
+    home = Home("judges", "preference_runs", lazy("Preferences by judges"))
     prompts = judge.PROMPTS
     tried_on = judge.PREVIEWED
     call_subjects = judge.SUBJECTS

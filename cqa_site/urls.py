@@ -5,8 +5,8 @@ from django.conf import settings
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
-from cqa_site import home
 from cqa_site.api.studies import UnknownAddress
+from cqa_site.home import pages
 from cqa_site.web.health import health
 
 # Papers that a site may leave out of INSTALLED_APPS, each with all its addresses.
@@ -21,15 +21,16 @@ API = [
 ]
 
 urlpatterns = [
-    path("", home.home, name="home"),
+    path("", pages.home, name="home"),
     path("healthz", health, name="health"),
-    path("papers/<slug:paper>.md", home.paper_notes, name="paper_notes"),
+    path("papers/<slug:paper>.md", pages.paper_notes, name="paper_notes"),
     path("", include("cqa_site.rounds.crowd.urls")),
     *(path("", include(f"{paper}.public_urls")) for paper in PAPERS),
     path("", include("cqa_site.people.urls")),
     path("", include("cqa_site.runs.urls")),
     path("", include("cqa_site.files.urls")),
     path("s/<uuid:study_id>/", include("annotation.urls")),
+    path("s/<uuid:study_id>/", include("cqa_site.home.search")),
     *(path("s/<uuid:study_id>/", include(f"{paper}.urls")) for paper in PAPERS),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     *(path("api/v1/", include(addresses)) for addresses in API),
@@ -39,4 +40,4 @@ urlpatterns = [
 handler500 = "cqa_site.web.unavailable.error_500"
 
 if settings.DEBUG:
-    urlpatterns += [path("design/", home.design, name="design")]
+    urlpatterns += [path("design/", pages.design, name="design")]

@@ -28,7 +28,7 @@ def question_list(request: StudyRequest, study: Study) -> HttpResponse:
 def _question_list(request: StudyRequest, study: Study) -> HttpResponse:
     form = QuestionListForm(request.POST or None, request.FILES or None)
     if request.method != "POST" or not form.is_valid():
-        context = {"study": study, "section": "answers", "form": form}
+        context = {"study": study, "form": form}
         status = 422 if form.errors else 200
         return render(request, "annotation/imports/question_list.html", context, status=status)
     upload = form.cleaned_data["file"]

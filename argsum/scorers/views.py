@@ -217,7 +217,7 @@ def _shown(
     form = context.get("form")
     if form is not None and form.errors:
         status = 422
-    context |= {"study": study, "section": "key_points"}
+    context |= {"study": study}
     return render(request, f"argsum/scorers/{page_name}.html", context, status=status)
 
 

@@ -25,10 +25,10 @@ def writing_new(request: StudyRequest, study: Study, system_run_id: uuid.UUID) -
     """Choose who writes with which prompt; start it."""
     system_run = get_object_or_404(study.system_runs, public_id=system_run_id)
     if not writable(study).filter(pk=system_run.pk).exists():
-        context = {"study": study, "section": "key_points", "system_run": system_run}
+        context: dict[str, Any] = {"study": study, "system_run": system_run}
         return render(request, "argsum/writing/new.html", context)
     form = _form(request, study, system_run)
-    context = {"section": "key_points", "system_run": system_run}
+    context = {"system_run": system_run}
     context |= {"has_things": True, "by": [form["prompt"]]}
     return start_page(request, study, form, "argsum/writing/new.html", context)
 

@@ -24,7 +24,7 @@ def distillation(request: StudyRequest, study: Study) -> HttpResponseBase:
     rubric = default_rubric(study)
     initial = {"rubric": rubric.public_id}
     form = PairsForm(request.GET if "basis" in request.GET else None, study=study, initial=initial)
-    context = {"study": study, "section": "scores", "form": form}
+    context = {"study": study, "form": form}
     if not form.is_bound:
         return render(request, "benchmark/distillation/distillation.html", context)
     if not form.is_valid():

@@ -35,7 +35,6 @@ FACE = RunFace(
     parts=(Part(lazy("What is compared"), (("choice",), ("preference_round", "sample"))),),
     has_things=lambda study: study.pairs.exists(),
     taken=_taken,
-    tabs="benchmark/_scores_tabs.html",
     about=lazy(
         "Language models compare the pairs of answers that people compare, each in both orders. "
         "Who says different things about a pair has found no difference: that is a tie."

@@ -64,7 +64,7 @@ class Preferring(OneByOne):
         things=lazy("Pairs"),
         results=lazy("Preferences"),
     )
-    section = "scores"
+    section = "score"
     results_page = "preferences"
     work_page = "prefer"
     sheet_page = "prefer_form"

@@ -127,7 +127,6 @@ ROUNDS = RoundFace(
     form=RoundForm,
     is_ready=lambda study: study.answers.exists(),
     needs=lazy("Import or generate answers first. A round then draws pairs of them."),
-    tabs="benchmark/_scores_tabs.html",
     people=(
         Column(lazy("Left"), _figure("left"), css="number"),
         Column(lazy("Right"), _figure("right"), css="number"),
@@ -156,7 +155,6 @@ def preferences(request: StudyRequest, study: Study) -> HttpResponse:
     results = reports.results_of(study, choice) if choice else None
     context: dict[str, Any] = {
         "study": study,
-        "section": "scores",
         "choices": choices,
         "choice": choice,
         "results": results,

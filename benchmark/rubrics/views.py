@@ -50,7 +50,7 @@ def _list_page(
     request: StudyRequest, study: Study, form: RubricFileForm, status: int = 200
 ) -> HttpResponse:
     page = Paginator(versions_with_counts(study), PER_PAGE).get_page(request.GET.get("page"))
-    context = {"study": study, "section": "scores", "page": page, "form": form}
+    context = {"study": study, "page": page, "form": form}
     return render(request, "benchmark/rubrics/rubrics.html", context, status=status)
 
 
@@ -65,7 +65,6 @@ def rubric(request: StudyRequest, study: Study, rubric_id: uuid.UUID) -> HttpRes
     before = version.derived_from
     context = {
         "study": study,
-        "section": "scores",
         "version": version,
         "content": content,
         "groups": [(group, content.of_group(group.key)) for group in content.groups],
@@ -115,7 +114,6 @@ def rubric_new(request: StudyRequest, study: Study) -> HttpResponse:
         draft = draft_of(base.rubric if base else COMPQA)
     context = {
         "study": study,
-        "section": "scores",
         "base": base,
         "draft": draft,
         "errors": shown_errors(draft),

@@ -7,3 +7,7 @@ class FilesConfig(AppConfig):
 
     def ready(self) -> None:
         from cqa_site.files import handlers  # noqa: F401  handlers of jobs register themselves
+        from cqa_site.files.menu import file_entries
+        from cqa_site.web import menu
+
+        menu.add(file_entries)

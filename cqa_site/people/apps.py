@@ -4,3 +4,10 @@ from django.apps import AppConfig
 class PeopleConfig(AppConfig):
     name = "cqa_site.people"
     label = "people"
+
+    def ready(self) -> None:
+        from cqa_site.people.menu import PEOPLE, people_entries
+        from cqa_site.web import menu, search
+
+        menu.add(people_entries)
+        search.add(PEOPLE)

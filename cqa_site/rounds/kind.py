@@ -79,8 +79,9 @@ class TaskKind:
     # The name of the address of the work page, with (study, round).
     work_page: ClassVar[str]
     words: ClassVar[Words]
-    # The tab of a study under which the address named ``results_page`` stands, if there is one.
-    section: ClassVar[str] = ""
+    # The group of the study's menu in which its rounds stand, and the address named
+    # ``results_page``, if there is one.
+    section: ClassVar[str]
     results_page: ClassVar[str] = ""
     # Whether people of a crowd link may come into its rounds, and the head of the page of links.
     takes_crowd: ClassVar[bool] = False
@@ -97,11 +98,18 @@ class TaskKind:
     # What else follows from closing a round, with (round_, actor), in the same transaction: rooms
     # above the kind's own set it in their app's ``ready()``.
     after_closing: tuple[Callable[..., object], ...] = ()
+    # How many things of its rounds wait for somebody's decision, in a study; set there, too.
+    waits: Callable[[Any], int] | None = None
 
     @property
     def moves(self) -> tuple[str, ...]:
         """What can be done with a round, as its addresses name it."""
         return ("open", "pause", "close") if self.pauses else ("open", "close", "reopen")
+
+    @property
+    def rounds_page(self) -> str:
+        """The name of the address of its list of rounds."""
+        return f"{self.audit.round}s"
 
     @property
     def answer_pages(self) -> tuple[str, ...]:

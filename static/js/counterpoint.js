@@ -34,6 +34,6 @@ document.addEventListener("htmx:responseError", (event) => {
 });
 document.querySelectorAll("#toasts .toast").forEach((box) => setTimeout(() => box.remove(), 8000));
 // On a narrow screen the rows of tabs scroll sideways: bring the current one into view.
-document.querySelectorAll(".tabs [aria-current], .subtabs [aria-current]").forEach((tab) => {
+document.querySelectorAll(".subtabs [aria-current]").forEach((tab) => {
   tab.parentElement.scrollLeft = tab.offsetLeft - tab.parentElement.clientWidth / 2 + tab.clientWidth / 2;
 });

@@ -17,7 +17,8 @@ from pytest_django.live_server_helper import LiveServer
 
 from argsum.leaderboard.actions import KEY_POINTS
 from benchmark.leaderboard.actions import BOARDS
-from cqa_site import home, urls
+from cqa_site import urls
+from cqa_site.home import pages as home
 from cqa_site.files.actions.files import store_upload
 from cqa_site.people.actions.invitations import create_invitation
 from cqa_site.people.models import User

@@ -7,7 +7,7 @@ from django.http import Http404
 from django.template.loader import render_to_string
 from django.urls import path
 
-from cqa_site import home
+from cqa_site.home import pages as home
 from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.web.charts import drawing
 from cqa_site.web.tables import TableData

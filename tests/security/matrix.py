@@ -28,6 +28,8 @@ ADMINS_POST = Route("d", post=True)
 
 STUDY_ROUTES = {
     "study": EVERYBODY,
+    "study_waiting": EXPERTS,
+    "study_search": EXPERTS,
     "study_settings": ADMINS,
     "members": RESEARCHERS,
     "member_role": ADMINS_POST,

@@ -60,7 +60,6 @@ def question(request: StudyRequest, study: Study, question_id: uuid.UUID) -> Htt
     )
     context = {
         "study": study,
-        "section": "answers",
         "question": row,
         "form": form,
         "page": page,
@@ -97,7 +96,7 @@ def question_new(request: StudyRequest, study: Study) -> HttpResponse:
             form.add_error(None, _("This question is in the study already."))
         else:
             return redirect("question", study.public_id, made.public_id)
-    context = {"study": study, "section": "answers", "form": form, "unasked": count_unasked(study)}
+    context = {"study": study, "form": form, "unasked": count_unasked(study)}
     status = 422 if form.errors else 200
     return render(request, "annotation/answers/question_new.html", context, status=status)
 

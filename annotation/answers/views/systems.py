@@ -32,7 +32,6 @@ def systems(request: StudyRequest, study: Study) -> HttpResponse:
         vars(row).update(by_condition=by_condition)
     context = {
         "study": study,
-        "section": "answers",
         "systems": rows,
         "conditions": conditions,
     }
@@ -55,7 +54,6 @@ def system(request: StudyRequest, study: Study, system_id: uuid.UUID) -> HttpRes
     learned = row.learned.select_related("comparison").order_by("comparison", "pk")
     context = {
         "study": study,
-        "section": "answers",
         "system": row,
         "form": form,
         "learned": learned[:SHOWN],

@@ -8,10 +8,13 @@ from django.utils.translation import gettext as _
 from annotation.consensus.models import Adjudication, FinalLabel
 from annotation.consensus.reports import adjudication_table
 from annotation.corpus.models.questions import Argument
-from annotation.labelling.models.campaigns import Campaign, Item, Slot
-from cqa_site.people.models import Rater
+from annotation.labelling.models.campaigns import Campaign, Item, Slot, campaigns_of
+from cqa_site.people.models import Rater, Study
 
 from .consensus import request_final_labels
+
+# Campaigns whose disputes are counted.
+NEWEST = 6
 
 
 class DecisionNotValid(Exception):
@@ -73,6 +76,23 @@ def queue(
     if undecided_only:
         return disputed(campaign).filter(~Exists(decided), adopted_label__isnull=True)
     return disputed(campaign).filter(~Exists(decided.filter(rater=rater)))
+
+
+def disputed_campaigns(study: Study) -> list[Campaign]:
+    """The newest campaigns with undecided labels in dispute; each gets ``disputes``."""
+    settled = FinalLabel.objects.filter(campaign=OuterRef("pk"))
+    campaigns = campaigns_of(study).filter(Exists(settled)).select_related("guideline")
+    found = []
+    for campaign in campaigns[:NEWEST]:
+        if disputes := queue(campaign, rater=None).count():
+            vars(campaign).update(disputes=disputes)
+            found.append(campaign)
+    return found
+
+
+def disputes_in(study: Study) -> int:
+    """How many labels are in dispute in them."""
+    return sum(vars(campaign)["disputes"] for campaign in disputed_campaigns(study))
 
 
 def next_in_queue(

@@ -77,7 +77,6 @@ def _page(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str, 
     return {
         "job": job if job and job.is_active else None,
         "study": study,
-        "section": "campaigns",
         "campaign": campaign,
         "argument": argument,
         "segments": _segments(argument),

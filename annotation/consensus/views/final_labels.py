@@ -125,7 +125,6 @@ def _page(
     rows = _filtered(campaign, request)
     context = {
         "study": study,
-        "section": "campaigns",
         "campaign": campaign,
         "summary": _summary(campaign),
         "provenances": FinalLabel.Provenance.choices,

@@ -60,7 +60,7 @@ class Editing(Desk):
         things=lazy("Answers"),
         results=lazy("Agreement of experts"),
     )
-    section = "editing"
+    section = "answers"
     work_page = "desk"
     sheet_page = "desk_form"
     subject = "answer"

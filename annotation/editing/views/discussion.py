@@ -40,7 +40,6 @@ def editing_discussion(
     }
     context = {
         "study": study,
-        "section": "editing",
         "editing_round": editing_round,
         "sheet": sheet,
         "sees_all": seen["sees_all"],

@@ -25,7 +25,7 @@ def editing(request: StudyRequest, study: Study) -> HttpResponse:
         _own_round(editing_round, list(own))
         for editing_round, own in groupby(sheets, key=lambda sheet: sheet.round)
     ]
-    context = {"study": study, "section": "editing", "rounds": rounds}
+    context = {"study": study, "rounds": rounds}
     return render(request, "annotation/editing/own.html", context)
 
 

@@ -26,7 +26,6 @@ def editing_history(request: StudyRequest, study: Study, task_id: uuid.UUID) -> 
     before, after = _chosen(request, versions)
     context = {
         "study": study,
-        "section": "editing",
         "sheet": sheet,
         "editing_round": sheet.round,
         "editor_name": _editor_name(request, sheet),

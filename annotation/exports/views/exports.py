@@ -90,7 +90,6 @@ def _listed(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str
     jobs = {file.job.pk: file.job for file in page if file.job and file.job.is_active}
     return {
         "study": study,
-        "section": "campaigns",
         "campaign": campaign,
         "page": page,
         "jobs": list(jobs.values()),

@@ -72,7 +72,6 @@ FACE = RunFace(
     has_things=has_citations,
     left_out=_left_out,
     taken=_taken,
-    tabs="annotation/faithfulness/_answers_tabs.html",
     about=lazy("Language models judge citations; faithfulness shows the shares that they find."),
     new=lazy("Judge coherence"),
     lead=lazy(
@@ -95,7 +94,6 @@ def coherence_verdicts(request: StudyRequest, study: Study, run_id: uuid.UUID) -
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "study": study,
-        "section": "answers",
         "run": run,
         "wanted": wanted,
         "page": page,

@@ -31,7 +31,6 @@ def edited_texts(request: StudyRequest, study: Study) -> HttpResponse:
     page = Paginator(pairs, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "study": study,
-        "section": "answers",
         "choice": choice,
         "modes": MODES,
         "summary": summary,

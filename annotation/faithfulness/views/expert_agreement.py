@@ -41,7 +41,6 @@ def expert_agreement(request: StudyRequest, study: Study, round_id: uuid.UUID) -
     found = _found(request, editing_round, choice)
     context = {
         "study": study,
-        "section": "editing",
         "editing_round": editing_round,
         "choice": choice,
         "job": latest_job(study),

@@ -113,7 +113,6 @@ def faithfulness(request: StudyRequest, study: Study) -> HttpResponse:
     measures, *charts = shown.figures()
     context = {
         "study": study,
-        "section": "answers",
         "choice": shown.choice,
         # For links that name a condition of their own.
         "rows_query": replace(shown.choice, condition="").query,

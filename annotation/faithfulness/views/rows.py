@@ -48,7 +48,6 @@ def faithfulness_rows(request: StudyRequest, study: Study) -> HttpResponse:
         vars(row).update(about=answer_of(row), cells=cells)
     context = {
         "study": study,
-        "section": "answers",
         "choice": choice,
         "wanted": wanted,
         "page": page,
@@ -104,7 +103,6 @@ def _detail_page(
     figures = detail.figures
     context = {
         "study": study,
-        "section": "answers",
         "choice": choice,
         "modes": MODES,
         "answer": answer,

@@ -136,7 +136,6 @@ def figure_context(study: Study, snapshot: Snapshot) -> dict:
     arguments = snapshot.campaign.items.filter(external_id__in=hardest)
     return {
         "study": study,
-        "section": "campaigns",
         "campaign": snapshot.campaign,
         "snapshot": snapshot,
         "figures": snapshot.figures,
@@ -177,7 +176,7 @@ def _is_due(job: Job | None, snapshot: Snapshot | None) -> bool:
 
 
 def _context(study: Study, campaign: Campaign, shown: Shown) -> dict:
-    context = {"study": study, "section": "campaigns", "campaign": campaign, "shown": shown}
+    context = {"study": study, "campaign": campaign, "shown": shown}
     if shown.job is not None and shown.job.is_active:
         context["worker_alive"] = is_worker_alive()
     if shown.snapshot is not None:

@@ -62,7 +62,6 @@ def units_page(
     choices = _unit_choices(snapshot)
     context = {
         "study": study,
-        "section": "campaigns",
         "campaign": snapshot.campaign,
         "snapshot": snapshot,
         "figure": figure,

@@ -33,7 +33,6 @@ def snapshots(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Ht
         vars(snapshot).update(alpha=snapshot.figures["agreement"]["all"][0])
     context = {
         "study": study,
-        "section": "campaigns",
         "campaign": campaign,
         "page": page,
         "compared": _compared(campaign, request.GET.get("a"), request.GET.get("b")),

@@ -36,7 +36,6 @@ OFFERED = 100
 FACE = ListFace(
     kind=KIND,
     has_things=lambda study: study.questions.exists(),
-    tabs="annotation/faithfulness/_answers_tabs.html",
     about=lazy(
         "Language models answer the questions of the study in the background, under four "
         "scenarios from a bare request to one with role, structure and arguments."
@@ -61,7 +60,6 @@ def generation_new(request: StudyRequest, study: Study) -> HttpResponse:
         request.POST or None, study=study, actor=request.user, initial=_initial(request, study)
     )
     context = {
-        "section": "answers",
         "has_things": study.questions.exists(),
         "by": [form["prompt"]],
         "label": _("Start"),
@@ -86,7 +84,7 @@ def generation_compare(request: StudyRequest, study: Study) -> HttpResponse:
     runs = list(runs_of(study).exclude(state=Run.State.DRAFT)[:OFFERED])
     first, second = (_chosen(runs, request.GET.get(name, "")) for name in ("a", "b"))
     picks = [("a", first), ("b", second)]
-    context = {"study": study, "section": "answers", "runs": runs, "picks": picks}
+    context = {"study": study, "runs": runs, "picks": picks}
     if first and second and first != second:
         compared = compare_answers(first, second)
         page = Paginator(compared.pairs, PER_PAGE).get_page(request.GET.get("page"))

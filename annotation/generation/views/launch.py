@@ -90,7 +90,6 @@ def _context(study: Study, launch: GenerationLaunch) -> dict[str, Any]:
     states = {run.state for run in runs}
     return {
         "study": study,
-        "section": "answers",
         "launch": launch,
         "runs": runs,
         "ended": sum(run.ended for run in runs),

@@ -30,7 +30,6 @@ def run_compare(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> 
         compared = compare_runs(first, second)
     context = {
         "study": study,
-        "section": "judges",
         "campaign": campaign,
         "runs": offered,
         "a": first or (offered[1] if len(offered) > 1 else None),

@@ -86,7 +86,6 @@ def judge_rows(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> H
     start = page.start_index() - 1 if len(found.table) else 0
     context = {
         "study": study,
-        "section": "campaigns",
         "campaign": campaign,
         "cell": cell,
         "judges": found.judges,
@@ -119,7 +118,6 @@ def _context(study: Study, campaign: Campaign, choice: Choice) -> dict[str, Any]
     best = _best(figures)
     return {
         "study": study,
-        "section": "campaigns",
         "campaign": campaign,
         "choice": choice,
         "state": state,

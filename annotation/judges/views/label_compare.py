@@ -27,7 +27,6 @@ def label_compare(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -
     key = request.GET.get("with") or (offered[0][0] if offered else "")
     context = {
         "study": study,
-        "section": "campaigns",
         "campaign": campaign,
         "choices": offered,
         "sets": SETS.items(),

@@ -22,7 +22,7 @@ def run_new(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Http
     campaign = _campaign(study, campaign_id)
     form = RunForm(request.POST or None, campaign=campaign, actor=request.user)
     by = [form["prompt"], form["batch_size"]]
-    context = {"section": "judges", "campaign": campaign, "has_things": True, "by": by}
+    context = {"campaign": campaign, "has_things": True, "by": by}
     return start_page(request, study, form, "annotation/judges/new.html", context)
 
 

@@ -30,7 +30,6 @@ def _campaigns(study: Study, wanted: str) -> list[tuple[str, str]]:
 FACE = ListFace(
     kind=KIND,
     has_things=lambda study: campaigns_of(study).exists(),
-    tabs="runs/_judges_tabs.html",
     about=lazy(
         "Language models label the sentences of a campaign in the background; people's votes "
         "stay apart."

@@ -26,7 +26,6 @@ def trained_judges(request: StudyRequest, study: Study, campaign_id: uuid.UUID) 
     campaign = campaign_or_404(study, campaign_id)
     context = {
         "study": study,
-        "section": "campaigns",
         "campaign": campaign,
         "versions": campaign.trained_judges.select_related("created_by").defer("model"),
         "form": TrainingForm(campaign=campaign),
@@ -72,7 +71,6 @@ def trained_judge(
     version = _version_or_404(study, campaign_id, number)
     context = {
         "study": study,
-        "section": "campaigns",
         "campaign": version.campaign,
         "version": version,
         "recipe": recipe_rows(version),

@@ -28,14 +28,14 @@ class Labelling(Blocks):
         decisions={"exclude": "excluded", "reinstate": "reinstated", "pause": "paused"},
     )
     words = Words(
-        rounds=lazy("Campaigns"),
+        rounds=lazy("Label rounds"),
         about=lazy("A campaign collects labels for a set of arguments under one guideline."),
         things=lazy("Arguments"),
         results=lazy("Figures"),
         work=lazy("Votes"),
         new=lazy("New campaign"),
     )
-    section = "campaigns"
+    section = "label"
     work_page = "label"
     answer_pages: ClassVar[tuple[str, ...]] = ("label_answer",)
     takes_crowd = True

@@ -67,7 +67,6 @@ def campaign_items(request: StudyRequest, study: Study, campaign_id: uuid.UUID) 
         items = items.filter(control_label__isnull=only == "ordinary")
     context = {
         "study": study,
-        "section": "campaigns",
         "campaign": campaign,
         "form": form,
         "only": only,

@@ -15,7 +15,6 @@ def guidelines(request: StudyRequest, study: Study) -> HttpResponse:
     """List the versions with the campaigns that use them."""
     context = {
         "study": study,
-        "section": "guidelines",
         "guidelines": study.guidelines.prefetch_related("campaigns"),
     }
     return render(request, "annotation/labelling/guidelines.html", context)
@@ -25,7 +24,7 @@ def guidelines(request: StudyRequest, study: Study) -> HttpResponse:
 def guideline(request: StudyRequest, study: Study, number: int) -> HttpResponse:
     """Show one version as annotators see it."""
     version = get_object_or_404(study.guidelines, number=number)
-    context = {"study": study, "section": "guidelines", "guideline": version}
+    context = {"study": study, "guideline": version}
     return render(request, "annotation/labelling/guideline.html", context)
 
 
@@ -47,7 +46,7 @@ def guideline_new(request: StudyRequest, study: Study) -> HttpResponse:
             actor=request.user,
         )
         return redirect("guideline", study.public_id, version.number)
-    context = {"study": study, "section": "guidelines", "form": form, "newest": newest}
+    context = {"study": study, "form": form, "newest": newest}
     status = 422 if form.errors else 200
     return render(request, "annotation/labelling/guideline_form.html", context, status=status)
 

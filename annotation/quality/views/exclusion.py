@@ -48,7 +48,6 @@ def quality_exclude_low(
         return _exclude(request, campaign, {**form.cleaned_data, **reason.cleaned_data})
     context = {
         "study": study,
-        "section": "campaigns",
         "campaign": campaign,
         "form": form,
         "reason": reason,

@@ -120,7 +120,6 @@ def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
 def _context(study: Study, campaign: Campaign) -> dict[str, Any]:
     return {
         "study": study,
-        "section": "campaigns",
         "campaign": campaign,
         "mark_percent": campaign.min_control_accuracy * 100,
     }

@@ -76,7 +76,6 @@ def _list_page(
     rows = corpora_of(study).select_related("created_by", "job")
     context = {
         "study": study,
-        "section": "arguments",
         "page": Paginator(rows, PER_PAGE).get_page(request.GET.get("page")),
         "form": CorpusForm(),
         "service_form": ServiceForm(initial={"address": address}),
@@ -109,7 +108,6 @@ def _corpus_page(
     columns = row.found.get("columns", [])
     context = {
         "study": study,
-        "section": "arguments",
         "corpus": row,
         "form": form or ColumnsForm(columns=columns, initial=chosen),
         "is_stranded": actions.is_stranded(row),

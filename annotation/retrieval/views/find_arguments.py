@@ -42,7 +42,6 @@ def find_start(request: StudyRequest, study: Study) -> HttpResponse:
     _count_arguments(page.object_list)
     context = {
         "study": study,
-        "section": "arguments",
         "form": form,
         "page": page,
         "wanted": wanted,
@@ -72,7 +71,6 @@ def find_arguments(request: StudyRequest, study: Study, comparison_id: uuid.UUID
     ]
     context = {
         "study": study,
-        "section": "arguments",
         "comparison": comparison,
         "form": form,
         "rows": rows,

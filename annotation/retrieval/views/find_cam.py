@@ -37,7 +37,6 @@ def find_cam(request: StudyRequest, study: Study, comparison_id: uuid.UUID) -> H
             return redirect("cam_request", study.public_id, comparison.public_id, asked.public_id)
     context = {
         "study": study,
-        "section": "arguments",
         "comparison": comparison,
         "form": form,
         "address": retrieval_cam.address_of(study),
@@ -69,7 +68,6 @@ def cam_request(
     ]
     context = {
         "study": study,
-        "section": "arguments",
         "comparison": asked.comparison,
         "asked": asked,
         "rows": rows,

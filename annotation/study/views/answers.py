@@ -45,7 +45,6 @@ def questions(request: StudyRequest, study: Study) -> HttpResponse:
     _add_counts(answers, page, systems)
     context = {
         "study": study,
-        "section": "answers",
         "form": form if form.is_bound else _unused(study, is_blind),
         "page": page,
         "systems": systems,
@@ -117,7 +116,6 @@ def answer(request: StudyRequest, study: Study, answer_id: uuid.UUID) -> HttpRes
     (column,), lists = side_by_side(row.question, [row.pk], is_blind=False)
     context = {
         "study": study,
-        "section": "answers",
         "answer": row,
         "about": about_answer(row),
         "column": column,

@@ -13,8 +13,7 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.consensus.actions.adjudication import queue
-from annotation.consensus.models import FinalLabel
+from annotation.consensus.actions.adjudication import disputed_campaigns
 from annotation.labelling.models.campaigns import Campaign, Slot, campaigns_of
 from annotation.labelling.models.votes import Assignment
 from cqa_site.files.models import ImportFile
@@ -60,7 +59,7 @@ def _annotator_page(request: StudyRequest, study: Study) -> HttpResponse:
 def _expert_page(request: StudyRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
-        "queues": _disputed_campaigns(study),
+        "queues": disputed_campaigns(study),
         "waiting": waiting_for(request.membership),
     }
     return render(request, "annotation/study/overview_expert.html", context)
@@ -74,7 +73,7 @@ def _researcher_page(request: StudyRequest, study: Study) -> HttpResponse:
         "campaigns": campaigns,
         "steps": steps,
         "next_step": next((step for step in steps if not step.is_done), None),
-        "queues": _disputed_campaigns(study),
+        "queues": disputed_campaigns(study),
         "waiting_runs": _waiting_runs(study),
         "waiting_imports": study.import_files.filter(state=ImportFile.State.CHECKED).count(),
     }
@@ -88,18 +87,6 @@ def _waiting_runs(study: Study) -> list[Run]:
     found = list(runs[:SHOWN])
     for run in found:
         vars(run).update(about=about(run))
-    return found
-
-
-def _disputed_campaigns(study: Study) -> list[Campaign]:
-    """The newest campaigns with undecided labels in dispute; each gets ``disputes``."""
-    settled = FinalLabel.objects.filter(campaign=OuterRef("pk"))
-    campaigns = campaigns_of(study).filter(Exists(settled)).select_related("guideline")[:SHOWN]
-    found = []
-    for campaign in campaigns:
-        if disputes := queue(campaign, rater=None).count():
-            vars(campaign).update(disputes=disputes)
-            found.append(campaign)
     return found
 
 

@@ -30,7 +30,6 @@ def arguments(request: StudyRequest, study: Study) -> HttpResponse:
     _add_votes(list(page))
     context = {
         "study": study,
-        "section": "arguments",
         "form": form if form.is_bound else ArgumentSearchForm(study=study),
         "page": page,
         "comparisons": study.comparisons.count(),
@@ -84,7 +83,6 @@ def argument(request: StudyRequest, study: Study, argument_id: uuid.UUID) -> Htt
     labels = FinalLabel.objects.filter(argument=row).select_related("campaign")
     context = {
         "study": study,
-        "section": "arguments",
         "argument": row,
         "parts": split_sentence(row.text, row.comparison.object1, row.comparison.object2),
         "items": row.items.select_related("campaign").order_by("campaign__created_at", "pk"),

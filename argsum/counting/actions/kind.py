@@ -67,7 +67,7 @@ class Counting(OneByOne):
             "how many references are covered, how many statements are different."
         ),
         things=lazy("Sets"),
-        results=lazy("Agreement"),
+        results=lazy("Agreement of counts"),
     )
     section = "key_points"
     results_page = "summary_people"

@@ -61,7 +61,6 @@ FACE = RoundFace(
     is_ready=lambda study: study.summary_sets.exists(),
     needs=lazy("Run a system or import people's counts first. A round then says what is judged."),
     decisions=EXCLUSIONS,
-    tabs="argsum/_argsum_tabs.html",
     columns=(Column(lazy("People for each"), lambda row: row.raters, css="number"),),
     people=(
         Column(lazy("With an “unsure”"), lambda each: each.figures["unsure"], css="number"),

@@ -35,7 +35,6 @@ FACE = RunFace(
     ),
     has_things=lambda study: scorable_sets(study, Choice()).exists(),
     taken=_taken,
-    tabs="argsum/_argsum_tabs.html",
     about=lazy(
         "Language models count covered references and unique key points, several times for each "
         "set. Coverage and redundancy are means over these replies."

@@ -45,7 +45,6 @@ def counting_sheets(request: StudyRequest, study: Study) -> HttpResponseBase:
     page = Paginator(sheets, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "study": study,
-        "section": "key_points",
         "page": page,
         "rows": [(sheet, rater_name(sheet.rater), sheet.is_counted) for sheet in page],
         "filters": {name: request.GET.get(name, "") for name in FILTERS},
@@ -62,7 +61,6 @@ def count_sheet(request: StudyRequest, study: Study, count_id: uuid.UUID) -> Htt
     sheet = sheet_or_404(study, count_id)
     context = {
         "study": study,
-        "section": "key_points",
         "sheet": sheet,
         "is_counted": sheet.is_counted,
         **beside_sheet(sheet),

@@ -38,7 +38,6 @@ def datasets(request: StudyRequest, study: Study) -> HttpResponse:
     page = Paginator(datasets_of(study), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "study": study,
-        "section": "key_points",
         "page": page,
         "rows": dataset_rows(list(page)),
     }
@@ -53,7 +52,6 @@ def dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpR
     page = Paginator(found.cells.all(), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "study": study,
-        "section": "key_points",
         "row": dataset_rows([found])[0],
         "form": RecipeForm(initial={"steps": steps_of(found)}),
         "page": page,
@@ -128,7 +126,6 @@ def cell(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpRespons
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "study": study,
-        "section": "key_points",
         "row": cell_rows([found])[0],
         "key_points": key_points,
         "form": form,

@@ -44,7 +44,6 @@ def summary_set(request: StudyRequest, study: Study, set_id: uuid.UUID) -> HttpR
     references = references_with_counts([side.cell for side in sides])
     context = {
         "study": study,
-        "section": "key_points",
         "made": made,
         "run": made.system_run,
         "sides": [(side, references[side.cell.pk]) for side in sides],

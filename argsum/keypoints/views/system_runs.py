@@ -61,7 +61,6 @@ def system_runs(request: StudyRequest, study: Study) -> HttpResponse:
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "study": study,
-        "section": "key_points",
         "page": page,
         "system": system,
         "state": state,
@@ -82,7 +81,7 @@ def system_run_new(request: StudyRequest, study: Study) -> HttpResponse:
         ).first()
     }
     form = SystemRunForm(request.POST or None, study=study, initial=chosen)
-    context = {"study": study, "section": "key_points", "form": form}
+    context = {"study": study, "form": form}
     context["has_dataset"] = study.argument_datasets.exists()
     if request.method != "POST":
         return render(request, "argsum/keypoints/system_run_new.html", context)
@@ -124,7 +123,6 @@ def system_run(request: StudyRequest, study: Study, system_run_id: uuid.UUID) ->
         every = cell_lines(run, list(cells_of(run.dataset, run.split)))
         return table_file(lines_table(run, every), request.GET["format"])
     context = _state(study, run) | {
-        "section": "key_points",
         "page": page,
         "lines": lines,
         "chosen": _chosen(request, lines),

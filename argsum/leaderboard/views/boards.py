@@ -36,7 +36,6 @@ def key_point_boards(request: StudyRequest, study: Study) -> HttpResponse:
     jobs = Job.objects.filter(study=study, kind=JOB).order_by("-created_at", "-pk")
     context = {
         "study": study,
-        "section": "key_points",
         "page": Paginator(rows, PER_PAGE).get_page(request.GET.get("page")),
         "job": jobs.first(),
     }
@@ -62,7 +61,6 @@ def key_point_board(request: StudyRequest, study: Study, number: int) -> HttpRes
     place = (study.public_id, number)
     context = {
         "study": study,
-        "section": "key_points",
         "snapshot": snapshot,
         "cards": _figures(snapshot, "key_point_board_figure", place),
         "is_stale": not snapshot.is_frozen and _is_stale(study, snapshot),

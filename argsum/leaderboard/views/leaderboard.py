@@ -43,7 +43,6 @@ def key_points(request: StudyRequest, study: Study) -> HttpResponse:
     systems, _cells, *charts = _figures(study, found)
     context = {
         "study": study,
-        "section": "key_points",
         "choice": choice,
         "board": found,
         "splits": [(split, Cell.Split(split).label) for split in choice.splits],

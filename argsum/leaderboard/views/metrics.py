@@ -76,7 +76,6 @@ def _page(
     every, *parts = _correlations(study, dataset, rows)
     context = {
         "study": study,
-        "section": "key_points",
         "dataset": dataset,
         "form": form,
         "job": job,
@@ -98,7 +97,6 @@ def summary_metric(request: StudyRequest, study: Study) -> HttpResponse:
     points = metric_points(study, source, dataset.chosen, dataset.without)
     context = {
         "study": study,
-        "section": "key_points",
         "dataset": dataset,
         "source": source,
         "card": _points(study, dataset, source, points),

@@ -34,7 +34,6 @@ def summary_people(request: StudyRequest, study: Study) -> HttpResponse:
     *cards, raters = _figures(study, dataset, found)
     context = {
         "study": study,
-        "section": "key_points",
         "dataset": dataset,
         "found": found,
         "cards": cards,

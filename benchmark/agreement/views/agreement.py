@@ -92,7 +92,6 @@ def agreement_context(
     snapshot, figures = shown.snapshot, shown.figures
     context: dict[str, Any] = {
         "study": study,
-        "section": "scores",
         "shown": shown,
         "snapshot": snapshot,
         "figures": figures,

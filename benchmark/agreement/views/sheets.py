@@ -24,7 +24,7 @@ PER_PAGE = 50
 def score_rows(request: StudyRequest, study: Study) -> HttpResponse:
     """List answers with the points of two raters, largest difference first."""
     snapshot = snapshot_of(study, request.GET)
-    context: dict[str, Any] = {"study": study, "section": "scores", "snapshot": snapshot}
+    context: dict[str, Any] = {"study": study, "snapshot": snapshot}
     if snapshot is None or not snapshot.agreement:
         return render(request, "benchmark/agreement/score_rows.html", context)
     from benchmark.agreement.reports import rows as report
@@ -61,7 +61,6 @@ def score_sheet(request: StudyRequest, study: Study, sheet_id: uuid.UUID) -> Htt
     (column,), lists = side_by_side(answer.question, [answer.pk], is_blind=False)
     context = {
         "study": study,
-        "section": "scores",
         "sheet": sheet,
         "answer": answer,
         "about": about_answer(answer),

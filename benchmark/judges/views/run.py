@@ -127,7 +127,7 @@ def scoring_run_probes(request: StudyRequest, study: Study, run_id: uuid.UUID) -
 
 
 def _part(study: Study, run: Run) -> dict[str, Any]:
-    return {"study": study, "section": "scores", "run": run, "scoring": run.scoring}
+    return {"study": study, "run": run, "scoring": run.scoring}
 
 
 BASE = "scores/judges/runs"

@@ -90,7 +90,6 @@ FACE = RunFace(
     by=("reasons",),
     has_things=lambda study: study.answers.exists(),
     taken=_taken,
-    tabs="benchmark/_scores_tabs.html",
     about=lazy(
         "Language models score answers by the rubric that people use. Every run tests its judge "
         "with planted orders."

@@ -58,7 +58,7 @@ def boards(request: StudyRequest, study: Study) -> HttpResponse:
         "rubric", "frozen_by"
     )
     page = Paginator(rows.defer("rows", "figures"), PER_PAGE).get_page(request.GET.get("page"))
-    context = {"study": study, "section": "scores", "page": page}
+    context = {"study": study, "page": page}
     return render(request, "benchmark/leaderboard/boards.html", context)
 
 
@@ -69,7 +69,6 @@ def board(request: StudyRequest, study: Study, number: int) -> HttpResponse:
     shown = shown_board(request, snapshot)
     context = {
         "study": study,
-        "section": "scores",
         **_filters_context(shown),
         **board_context(shown),
         "warnings": board_warnings(snapshot.board),
@@ -91,7 +90,6 @@ def board_pair(request: StudyRequest, study: Study, number: int) -> HttpResponse
     chosen = request.GET.getlist("system")
     context: dict[str, Any] = {
         "study": study,
-        "section": "scores",
         "shown": shown,
         "snapshot": shown.snapshot,
         "board": shown.board,
@@ -164,7 +162,7 @@ def _pair(shown: Shown, chosen: list[str]) -> Pair | PaperPair | None:
 
 def _live_context(request: StudyRequest, study: Study) -> dict[str, Any]:
     rubric, known = rubric_of(study, request)
-    context: dict[str, Any] = {"study": study, "section": "scores", "rubrics": known}
+    context: dict[str, Any] = {"study": study, "rubrics": known}
     if rubric is None:
         return context
     shown = live_board(request, study, rubric)

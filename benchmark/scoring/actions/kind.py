@@ -40,9 +40,9 @@ class Scoring(OneByOne):
             "several people, the others to one."
         ),
         things=lazy("Answers"),
-        results=lazy("Agreement"),
+        results=lazy("Agreement of scores"),
     )
-    section = "scores"
+    section = "score"
     results_page = "score_agreement"
     work_page = "score"
     sheet_page = "score_form"

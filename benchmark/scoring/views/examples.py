@@ -34,7 +34,6 @@ def scoring_examples(request: StudyRequest, study: Study, round_id: uuid.UUID) -
     chosen = row.items.filter(key_points__isnull=False).values_list("answer", flat=True)
     context = {
         "study": study,
-        "section": "scores",
         "round": row,
         "wanted": wanted,
         "chosen": set(chosen),
@@ -69,7 +68,6 @@ def scoring_example(
                 return redirect("scoring_round", study.public_id, row.public_id)
     context = {
         "study": study,
-        "section": "scores",
         "round": row,
         "answer": answer,
         "form": form,

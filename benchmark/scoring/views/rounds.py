@@ -86,7 +86,6 @@ FACE = RoundFace(
     is_ready=lambda study: study.answers.exists(),
     needs=lazy("Import or generate answers first. A round then says which of them are scored."),
     related=("rubric",),
-    tabs="benchmark/_scores_tabs.html",
     columns=(Column(lazy("Rubric"), lambda row: row.rubric),),
     people=(
         Column(lazy("With a “cannot judge”"), lambda each: each.figures["unable"], css="number"),

@@ -29,7 +29,6 @@ def score_sheets_export(request: StudyRequest, study: Study) -> HttpResponseBase
         return _file(request, study, **form.cleaned_data)
     context = {
         "study": study,
-        "section": "scores",
         "form": form,
         "has_rubric": study.rubric_versions.exists(),
     }

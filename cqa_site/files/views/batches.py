@@ -56,7 +56,6 @@ def import_batch(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> Ht
     total = _total([file.counts for file in files if file.state in (State.CHECKED, State.APPLIED)])
     context = {
         "study": study,
-        "section": "imports",
         "batch": batch,
         "rows": rows,
         "told": [OPTIONS[name].title for name in format.tells],

@@ -99,7 +99,6 @@ def _list_page(
     columns = [each for each in COUNTED.values() if each.column]
     context = {
         "study": study,
-        "section": "imports",
         "form": form,
         "page": page,
         "columns": columns,
@@ -115,7 +114,6 @@ def too_large_page(request: StudyRequest, study: Study) -> HttpResponse:
     """Say that an upload is above the limit."""
     context = {
         "study": study,
-        "section": "imports",
         "limit": filesizeformat(settings.MAX_UPLOAD_BYTES),
     }
     return render(request, "files/too_large.html", context, status=413)
@@ -132,7 +130,7 @@ def ask(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse
         name: request.GET.get(name, file.options.get(name) or "")
         for name in format.asking.seen_names
     }
-    context = {"study": study, "section": "imports", "file": file}
+    context: dict[str, Any] = {"study": study, "file": file}
     try:
         asking = format.asking(study, file, seen)
     except (UnreadableFile, ImportRefused) as error:
@@ -162,7 +160,6 @@ def import_file(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Http
         problems = problems.filter(is_rejection=shown == "rejected")
     context = {
         "study": study,
-        "section": "imports",
         "file": file,
         "format": format,
         "counts": _counts(file),

@@ -18,7 +18,7 @@ def audit(request: StudyRequest, study: Study) -> HttpResponse:
     for event in page:  # not in the template, where "items" may be a key of the details
         lines = [(name, _in_words(value)) for name, value in event.details.items()]
         vars(event).update(lines=lines)
-    return render(request, "people/audit.html", {"study": study, "section": "audit", "page": page})
+    return render(request, "people/audit.html", {"study": study, "page": page})
 
 
 def _in_words(value: object) -> object:

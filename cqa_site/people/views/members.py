@@ -120,7 +120,6 @@ def _page(
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
     defaults = {
         "study": study,
-        "section": "people",
         "page": page,
         "roles": Role.choices,
         "is_admin": request.membership.role == Role.ADMIN,

@@ -35,6 +35,6 @@ def study_settings(request: StudyRequest, study: Study) -> HttpResponse:
         change_study(study=study, actor=request.user, **form.cleaned_data)
         messages.success(request, _("Study changed."))
         return redirect("study_settings", study_id=study.public_id)
-    context = {"study": study, "form": form, "section": "settings"}
+    context = {"study": study, "form": form}
     status = 422 if form.errors else 200
     return render(request, "people/study_settings.html", context, status=status)

@@ -109,7 +109,7 @@ def _links_page(
         # The head of a campaign's pages knows it by this name.
         "campaign": own,
         "kind": kind,
-        "section": kind.section,
+        "home_name": kind.rounds_page,
         "most_items": most,
         "asks_too_much": any(link.is_open and link.required_items > most for link in links),
         "links": links,

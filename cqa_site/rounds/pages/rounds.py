@@ -61,8 +61,6 @@ class RoundFace:
     needs: Any = ""
     related: tuple[str, ...] = ()
     decisions: tuple[str, ...] = field(default=DECISIONS)
-    # A template with links to the pages beside the list.
-    tabs: str = ""
     # ``sheets(round, rater or None)``: where sheets are listed, if they are.
     sheets: Callable[[Any, Rater | None], str] | None = None
     # The address to choose examples at, a known answer in words, and where to change it.
@@ -230,7 +228,6 @@ def _context(face: RoundFace, study: Study) -> dict[str, Any]:
     """What every page of rounds shows around its own."""
     return {
         "study": study,
-        "section": face.kind.section,
         "kind": face.kind,
         "face": face,
         # Asked by the templates, where they need it.

@@ -16,7 +16,7 @@ BATCHES = 20
 def home_of(run: Run) -> dict[str, Any]:
     """The section of a run, and the list that it is found in."""
     home = kind_of(run).home
-    return {"section": home.section, "home_name": home.route, "home_title": home.title}
+    return {"home_name": home.route, "home_title": home.title}
 
 
 def run_context(study: Study, run: Run) -> dict[str, Any]:

@@ -36,7 +36,6 @@ def endpoints(request: StudyRequest, study: Study) -> HttpResponse:
         vars(endpoint).update(found=found_by_probe(endpoint))
     context = {
         "study": study,
-        "section": "judges",
         "page": page,
         "has_embedded": study.endpoints.filter(
             kind=Endpoint.Kind.EMBEDDED, model=model_name()
@@ -56,7 +55,7 @@ def endpoint_new(request: StudyRequest, study: Study) -> HttpResponse:
         )
         messages.success(request, _("Saved. Probe it to see what it can do."))
         return redirect("endpoint", study.public_id, endpoint.public_id)
-    context = {"study": study, "section": "judges", "form": form}
+    context = {"study": study, "form": form}
     status = 422 if form.errors else 200
     return render(request, "runs/endpoint_new.html", context, status=status)
 
@@ -81,7 +80,6 @@ def endpoint(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> Htt
     job = latest_probe(study, stored)
     context = {
         "study": study,
-        "section": "judges",
         "endpoint": stored,
         "form": form,
         "found": found_by_probe(stored),

@@ -82,8 +82,6 @@ class ListFace:
 
     kind: str
     has_things: Callable[[Study], bool]
-    # A template with links to the pages beside the list.
-    tabs: str
     # One sentence or two under the title; what is done with the first run.
     about: Promise
     lead: Promise
@@ -184,7 +182,7 @@ def run_urls(face: RunFace, base: str) -> list[URLPattern]:
 
 def _context(face: ListFace, study: Study) -> dict[str, Any]:
     home = kind_named(face.kind).home
-    return {"study": study, "section": home.section, "face": face, "home": home}
+    return {"study": study, "face": face, "home": home}
 
 
 def _fields(face: RunFace, form: PlanForm) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def prompts(request: StudyRequest, study: Study) -> HttpResponse:
     page = Paginator(rows.order_by("-kind", "-number"), PER_PAGE).get_page(request.GET.get("page"))
     for version in page:
         vars(version).update(kind_name=prompt_kinds()[version.kind].name)
-    context = {"study": study, "section": "judges", "page": page}
+    context = {"study": study, "page": page}
     return render(request, "runs/prompts.html", context)
 
 
@@ -48,7 +48,6 @@ def prompt(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> HttpRes
     parent = _parent(version, others, request.GET.get("against"))
     context = {
         "study": study,
-        "section": "judges",
         "version": version,
         "kind_name": prompt_kinds()[version.kind].name,
         "others": others[:OTHERS],
@@ -124,7 +123,6 @@ def _editor(
 ) -> HttpResponse:
     context = {
         "study": study,
-        "section": "judges",
         "base": base,
         "kind_name": prompt_kinds()[base.kind].name,
         "form": form,

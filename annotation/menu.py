@@ -1,0 +1,37 @@
+"""Arguments, labels and answers in the menu of a study."""
+
+from collections.abc import Iterator
+
+from django.utils.translation import gettext_lazy as _
+
+from annotation.answers.models.answers import System
+from annotation.corpus.models.questions import Question
+from annotation.retrieval.models import Corpus
+from cqa_site.web.menu import EXPERTS, Entry
+from cqa_site.web.search import Finder
+
+FINDERS = (
+    Finder(
+        kind=_("Question"),
+        rows=lambda study: Question.objects.filter(study=study).select_related("comparison"),
+        fields=("comparison__object1", "comparison__object2", "aspect", "wording"),
+        page="question",
+        roles=EXPERTS,
+    ),
+    Finder(_("System"), lambda study: System.objects.filter(study=study), ("name",), "system"),
+    Finder(_("Corpus"), lambda study: Corpus.objects.filter(study=study), ("name",), "corpus"),
+)
+
+
+def study_entries() -> Iterator[Entry]:
+    """From arguments to faithful answers."""
+    yield Entry("data", _("Arguments"), "arguments", place=20)
+    yield Entry("data", _("Find arguments"), "find_start", place=30, under=("comparisons/",))
+    yield Entry("data", _("Corpora"), "corpora", place=40)
+    yield Entry("label", _("Guidelines"), "guidelines", place=50)
+    answers = ("answers/", "questions/")
+    yield Entry("answers", _("Questions"), "questions", 10, EXPERTS, answers)
+    yield Entry("answers", _("Systems"), "systems", place=20)
+    yield Entry("answers", _("Editing"), "editing", 25, frozenset({"expert"}))
+    yield Entry("answers", _("Faithfulness"), "faithfulness", place=60)
+    yield Entry("answers", _("Before and after"), "edited_texts", place=70)

@@ -1,0 +1,24 @@
+"""Key points in the menu of a study."""
+
+from collections.abc import Iterator
+
+from django.utils.translation import gettext_lazy as _
+
+from cqa_site.web.menu import Entry
+from cqa_site.web.search import Finder
+
+from .datasets.models import Dataset
+
+DATASETS = Finder(
+    _("Dataset"), lambda study: Dataset.objects.filter(study=study), ("name",), "dataset"
+)
+
+
+def key_point_entries() -> Iterator[Entry]:
+    """Datasets, what systems make of them, and how good that is."""
+    yield Entry("key_points", _("Datasets"), "datasets", 5, under=("key-points/cells/",))
+    yield Entry("key_points", _("Leaderboard"), "key_points", place=10)
+    yield Entry("key_points", _("Metrics"), "summary_metrics", place=15)
+    yield Entry("key_points", _("Sheets"), "counting_sheets", place=35)
+    yield Entry("key_points", _("Match scorers"), "scorers", place=60)
+    yield Entry("key_points", _("Snapshots"), "key_point_boards", place=70)

@@ -1,0 +1,24 @@
+"""Scores in the menu of a study."""
+
+from collections.abc import Iterator
+
+from django.utils.translation import gettext_lazy as _
+
+from cqa_site.web.menu import Entry
+from cqa_site.web.search import Finder
+
+from .rubrics.models import RubricVersion
+
+RUBRICS = Finder(
+    _("Rubric"), lambda study: RubricVersion.objects.filter(study=study), ("name",), "rubric"
+)
+
+
+def score_entries() -> Iterator[Entry]:
+    """The leaderboard first, then what it stands on."""
+    yield Entry("score", _("Leaderboard"), "scores", place=10)
+    yield Entry("score", _("Replace people?"), "score_replace", place=25)
+    yield Entry("score", _("Rubrics"), "rubrics", place=60)
+    yield Entry("score", _("Snapshots"), "boards", place=70)
+    yield Entry("score", _("Training data"), "distillation", place=80)
+    yield Entry("judges", _("Judges compared"), "score_judges", place=60)

@@ -1,0 +1,20 @@
+"""Files in the menu of a study."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from cqa_site.web.menu import Entry
+
+from .models import ImportFile
+
+
+def file_entries() -> Iterator[Entry]:
+    """What came in as a file."""
+    yield Entry("data", _("Imports"), "imports", place=10, waits=_checked)
+
+
+def _checked(study: Any) -> int:
+    """Files whose dry run is done and that nobody has confirmed."""
+    return ImportFile.objects.filter(study=study, state=ImportFile.State.CHECKED).count()

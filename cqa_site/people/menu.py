@@ -1,0 +1,28 @@
+"""Who is in a study and what happened there, in its menu."""
+
+from collections.abc import Iterator
+
+from django.utils.translation import gettext_lazy as _
+
+from cqa_site.web.menu import ADMINS, Entry
+from cqa_site.web.search import Finder
+
+from .models import Membership
+
+PEOPLE = Finder(
+    kind=_("Member"),
+    rows=lambda study: (
+        Membership.objects.filter(study=study).select_related("user").order_by("user__name", "pk")
+    ),
+    fields=("user__name", "user__email"),
+    page="members",
+    is_listed=True,
+    name=lambda member: str(member.user),
+)
+
+
+def people_entries() -> Iterator[Entry]:
+    """People, the log, and what admins change."""
+    yield Entry("study", _("People"), "members", place=10)
+    yield Entry("study", _("Log"), "audit", place=80)
+    yield Entry("study", _("Settings"), "study_settings", place=90, roles=ADMINS)

@@ -1,0 +1,26 @@
+"""Rounds of every kind in the menu of a study, and what they found."""
+
+from collections.abc import Iterator
+
+from django.utils.translation import gettext_lazy as _
+
+from cqa_site.web.menu import Entry
+from cqa_site.web.search import Finder
+
+from .kind import kind_of, kinds
+from .models import Round
+
+ROUNDS = Finder(
+    kind=_("Round"),
+    rows=lambda study: Round.objects.filter(study=study),
+    fields=("name",),
+    page=lambda round_: kind_of(round_).audit.round,
+)
+
+
+def round_entries() -> Iterator[Entry]:
+    """The list of a kind's rounds, and the page of results, where it has one."""
+    for kind in kinds():
+        yield Entry(kind.section, kind.words.rounds, kind.rounds_page, 30, waits=kind.waits)
+        if kind.results_page:
+            yield Entry(kind.section, kind.words.results, kind.results_page, place=20)

@@ -1,0 +1,151 @@
+"""The menu of a study: groups that follow the work, and what stands in them.
+
+Every app says which of its pages belong there. Which entry a page belongs to follows from the
+addresses: the longest one that the page's address begins with.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+# Stands for a study while addresses are cut into what comes before and after it.
+ANY_STUDY = UUID(int=0)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Entries under one heading; ``icon`` is a name in the site's sprite."""
+
+    key: str
+    title: Promise
+    icon: str
+
+
+GROUPS = (
+    Group("data", _("Data"), "database"),
+    Group("label", _("Label"), "tag"),
+    Group("answers", _("Answers"), "message"),
+    Group("score", _("Score"), "trophy"),
+    Group("key_points", _("Key points"), "list"),
+    Group("judges", _("Judges"), "cpu"),
+    Group("study", _("Study"), "settings"),
+)
+# Who sees an entry, as the roles of members are stored.
+RESEARCHERS = frozenset({"researcher", "admin"})
+EXPERTS = RESEARCHERS | {"expert"}
+ADMINS = frozenset({"admin"})
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A page of the menu.
+
+    Parameters
+    ----------
+    page
+        The name of its address, which takes the study alone.
+    place
+        Small numbers come first in the group.
+    under
+        Where else pages live that belong to it, as addresses begin inside a study.
+    waits
+        How many things wait there for somebody who runs the study; asked after the page is there.
+    """
+
+    group: str
+    title: str | Promise
+    page: str
+    place: int = 50
+    roles: frozenset[str] = RESEARCHERS
+    under: tuple[str, ...] = ()
+    waits: Callable[[Any], int] | None = None
+
+    @property
+    def path(self) -> str:
+        """Its address inside a study."""
+        return _inside(self.page)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An entry as one member of a study sees it."""
+
+    entry: Entry
+    url: str
+    is_current: bool
+
+
+@dataclass(frozen=True)
+class ShownGroup:
+    """A group with the entries that a member may open."""
+
+    group: Group
+    entries: tuple[Shown, ...]
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the page at hand belongs here."""
+        return any(each.is_current for each in self.entries)
+
+
+Source = Callable[[], Iterable[Entry]]
+_SOURCES: list[Source] = []
+
+
+def add(source: Source) -> None:
+    """Have entries in the menu; called from an app's ``ready()``, asked at the first request."""
+    _SOURCES.append(source)
+    entries.cache_clear()
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """Everything in the menu, by group and place."""
+    order = [each.key for each in GROUPS]
+    found = [entry for source in _SOURCES for entry in source()]
+    return tuple(sorted(found, key=lambda each: (order.index(each.group), each.place)))
+
+
+def menu_of(study_id: UUID, role: str, here: str) -> list[ShownGroup]:
+    """The groups of a member; ``here`` is the address of a page inside the study."""
+    allowed = [each for each in entries() if role in each.roles]
+    current = entry_at(here, allowed)
+    begin = _begin().replace(str(ANY_STUDY), str(study_id))
+    shown = [Shown(each, begin + each.path, each is current) for each in allowed]
+    groups = [
+        ShownGroup(group, tuple(each for each in shown if each.entry.group == group.key))
+        for group in GROUPS
+    ]
+    return [each for each in groups if each.entries]
+
+
+def entry_at(here: str, among: Iterable[Entry]) -> Entry | None:
+    """The entry whose address the page's own begins with, the longest one."""
+    fits = [
+        (len(path), entry)
+        for entry in among
+        for path in (entry.path, *entry.under)
+        if here.startswith(path)
+    ]
+    return max(fits, key=lambda each: each[0])[1] if fits else None
+
+
+def inside(address: str) -> str:
+    """What comes after the study in the address of one of its pages."""
+    return address.removeprefix(_begin()[: -len(f"{ANY_STUDY}/")])[len(f"{ANY_STUDY}/") :]
+
+
+@cache
+def _begin() -> str:
+    return reverse("study", args=[ANY_STUDY])
+
+
+@cache
+def _inside(page: str) -> str:
+    return reverse(page, args=[ANY_STUDY]).removeprefix(_begin())

@@ -1,0 +1,38 @@
+"""The menu of a study, and icons from the site's sprite."""
+
+from typing import Any
+
+from django import template
+from django.templatetags.static import static
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from cqa_site.web.menu import ShownGroup, inside, menu_of
+
+register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def study_menu(context: dict[str, Any]) -> list[ShownGroup]:
+    """The groups of the member who asks; none for somebody who only works.
+
+    A page that belongs to a list elsewhere says its name as ``home_name``.
+    """
+    request, study = context["request"], context.get("study")
+    membership = getattr(request, "membership", None)
+    if study is None or membership is None:
+        return []
+    home = context.get("home_name")
+    path = reverse(home, args=[study.public_id]) if home else request.path
+    return menu_of(study.public_id, membership.role, inside(path))
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """A picture beside words that say the same, so that screen readers leave it out."""
+    return format_html(
+        '<svg class="icon" aria-hidden="true"><use href="{}#{}"></use></svg>',
+        static("img/icons.svg"),
+        name,
+    )

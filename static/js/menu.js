@@ -1,0 +1,147 @@
+// The menu of a study: groups stay as they were left, counts come after the page, and Ctrl K or ⌘ K
+// searches. Without it the menu is a list of links.
+"use strict";
+
+{
+  const menu = document.getElementById("menu");
+  const KEY = "menu-groups";
+  const groups = [...menu.querySelectorAll("details")];
+
+  function remembered() {
+    try { return JSON.parse(localStorage.getItem(KEY)) || {}; } catch { return {}; }
+  }
+
+  function keepGroups() {
+    const left = remembered();
+    for (const group of groups) {
+      const name = group.dataset.group;
+      if (left[name] && !group.querySelector("[aria-current]")) group.open = true;
+      group.querySelector("summary").addEventListener("click", () => {
+        const now = { ...remembered(), [name]: !group.open };
+        try { localStorage.setItem(KEY, JSON.stringify(now)); } catch { /* storage is full or off */ }
+      });
+    }
+  }
+
+  function show(place, number) {
+    place.textContent = number > 99 ? "99+" : number;
+    place.hidden = !number;
+  }
+
+  async function countWhatWaits() {
+    const reply = await fetch(menu.dataset.waiting, { headers: { Accept: "application/json" } });
+    if (!reply.ok) return;
+    const { waiting } = await reply.json();
+    for (const group of groups) {
+      let sum = 0;
+      for (const entry of group.querySelectorAll("a")) {
+        const number = waiting[entry.dataset.page] || 0;
+        show(entry.querySelector(".count"), number);
+        sum += number;
+      }
+      show(group.querySelector("summary .count"), sum);
+    }
+  }
+
+  keepGroups();
+  menu.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+  countWhatWaits().catch(() => { /* counts are a convenience */ });
+
+  // -- search -----------------------------------------------------------------------------------
+
+  const palette = document.getElementById("palette");
+  const words = document.getElementById("palette-words");
+  const list = document.getElementById("palette-found");
+  const none = palette.querySelector(".palette-none");
+  const button = document.getElementById("palette-button");
+  const pages = [...menu.querySelectorAll("a.menu-entry")].map((link) => ({
+    kind: link.closest("details")?.querySelector("summary span").textContent || "",
+    name: (link.querySelector("span") || link).textContent.trim(),
+    url: link.href,
+  }));
+  let asked = 0;
+  let timer = 0;
+
+  if (navigator.platform.startsWith("Mac")) button.querySelector("kbd").textContent = "⌘ K";
+  button.hidden = false;
+
+  function option(found, index) {
+    const item = document.createElement("li");
+    const link = document.createElement("a");
+    const kind = document.createElement("span");
+    item.id = "palette-" + index;
+    item.setAttribute("role", "option");
+    link.href = found.url;
+    link.tabIndex = -1;
+    link.textContent = found.name;
+    kind.textContent = found.kind;
+    link.append(kind);
+    item.append(link);
+    return item;
+  }
+
+  function choose(index) {
+    const items = [...list.children];
+    const at = Math.max(0, Math.min(index, items.length - 1));
+    items.forEach((item, n) => item.setAttribute("aria-selected", n === at));
+    items[at]?.scrollIntoView({ block: "nearest" });
+    if (items[at]) words.setAttribute("aria-activedescendant", items[at].id);
+    else words.removeAttribute("aria-activedescendant");
+  }
+
+  function chosen() {
+    return [...list.children].findIndex((item) => item.getAttribute("aria-selected") === "true");
+  }
+
+  function fill(found, isFinal) {
+    list.replaceChildren(...found.map(option));
+    none.hidden = !isFinal || found.length > 0;
+    choose(0);
+  }
+
+  function fitting(text) {
+    const parts = text.toLowerCase().split(/\s+/).filter(Boolean);
+    return pages.filter((page) => parts.every((part) => (page.kind + " " + page.name).toLowerCase().includes(part)));
+  }
+
+  async function search(text) {
+    const mine = ++asked;
+    const found = fitting(text);
+    fill(found, !text);
+    if (!text) return;
+    try {
+      const reply = await fetch(palette.dataset.search + "?q=" + encodeURIComponent(text));
+      const rows = reply.ok ? (await reply.json()).found : [];
+      if (mine === asked) fill([...found.slice(0, 6), ...rows], true);
+    } catch {
+      if (mine === asked) fill(found, true);
+    }
+  }
+
+  function open() {
+    words.value = "";
+    palette.showModal();
+    search("");
+  }
+
+  button.addEventListener("click", open);
+  document.addEventListener("keydown", (event) => {
+    if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+    event.preventDefault();
+    if (palette.open) palette.close();
+    else open();
+  });
+  words.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => search(words.value.trim()), 120);
+  });
+  words.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowDown") choose(chosen() + 1);
+    else if (event.key === "ArrowUp") choose(chosen() - 1);
+    else if (event.key === "Enter") list.children[chosen()]?.querySelector("a").click();
+    else return;
+    event.preventDefault();
+  });
+  // A click beside the box closes it.
+  palette.addEventListener("click", (event) => { if (event.target === palette) palette.close(); });
+}
