@@ -89,6 +89,7 @@ OF_THE_ANNOTATOR = {
     "score_submit",
 }
 KEPT_BY_BROWSERS = {
+    "study_waiting",
     "exclusion_figure",
     "snapshot_figure",
     "judges_figure",

@@ -1,0 +1,142 @@
+"""The menu of a study and its search box."""
+
+import re
+
+import pytest
+from django.urls import get_resolver, reverse
+
+from annotation.answers.models.answers import System
+from annotation.corpus.models.questions import Comparison, Question
+from cqa_site.web.menu import ANY_STUDY, entries, entry_at, inside
+from cqa_site.web.search import SHOWN
+from tests.cast import make_member, sign_in
+from tests.security.matrix import STUDY_ROUTES
+
+# Where people work, alone with what they work on.
+WORK = re.compile(r"^(label|desk|score|count|prefer)(_|$)")
+# Pages of all kinds of runs and rounds say at which list they stand.
+SAY_IT_THEMSELVES = {"run", "crowd_links"}
+ELSEWHERE = {"study", "study_waiting", "study_search", "job_progress"}
+
+
+def address_of(name: str) -> str:
+    patterns = get_resolver().reverse_dict.getlist(name)
+    (possible, *_rest) = patterns[0][0]
+    text, parameters = possible
+    return "/" + text % {each: ANY_STUDY if each == "study_id" else 1 for each in parameters}
+
+
+def test_every_page_of_a_study_has_a_place_in_the_menu():
+    lost = []
+    for name, route in STUDY_ROUTES.items():
+        is_page = not route.post and name not in SAY_IT_THEMSELVES | ELSEWHERE
+        if is_page and not WORK.match(name) and "d" in route.roles:
+            lost += [] if entry_at(inside(address_of(name)), entries()) else [name]
+    assert not lost
+
+
+@pytest.mark.parametrize(
+    ("page", "entry"),
+    [
+        ("scores", "scores"),
+        ("score_agreement", "score_agreement"),
+        ("preference_rounds", "preference_rounds"),
+        ("preference_round", "preference_rounds"),
+        ("answer", "questions"),
+        ("find_cam", "find_start"),
+        ("cell", "datasets"),
+        ("summary_set", "key_points"),
+        ("campaign", "campaigns"),
+        ("editing_round", "editing_rounds"),
+        ("prompt", "prompts"),
+        ("board", "boards"),
+    ],
+)
+def test_the_longest_address_wins(page, entry):
+    found = entry_at(inside(address_of(page)), entries())
+    assert found.page == entry
+
+
+def test_titles_of_a_group_differ():
+    titles = [(each.group, str(each.title)) for each in entries()]
+    assert len(titles) == len(set(titles))
+
+
+def current(page) -> list[str]:
+    found = re.findall(r'<a class="menu-entry[^"]*"[^>]*aria-current="page"[^>]*>', page)
+    return [re.search(r'data-page="(\w+)"|home', each)[1] or "study" for each in found]
+
+
+@pytest.mark.django_db
+def test_each_role_has_its_own_menu(study):
+    pages = {}
+    for role in ("annotator", "expert", "researcher", "admin"):
+        reply = sign_in(make_member(study, role)).get(reverse("study", args=[study.public_id]))
+        text = reply.content.decode()
+        pages[role] = set(re.findall(r'data-page="(\w+)"', text))
+        assert ("palette" in text) == (role != "annotator")
+    assert pages["annotator"] == set()
+    assert pages["expert"] == {"questions", "editing"}
+    assert pages["admin"] - pages["researcher"] == {"study_settings"}
+    assert len(pages["researcher"]) > 30
+
+
+@pytest.mark.django_db
+def test_a_page_says_where_it_is(study):
+    client = sign_in(make_member(study, "researcher"))
+    for page in ("study", "imports", "members"):
+        text = client.get(reverse(page, args=[study.public_id])).content.decode()
+        assert current(text) == [page]
+
+
+def find(client, study, words: str) -> list[dict[str, str]]:
+    return client.get(reverse("study_search", args=[study.public_id]), {"q": words}).json()[
+        "found"
+    ]
+
+
+def make_things(study) -> None:
+    comparison = Comparison.objects.create(study=study, object1="Tea", object2="Coffee")
+    Question.objects.create(study=study, comparison=comparison, aspect="taste")
+    System.objects.create(study=study, name="Tea leaves 3B")
+
+
+@pytest.mark.django_db
+def test_search_finds_things_of_the_own_study_alone(study, other_study):
+    make_things(study)
+    make_things(other_study)
+    make_member(study, "annotator", name="Tea Drinker")
+    client = sign_in(make_member(study, "researcher"))
+    found = find(client, study, "tea")
+    assert {each["kind"] for each in found} == {"Question", "System", "Member"}
+    assert all(str(study.public_id) in each["url"] for each in found)
+    assert [each["kind"] for each in find(client, study, "coffee TASTE")] == ["Question"]
+    assert find(client, study, "tea nothing of it") == []
+    assert find(client, study, " ") == []
+    for each in found:
+        assert client.get(each["url"]).status_code == 200
+
+
+@pytest.mark.django_db
+def test_experts_find_what_they_may_open(study):
+    make_things(study)
+    client = sign_in(make_member(study, "expert", name="Tea Taster"))
+    assert {each["kind"] for each in find(client, study, "tea")} == {"Question"}
+
+
+@pytest.mark.django_db
+def test_search_asks_once_for_each_kind(study, django_assert_max_num_queries):
+    for number in range(SHOWN + 3):
+        System.objects.create(study=study, name=f"Tea {number}")
+    client = sign_in(make_member(study, "researcher"))
+    with django_assert_max_num_queries(12):
+        assert len(find(client, study, "tea")) == SHOWN
+
+
+@pytest.mark.django_db
+def test_what_waits_is_counted_after_the_page(study, django_assert_max_num_queries):
+    client = sign_in(make_member(study, "researcher"))
+    with django_assert_max_num_queries(20):
+        reply = client.get(reverse("study_waiting", args=[study.public_id]))
+    assert reply.json()["waiting"]["imports"] == 0
+    assert reply["Cache-Control"] == "private, max-age=15"
