@@ -69,8 +69,9 @@
     const item = document.createElement("li");
     const link = document.createElement("a");
     const kind = document.createElement("span");
-    item.id = "palette-" + index;
-    item.setAttribute("role", "option");
+    item.setAttribute("role", "presentation");
+    link.id = "palette-" + index;
+    link.setAttribute("role", "option");
     link.href = found.url;
     link.tabIndex = -1;
     link.textContent = found.name;
@@ -81,7 +82,7 @@
   }
 
   function choose(index) {
-    const items = [...list.children];
+    const items = [...list.querySelectorAll("a")];
     const at = Math.max(0, Math.min(index, items.length - 1));
     items.forEach((item, n) => item.setAttribute("aria-selected", n === at));
     items[at]?.scrollIntoView({ block: "nearest" });
@@ -90,7 +91,7 @@
   }
 
   function chosen() {
-    return [...list.children].findIndex((item) => item.getAttribute("aria-selected") === "true");
+    return [...list.querySelectorAll("a")].findIndex((item) => item.getAttribute("aria-selected") === "true");
   }
 
   function fill(found, isFinal) {
@@ -138,7 +139,7 @@
   words.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown") choose(chosen() + 1);
     else if (event.key === "ArrowUp") choose(chosen() - 1);
-    else if (event.key === "Enter") list.children[chosen()]?.querySelector("a").click();
+    else if (event.key === "Enter") list.querySelector("[aria-selected=true]")?.click();
     else return;
     event.preventDefault();
   });

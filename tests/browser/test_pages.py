@@ -18,8 +18,8 @@ from pytest_django.live_server_helper import LiveServer
 from argsum.leaderboard.actions import KEY_POINTS
 from benchmark.leaderboard.actions import BOARDS
 from cqa_site import urls
-from cqa_site.home import pages as home
 from cqa_site.files.actions.files import store_upload
+from cqa_site.home import pages as home
 from cqa_site.people.actions.invitations import create_invitation
 from cqa_site.people.models import User
 from cqa_site.results import keeping
@@ -80,6 +80,8 @@ PIECES = {
     "label_next",
     "preferences_table",
     "rubric_json",
+    "study_search",
+    "study_waiting",
     "run_progress",
     "score_agreement_figure",
     "trained_judge_card",
