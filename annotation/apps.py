@@ -19,12 +19,15 @@ class AnnotationConfig(AppConfig):
         from annotation.menu import FINDERS, study_entries
         from annotation.quality.actions.quality import check_rater
         from annotation.run_kinds import register_kinds
+        from annotation.study.paths.judge import JUDGE
+        from annotation.study.paths.relevance import RELEVANCE
         from cqa_site.results import kind as results
         from cqa_site.rounds.kind import register
-        from cqa_site.web import invariants, menu, search
+        from cqa_site.web import invariants, menu, paths, search
 
         menu.add(study_entries)
         search.add(*FINDERS)
+        paths.add(RELEVANCE, JUDGE)
         register_kinds()
         register_study_imports()
         register(LABELS)

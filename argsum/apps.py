@@ -14,13 +14,15 @@ class ArgsumConfig(AppConfig):
         from argsum.imports.formats import register_summary_score_imports
         from argsum.leaderboard.actions import KEY_POINTS
         from argsum.menu import DATASETS, key_point_entries
+        from argsum.paths import COMMENTS
         from argsum.run_kinds import register_kinds
         from cqa_site.results import kind as results
         from cqa_site.rounds.kind import register
-        from cqa_site.web import menu, search
+        from cqa_site.web import menu, paths, search
 
         menu.add(key_point_entries)
         search.add(DATASETS)
+        paths.add(COMMENTS)
         register_kinds()
         results.register(KEY_POINTS)
         register(COUNTING)

@@ -11,16 +11,18 @@ class BenchmarkConfig(AppConfig):
         from benchmark.imports.formats import register_score_imports
         from benchmark.leaderboard.actions import BOARDS
         from benchmark.menu import RUBRICS, score_entries
+        from benchmark.paths import ANSWERS
         from benchmark.preferences.kind import PREFERRING
         from benchmark.run_kinds import register_kinds
         from benchmark.scoring.actions.kind import SCORING
         from benchmark.scoring.reports.integrity import find_violations
         from cqa_site.results import kind as results
         from cqa_site.rounds.kind import register
-        from cqa_site.web import invariants, menu, search
+        from cqa_site.web import invariants, menu, paths, search
 
         menu.add(score_entries)
         search.add(RUBRICS)
+        paths.add(ANSWERS)
         register_kinds()
         results.register(BOARDS)
         register(SCORING)

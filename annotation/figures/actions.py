@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as lazy
+
 from annotation.figures.models import Snapshot
 from annotation.figures.reports.snapshots import build_votes_csv, marker, read_votes, recipe_of
 from annotation.labelling.models.campaigns import Campaign
@@ -22,6 +25,9 @@ class CampaignResults(ResultKind):
     Model = Snapshot
     subject = ("campaign",)
     owner = "campaign"
+    in_study = "campaign__study"
+    what = lazy("Labels")
+    needed = ("campaign__study",)
 
     def place(self, subject: Campaign) -> dict[str, Any]:
         return {"campaign": subject}
@@ -44,6 +50,13 @@ class CampaignResults(ResultKind):
 
     def study_of(self, snapshot: Snapshot) -> Study:
         return snapshot.campaign.study
+
+    def url(self, snapshot: Snapshot) -> str:
+        campaign = snapshot.campaign
+        ids = [campaign.study.public_id, campaign.public_id]
+        if snapshot.is_frozen:
+            return reverse("snapshot", args=[*ids, snapshot.number])
+        return reverse("figures", args=ids)
 
 
 CAMPAIGNS = CampaignResults()

@@ -3,6 +3,8 @@
 from typing import Any
 from urllib.parse import parse_qsl
 
+from django.utils.translation import gettext_lazy as lazy
+
 from argsum.leaderboard.models import KeyPointSnapshot
 from argsum.leaderboard.reports.choice import BoardChoice, board_choice
 from cqa_site.people.models import User
@@ -21,6 +23,9 @@ class KeyPointResults(ResultKind):
     name = "key_points"
     Model = KeyPointSnapshot
     subject = ("study", "dataset", "split")
+    what = lazy("Key points")
+    page = "key_point_board"
+    needed = ("study", "dataset")
 
     def place(self, subject: BoardChoice) -> dict[str, Any]:
         return {"study": subject.study, "dataset": subject.dataset, "split": subject.split}

@@ -7,6 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as lazy
 
 from benchmark.leaderboard.models import BoardSlice, BoardSnapshot
 from benchmark.leaderboard.reports.changes import changes_between
@@ -43,6 +44,9 @@ class BoardResults(ResultKind):
     name = "board"
     Model = BoardSnapshot
     subject = ("study", "rubric")
+    what = lazy("Scores")
+    page = "board"
+    needed = ("study", "rubric")
 
     def place(self, subject: RubricVersion) -> dict[str, Any]:
         return {"study_id": subject.study_id, "rubric": subject}

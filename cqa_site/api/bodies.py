@@ -21,6 +21,7 @@ class StudyInput(Input):
 
     name = serializers.CharField(max_length=120)
     description = serializers.CharField(allow_blank=True, required=False)
+    goal = serializers.CharField(allow_blank=True, required=False, max_length=20)
 
 
 class MemberInput(Input):
@@ -131,4 +132,4 @@ class StudySerializer(ReadSerializer):
 
     class Meta:
         model = Study
-        fields = ["id", "name", "description", "is_demo", "created_at"]
+        fields = ["id", "name", "goal", "description", "is_demo", "created_at"]

@@ -6,6 +6,8 @@ from django import forms
 from django.contrib.auth.password_validation import validate_password
 from django.utils.translation import gettext_lazy as _
 
+from cqa_site.web.paths import paths
+
 from .models import (
     INVITATION_LIFETIME,
     ApiToken,
@@ -22,12 +24,25 @@ class StudyForm(forms.ModelForm):
 
     class Meta:
         model = Study
-        fields = ["name", "description"]
+        fields = ["name", "goal", "description"]
         widgets = {"description": forms.Textarea(attrs={"rows": 4})}
         help_texts = {
             "name": _("Every member sees it, crowd participants included."),
             "description": _("What is studied, for the team. Members see it on the overview."),
         }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        label, first = self.fields["goal"].label, paths()[0].key
+        offered = [(each.key, each.question) for each in paths()]
+        self.fields["goal"] = forms.ChoiceField(
+            label=label,
+            choices=offered,
+            initial=first,
+            required=False,
+            widget=forms.RadioSelect,
+            help_text=_("The overview leads there step by step. Everything else stays possible."),
+        )
 
 
 class NameForm(forms.ModelForm):

@@ -4,6 +4,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
+from django.urls import reverse
+from django.utils.functional import Promise
+
 from cqa_site.people.models import Study
 
 from .models import Snapshot
@@ -34,12 +37,23 @@ class ResultKind(ABC):
     owner
         The field whose row is the lock under which numbers are given out and snapshots freeze;
         numbers count within it.
+    in_study
+        The path from a snapshot to its study.
+    what
+        What the figures are, in a word or two.
+    page
+        The name of the address of a snapshot, with (study, number).
     """
 
     name: str
     Model: type[Snapshot]
     subject: tuple[str, ...]
     owner: str = "study"
+    in_study: str = "study"
+    what: str | Promise
+    page: str
+    # What `about` and `url` read beside a snapshot.
+    needed: tuple[str, ...] = ()
 
     @abstractmethod
     def place(self, subject: Any) -> dict[str, Any]:
@@ -60,6 +74,16 @@ class ResultKind(ABC):
     def about(self, snapshot: Any) -> str:
         """What a snapshot is about, for a study's history."""
         return ""
+
+    def url(self, snapshot: Any) -> str:
+        """Where a snapshot is looked at."""
+        return reverse(self.page, args=[self.study_of(snapshot).public_id, snapshot.number])
+
+    def newest(self, study: Study) -> Any:
+        """Its computed snapshots in a study, newest first, without rows and figures."""
+        rows = self.Model._default_manager.filter(**{self.in_study: study})
+        computed = rows.filter(computed_at__isnull=False).select_related(*self.needed)
+        return computed.defer("rows", "figures", "changes").order_by("-computed_at", "-pk")
 
     def study_of(self, snapshot: Any) -> Study:
         """The study in whose history it stands."""

@@ -1,6 +1,7 @@
 """The first page of a study says to each role what to do next, and no more than that."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.urls import reverse
@@ -10,14 +11,15 @@ from annotation.consensus.models import FinalLabel
 from annotation.labelling.models.campaigns import Campaign
 from annotation.labelling.models.votes import Assignment
 from cqa_site.files.models import ImportFile
-from cqa_site.people.models import Rater, Role
+from cqa_site.people.models import Rater, Role, Study
 from cqa_site.rounds.opening import open_round
+from cqa_site.web.paths import paths
 from tests import cast
 from tests.flat import flat
 
 
-def overview(client, study):
-    return client.get(reverse("study", args=[study.public_id])).content.decode()
+def overview(client, study, query=""):
+    return client.get(reverse("study", args=[study.public_id]) + query).content.decode()
 
 
 def opened(study, people, **fields):
@@ -42,7 +44,7 @@ def dispute(campaign, **fields):
 
 
 def next_card(text):
-    """The words of the card marked as the next step."""
+    """The words of the step marked as the next one."""
     return text.split('aria-current="step"')[1].split("</li>")[0]
 
 
@@ -52,7 +54,7 @@ def test_empty_study_begins_with_an_import(researcher, study):
     assert reverse("imports", args=[study.public_id]) in card
 
 
-def test_then_comes_a_campaign(researcher, study):
+def test_then_comes_a_round(researcher, study):
     cast.make_arguments(study, 3)
     text = overview(researcher, study)
     assert "3 arguments are here" in text
@@ -66,20 +68,29 @@ def test_a_draft_is_finished_first(researcher, study):
     assert reverse("campaign", args=[study.public_id, campaign.public_id]) in card
 
 
-def test_then_come_annotators(db, study):
+def test_then_come_as_many_annotators_as_an_argument_asks_for(db, study):
     admin = cast.make_member(study, Role.ADMIN)
     open_round(round_=cast.make_campaign(study), actor=admin)
-    card = next_card(overview(cast.sign_in(admin), study))
+    client = cast.sign_in(admin)
+    card = next_card(overview(client, study))
     assert "Bring in annotators" in card
     assert reverse("members", args=[study.public_id]) in card
+    for _number in range(2):
+        cast.make_member(study, Role.ANNOTATOR)
+    card = next_card(overview(client, study))
+    assert "2 people can label; each argument asks for 3 labels." in card
+    cast.make_member(study, Role.EXPERT)
+    assert "Let people label" in next_card(overview(client, study))
 
 
-def test_with_votes_the_way_leads_to_the_figures(researcher, study, people):
-    campaign = opened(study, people)
+def test_labels_are_in_when_all_of_them_are(researcher, study, people):
+    campaign = opened(study, people, votes_per_item=2)
     vote(campaign, people["annotator"], 1)
     text = overview(researcher, study)
-    assert 'aria-current="step"' not in text
+    assert "Let people label" in next_card(text)
     assert reverse("figures", args=[study.public_id, campaign.public_id]) in text
+    campaign.slots.update(state="done")
+    assert 'aria-current="step"' not in overview(researcher, study)
 
 
 def test_imported_votes_need_no_annotators(db, study):
@@ -87,6 +98,51 @@ def test_imported_votes_need_no_annotators(db, study):
     campaign = cast.make_campaign(study, origin=Campaign.Origin.IMPORTED, state="closed")
     vote(campaign, admin, 2)
     assert 'aria-current="step"' not in overview(cast.sign_in(admin), study)
+
+
+def test_each_question_has_its_own_way(researcher, study):
+    assert [each.key for each in paths()][:2] == ["relevance", "answers"] or len(paths()) == 2
+    for path in paths():
+        text = overview(researcher, study, f"?path={path.key}")
+        assert str(path.question) in text
+        steps = path.steps(study)
+        assert [step.title for step in steps if step.is_done] == []
+        assert len(steps) >= 3
+        assert all(f'href="{step.url}"' in text for step in steps)
+        for step in steps:
+            assert researcher.get(step.url).status_code == 200
+
+
+def test_a_study_leads_to_what_it_was_opened_for(researcher, study):
+    Study.objects.filter(pk=study.pk).update(goal="judge")
+    assert "Have labels of people" in next_card(overview(researcher, study))
+    assert "Import arguments" in next_card(overview(researcher, study, "?path=relevance"))
+    # A paper that was taken out leaves its goal behind.
+    Study.objects.filter(pk=study.pk).update(goal="gone")
+    assert "Import arguments" in next_card(overview(researcher, study))
+
+
+def test_a_judge_is_compared_with_three_people_at_least(researcher, study, people):
+    Study.objects.filter(pk=study.pk).update(goal="judge")
+    campaign = opened(study, people)
+    vote(campaign, people["annotator"], 2)
+    vote(campaign, people["expert"], 2)
+    assert "2 people labelled. Three people at least" in overview(researcher, study)
+    vote(campaign, people["admin"], 2)
+    assert "Connect a model" in next_card(overview(researcher, study))
+
+
+def test_what_is_under_way_says_when_it_ends(researcher, study, people):
+    campaign = opened(study, people, ordinary=8, controls=2)
+    text = flat(overview(researcher, study))
+    assert "0 / 24" in text
+    assert "at this pace" not in text
+    done = campaign.slots.order_by("pk").values("pk")[:12]
+    campaign.slots.filter(pk__in=list(done.values_list("pk", flat=True))).update(state="done")
+    Campaign.objects.filter(pk=campaign.pk).update(opened_at=timezone.now() - timedelta(hours=5))
+    assert "at this pace done 4 hours from now" in flat(overview(researcher, study)).replace(
+        "\xa0", " "
+    )
 
 
 def test_waiting_import_comes_first(researcher, study):
@@ -159,7 +215,7 @@ def test_annotator_is_not_led_to_a_campaign_that_is_not_open(study, people, stat
     assert "Round 1" not in text
 
 
-@pytest.mark.parametrize(("role", "limit"), [("annotator", 7), ("expert", 24), ("researcher", 24)])
+@pytest.mark.parametrize(("role", "limit"), [("annotator", 7), ("expert", 24), ("researcher", 26)])
 def test_page_costs_the_same_for_many_campaigns(
     study, people, role, limit, django_assert_max_num_queries
 ):

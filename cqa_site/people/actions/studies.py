@@ -7,20 +7,20 @@ from cqa_site.people.models import Membership, Role, Study, User
 
 
 @transaction.atomic
-def create_study(*, name: str, description: str, actor: User) -> Study:
+def create_study(*, name: str, description: str, actor: User, goal: str = "") -> Study:
     """Open a study; whoever opens it is its first admin."""
-    study = Study.objects.create(name=name, description=description, created_by=actor)
+    study = Study.objects.create(name=name, description=description, goal=goal, created_by=actor)
     Membership.objects.create(study=study, user=actor, role=Role.ADMIN)
     record(study=study, actor=actor, verb="study_created", subject=study.name)
     return study
 
 
 @transaction.atomic
-def change_study(*, study: Study, name: str, description: str, actor: User) -> None:
-    """Store a new name and description."""
+def change_study(*, study: Study, name: str, description: str, goal: str, actor: User) -> None:
+    """Store a new name, description and goal."""
     before = study.name
-    study.name, study.description = name, description
-    study.save(update_fields=["name", "description"])
+    study.name, study.description, study.goal = name, description, goal
+    study.save(update_fields=["name", "description", "goal"])
     record(study=study, actor=actor, verb="study_changed", subject=name, before=before)
 
 

@@ -60,6 +60,7 @@ class Migration(migrations.Migration):
                 ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('name', models.CharField(max_length=120, verbose_name='name')),
                 ('description', models.TextField(blank=True, verbose_name='description')),
+                ('goal', models.CharField(blank=True, max_length=20, verbose_name='what do you want to find out?')),
                 ('is_demo', models.BooleanField(default=False, editable=False)),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),

@@ -1,0 +1,152 @@
+"""From an empty study to relevant arguments."""
+
+from typing import Any
+
+from django.db.models import Exists, OuterRef
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+
+from annotation.labelling.models.campaigns import Campaign, Slot, campaigns_of
+from annotation.labelling.models.votes import Assignment
+from cqa_site.people.models import Role, Study
+from cqa_site.rounds.models import Participant
+from cqa_site.rounds.progress import count_of
+from cqa_site.web.paths import Path, Step, step
+
+
+def steps(study: Study) -> list[Step]:
+    """Arguments, a round, people, labels, figures."""
+    rounds = list(_newest(study))
+    voted = next((each for each in rounds if each.has_votes), None)
+    opened = next((each for each in rounds if each.state != Campaign.State.DRAFT), None)
+    return [
+        _arguments(study),
+        _round(study, rounds, opened),
+        _people(study, opened or next(iter(rounds), Campaign())),
+        _labels(study, opened),
+        _figures(study, voted),
+    ]
+
+
+def _newest(study: Study) -> Any:
+    slots = Slot.objects.filter(campaign=OuterRef("pk"))
+    votes = Assignment.objects.filter(campaign=OuterRef("pk"), state=Assignment.State.ANSWERED)
+    return campaigns_of(study).annotate(
+        wanted=count_of(slots, "campaign"),
+        done=count_of(slots.filter(state=Slot.State.DONE), "campaign"),
+        has_votes=Exists(votes),
+    )[:6]
+
+
+def _arguments(study: Study) -> Step:
+    count = study.arguments.count()
+    found = ngettext("%(count)s argument is here.", "%(count)s arguments are here.", count)
+    asked = _("Upload a table, JSON or workbook; you see what is in it before anything is stored.")
+    return step(
+        study,
+        title=_("Import arguments"),
+        text=found % {"count": f"{count:,}"} if count else asked,
+        button=_("Import more") if count else _("Import arguments"),
+        page="imports",
+        is_done=count > 0,
+    )
+
+
+def _round(study: Study, rounds: list[Any], opened: Any | None) -> Step:
+    title = _("Open a label round")
+    draft = next((each for each in rounds if each.state == Campaign.State.DRAFT), None)
+    if draft and not opened:
+        text = _("“%s” is a draft: choose its items and control items, then open it.") % draft
+        button = _("Go on with the draft")
+        return step(
+            study, title=title, text=text, button=button, page="campaign", is_done=False, of=draft
+        )
+    return step(
+        study,
+        title=title,
+        text=_("A round says which arguments get how many labels, under which guideline."),
+        button=_("New label round"),
+        page="campaign_new",
+        is_done=opened is not None,
+    )
+
+
+def _people(study: Study, about: Any) -> Step:
+    """Done only when as many people can label as each argument of the round asks for."""
+    members = study.memberships.filter(
+        role__in=(Role.ANNOTATOR, Role.EXPERT), is_active=True
+    ).count()
+    wanted = about.votes_per_item if about.is_live else 1
+    found = ngettext("%(count)s person can label", "%(count)s people can label", members)
+    text = found % {"count": f"{members:,}"}
+    if wanted > 1:
+        text += _("; each argument asks for %(wanted)s labels") % {"wanted": wanted}
+    asked = _("Invite people you know, or make a link for a crowd platform on the round's page.")
+    return step(
+        study,
+        title=_("Bring in annotators"),
+        text=f"{text}." if members else asked,
+        button=_("People"),
+        page="members",
+        is_done=members >= wanted or not about.is_live or _crowd_is_enough(about, wanted),
+    )
+
+
+def _crowd_is_enough(about: Any, wanted: int) -> bool:
+    return Participant.objects.filter(link__round=about.pk).count() >= wanted
+
+
+def _labels(study: Study, opened: Any | None) -> Step:
+    title = _("Let people label")
+    if opened is None:
+        text = _("They get one argument after another, hidden control items among them.")
+        return step(
+            study,
+            title=title,
+            text=text,
+            button=_("Label rounds"),
+            page="campaigns",
+            is_done=False,
+        )
+    text = _("%(done)s of %(wanted)s labels are in.") % {
+        "done": f"{opened.done:,}",
+        "wanted": f"{opened.wanted:,}",
+    }
+    is_done = opened.done >= opened.wanted if opened.is_live else opened.has_votes
+    return step(
+        study,
+        title=title,
+        text=text if opened.is_live else _("Labels came in a file."),
+        button=_("The round"),
+        page="campaign",
+        is_done=is_done,
+        of=opened,
+    )
+
+
+def _figures(study: Study, voted: Any | None) -> Step:
+    title = _("Read the figures")
+    if voted is None:
+        text = _("Agreement, accuracy on control items and final labels, once labels come in.")
+        return step(
+            study,
+            title=title,
+            text=text,
+            button=_("Label rounds"),
+            page="campaigns",
+            is_done=False,
+        )
+    text = _("Agreement, accuracy on control items and final labels of “%s”.") % voted
+    return step(
+        study, title=title, text=text, button=_("Figures"), page="figures", is_done=True, of=voted
+    )
+
+
+RELEVANCE = Path(
+    "relevance",
+    lazy("Are these arguments relevant?"),
+    lazy("People label arguments from 0 to 3; several labels each give a final one."),
+    steps,
+    place=10,
+)

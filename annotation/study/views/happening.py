@@ -1,0 +1,168 @@
+"""What happens in a study now: for the first page of those who run it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.consensus.actions.adjudication import disputed_campaigns
+from cqa_site.files.models import ImportFile
+from cqa_site.people.models import Study
+from cqa_site.results.kind import KINDS as RESULTS
+from cqa_site.rounds.kind import kinds
+from cqa_site.rounds.models import Round
+from cqa_site.rounds.progress import rounds_of
+from cqa_site.runs.kinds import about
+from cqa_site.runs.models import Run
+from cqa_site.runs.progress import add_counts
+from cqa_site.runs.words import state_in_words
+
+SHOWN = 6
+# Fewer say nothing about how long the rest takes.
+ENOUGH = 5
+
+
+@dataclass(frozen=True)
+class Thing:
+    """Something that waits for a decision."""
+
+    title: str
+    text: str
+    button: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Lane:
+    """A round or run under way; ``ends_at`` goes on from its pace so far, if that is known."""
+
+    name: str
+    kind: str
+    url: str
+    done: int
+    wanted: int
+    state: str
+    is_idle: bool
+    ends_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Result:
+    """Figures that were computed last."""
+
+    what: str
+    name: str
+    url: str
+    at: datetime
+    is_frozen: bool
+
+
+def things_waiting(study: Study) -> list[Thing]:
+    """Files, runs and labels that stand still until somebody decides."""
+    return [*_files(study), *_runs(study), *_disputes(study)]
+
+
+def _files(study: Study) -> Iterator[Thing]:
+    if count := study.import_files.filter(state=ImportFile.State.CHECKED).count():
+        title = ngettext(
+            "%(count)s file waits for your yes", "%(count)s files wait for your yes", count
+        )
+        yield Thing(
+            title % {"count": count},
+            _("The dry run is done; nothing is stored before you confirm it."),
+            _("Imports"),
+            reverse("imports", args=[study.public_id]),
+        )
+
+
+def _runs(study: Study) -> Iterator[Thing]:
+    waiting = (Run.State.CHECKED, Run.State.PAUSED)
+    for run in study.runs.filter(state__in=waiting).select_related("relevance__campaign")[:SHOWN]:
+        told = {"number": run.number, "name": about(run)}
+        yield Thing(
+            _("Run #%(number)s waits for you: %(name)s") % told,
+            state_in_words(run),
+            _("Open the run"),
+            reverse("run", args=[study.public_id, run.public_id]),
+        )
+
+
+def _disputes(study: Study) -> Iterator[Thing]:
+    for campaign in disputed_campaigns(study):
+        count = vars(campaign)["disputes"]
+        title = ngettext(
+            "%(count)s label in dispute: %(name)s", "%(count)s labels in dispute: %(name)s", count
+        )
+        yield Thing(
+            title % {"count": f"{count:,}", "name": campaign.name},
+            _("Votes tie or lie at both ends of the scale. An expert's word settles them."),
+            _("Open the queue"),
+            reverse("adjudication", args=[study.public_id, campaign.public_id]),
+        )
+
+
+def lanes_of(study: Study) -> list[Lane]:
+    """Open rounds of every kind and running runs: one query a kind, and two for the runs."""
+    now = timezone.now()
+    return [*_round_lanes(study, now), *_run_lanes(study, now)]
+
+
+def _round_lanes(study: Study, now: datetime) -> Iterator[Lane]:
+    going = (Round.State.OPEN, Round.State.PAUSED)
+    for kind in kinds():
+        # Rounds whose labels came in a file have nothing to go on with.
+        opened = rounds_of(kind, study).filter(state__in=going, opened_at__isnull=False)
+        for round_ in opened[:SHOWN]:
+            yield Lane(
+                round_.name,
+                str(kind.words.rounds),
+                reverse(kind.audit.round, args=[study.public_id, round_.public_id]),
+                round_.done,
+                round_.wanted,
+                round_.get_state_display(),
+                round_.state == Round.State.PAUSED,
+                _end(round_.opened_at, now, round_.done, round_.wanted),
+            )
+
+
+def _run_lanes(study: Study, now: datetime) -> Iterator[Lane]:
+    runs = study.runs.filter(state__in=Run.WORKING).select_related("relevance__campaign")
+    working = list(runs[:SHOWN])
+    add_counts(working)
+    for run in working:
+        yield Lane(
+            f"#{run.number} {about(run)}",
+            _("Judges"),
+            reverse("run", args=[study.public_id, run.public_id]),
+            run.ended,
+            run.planned,
+            run.get_state_display(),
+            False,
+            _end(run.started_at, now, run.ended, run.planned),
+        )
+
+
+def _end(since: datetime | None, now: datetime, done: int, wanted: int) -> datetime | None:
+    if since is None or done < ENOUGH or done >= wanted:
+        return None
+    return now + (now - since) * ((wanted - done) / done)
+
+
+def results_of(study: Study) -> list[Result]:
+    """The newest figures of each kind; one query a kind."""
+    found = [
+        Result(
+            str(kind.what),
+            kind.about(snapshot),
+            kind.url(snapshot),
+            snapshot.frozen_at or snapshot.computed_at,
+            snapshot.frozen_at is not None,
+        )
+        for kind in RESULTS.values()
+        for snapshot in kind.newest(study)[:SHOWN]
+    ]
+    return sorted(found, key=lambda each: each.at, reverse=True)[:SHOWN]

@@ -1,0 +1,56 @@
+"""From many comments to the few points that they make."""
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+
+from argsum.datasets.models import Dataset
+from argsum.keypoints.models import SystemRun
+from cqa_site.people.models import Study
+from cqa_site.web.paths import Path, Step, step
+
+
+def steps(study: Study) -> list[Step]:
+    """Comments, a system that groups them, its key points."""
+    datasets = Dataset.objects.filter(study=study).count()
+    runs = SystemRun.objects.filter(study=study)
+    finished = runs.filter(state=SystemRun.State.DONE).first()
+    found = ngettext("%(count)s dataset is here.", "%(count)s datasets are here.", datasets)
+    return [
+        step(
+            study,
+            title=_("Import the comments"),
+            text=found % {"count": datasets}
+            if datasets
+            else _("A table with a comment in each row; topic and stance may stand beside it."),
+            button=_("Datasets"),
+            page="datasets",
+            is_done=datasets > 0,
+        ),
+        step(
+            study,
+            title=_("Let a system find key points"),
+            text=_("It groups what says the same and names each group; it runs on this machine."),
+            button=_("New run of a system"),
+            page="system_run_new",
+            is_done=finished is not None,
+        ),
+        step(
+            study,
+            title=_("Read the key points"),
+            text=_("How many comments stand behind each, and every one of them."),
+            button=_("Key points") if finished else _("Runs of systems"),
+            page="system_run" if finished else "system_runs",
+            is_done=finished is not None,
+            of=finished,
+        ),
+    ]
+
+
+COMMENTS = Path(
+    "comments",
+    lazy("What do these thousand comments say?"),
+    lazy("Comments are grouped into key points, with how many people make each."),
+    steps,
+    place=40,
+)

@@ -1,0 +1,59 @@
+"""What a study can find out, and the steps that lead there; every paper says its own."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import reverse
+from django.utils.functional import Promise
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a study, with where it stands and the page where it is done."""
+
+    title: str
+    text: str
+    button: str
+    url: str
+    is_done: bool
+
+
+@dataclass(frozen=True)
+class Path:
+    """A question that people open a study with.
+
+    ``steps(study)`` looks up how far the study is; each step is done only when it is.
+    """
+
+    key: str
+    question: str | Promise
+    about: str | Promise
+    steps: Callable[[Any], list[Step]]
+    place: int = 50
+
+
+_PATHS: dict[str, Path] = {}
+
+
+def add(*paths: Path) -> None:
+    """Offer paths; called from an app's ``ready()``."""
+    _PATHS.update({each.key: each for each in paths})
+
+
+def paths() -> list[Path]:
+    """All of them, in the order in which they are offered."""
+    return sorted(_PATHS.values(), key=lambda each: each.place)
+
+
+def path_of(key: str) -> Path:
+    """The path of that name; the first one where there is none, or not any more."""
+    return _PATHS.get(key) or paths()[0]
+
+
+def step(
+    study: Any, *, title: str, text: str, button: str, page: str, is_done: bool, of: Any = None
+) -> Step:
+    """A step whose button leads to a page of the study, or of one thing in it."""
+    ids = [study.public_id] if of is None else [study.public_id, of.public_id]
+    return Step(title, text, button, reverse(page, args=ids), is_done)
