@@ -14,6 +14,7 @@ from cqa_site.results.kind import Computed, ResultKind
 from cqa_site.results.rows import pack
 from cqa_site.runs.jobs import Work, enqueue
 from cqa_site.runs.models import Job
+from cqa_site.stats.as_json import to_json
 
 JOB = "snapshot"
 
@@ -65,7 +66,8 @@ CAMPAIGNS = CampaignResults()
 def _figures(votes: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
     from annotation.figures.reports.figures import compute_figures
 
-    return compute_figures(read_votes(votes), recipe["scale"], recipe)
+    found: dict[str, Any] = to_json(compute_figures(read_votes(votes), recipe["scale"], recipe))
+    return found
 
 
 def request_snapshot(*, campaign: Campaign, actor: User | None = None) -> Job:

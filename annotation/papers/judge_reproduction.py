@@ -1,10 +1,10 @@
 """Judges on the released final labels: GPT-4's labels as released, and a judge trained here."""
 
 from pathlib import Path
-from typing import Any
 
 from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.judges.actions.judge_training import Say, train
+from annotation.judges.reports.found import TrainedFigures
 from annotation.labelling.models.campaigns import campaigns_of
 from annotation.papers.methods.relevance_release import model_release_values
 from annotation.papers.reports.relevance_paper import model_values
@@ -36,15 +36,16 @@ def reproduce_judge(data: Path, say: Say) -> list[Figure]:
     return found + compare(_trained(trained.figures, trained.recipe["embedding"] or "words only"))
 
 
-def _trained(figures: dict[str, Any], recipe: str) -> dict[Key, Found]:
+def _trained(figures: TrainedFigures, recipe: str) -> dict[Key, Found]:
     values = {
-        "arguments": figures["n"],
-        "pairs of objects": figures["pairs"],
-        "alpha, ordinal": figures["ordinal"]["value"],
-        "alpha, interval": figures["interval"]["value"],
-        "equal labels": figures["exact"],
+        "arguments": figures.n,
+        "pairs of objects": figures.pairs,
+        "alpha, ordinal": figures.ordinal.value,
+        "alpha, interval": figures.interval.value,
+        "equal labels": figures.exact,
     }
     return {
         (TRAINED, cell): Found(ours=Measured((value,)), recipe=recipe)
         for cell, value in values.items()
+        if value is not None
     }

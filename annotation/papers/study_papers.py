@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management import CommandError
 
-from annotation.faithfulness.reports.faithfulness import compute_groups
+from annotation.faithfulness.reports.faithfulness import GroupFigures, compute_groups
 from annotation.faithfulness.reports.tables import text_of_group
 from annotation.faithfulness.reports.versions import PAPER, SOUND, judge_runs
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
@@ -70,16 +70,16 @@ def _answers(study: Study) -> dict[str, dict[Key, Found]]:
     return {
         _name(group): _row(_name(group), group, ours.get(_name(group), group))
         for group in paper
-        if group["system"] not in again
+        if group.system not in again
     }
 
 
-def _name(group: dict[str, Any]) -> str:
-    return f"{group['name']}, {text_of_group(group)}"
+def _name(group: GroupFigures) -> str:
+    return f"{group.name}, {text_of_group(group)}"
 
 
-def _row(name: str, paper: dict[str, Any], sound: dict[str, Any]) -> dict[Key, Found]:
-    sizes = {"size": paper["n_answers"], "questions": paper["n_questions"]}
+def _row(name: str, paper: GroupFigures, sound: GroupFigures) -> dict[Key, Found]:
+    sizes = {"size": paper.n_answers, "questions": paper.n_questions}
     found = {answers_place(name, column): Found(ours=measured(n)) for column, n in sizes.items()}
     return found | {
         answers_place(name, column): Found(_mean(paper, column), _mean(sound, column), RECIPE)
@@ -88,6 +88,6 @@ def _row(name: str, paper: dict[str, Any], sound: dict[str, Any]) -> dict[Key, F
     }
 
 
-def _mean(group: dict[str, Any], column: str) -> Measured | None:
-    mean = group["measures"][MEASURES.get(column, column)]
-    return None if mean["value"] is None else Measured((mean["value"],), n=mean["n_values"])
+def _mean(group: GroupFigures, column: str) -> Measured | None:
+    mean = group.measures[MEASURES.get(column, column)]
+    return None if mean.value is None else Measured((mean.value,), n=mean.n_values)

@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
-from benchmark.agreement.reports.choice import Figures, snapshot_of
+from benchmark.agreement.methods.figures import Agreement
+from benchmark.agreement.reports.choice import snapshot_of
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.leaderboard.reports.filters import (
     AGREEMENT,
@@ -13,6 +16,7 @@ from benchmark.leaderboard.reports.filters import (
 )
 from cqa_site.people.models import Study, User
 from cqa_site.runs.models import Job
+from cqa_site.stats.as_json import from_json
 
 from ..leaderboard.actions import find_slice
 
@@ -26,8 +30,13 @@ class ShownAgreement:
 
     snapshot: BoardSnapshot | None = None
     condition: str = ""
-    figures: Figures | None = None
+    stored: dict[str, Any] | None = None
     job: Job | None = None
+
+    @cached_property
+    def figures(self) -> Agreement | None:
+        """What is stored, read."""
+        return from_json(Agreement, self.stored) if self.stored else None
 
     @property
     def conditions(self) -> dict[str, str]:
@@ -52,5 +61,5 @@ def shown_agreement(study: Study, query: Mapping[str, str], actor: User) -> Show
     filters = Filters(of=AGREEMENT, condition=condition)
     found, job = find_slice(snapshot, filters, actor)
     # Figures of older sheets would stand under the newer snapshot's name.
-    figures = found.figures if found and job is None else None
-    return ShownAgreement(snapshot, condition, figures, job)
+    stored = found.figures if found and job is None else None
+    return ShownAgreement(snapshot, condition, stored, job)

@@ -76,6 +76,6 @@ class ScoreAgreementViews(StudyViews):
             "row": shown.snapshot,
             "condition": shown.condition,
             "trust": judge_trust(shown.snapshot.rubric),
-            "figures": shown.figures,
+            "figures": shown.stored,
         }
         return Response(ScoreAgreementSerializer(told).data)

@@ -7,7 +7,8 @@ text. What is not a finite number is stored as None.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
@@ -61,14 +62,14 @@ def _reader(kind: Any) -> Reader:
     if is_dataclass(kind):
         return _object(kind)
     if origin in (Union, UnionType):
-        of = _reader(next(each for each in inner if each is not NoneType))
+        of = _first_of({_reader(each): None for each in inner if each is not NoneType})
         return of if of is _as_it_is else lambda value: None if value is None else of(value)
     if origin is tuple:
         of = _reader(inner[0])
         if of is _as_it_is:
             return tuple
         return lambda values: tuple(_at(at, of, each) for at, each in enumerate(values))
-    if origin is not None and issubclass(origin, Mapping):
+    if isinstance(origin, type) and issubclass(origin, Mapping):
         key, of = inner[0], _reader(inner[1])
         return lambda items: {key(name): _at(name, of, each) for name, each in items.items()}
     if isinstance(kind, type) and issubclass(kind, tuple):
@@ -92,15 +93,28 @@ def _object(kind: Any) -> Reader:
         return {name: of for name, of in found.items() if of is not _as_it_is}
 
     def read(stored: Mapping[str, Any]) -> Any:
-        wrong = [f"unknown {name}" for name in sorted(stored.keys() - known)]
-        wrong += [f"no {name}" for name in sorted(needed - stored.keys())]
-        if wrong:
+        if not needed <= stored.keys() <= known:
+            wrong = [f"unknown {name}" for name in sorted(stored.keys() - known)]
+            wrong += [f"no {name}" for name in sorted(needed - stored.keys())]
             raise StoredError(f"{kind.__name__} with {', '.join(wrong)}")
         deep = {name: of for name, of in readers().items() if name in stored}
         made = {name: _at(name, of, stored[name]) for name, of in deep.items()}
         return kind(**{**stored, **made})
 
     return read
+
+
+def _first_of(readers: Collection[Reader]) -> Reader:
+    """Reads objects of several types: as the first that has their fields."""
+    *others, last = readers
+
+    def read(value: Any) -> Any:
+        for of in others:
+            with suppress(StoredError):
+                return of(value)
+        return last(value)
+
+    return read if others else last
 
 
 def _as_it_is(value: Any) -> Any:

@@ -43,7 +43,7 @@ def test_final_labels_step_by_step_and_back(study):
     set_consensus(campaign=crowd, aggregator="majority", overridden_by=batches, actor=boss)
     recompute_final_labels(crowd)
     rows = compare_sets(crowd, labels_of_rater(released, rater))
-    assert [(row["equal"], row["n"]) for row in rows[:4]] == [
+    assert [(row.equal, row.n) for row in rows[:4]] == [
         (1_440, 1_688),
         (1_528, 1_688),
         (1_673, 1_688),
@@ -55,8 +55,8 @@ def test_final_labels_step_by_step_and_back(study):
     model = Rater.objects.get(study=study, kind="model")
     name, said = said_by(study, f"rater-{released.public_id}:{model.public_id}")
     assert name == "Released · GPT-4 (model)"
-    majority = {row["set"]: row for row in compare_sets(crowd, said)}["majority"]
-    assert majority["n"] == 1_688
+    majority = {row.set: row for row in compare_sets(crowd, said)}["majority"]
+    assert majority.n == 1_688
     assert adopted.withdrawn_at is None
 
 

@@ -22,8 +22,8 @@ def test_gpt_4_agrees_as_far_as_was_found_in_the_release(settings, tmp_path):
     campaign = campaigns_of(study).select_related("guideline").get()
     # Its labels stand among the votes of the file and must not settle a final label.
     recompute_final_labels(campaign)
-    (judge,) = compute_figures(campaign, Choice())["judges"]
-    assert (judge["kind"], judge["n"]) == ("imported", 1_688)
-    assert judge["exact"] == pytest.approx(0.4591, abs=5e-5)
-    assert judge["ordinal"]["value"] == pytest.approx(0.2318, abs=5e-5)
-    assert judge["interval"]["value"] == pytest.approx(0.2374, abs=5e-5)
+    (judge,) = compute_figures(campaign, Choice()).judges
+    assert (judge.kind, judge.n) == ("imported", 1_688)
+    assert judge.exact == pytest.approx(0.4591, abs=5e-5)
+    assert judge.ordinal.value == pytest.approx(0.2318, abs=5e-5)
+    assert judge.interval.value == pytest.approx(0.2374, abs=5e-5)

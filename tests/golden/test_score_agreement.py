@@ -13,6 +13,7 @@ from benchmark.imports.methods.human_scores import read_human_scores
 from benchmark.imports.methods.judged_files import read_judged_file
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.scoring.methods.sentence_count import length_points, sentence_places
+from cqa_site.stats.as_json import to_json
 
 _DEFAULT = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 FOLDER = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", _DEFAULT)) / "compqa"
@@ -57,7 +58,7 @@ def found():
         rows.append(about | judge | {"rater_id": "gpt-4o", "rater_kind": "model"})
         rows.append(about | score.points | {"rater_id": "h", "rater_kind": "reference"})
         counted[number] = float(length_points(len(sentence_places(answer.text))))
-    return agreement(_with_totals(pd.DataFrame(rows)), COMPQA, counted=counted)
+    return to_json(agreement(_with_totals(pd.DataFrame(rows)), COMPQA, counted=counted))
 
 
 def _with_totals(table):

@@ -32,6 +32,16 @@ class Table:
     rows: tuple[tuple[int, ...], ...] = ()
 
 
+@dataclass(frozen=True)
+class Size:
+    size: int
+
+
+@dataclass(frozen=True)
+class Either:
+    found: Cell | Size | None
+
+
 TABLE = Table(
     cells=(Cell(name="a", share=0.25), Cell(name="b", former=1.5)),
     means={3: Mean(0.5, 4), 7: Mean(None, 0, 0.1)},
@@ -63,6 +73,13 @@ def test_what_has_a_default_may_be_missing():
     found = from_json(Table, short)
     assert (found.first, found.means[1]) == (Cell(name="c"), Mean(0.5, 4))
     assert (found.sums, found.rows) == ({}, ())
+
+
+def test_of_several_types_the_first_one_with_these_fields_is_read():
+    assert from_json(Either, {"found": {"name": "a"}}) == Either(found=Cell(name="a"))
+    assert from_json(Either, {"found": {"size": 2}}) == Either(found=Size(size=2))
+    with pytest.raises(StoredError, match="found: Size with unknown name, unknown size_"):
+        from_json(Either, {"found": {"name": "a", "size": 2, "size_": 3}})
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from annotation.faithfulness.models import CoherenceVerdict, EditedText, Faithfu
 from annotation.faithfulness.reports.coherence_rows import Wanted as WantedVerdicts
 from annotation.faithfulness.reports.coherence_rows import verdicts_of
 from annotation.faithfulness.reports.edited_pairs import edited_of
-from annotation.faithfulness.reports.expert_agreement import agreement_of
+from annotation.faithfulness.reports.expert_agreement import ExpertAgreement, agreement_of
 from annotation.faithfulness.reports.rows import Wanted, answer_of, relabelled_rows, rows_of
 from annotation.faithfulness.reports.versions import (
     Choice,
@@ -183,30 +183,30 @@ def choice_of(request: Request, study: Study | None = None) -> Choice:
     return choice
 
 
-def _told(found: dict[str, Any], mode: str, model: str) -> dict[str, Any]:
+def _told(found: ExpertAgreement, mode: str, model: str) -> dict[str, Any]:
     """Agreement with experts under their numbers, 0 for the machine."""
-    numbers = [0, *(one["number"] for one in found["experts"])]
-    people = User.objects.in_bulk([one["key"] for one in found["experts"]])
+    numbers = [0, *(one.number for one in found.experts)]
+    people = User.objects.in_bulk([one.key for one in found.experts])
     pairs = [
         {
             "one": numbers[one],
             "other": numbers[other],
-            "mean_cosine": found["cells"][one][other]["value"],
-            "answers": found["cells"][one][other]["n"],
+            "mean_cosine": found.cells[one][other].value,
+            "answers": found.cells[one][other].n,
         }
         for one in range(len(numbers))
         for other in range(one + 1, len(numbers))
     ]
     work = [
-        row | {"expert": number, "user": people[row["key"]].public_id}
-        for number, row in zip(numbers[1:], found["work"], strict=True)
+        vars(row) | {"expert": number, "user": people[row.key].public_id}
+        for number, row in zip(numbers[1:], found.work, strict=True)
     ]
     return {
         "mode": mode,
         "embedding": model,
-        "calibration_answers": found["n_answers"],
-        "versions": found["n_versions"],
-        "without_vector": found["without_vector"],
+        "calibration_answers": found.n_answers,
+        "versions": found.n_versions,
+        "without_vector": found.without_vector,
         "pairs": pairs,
         "work": work,
     }

@@ -1,6 +1,6 @@
 """Faithfulness by system and condition as charts, each with its numbers in words."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -10,15 +10,14 @@ from cqa_site.web.charts import drawing as charts
 from cqa_site.web.charts.chart import short
 from cqa_site.web.tables import TableData
 
-from .faithfulness import COHERENCE
+from .faithfulness import COHERENCE, GroupFigures
 from .tables import MEASURES
 
-Groups = list[dict[str, Any]]
 MOST = 12
 BOUNDS = ("value", "low", "high")
 
 
-def chart_spec(groups: Groups, name: str, size: str = "wide") -> charts.Spec:
+def chart_spec(groups: Sequence[GroupFigures], name: str, size: str = "wide") -> charts.Spec:
     """Vega-Lite specification of one chart; raises KeyError for an unknown one."""
     return charts.intervals(
         chart_rows(groups, name),
@@ -29,14 +28,14 @@ def chart_spec(groups: Groups, name: str, size: str = "wide") -> charts.Spec:
     )
 
 
-def chart_alt(groups: Groups, name: str) -> str:
+def chart_alt(groups: Sequence[GroupFigures], name: str) -> str:
     """What the chart shows, in numbers, for people who do not see it."""
     known = [row for row in chart_rows(groups, name) if row["value"] is not None]
     parts = [f"{row['who']}, {row['measure']}: {row['value']:.3f}" for row in known]
     return f"{CHARTS[name][1]()}. {'; '.join(parts)}."
 
 
-def chart_table(groups: Groups, name: str) -> TableData:
+def chart_table(groups: Sequence[GroupFigures], name: str) -> TableData:
     """The chart in numbers."""
     columns = {"who": _("System, condition"), "measure": _("Measure"), "value": _("Mean")}
     columns |= {"low": _("low"), "high": _("high")}
@@ -45,39 +44,39 @@ def chart_table(groups: Groups, name: str) -> TableData:
     return TableData.of_rows(rows, columns, caption=title, name=f"faithfulness-{name}")
 
 
-def chart_rows(groups: Groups, name: str) -> list[dict[str, Any]]:
+def chart_rows(groups: Sequence[GroupFigures], name: str) -> list[dict[str, Any]]:
     """Measures of a chart for each group that has one of them; none if there is nothing."""
     wanted = CHARTS[name][0]
     known = [
         group
         for group in groups
-        if any(group["measures"][measure]["value"] is not None for measure in wanted)
+        if any(group.measures[measure].value is not None for measure in wanted)
     ]
     return [
         {
             "who": who,
             "measure": str(MEASURES[measure].title),
-            **{part: group["measures"][measure][part] for part in BOUNDS},
+            **{part: getattr(group.measures[measure], part) for part in BOUNDS},
         }
         for who, group in _named(known[:MOST]).items()
         for measure in wanted
     ]
 
 
-def _named(groups: Groups) -> dict[str, dict[str, Any]]:
+def _named(groups: Sequence[GroupFigures]) -> dict[str, GroupFigures]:
     """Groups under short names; two names that begin alike get numbers, or they would merge."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, GroupFigures] = {}
     for group in groups:
         name = _name(group)
         found[name if name not in found else f"{name} ({len(found) + 1})"] = group
     return found
 
 
-def _name(group: dict[str, Any]) -> str:
-    where = f" {group['scenario']}" if group["scenario"] else ""
-    if not group["is_plain"]:
-        where = f" · {group['condition_name']}"
-    return f"{short(group['name'])}{where}{' ' + _('edited') if group['is_edited'] else ''}"
+def _name(group: GroupFigures) -> str:
+    where = f" {group.scenario}" if group.scenario else ""
+    if not group.is_plain:
+        where = f" · {group.condition_name}"
+    return f"{short(group.name)}{where}{' ' + _('edited') if group.is_edited else ''}"
 
 
 TITLES = {

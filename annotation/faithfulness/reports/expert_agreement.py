@@ -39,6 +39,51 @@ class Version:
     text: str
 
 
+@dataclass(frozen=True)
+class Expert:
+    """By key and by number in the round."""
+
+    key: int
+    number: int
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Mean cosine of two versions over the ``n`` answers that both have one of."""
+
+    value: float | None
+    n: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """Means over the texts of one expert; the time is a median, because breaks stretch it."""
+
+    key: int
+    n: int
+    n_calibration: int
+    distance: float | None
+    words_before: float | None
+    words_after: float | None
+    checks_before: float | None
+    checks_after: float | None
+    checks: int
+    seconds: float | None
+    minutes: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpertAgreement:
+    """Cells of the machine and each expert; versions of answers, some of them without vector."""
+
+    experts: list[Expert]
+    n_answers: int
+    n_versions: int
+    without_vector: int
+    cells: list[list[Cell]]
+    work: list[Work]
+
+
 def texts_of_rounds(study: Study) -> list[str]:
     """Every text whose vector the agreement of a study's experts needs, each once."""
     versions = _versions(_newest_of(EditingRound.objects.filter(study=study), study))
@@ -46,7 +91,7 @@ def texts_of_rounds(study: Study) -> list[str]:
     return list(dict.fromkeys(parts))
 
 
-def agreement_of(editing_round: EditingRound, mode: str, model: str) -> dict[str, Any]:
+def agreement_of(editing_round: EditingRound, mode: str, model: str) -> ExpertAgreement:
     """How much alike each two experts and the machine are, and what each expert changed.
 
     Parameters
@@ -63,14 +108,14 @@ def agreement_of(editing_round: EditingRound, mode: str, model: str) -> dict[str
     vectors = _vectors(versions, mode, model)
     numbers = expert_numbers(editing_round)
     edited = _edited_of(editing_round)
-    return {
-        "experts": [{"key": key, "number": number} for key, number in numbers.items()],
-        "n_answers": len({version.answer for version in versions}),
-        "n_versions": len(versions),
-        "without_vector": len(versions) - len(vectors),
-        "cells": _cells([MACHINE, *numbers], vectors),
-        "work": [_work(key, edited.get(key, [])) for key in numbers],
-    }
+    return ExpertAgreement(
+        experts=[Expert(key, number) for key, number in numbers.items()],
+        n_answers=len({version.answer for version in versions}),
+        n_versions=len(versions),
+        without_vector=len(versions) - len(vectors),
+        cells=_cells([MACHINE, *numbers], vectors),
+        work=[_work(key, edited.get(key, [])) for key in numbers],
+    )
 
 
 def _newest_of(rounds: Iterable[EditingRound], study: Study) -> QuerySet[Revision]:
@@ -111,19 +156,18 @@ def _unit(vectors: Sequence[Vector]) -> NDArray[np.float64]:
     return mean / max(float(np.linalg.norm(mean)), 1e-12)
 
 
-def _cells(people: Sequence[int], vectors: Vectors) -> list[list[dict[str, Any]]]:
-    """Mean cosine of each two over the answers that both have a version of, with their number."""
+def _cells(people: Sequence[int], vectors: Vectors) -> list[list[Cell]]:
     own: dict[int, dict[int, NDArray[np.float64]]] = defaultdict(dict)
     for (answer, who), vector in vectors.items():
         own[who][answer] = vector
     return [[_cell(own[one], own[other], one == other) for other in people] for one in people]
 
 
-def _cell(one: dict[int, Any], other: dict[int, Any], is_same: bool) -> dict[str, Any]:
+def _cell(one: dict[int, Any], other: dict[int, Any], is_same: bool) -> Cell:
     shared = sorted(one.keys() & other.keys())
     if is_same or not shared:
-        return {"value": None, "n": len(shared)}
-    return {"value": fmean(float(one[at] @ other[at]) for at in shared), "n": len(shared)}
+        return Cell(None, len(shared))
+    return Cell(fmean(float(one[at] @ other[at]) for at in shared), len(shared))
 
 
 def _edited_of(editing_round: EditingRound) -> dict[int | None, list[tuple[EditedText, Revision]]]:
@@ -138,24 +182,23 @@ def _edited_of(editing_round: EditingRound) -> dict[int | None, list[tuple[Edite
     return found
 
 
-def _work(key: int, own: Sequence[tuple[EditedText, Revision]]) -> dict[str, Any]:
-    """Means over the texts of one expert; the time is a median, because breaks stretch it."""
+def _work(key: int, own: Sequence[tuple[EditedText, Revision]]) -> Work:
     edited = [row for row, _revision in own]
     calibration = sum(revision.sheet.is_calibration for _row, revision in own)
     seconds = median(revision.active_seconds for _row, revision in own) if own else None
-    return {
-        "key": key,
-        "n": len(edited),
-        "n_calibration": calibration,
-        "distance": _mean([row.edit_distance for row in edited]),
-        "words_before": _mean([row.words_before for row in edited]),
-        "words_after": _mean([row.words_after for row in edited]),
-        "checks_before": _mean([passed(row.checks_before) for row in edited]),
-        "checks_after": _mean([passed(row.checks_after) for row in edited]),
-        "checks": len(edited[0].checks_after) if edited else 0,
-        "seconds": seconds,
-        "minutes": None if seconds is None else seconds / 60,
-    }
+    return Work(
+        key=key,
+        n=len(edited),
+        n_calibration=calibration,
+        distance=_mean([row.edit_distance for row in edited]),
+        words_before=_mean([row.words_before for row in edited]),
+        words_after=_mean([row.words_after for row in edited]),
+        checks_before=_mean([passed(row.checks_before) for row in edited]),
+        checks_after=_mean([passed(row.checks_after) for row in edited]),
+        checks=len(edited[0].checks_after) if edited else 0,
+        seconds=seconds,
+        minutes=None if seconds is None else seconds / 60,
+    )
 
 
 def _mean(values: Sequence[float]) -> float | None:

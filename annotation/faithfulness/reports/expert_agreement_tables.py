@@ -1,6 +1,7 @@
 """Agreement of experts as tables and as a heatmap, under the names that a reader may know."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import floor
 from typing import Any
 
@@ -13,7 +14,8 @@ from cqa_site.people.models import User
 from cqa_site.web.charts import drawing as charts
 from cqa_site.web.tables import TableData
 
-Found = dict[str, Any]
+from .expert_agreement import Cell, Expert, ExpertAgreement
+
 RECIPES = {
     "sound": lazy(
         "Cosine of two versions of the same answer, averaged over the calibration answers that "
@@ -33,31 +35,40 @@ WORK = lazy(
 )
 
 
-def names_of(experts: Sequence[dict[str, Any]], reader: User, *, sees_names: bool) -> list[str]:
+@dataclass(frozen=True)
+class Shown:
+    """The figures of a mode, and how the reader may know the machine and the people in them."""
+
+    found: ExpertAgreement
+    names: list[str]
+    mode: str
+
+
+def names_of(experts: Sequence[Expert], reader: User, *, sees_names: bool) -> list[str]:
     """The machine and each expert, as the reader may know them."""
-    people = User.objects.in_bulk([one["key"] for one in experts]) if sees_names else {}
+    people = User.objects.in_bulk([one.key for one in experts]) if sees_names else {}
     names = [_("Machine")]
     for one in experts:
-        numbered = expert_name(one["number"])
+        numbered = expert_name(one.number)
         if sees_names:
-            names.append(f"{numbered}: {people[one['key']]}")
+            names.append(f"{numbered}: {people[one.key]}")
         else:
-            names.append(_("You") if one["key"] == reader.pk else numbered)
+            names.append(_("You") if one.key == reader.pk else numbered)
     return names
 
 
-def agreement_table(editing_round: EditingRound, shown: dict[str, Any]) -> TableData:
+def agreement_table(editing_round: EditingRound, shown: Shown) -> TableData:
     """One row for each two texts of the heatmap."""
     return TableData(
         [_("One"), _("Other"), _("Mean cosine"), _("Answers n")],
         agreement_rows(shown),
         caption=_("Similarity of versions, round “%s”.") % editing_round.name,
-        note=str(RECIPES[shown["mode"]]),
-        name=f"expert-agreement-{shown['mode']}",
+        note=str(RECIPES[shown.mode]),
+        name=f"expert-agreement-{shown.mode}",
     )
 
 
-def work_table(editing_round: EditingRound, shown: dict[str, Any]) -> TableData:
+def work_table(editing_round: EditingRound, shown: Shown) -> TableData:
     """What each expert changed, and how long it took."""
     columns = [
         _("Expert"), _("Answers n"), _("of them calibration"), _("Words changed"),
@@ -69,23 +80,23 @@ def work_table(editing_round: EditingRound, shown: dict[str, Any]) -> TableData:
         "checks_after", "checks", "seconds",
     )  # fmt: skip
     rows = [
-        [name, *(work[part] for part in parts)]
-        for name, work in zip(shown["names"][1:], shown["found"]["work"], strict=True)
+        [name, *(getattr(work, part) for part in parts)]
+        for name, work in zip(shown.names[1:], shown.found.work, strict=True)
     ]
     caption = _("What experts changed, round “%s”.") % editing_round.name
     return TableData(columns, rows, caption, str(WORK), "expert-work")
 
 
-def chart_spec(shown: dict[str, Any], size: str) -> charts.Spec:
+def chart_spec(shown: Shown, size: str) -> charts.Spec:
     """The heatmap; shades run from the lowest similarity, rounded down, to 1."""
     names, places = short_names(shown, size), 3 if size == "wide" else 2
-    cells = shown["found"]["cells"]
-    lowest = lowest_shade(shown["found"])
+    cells = shown.found.cells
+    lowest = lowest_shade(shown.found)
     rows = [
         {
             "one": names[one],
             "other": names[other],
-            "share": _shade(cells[one][other]["value"], lowest),
+            "share": _shade(cells[one][other].value, lowest),
             "text": _text(cells[one][other], places),
         }
         for one in range(len(names))
@@ -96,7 +107,7 @@ def chart_spec(shown: dict[str, Any], size: str) -> charts.Spec:
     )
 
 
-def chart_alt(shown: dict[str, Any]) -> str:
+def chart_alt(shown: Shown) -> str:
     """What the heatmap shows, in numbers."""
     parts = [
         f"{row[0]}, {row[1]}: {row[2]:.3f} (n {row[3]})"
@@ -106,19 +117,19 @@ def chart_alt(shown: dict[str, Any]) -> str:
     return _("Mean similarity of versions. %s.") % "; ".join(parts) if parts else ""
 
 
-def agreement_rows(shown: dict[str, Any]) -> list[list[Any]]:
+def agreement_rows(shown: Shown) -> list[list[Any]]:
     """Each two texts once: names, mean cosine, number of answers."""
-    names, cells = shown["names"], shown["found"]["cells"]
+    names, cells = shown.names, shown.found.cells
     return [
-        [names[one], names[other], cells[one][other]["value"], cells[one][other]["n"]]
+        [names[one], names[other], cells[one][other].value, cells[one][other].n]
         for one in range(len(names))
         for other in range(one + 1, len(names))
     ]
 
 
-def lowest_shade(found: Found) -> float:
+def lowest_shade(found: ExpertAgreement) -> float:
     """Where the shades begin: versions of one answer are all much alike."""
-    known = [cell["value"] for row in found["cells"] for cell in row if cell["value"] is not None]
+    known = [cell.value for row in found.cells for cell in row if cell.value is not None]
     return max(0.0, floor(min(known) * 10 - 1e-9) / 10) if known else 0.0
 
 
@@ -126,12 +137,12 @@ def _shade(value: float | None, lowest: float) -> float | None:
     return None if value is None else (value - lowest) / (1 - lowest)
 
 
-def _text(cell: dict[str, Any], places: int) -> str:
-    return "–" if cell["value"] is None else f"{cell['value']:.{places}f}\nn {cell['n']}"
+def _text(cell: Cell, places: int) -> str:
+    return "–" if cell.value is None else f"{cell.value:.{places}f}\nn {cell.n}"
 
 
-def short_names(shown: dict[str, Any], size: str) -> list[str]:
+def short_names(shown: Shown, size: str) -> list[str]:
     """Names for the axes of the heatmap, without the people; the narrow one has initials."""
     if size == "wide":
-        return [name.partition(":")[0] for name in shown["names"]]
-    return [_("M"), *(_("E%d") % one["number"] for one in shown["found"]["experts"])]
+        return [name.partition(":")[0] for name in shown.names]
+    return [_("M"), *(_("E%d") % one.number for one in shown.found.experts)]

@@ -40,6 +40,37 @@ class Members:
     figures: list[Figures] = field(default_factory=list)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Verdicts:
+    """How many citations were judged, and why how many others were not."""
+
+    scored: int
+    unscored: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupFigures:
+    """Whose texts a group holds, how many, what was left out, and measures by name."""
+
+    system: str
+    name: str
+    kind: str
+    scenario: int
+    condition: str
+    condition_name: str
+    is_plain: bool
+    is_edited: bool
+    n_answers: int
+    n_questions: int
+    n_segments: int
+    n_scored: int
+    skipped: dict[str, int]
+    out_of_range: int
+    malformed: int
+    measures: dict[str, Estimate]
+    verdicts: Verdicts
+
+
 class Said(NamedTuple):
     """Equal verdicts on citations of one text; ``text`` is answer and revision, or None."""
 
@@ -72,8 +103,8 @@ PARTS: dict[str, Callable[[Figures], Part]] = {
 
 def compute_groups(
     study: Study, mode: str, run: Run | None, whose: str = ""
-) -> list[dict[str, Any]]:
-    """One entry a group in the order of systems and conditions, ready for JSON.
+) -> list[GroupFigures]:
+    """One entry a group in the order of systems and conditions.
 
     ``whose`` labels precision, recall and F1 are by; empty takes them as they are stored.
     """
@@ -87,8 +118,14 @@ def compute_groups(
         key=lambda one: (systems[one.system].name, order[one.condition], one.is_edited),
     )
     return [
-        _named(group, systems[group.system], conditions[group.condition])
-        | _entry(mode, members[group], verdicts.get(group, []))
+        _figures(
+            systems[group.system],
+            conditions[group.condition],
+            members[group],
+            SHARES[mode],
+            verdicts.get(group, []),
+            is_edited=group.is_edited,
+        )
         for group in groups
     ]
 
@@ -114,38 +151,39 @@ def members_of(study: Study, mode: str, whose: str = "") -> dict[Group, Members]
     return found
 
 
-def _named(group: Group, system: System, condition: Condition) -> dict[str, Any]:
-    """Whose texts these are."""
-    return {
-        "system": str(system.public_id),
-        "name": system.name,
-        "kind": system.kind,
-        "scenario": condition.scenario,
-        "condition": str(condition.public_id),
-        "condition_name": condition.name,
-        "is_plain": condition.is_plain,
-        "is_edited": group.is_edited,
-    }
-
-
-def _entry(mode: str, members: Members, verdicts: list[Said]) -> dict[str, Any]:
+def _figures(
+    system: System,
+    condition: Condition,
+    members: Members,
+    share: Callable[[Iterable[Said]], Estimate],
+    verdicts: list[Said],
+    *,
+    is_edited: bool,
+) -> GroupFigures:
     pooled = pool(members.figures)
-    estimates = {
+    measures = {
         name: _estimate(members.questions, [part(each) for each in members.figures])
         for name, part in PARTS.items()
     }
-    estimates[COHERENCE] = SHARES[mode](verdicts)
-    return {
-        "n_answers": pooled.n_answers,
-        "n_questions": len(set(members.questions)),
-        "n_segments": pooled.n_segments,
-        "n_scored": pooled.n_scored,
-        "skipped": dict(pooled.skipped),
-        "out_of_range": sum(len(each.out_of_range) for each in members.figures),
-        "malformed": sum(len(each.malformed) for each in members.figures),
-        "measures": {name: found.as_dict() for name, found in estimates.items()},
-        "verdicts": _counts(verdicts),
-    }
+    return GroupFigures(
+        system=str(system.public_id),
+        name=system.name,
+        kind=system.kind,
+        scenario=condition.scenario,
+        condition=str(condition.public_id),
+        condition_name=condition.name,
+        is_plain=condition.is_plain,
+        is_edited=is_edited,
+        n_answers=pooled.n_answers,
+        n_questions=len(set(members.questions)),
+        n_segments=pooled.n_segments,
+        n_scored=pooled.n_scored,
+        skipped=dict(pooled.skipped),
+        out_of_range=sum(len(each.out_of_range) for each in members.figures),
+        malformed=sum(len(each.malformed) for each in members.figures),
+        measures=measures | {COHERENCE: share(verdicts)},
+        verdicts=_counts(verdicts),
+    )
 
 
 def _estimate(questions: Iterable[int], parts: Iterable[Part]) -> Estimate:
@@ -198,11 +236,10 @@ SHARES: dict[str, Callable[[Iterable[Said]], Estimate]] = {
 }
 
 
-def _counts(verdicts: Sequence[Said]) -> dict[str, Any]:
-    """How many citations were judged, and why others were not."""
+def _counts(verdicts: Sequence[Said]) -> Verdicts:
     unscored: Counter[str] = Counter()
     for each in verdicts:
         if each.is_coherent is None:
             unscored[each.reason] += each.number
     asked = sum(each.number for each in verdicts)
-    return {"scored": asked - unscored.total(), "unscored": dict(unscored)}
+    return Verdicts(scored=asked - unscored.total(), unscored=dict(unscored))

@@ -1,5 +1,6 @@
 """Faithfulness by system and condition as a table, for the page and to take away."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +12,8 @@ from annotation.answers.reports.argument_lists import labels_name
 from cqa_site.people.models import Study
 from cqa_site.web.tables import TableData
 
-from .faithfulness import COHERENCE
+from .faithfulness import COHERENCE, GroupFigures
 from .versions import Choice
-
-Groups = list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +110,15 @@ def skipped_in_words(skipped: dict[str, int]) -> list[tuple[int, str]]:
     return [(count, str(SKIPPED.get(name, name))) for name, count in most_first]
 
 
-def text_of_group(group: dict[str, Any]) -> str:
+def text_of_group(group: GroupFigures) -> str:
     """Which texts of a system a group holds."""
-    name = group["condition_name"]
-    return _("%s, edited by experts") % name if group["is_edited"] else name
+    name = group.condition_name
+    return _("%s, edited by experts") % name if group.is_edited else name
 
 
-def faithfulness_table(study: Study, groups: Groups, choice: Choice, state: str) -> TableData:
+def faithfulness_table(
+    study: Study, groups: Sequence[GroupFigures], choice: Choice, state: str
+) -> TableData:
     """One row a group with every measure, its interval and what it was counted on."""
     mode = choice.mode
     columns = [_("System"), _("Condition"), _("Answers n"), _("Questions n"), _("Segments n")]
@@ -135,11 +136,11 @@ def faithfulness_table(study: Study, groups: Groups, choice: Choice, state: str)
     )
 
 
-def _row(group: dict[str, Any]) -> list[Any]:
-    cells = [group["name"], text_of_group(group), group["n_answers"]]
-    cells += [group["n_questions"], group["n_segments"]]
+def _row(group: GroupFigures) -> list[Any]:
+    cells: list[Any] = [group.name, text_of_group(group), group.n_answers]
+    cells += [group.n_questions, group.n_segments]
     for name in MEASURES:
-        found = group["measures"][name]
-        cells += [found["value"], found["low"], found["high"], found["n_values"]]
-    words = "; ".join(f"{text}: {count}" for count, text in skipped_in_words(group["skipped"]))
-    return [*cells, words, group["out_of_range"], group["malformed"]]
+        found = group.measures[name]
+        cells += [found.value, found.low, found.high, found.n_values]
+    words = "; ".join(f"{text}: {count}" for count, text in skipped_in_words(group.skipped))
+    return [*cells, words, group.out_of_range, group.malformed]

@@ -1,9 +1,11 @@
 """Which state of figures and verdicts a dashboard shows; what was computed is kept by it."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from django.core.cache import cache
 from django.db.models import Count, Max, OuterRef, QuerySet, Subquery
@@ -16,6 +18,9 @@ from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
 
 from .labels import known_labels, mark_of_labels
+
+if TYPE_CHECKING:
+    from .faithfulness import GroupFigures
 
 VERSION = 3
 COHERENCE_KIND = "coherence"
@@ -58,13 +63,13 @@ def _condition(query: QueryDict) -> str:
     return query.get("condition", "")[:36]
 
 
-def shown_groups(groups: list[dict[str, Any]], choice: Choice) -> list[dict[str, Any]]:
+def shown_groups(groups: list[GroupFigures], choice: Choice) -> list[GroupFigures]:
     """The groups of the chosen condition; none is ever mixed of several."""
     if not choice.condition:
         return groups
     if choice.condition == PLAIN:
-        return [group for group in groups if group["is_plain"]]
-    return [group for group in groups if group["condition"] == choice.condition]
+        return [group for group in groups if group.is_plain]
+    return [group for group in groups if group.condition == choice.condition]
 
 
 def state_of(study: Study, whose: str = "") -> str:
@@ -123,11 +128,11 @@ def version_of(state: str, choice: Choice, run: Run | None) -> str:
     return f"{state}-{choice.mode}-{run.number if run else 0}{chosen}{labels}"
 
 
-def groups_of(study: Study, choice: Choice, run: Run | None, state: str) -> list[dict[str, Any]]:
+def groups_of(study: Study, choice: Choice, run: Run | None, state: str) -> list[GroupFigures]:
     """The figures of a choice in this state, computed now or kept from an earlier time."""
     everything = replace(choice, condition="")
-    key = f"faithfulness:{study.pk}:{version_of(state, everything, run)}"
-    groups = cache.get(key)
+    key = f"faithfulness-groups:{study.pk}:{version_of(state, everything, run)}"
+    groups: list[GroupFigures] | None = cache.get(key)
     if groups is None:
         from .faithfulness import compute_groups
 

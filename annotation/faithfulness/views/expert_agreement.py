@@ -3,7 +3,6 @@
 import uuid
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -19,6 +18,7 @@ from annotation.faithfulness.reports.expert_agreement import agreement_of
 from annotation.faithfulness.reports.expert_agreement_tables import (
     RECIPES,
     WORK,
+    Shown,
     agreement_table,
     chart_alt,
     chart_spec,
@@ -38,14 +38,14 @@ def expert_agreement(request: StudyRequest, study: Study, round_id: uuid.UUID) -
     """Show how much alike each two experts and the machine are, and what each expert changed."""
     editing_round = _round_or_404(request, study, round_id)
     choice = Choice.from_query(request.GET)
-    found = _found(request, editing_round, choice)
+    shown = _shown(request, editing_round, choice)
     context = {
         "study": study,
         "editing_round": editing_round,
         "choice": choice,
         "job": latest_job(study),
-        "cards": _figures(request, editing_round, choice, found),
-        **found,
+        "cards": _figures(request, editing_round, choice, shown),
+        **vars(shown),
     }
     return render(request, "annotation/faithfulness/expert_agreement.html", context)
 
@@ -57,14 +57,14 @@ def expert_agreement_figure(
     """Send one of the two tables, or the heatmap."""
     editing_round = _round_or_404(request, study, round_id)
     choice = Choice.from_query(request.GET)
-    figures = _figures(request, editing_round, choice, _found(request, editing_round, choice))
+    figures = _figures(request, editing_round, choice, _shown(request, editing_round, choice))
     return figure_file(request, figures, figure, format)
 
 
 def _figures(
-    request: StudyRequest, editing_round: EditingRound, choice: Choice, found: dict[str, Any]
+    request: StudyRequest, editing_round: EditingRound, choice: Choice, shown: Shown
 ) -> list[Figure]:
-    study, n = editing_round.study, found["found"]["n_answers"]
+    study, n = editing_round.study, shown.found.n_answers
     files = Files(
         view="expert_agreement_figure",
         ids=(study.public_id, editing_round.public_id),
@@ -72,25 +72,25 @@ def _figures(
         version=_version(request, study, choice),
     )
     counted = ngettext("%d calibration answer", "%d calibration answers", n) % n
-    shades = _("Shades run from %s to 1.") % text_of(lowest_shade(found["found"]), 1)
+    shades = _("Shades run from %s to 1.") % text_of(lowest_shade(shown.found), 1)
     return [
         Figure(
             slug="agreement",
             title=_("Similarity of versions"),
             about=" · ".join(filter(None, [counted, embedding_of(study)])),
             recipe=f"{RECIPES[choice.mode]} {shades}",
-            table=agreement_table(editing_round, found),
-            alt=chart_alt(found),
-            draw=partial(chart_spec, found),
+            table=agreement_table(editing_round, shown),
+            alt=chart_alt(shown),
+            draw=partial(chart_spec, shown),
             files=files,
         ),
         Figure(
             slug="work",
             title=_("What each expert changed"),
             recipe=WORK,
-            table=work_table(editing_round, found),
+            table=work_table(editing_round, shown),
             body="annotation/faithfulness/_expert_work.html",
-            data=list(zip(found["names"][1:], found["found"]["work"], strict=True)),
+            data=list(zip(shown.names[1:], shown.found.work, strict=True)),
             files=replace(files, query=""),
         ),
     ]
@@ -105,12 +105,11 @@ def _round_or_404(request: StudyRequest, study: Study, round_id: uuid.UUID) -> E
     return get_object_or_404(rounds, public_id=round_id)
 
 
-def _found(request: StudyRequest, editing_round: EditingRound, choice: Choice) -> dict[str, Any]:
-    """The figures, and how the reader may know the people in them."""
+def _shown(request: StudyRequest, editing_round: EditingRound, choice: Choice) -> Shown:
     found = agreement_of(editing_round, choice.mode, embedding_of(editing_round.study))
     sees_names = request.membership.is_researcher
-    names = names_of(found["experts"], request.user, sees_names=sees_names)
-    return {"found": found, "names": names, "mode": choice.mode}
+    names = names_of(found.experts, request.user, sees_names=sees_names)
+    return Shown(found, names, choice.mode)
 
 
 def _version(request: StudyRequest, study: Study, choice: Choice) -> str:

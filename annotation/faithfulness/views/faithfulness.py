@@ -24,6 +24,7 @@ from annotation.faithfulness.reports.charts import (
     chart_spec,
     chart_table,
 )
+from annotation.faithfulness.reports.faithfulness import GroupFigures
 from annotation.faithfulness.reports.tables import (
     INTERVALS,
     MEASURES,
@@ -60,7 +61,7 @@ class Shown:
     runs: list[Run]
     run: Run | None
     state: str
-    groups: list[dict[str, Any]]
+    groups: list[GroupFigures]
 
     @classmethod
     def from_request(cls, request: StudyRequest, study: Study) -> Self:
@@ -167,13 +168,14 @@ def faithfulness_cancel(request: StudyRequest, study: Study) -> HttpResponse:
     return redirect("faithfulness", study.public_id)
 
 
-def _shown(group: dict[str, Any]) -> dict[str, Any]:
+def _shown(group: GroupFigures) -> dict[str, Any]:
     """A group with its names, and its measures in the order of the columns."""
-    return group | {
+    return {
+        **vars(group),
         "texts": text_of_group(group),
-        "cells": [(name, group["measures"][name]) for name in MEASURES],
-        "left_out": skipped_in_words(group["skipped"]),
-        "unscored": sum(group["verdicts"]["unscored"].values()),
+        "cells": [(name, group.measures[name]) for name in MEASURES],
+        "left_out": skipped_in_words(group.skipped),
+        "unscored": sum(group.verdicts.unscored.values()),
     }
 
 

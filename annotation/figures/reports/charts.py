@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from cqa_site.web.charts import drawing as charts
 from cqa_site.web.charts.chart import Chart
 
-Figures = dict[str, Any]
+from .kept import Figures
 
 # Krippendorff's customary marks: below the first no conclusions, from the second on firm ones.
 MARKS = (0.667, 0.8)
@@ -22,33 +22,36 @@ UNITS = {
 def _labels(figures: Figures, size: str) -> charts.Spec:
     kinds = {"ordinary": _("Ordinary items"), "control": _("Control items")}
     rows = [
-        {"label": str(row["label"]), "votes": row[kind], "kind": name, "part": part}
+        {"label": str(row.label), "votes": getattr(row, kind), "kind": name, "part": part}
         for part, (kind, name) in enumerate(kinds.items())
-        for row in figures["labels"]
-        if kind == "ordinary" or figures["progress"]["control_votes"]
+        for row in figures.labels
+        if kind == "ordinary" or figures.progress.control_votes
     ]
     titles = (_("Label"), _("Counted votes"))
     return charts.stacked_bars(rows, x="label", y="votes", series="kind", titles=titles, size=size)
 
 
 def _labels_alt(figures: Figures) -> str:
-    parts = (f"{row['label']}: {row['ordinary'] + row['control']:,}" for row in figures["labels"])
+    parts = (f"{row.label}: {row.ordinary + row.control:,}" for row in figures.labels)
     return _("Counted votes by label. %s.") % "; ".join(parts)
 
 
 def _alphas(figures: Figures) -> list[dict[str, Any]]:
     """Three levels of alpha, for all items and, where they differ, for ordinary ones."""
     scopes = {"all": _("All items")}
-    if figures["progress"]["control_votes"]:
+    if figures.progress.control_votes:
         scopes["ordinary"] = _("Ordinary items")
     return [
-        {"level": entry["level"], "scope": name, **{key: entry[key] for key in _BOUNDS}}
+        {
+            "level": entry.level,
+            "scope": name,
+            "value": entry.value,
+            "low": entry.low,
+            "high": entry.high,
+        }
         for scope, name in scopes.items()
-        for entry in figures["agreement"][scope][:3]
+        for entry in figures.agreement[scope][:3]
     ]
-
-
-_BOUNDS = ("value", "low", "high")
 
 
 def _agreement(figures: Figures, size: str) -> charts.Spec:
@@ -69,13 +72,13 @@ def _agreement_alt(figures: Figures) -> str:
 
 
 def _confusion(figures: Figures, size: str) -> charts.Spec:
-    values, confusion = figures["values"], figures["confusion"]
+    values, confusion = figures.values, figures.confusion
     rows = [
         {
             "one": str(one),
             "other": str(other),
-            "share": confusion["shares"][i][j],
-            "text": _share(confusion["shares"][i][j]),
+            "share": confusion.shares[i][j],
+            "text": _share(confusion.shares[i][j]),
         }
         for i, one in enumerate(values)
         for j, other in enumerate(values)
@@ -87,8 +90,8 @@ def _confusion(figures: Figures, size: str) -> charts.Spec:
 
 
 def _confusion_alt(figures: Figures) -> str:
-    shares = figures["confusion"]["shares"]
-    pairs = zip(figures["values"], shares, strict=True)
+    shares = figures.confusion.shares
+    pairs = zip(figures.values, shares, strict=True)
     parts = [f"{value}: {_share(row[at])}" for at, (value, row) in enumerate(pairs)]
     return _("How often another vote is the same, by label. %s.") % "; ".join(parts)
 
@@ -98,7 +101,7 @@ def _share(share: float | None) -> str:
 
 
 def _time(figures: Figures, size: str) -> charts.Spec:
-    bins = figures["time"]["histogram"]
+    bins = figures.time.histogram
     width = bins[0]["to"] or bins[0]["from"] + 1 if bins else 1
     rows = [{**row, "to": row["to"] or row["from"] + width} for row in bins]
     titles = (_("Seconds; the last bar holds all longer ones"), _("Counted votes"))
@@ -106,19 +109,18 @@ def _time(figures: Figures, size: str) -> charts.Spec:
 
 
 def _time_alt(figures: Figures) -> str:
-    every = figures["time"]["all"]
-    if not every["n"]:
-        return str(figures["time"]["reason"])
-    return (
-        _("Seconds per label: median %(median).1f, middle half %(q1).1f to %(q3).1f, %(n)d votes.")
-        % every
-    )
+    every = figures.time.all
+    if not every.n:
+        return str(figures.time.reason)
+    return _(
+        "Seconds per label: median %(median).1f, middle half %(q1).1f to %(q3).1f, %(n)d votes."
+    ) % vars(every)
 
 
 def _votes_over_time(figures: Figures, size: str) -> charts.Spec:
-    over = figures["votes_over_time"]
-    rows = [{"start": _instant(row["start"]), "votes": row["votes"]} for row in over["bins"]]
-    unit = UNITS.get(over["step"], "yearmonthdate")
+    over = figures.votes_over_time
+    rows = [{"start": _instant(row.start), "votes": row.votes} for row in over.bins]
+    unit = UNITS.get(over.step or "", "yearmonthdate")
     titles = ("", _("Counted votes"))
     return charts.columns_over_time(
         rows, x="start", y="votes", unit=unit, titles=titles, size=size
@@ -131,19 +133,19 @@ def _instant(start: str) -> str:
 
 
 def _votes_over_time_alt(figures: Figures) -> str:
-    over = figures["votes_over_time"]
-    if not over["bins"]:
-        return str(over["reason"])
-    first, last = over["bins"][0], over["bins"][-1]
-    most = max(over["bins"], key=lambda row: row["votes"])
+    over = figures.votes_over_time
+    if not over.bins:
+        return str(over.reason)
+    first, last = over.bins[0], over.bins[-1]
+    most = max(over.bins, key=lambda row: row.votes)
     return _(
         "%(total)d counted votes from %(first)s to %(last)s; most, %(most)d, from %(peak)s."
     ) % {
-        "first": first["start"],
-        "last": last["start"],
-        "total": last["total"],
-        "most": most["votes"],
-        "peak": most["start"],
+        "first": first.start,
+        "last": last.start,
+        "total": last.total,
+        "most": most.votes,
+        "peak": most.start,
     }
 
 

@@ -1,7 +1,7 @@
 """Every figure of a campaign, computed from the snapshot's table of votes alone.
 
-The answer is JSON: plain numbers, text, lists and None. What is undefined is None beside a
-reason, never NaN. Rows of the table are described in `annotation.figures.reports.snapshots`.
+What is undefined is None beside a reason, never NaN. Rows of the table are described in
+`annotation.figures.reports.snapshots`.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,21 @@ from cqa_site.stats.agreement import (
     per_label_agreement,
     percent_agreement,
 )
+from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.latent.aggregation import majority
 from cqa_site.stats.ratings import Ratings
 
-from .raters import annotators, hardest_items, pair_matrix, weighted_kappa
+from .kept import (
+    Confusion,
+    Figures,
+    LabelAgreement,
+    LabelItems,
+    LabelVotes,
+    Majority,
+    MedianOfPairs,
+    Progress,
+)
+from .raters import annotators, hardest_items, number, pair_matrix, weighted_kappa
 from .snapshots import counted
 from .times import time_per_label, votes_over_time
 
@@ -29,9 +40,7 @@ SCOPES = ("all", "ordinary")
 ALPHA_LEVELS: tuple[Level, ...] = ("ordinal", "nominal", "interval")
 
 
-def compute_figures(
-    votes: pd.DataFrame, scale: Sequence[int], recipe: dict[str, Any]
-) -> dict[str, Any]:
+def compute_figures(votes: pd.DataFrame, scale: Sequence[int], recipe: dict[str, Any]) -> Figures:
     """Compute all figures.
 
     Parameters
@@ -46,23 +55,22 @@ def compute_figures(
     is_machine = votes["rater_kind"].isin([kind.value for kind in MACHINES])
     machines, votes = votes[is_machine], votes[~is_machine]
     used = counted(votes)
-    values = sorted({*scale, *used["label"].astype(int)})
+    values = tuple(sorted({*scale, *used["label"].astype(int)}))
     ratings = ratings_of(used)
-    return {
-        "values": values,
-        "progress": _progress(votes, used, recipe)
-        | {"machine_labels": int((machines["state"] == "answered").sum())},
-        "agreement": {scope: _agreement(in_scope(used, scope), recipe) for scope in SCOPES},
-        "labels": _labels(used, values),
-        "majority": _majority(ratings, values),
-        "confusion": _confusion(ratings, values),
-        "per_label": _per_label(ratings, values),
-        "pairs": pair_matrix(ratings, recipe["min_shared"]),
-        "hardest": hardest_items(used, ratings),
-        "annotators": annotators(votes, used, ratings),
-        "time": time_per_label(used, values),
-        "votes_over_time": votes_over_time(used),
-    }
+    return Figures(
+        values=values,
+        progress=_progress(votes, machines, used, recipe),
+        agreement={scope: _agreement(in_scope(used, scope), recipe) for scope in SCOPES},
+        labels=_labels(used, values),
+        majority=_majority(ratings, values),
+        confusion=_confusion(ratings, values),
+        per_label=_per_label(ratings, values),
+        pairs=pair_matrix(ratings, recipe["min_shared"]),
+        hardest=hardest_items(used, ratings),
+        annotators=annotators(votes, used, ratings),
+        time=time_per_label(used, values),
+        votes_over_time=votes_over_time(used),
+    )
 
 
 def ratings_of(used: pd.DataFrame) -> Ratings:
@@ -79,98 +87,93 @@ def in_scope(used: pd.DataFrame, scope: str) -> pd.DataFrame:
 
 
 def _progress(
-    votes: pd.DataFrame, used: pd.DataFrame, recipe: dict[str, Any]
-) -> dict[str, int | None]:
+    votes: pd.DataFrame, machines: pd.DataFrame, used: pd.DataFrame, recipe: dict[str, Any]
+) -> Progress:
     """Counts; ``wanted``, ``filled`` and ``complete`` only where votes are collected here."""
     states = votes["state"].value_counts()
     ordinary = in_scope(used, "ordinary")
     per_item = ordinary.groupby("item_id").size()
     wanted = recipe["votes_per_item"]
     filled = (votes["state"] == "answered") & ~votes["is_extra"] & votes["control_label"].isna()
-    return {
-        "ordinary_items": recipe["ordinary_items"],
-        "control_items": recipe["control_items"],
-        "items_voted": int(used["item_id"].nunique()),
-        "ordinary_items_voted": len(per_item),
-        "complete": int((per_item >= wanted).sum()) if wanted else None,
-        "wanted": recipe["ordinary_items"] * wanted if wanted else None,
-        "filled": int(filled.sum()) if wanted else None,
-        "votes": len(used),
-        "control_votes": len(used) - len(ordinary),
-        "raters": int(used["rater_id"].nunique()),
-        "answered": int(states.get("answered", 0)),
-        "skipped": int(states.get("skipped", 0)),
-        "expired": int(states.get("expired", 0)),
-        "void": int(states.get("void", 0)),
-        "extra": int((votes["is_extra"] & (votes["state"] == "answered")).sum()),
-        "excluded": int((votes["is_excluded"] & (votes["state"] == "answered")).sum()),
-        "excluded_raters": int(votes.loc[votes["is_excluded"], "rater_id"].nunique()),
-        "flagged": int(votes["is_flagged"].sum()),
-    }
+    return Progress(
+        ordinary_items=recipe["ordinary_items"],
+        control_items=recipe["control_items"],
+        items_voted=int(used["item_id"].nunique()),
+        ordinary_items_voted=len(per_item),
+        complete=int((per_item >= wanted).sum()) if wanted else None,
+        wanted=recipe["ordinary_items"] * wanted if wanted else None,
+        filled=int(filled.sum()) if wanted else None,
+        votes=len(used),
+        control_votes=len(used) - len(ordinary),
+        raters=int(used["rater_id"].nunique()),
+        answered=int(states.get("answered", 0)),
+        skipped=int(states.get("skipped", 0)),
+        expired=int(states.get("expired", 0)),
+        void=int(states.get("void", 0)),
+        extra=int((votes["is_extra"] & (votes["state"] == "answered")).sum()),
+        excluded=int((votes["is_excluded"] & (votes["state"] == "answered")).sum()),
+        excluded_raters=int(votes.loc[votes["is_excluded"], "rater_id"].nunique()),
+        flagged=int(votes["is_flagged"].sum()),
+        machine_labels=int((machines["state"] == "answered").sum()),
+    )
 
 
-def _agreement(used: pd.DataFrame, recipe: dict[str, Any]) -> list[dict[str, Any]]:
+def _agreement(used: pd.DataFrame, recipe: dict[str, Any]) -> tuple[Estimate | MedianOfPairs, ...]:
     """One entry for each statistic, the headline (ordinal alpha) first."""
     ratings = ratings_of(used)
     confidence = recipe["confidence"]
     estimates = [krippendorff_alpha(ratings, level, confidence) for level in ALPHA_LEVELS]
     estimates.append(percent_agreement(ratings, confidence))
     estimates.append(fleiss_kappa(ratings, confidence, drop_unequal=True))
-    stored = [estimate.as_dict() for estimate in estimates]
-    return [*stored, weighted_kappa(ratings, recipe["min_shared"])]
+    return (*estimates, weighted_kappa(ratings, recipe["min_shared"]))
 
 
-def _labels(used: pd.DataFrame, values: list[int]) -> list[dict[str, Any]]:
+def _labels(used: pd.DataFrame, values: Sequence[int]) -> tuple[LabelVotes, ...]:
     """Counted votes by label, ordinary and control items apart."""
     control = in_scope(used, "control")["label"].value_counts()
     ordinary = in_scope(used, "ordinary")["label"].value_counts()
-    return [
-        {
-            "label": value,
-            "ordinary": int(ordinary.get(value, 0)),
-            "control": int(control.get(value, 0)),
-        }
+    return tuple(
+        LabelVotes(
+            label=value,
+            ordinary=int(ordinary.get(value, 0)),
+            control=int(control.get(value, 0)),
+        )
         for value in values
-    ]
+    )
 
 
-def _majority(ratings: Ratings, values: list[int]) -> dict[str, Any]:
+def _majority(ratings: Ratings, values: Sequence[int]) -> Majority:
     table = majority(ratings)
     sizes = table["label"].value_counts()
-    return {
-        "items": [{"label": value, "items": int(sizes.get(value, 0))} for value in values],
-        "tied": int(table["tied"].sum()),
-        "unanimous": int(((table["votes"] == table["n"]) & (table["n"] > 1)).sum()),
-        "single": int((table["n"] == 1).sum()),
-        "total": len(table),
-    }
+    return Majority(
+        items=tuple(LabelItems(label=each, items=int(sizes.get(each, 0))) for each in values),
+        tied=int(table["tied"].sum()),
+        unanimous=int(((table["votes"] == table["n"]) & (table["n"] > 1)).sum()),
+        single=int((table["n"] == 1).sum()),
+        total=len(table),
+    )
 
 
-def _confusion(ratings: Ratings, values: list[int]) -> dict[str, Any]:
-    """Coincidences within items, and each row as shares of its own sum."""
+def _confusion(ratings: Ratings, values: Sequence[int]) -> Confusion:
     table = coincidences(ratings, values)
     cells = table.to_numpy(dtype=float).tolist()
-    sums = [sum(row) for row in cells]
-    shares = [
-        [cell / total if total else None for cell in row]
+    sums = tuple(sum(row) for row in cells)
+    shares = tuple(
+        tuple(cell / total if total else None for cell in row)
         for row, total in zip(cells, sums, strict=True)
-    ]
-    return {"cells": cells, "shares": shares, "sums": sums}
+    )
+    return Confusion(cells=tuple(map(tuple, cells)), shares=shares, sums=sums)
 
 
-def _per_label(ratings: Ratings, values: list[int]) -> list[dict[str, Any]]:
-    table = per_label_agreement(ratings)
-    rows = []
-    for value in values:
-        known = table.loc[value] if value in table.index else None
-        agreement = None if known is None or pd.isna(known["agreement"]) else known["agreement"]
-        chance = None if known is None or pd.isna(known["chance"]) else known["chance"]
-        rows.append(
-            {
-                "label": value,
-                "n_values": 0 if known is None else int(known["n_values"]),
-                "agreement": None if agreement is None else float(agreement),
-                "chance": None if chance is None else float(chance),
-            }
+def _per_label(ratings: Ratings, values: Sequence[int]) -> tuple[LabelAgreement, ...]:
+    table = per_label_agreement(ratings).reindex(values)
+    counts = table["n_values"].fillna(0).astype(int)
+    return tuple(
+        LabelAgreement(
+            label=value,
+            n_values=int(counts[value]),
+            agreement=number(table.at[value, "agreement"]),
+            chance=number(table.at[value, "chance"]),
         )
-    return rows
+        for value in values
+    )

@@ -12,8 +12,9 @@ from annotation.figures.models import Snapshot
 from cqa_site.web.tables import TableData
 from cqa_site.web.templatetags.figures import pseudonym
 
+from .kept import Figures
+
 Rows = list[list[Any]]
-Figures = dict[str, Any]
 Build = Callable[[Figures], tuple[list[str], Rows]]
 
 
@@ -26,10 +27,10 @@ class Entry:
     build: Build
 
 
-def figure_table(snapshot: Snapshot, slug: str) -> TableData:
+def figure_table(snapshot: Snapshot, figures: Figures, slug: str) -> TableData:
     """One figure as a table with its recipe; raises KeyError for an unknown one."""
     entry = TABLES[slug]
-    columns, rows = entry.build(snapshot.figures)
+    columns, rows = entry.build(figures)
     assert snapshot.computed_at is not None  # noqa: S101 - there are figures
     where = _("Campaign “%(campaign)s”, snapshot #%(number)s, votes sha256 %(sha)s, %(date)s.") % {
         "campaign": snapshot.campaign.name,
@@ -47,7 +48,7 @@ def figure_table(snapshot: Snapshot, slug: str) -> TableData:
 
 
 def _progress(figures: Figures) -> tuple[list[str], Rows]:
-    progress = figures["progress"]
+    progress = figures.progress
     names = {
         "ordinary_items": _("Ordinary items"),
         "control_items": _("Control items"),
@@ -68,7 +69,7 @@ def _progress(figures: Figures) -> tuple[list[str], Rows]:
         "machine_labels": _("Labels of models and classifiers, not counted"),
     }
     # Frozen snapshots from before they were told apart do not have the last one.
-    found = {name: progress.get(key) for key, name in names.items()}
+    found = {name: getattr(progress, key) for key, name in names.items()}
     rows = [[name, count] for name, count in found.items() if count is not None]
     return [_("Count"), _("Value")], rows
 
@@ -92,56 +93,56 @@ def _agreement(figures: Figures) -> tuple[list[str], Rows]:
     rows = [
         [
             name,
-            entry["statistic"],
-            entry["level"],
-            entry["value"],
-            entry["low"],
-            entry["high"],
-            entry["interval"] or "",
-            entry["n_items"],
-            entry["n_pairable_items"],
-            entry["n_raters"],
-            entry["n_values"],
-            entry["reason"] or "",
+            entry.statistic,
+            entry.level,
+            entry.value,
+            entry.low,
+            entry.high,
+            entry.interval or "",
+            entry.n_items,
+            entry.n_pairable_items,
+            entry.n_raters,
+            entry.n_values,
+            entry.reason or "",
         ]
         for scope, name in scopes.items()
-        for entry in figures["agreement"][scope]
+        for entry in figures.agreement[scope]
     ]
     return columns, rows
 
 
 def _labels(figures: Figures) -> tuple[list[str], Rows]:
-    total = figures["progress"]["votes"]
+    total = figures.progress.votes
     columns = [_("Label"), _("Ordinary items"), _("Control items"), _("All"), _("Share")]
     rows = []
-    for row in figures["labels"]:
-        both = row["ordinary"] + row["control"]
+    for row in figures.labels:
+        both = row.ordinary + row.control
         share = both / total if total else None
-        rows.append([str(row["label"]), row["ordinary"], row["control"], both, share])
+        rows.append([str(row.label), row.ordinary, row.control, both, share])
     return columns, rows
 
 
 def _majority(figures: Figures) -> tuple[list[str], Rows]:
-    total = figures["majority"]["total"]
+    total = figures.majority.total
     rows = [
-        [str(row["label"]), row["items"], row["items"] / total if total else None]
-        for row in figures["majority"]["items"]
+        [str(row.label), row.items, row.items / total if total else None]
+        for row in figures.majority.items
     ]
     return [_("Majority label"), _("Items"), _("Share")], rows
 
 
 def _confusion(figures: Figures) -> tuple[list[str], Rows]:
-    values = figures["values"]
-    rows = zip(values, figures["confusion"]["cells"], figures["confusion"]["sums"], strict=True)
+    values = figures.values
+    rows = zip(values, figures.confusion.cells, figures.confusion.sums, strict=True)
     columns = [_("One vote"), *(_("other vote %d") % value for value in values), _("Sum")]
     return columns, [[str(value), *cells, total] for value, cells, total in rows]
 
 
 def _pairs(figures: Figures) -> tuple[list[str], Rows]:
-    pairs = figures["pairs"]
-    names = [pseudonym(rater) for rater in pairs["raters"]]
+    pairs = figures.pairs
+    names = [pseudonym(rater) for rater in pairs.raters]
     rows: Rows = [
-        [names[a], names[b], pairs["values"][a][b], pairs["n_shared"][a][b]]
+        [names[a], names[b], pairs.values[a][b], pairs.n_shared[a][b]]
         for a in range(len(names))
         for b in range(a + 1, len(names))
     ]
@@ -150,10 +151,7 @@ def _pairs(figures: Figures) -> tuple[list[str], Rows]:
 
 def _per_label(figures: Figures) -> tuple[list[str], Rows]:
     columns = [_("Label"), _("Votes on items with 2+ votes"), _("Agreement"), _("By chance")]
-    rows = [
-        [str(row["label"]), row["n_values"], row["agreement"], row["chance"]]
-        for row in figures["per_label"]
-    ]
+    rows = [[str(row.label), row.n_values, row.agreement, row.chance] for row in figures.per_label]
     return columns, rows
 
 
@@ -170,16 +168,16 @@ def _hardest(figures: Figures) -> tuple[list[str], Rows]:
     ]
     rows = [
         [
-            row["item"],
-            row["object1"],
-            row["object2"],
-            row["text"],
-            " ".join(str(vote) for vote in row["votes"]),
-            str(row["majority"]),
-            row["spread"],
-            row["relative"],
+            row.item,
+            row.object1,
+            row.object2,
+            row.text,
+            " ".join(str(vote) for vote in row.votes),
+            str(row.majority),
+            row.spread,
+            row.relative,
         ]
-        for row in figures["hardest"]
+        for row in figures.hardest
     ]
     return columns, rows
 
@@ -199,32 +197,32 @@ def _annotators(figures: Figures) -> tuple[list[str], Rows]:
     ]
     rows = [
         [
-            pseudonym(row["rater"]),
-            row["votes"],
-            row["skipped"],
-            row["extra"],
-            row["agreement"],
-            row["compared"],
-            row["controls_right"],
-            row["controls"],
-            row["median_seconds"],
-            _("yes") if row["is_excluded"] else "",
+            pseudonym(row.rater),
+            row.votes,
+            row.skipped,
+            row.extra,
+            row.agreement,
+            row.compared,
+            row.controls_right,
+            row.controls,
+            row.median_seconds,
+            _("yes") if row.is_excluded else "",
         ]
-        for row in figures["annotators"]
+        for row in figures.annotators
     ]
     return columns, rows
 
 
 def _time(figures: Figures) -> tuple[list[str], Rows]:
-    time = figures["time"]
-    rows = [(_("all"), time["all"]), *((str(row["label"]), row) for row in time["labels"])]
+    time = figures.time
+    rows = [(_("all"), time.all), *((str(row.label), row) for row in time.labels)]
     columns = [_("Label"), _("Votes"), _("Quartile 1, s"), _("Median, s"), _("Quartile 3, s")]
-    return columns, [[name, row["n"], row["q1"], row["median"], row["q3"]] for name, row in rows]
+    return columns, [[name, row.n, row.q1, row.median, row.q3] for name, row in rows]
 
 
 def _votes_over_time(figures: Figures) -> tuple[list[str], Rows]:
-    bins = figures["votes_over_time"]["bins"]
-    rows = [[row["start"], row["votes"], row["total"]] for row in bins]
+    bins = figures.votes_over_time.bins
+    rows = [[row.start, row.votes, row.total] for row in bins]
     return [_("From (UTC)"), _("Votes"), _("So far")], rows
 
 

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from annotation.figures.actions import latest_job, request_snapshot
 from annotation.figures.models import Snapshot
 from annotation.figures.reports.charts import CHARTS
+from annotation.figures.reports.kept import Figures
 from annotation.figures.reports.snapshots import marker
 from annotation.figures.reports.tables import TABLES, figure_table
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
@@ -22,6 +23,7 @@ from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.runs.models import Job
+from cqa_site.stats.as_json import from_json
 from cqa_site.web.charts.chart import chart_of
 
 # On SQLite reading the votes keeps writers waiting, so large campaigns rest longer:
@@ -109,7 +111,7 @@ def version_of(snapshot: Snapshot) -> str:
     return snapshot.recipe["figures_sha256"][:12]
 
 
-def cards(study: Study, snapshot: Snapshot) -> list[Figure]:
+def cards(study: Study, snapshot: Snapshot, figures: Figures) -> list[Figure]:
     """Every figure of a snapshot in the order of the page."""
     place = (study.public_id, snapshot.campaign.public_id, snapshot.number)
     files = Files(view="snapshot_figure", ids=place, version=version_of(snapshot))
@@ -122,9 +124,9 @@ def cards(study: Study, snapshot: Snapshot) -> list[Figure]:
             recipe=entry.recipe,
             body=BODIES.get(slug, PLAIN),
             rows=(_("Show the votes used"), f"{units}?figure={UNITS.get(slug, 'votes')}"),
-            table=figure_table(snapshot, slug),
+            table=figure_table(snapshot, figures, slug),
             files=files,
-            **chart_of(CHARTS, slug, snapshot.figures),
+            **chart_of(CHARTS, slug, figures),
         )
         for slug, entry in TABLES.items()
     ]
@@ -132,14 +134,15 @@ def cards(study: Study, snapshot: Snapshot) -> list[Figure]:
 
 def figure_context(study: Study, snapshot: Snapshot) -> dict:
     """What the figures' templates need, beside the page's own context."""
-    hardest = [row["item"] for row in snapshot.figures["hardest"]]
+    figures = from_json(Figures, snapshot.figures)
+    hardest = [row.item for row in figures.hardest]
     arguments = snapshot.campaign.items.filter(external_id__in=hardest)
     return {
         "study": study,
         "campaign": snapshot.campaign,
         "snapshot": snapshot,
-        "figures": snapshot.figures,
-        "cards": cards(study, snapshot),
+        "figures": figures,
+        "cards": cards(study, snapshot, figures),
         "arguments": dict(arguments.values_list("external_id", "argument__public_id")),
     }
 
@@ -167,7 +170,7 @@ def _current(campaign: Campaign, request: StudyRequest) -> Shown:
 def _is_due(job: Job | None, snapshot: Snapshot | None) -> bool:
     if job is None:
         return True
-    votes = snapshot.figures["progress"]["votes"] if snapshot else 0
+    votes = from_json(Figures, snapshot.figures).progress.votes if snapshot else 0
     rest = max(REST, votes * REST_PER_VOTE)
     if job.state == Job.State.FAILED:
         rest = REST_AFTER_FAILURE

@@ -10,11 +10,13 @@ from django.urls import path
 from django.utils.translation import gettext as _
 
 from annotation.figures.models import Snapshot
+from annotation.figures.reports.kept import Figures
 from annotation.figures.reports.snapshots import snapshot_votes
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import figure_file
 from cqa_site.results.files import table_file
+from cqa_site.stats.as_json import from_json
 
 from .figures import cards, snapshot_or_404
 
@@ -32,7 +34,8 @@ def snapshot_figure(
 ) -> HttpResponse:
     """Send one figure's table or chart."""
     snapshot = snapshot_or_404(study, campaign_id, number)
-    return figure_file(request, cards(study, snapshot), figure, format)
+    figures = from_json(Figures, snapshot.figures)
+    return figure_file(request, cards(study, snapshot, figures), figure, format)
 
 
 @study_page(*RESEARCHERS)
@@ -77,7 +80,7 @@ def units_page(
 
 
 def _unit_choices(snapshot: Snapshot) -> list[tuple[str, str]]:
-    labels = snapshot.figures["values"]
+    labels = from_json(Figures, snapshot.figures).values
     return [
         ("votes", _("Counted votes")),
         ("rows", _("Every row of the snapshot")),

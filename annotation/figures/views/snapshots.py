@@ -10,11 +10,13 @@ from django.urls import path
 
 from annotation.figures.actions import CAMPAIGNS
 from annotation.figures.models import Snapshot
+from annotation.figures.reports.kept import Figures
 from annotation.figures.reports.snapshot_compare import compare
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.pages import SnapshotFace, freezing_urls
+from cqa_site.stats.as_json import from_json
 from cqa_site.web.strict_query import whole_number
 from cqa_site.web.tables import TableData
 
@@ -30,7 +32,8 @@ def snapshots(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> Ht
     rows = campaign.snapshots.filter(computed_at__isnull=False).select_related("frozen_by")
     page = Paginator(rows.defer("rows"), PER_PAGE).get_page(request.GET.get("page"))
     for snapshot in page:
-        vars(snapshot).update(alpha=snapshot.figures["agreement"]["all"][0])
+        figures = from_json(Figures, snapshot.figures)
+        vars(snapshot).update(alpha=figures.agreement["all"][0])
     context = {
         "study": study,
         "campaign": campaign,

@@ -28,6 +28,7 @@ from annotation.judges.methods.zero_shot import (
 )
 from annotation.judges.models import TrainedJudge
 from annotation.judges.reports.agreement import final_labels_of, label_rows, paired
+from annotation.judges.reports.found import TrainedFigures
 from annotation.labelling.models.campaigns import Campaign
 from cqa_site.judging.embedding import (
     EmbeddingsUnavailable,
@@ -64,7 +65,7 @@ class Trained:
     model: bytes
     sha256: str
     recipe: dict[str, Any]
-    figures: dict[str, Any]
+    figures: TrainedFigures
     labels: list[Predicted]
 
 
@@ -249,7 +250,7 @@ def _predicted(
     ]
 
 
-def _figures(task: Task, predicted: list[Predicted], *, folds: int) -> dict[str, Any]:
+def _figures(task: Task, predicted: list[Predicted], *, folds: int) -> TrainedFigures:
     """Out-of-fold labels beside the final ones, and how many arguments were predicted."""
     labels = pd.Series({row.argument: row.label for row in predicted}, dtype=float)
     both = pd.DataFrame({"final": task.labelled["final"], "judge": labels}).dropna()
@@ -257,17 +258,17 @@ def _figures(task: Task, predicted: list[Predicted], *, folds: int) -> dict[str,
     pair = paired(both)
     difference = both["judge"] - both["final"]
     own = task.units["is_own"] & task.units["final"].isna()
-    return {
-        "n": len(both),
-        "pairs": task.labelled["group"].nunique(),
-        "folds": folds,
-        "ordinal": krippendorff_alpha(pair, "ordinal").as_dict(),
-        "interval": krippendorff_alpha(pair, "interval").as_dict(),
-        "exact": float((difference == 0).mean()) if len(both) else None,
-        "bias": float(difference.mean()) if len(both) else None,
-        "per_label": label_rows(table),
-        "predicted": int(own.sum()),
-    }
+    return TrainedFigures(
+        n=len(both),
+        pairs=task.labelled["group"].nunique(),
+        folds=folds,
+        ordinal=krippendorff_alpha(pair, "ordinal"),
+        interval=krippendorff_alpha(pair, "interval"),
+        exact=float((difference == 0).mean()) if len(both) else None,
+        bias=float(difference.mean()) if len(both) else None,
+        per_label=tuple(label_rows(table)),
+        predicted=int(own.sum()),
+    )
 
 
 def _recipe(task: Task, *, seed: int | None, versions: dict[str, str]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from cqa_site.people.access import record
 from cqa_site.people.models import Rater, User
 from cqa_site.runs.jobs import Work, enqueue
 from cqa_site.runs.models import Job
+from cqa_site.stats.as_json import to_json
 
 if TYPE_CHECKING:
     from .judge_training import Say, Trained
@@ -106,7 +107,7 @@ def store(*, campaign: Campaign, trained: Trained, actor: User | None) -> Traine
         model=trained.model,
         sha256=trained.sha256,
         recipe=trained.recipe,
-        figures=trained.figures,
+        figures=to_json(trained.figures),
         created_by=actor,
     )
     labels = (
@@ -127,7 +128,7 @@ def store(*, campaign: Campaign, trained: Trained, actor: User | None) -> Traine
         verb="judge_trained",
         subject=f"{campaign.name}: {version}",
         sha256=trained.sha256,
-        labels=trained.figures["n"],
+        labels=trained.figures.n,
     )
     return version
 

@@ -27,6 +27,7 @@ from annotation.labelling.models.campaigns import campaigns_of
 from cqa_site.api.inputs import NothingInput
 from cqa_site.api.requests import Request
 from cqa_site.runs.api.bodies import JobSerializer
+from cqa_site.stats.as_json import to_json
 from cqa_site.web.rest.problems import Conflict, invalid_on
 from cqa_site.web.rest.strict_filters import refuse_undeclared
 
@@ -46,14 +47,14 @@ class JudgeViews(CampaignViews):
     def list(self, request: Request, **kwargs: Any) -> Response:
         """The judges, highest ordinal alpha with the final labels first."""
         figures = figures_of(self.campaign, Choice(), state_of(self.campaign))
-        return self.listed(figures["judges"])
+        return self.listed(figures.judges)
 
     @extend_schema(parameters=CHOICE, responses=OpenApiTypes.OBJECT)
     def figures(self, request: Request, **kwargs: Any) -> Response:
         """Every figure of the page Judges: people, judges, confusion, labels, hardest."""
         refuse_undeclared(request, CHOICE)
         choice = Choice.from_query(request.query_params)
-        return Response(figures_of(self.campaign, choice, state_of(self.campaign)))
+        return Response(to_json(figures_of(self.campaign, choice, state_of(self.campaign))))
 
 
 class TrainedJudgeViews(CampaignViews):

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +15,7 @@ from cqa_site.stats.ratings import Ratings
 from cqa_site.stats.reliability.cross_alpha import alpha_difference, cross_alpha
 from cqa_site.stats.reliability.replacement import Replacement, replace_one_vote
 
+from .found import Confusion, LabelFigures
 from .judges import Judge
 
 HARDEST = 20
@@ -166,10 +166,26 @@ def label_by_label(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def label_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+def label_rows(table: pd.DataFrame) -> list[LabelFigures]:
     """`label_by_label` as plain rows; what is not defined is None."""
     rows = label_by_label(table).rename_axis("label").reset_index()
-    return rows.astype(object).where(rows.notna(), None).to_dict("records")
+    plain = rows.astype(object).where(rows.notna(), None)
+    return [LabelFigures(*row) for row in plain.itertuples(index=False, name=None)]
+
+
+def confusion_of(table: pd.DataFrame) -> Confusion:
+    """A confusion table with the shares of each row."""
+    counts = table.to_numpy()
+    sums = counts.sum(axis=1)
+    return Confusion(
+        values=[int(value) for value in table.index],
+        cells=counts.astype(int).tolist(),
+        sums=sums.astype(int).tolist(),
+        shares=[
+            [float(n / total) if total else None for n in row]
+            for row, total in zip(counts, sums, strict=True)
+        ],
+    )
 
 
 def common_arguments(judges: Iterable[Judge]) -> set[int]:

@@ -5,13 +5,14 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from annotation.figures.reports.charts import MARKS
+from cqa_site.stats.estimate import Estimate
 from cqa_site.web.charts import drawing as charts
 from cqa_site.web.charts import points as point_charts
 from cqa_site.web.charts.chart import Chart, short
 
+from .found import Confusion, Figures, JudgeFigures
 from .tables import KINDS
 
-Figures = dict[str, Any]
 LONGEST_NAME = 16
 MOST = 12
 
@@ -19,26 +20,27 @@ MOST = 12
 def _names(figures: Figures) -> dict[str, str]:
     """A short name for each judge: model, prompt version and run, or the name of the rater."""
     return {
-        row["key"]: _run_name(row) if row["run"] else short(row["name"], LONGEST_NAME)
-        for row in figures["judges"]
+        row.key: _run_name(row) if row.run else short(row.name, LONGEST_NAME)
+        for row in figures.judges
     }
 
 
-def _run_name(row: dict[str, Any]) -> str:
-    return f"{short(row['model'], LONGEST_NAME)} v{row['prompt_number']} #{row['run_number']}"
+def _run_name(row: JudgeFigures) -> str:
+    return f"{short(row.model, LONGEST_NAME)} v{row.prompt_number} #{row.run_number}"
+
+
+def _bounds(found: Estimate) -> dict[str, Any]:
+    return {"value": found.value, "low": found.low, "high": found.high}
 
 
 def _judges_rows(figures: Figures) -> list[dict[str, Any]]:
     """People first, then the best judges: their alpha with people's votes and final labels."""
-    parts = ("value", "low", "high")
     votes, final = _("with people's votes"), _("with final labels")
-    people = figures["people"]["agreement"]
-    rows = [{"who": _("People"), "with": votes, **{part: people[part] for part in parts}}]
+    rows = [{"who": _("People"), "with": votes, **_bounds(figures.people.agreement)}]
     names = _names(figures)
-    for row in figures["judges"][:MOST]:
-        for key, name in (("with_votes", votes), ("ordinal", final)):
-            bounds = {part: row[key][part] for part in parts}
-            rows.append({"who": names[row["key"]], "with": name, **bounds})
+    for row in figures.judges[:MOST]:
+        rows.append({"who": names[row.key], "with": votes, **_bounds(row.with_votes)})
+        rows.append({"who": names[row.key], "with": final, **_bounds(row.ordinal)})
     return rows
 
 
@@ -59,15 +61,19 @@ def _judges_alt(figures: Figures) -> str:
     return _("Ordinal alpha. %s.") % ("; ".join(parts) or _("Not defined"))
 
 
+def _known(figures: Figures) -> Confusion:
+    return figures.confusion or Confusion([], [], [], [])
+
+
 def _confusion(figures: Figures, size: str) -> charts.Spec:
-    confusion = figures["confusion"]
-    values = confusion["values"]
+    confusion = _known(figures)
+    values = confusion.values
     rows = [
         {
             "final": str(final),
             "judge": str(judge),
-            "share": confusion["shares"][i][j],
-            "text": str(confusion["cells"][i][j]),
+            "share": confusion.shares[i][j],
+            "text": str(confusion.cells[i][j]),
         }
         for i, final in enumerate(values)
         for j, judge in enumerate(values)
@@ -79,8 +85,8 @@ def _confusion(figures: Figures, size: str) -> charts.Spec:
 
 
 def _confusion_alt(figures: Figures) -> str:
-    confusion = figures["confusion"]
-    rows = zip(confusion["values"], confusion["cells"], confusion["sums"], strict=True)
+    confusion = _known(figures)
+    rows = zip(confusion.values, confusion.cells, confusion.sums, strict=True)
     parts = [
         _("final label %(label)d: %(hits)d of %(sum)d the same")
         % {"label": value, "hits": cells[at], "sum": total}
@@ -93,13 +99,13 @@ def _cost_rows(figures: Figures) -> list[dict[str, Any]]:
     names = _names(figures)
     return [
         {
-            "cost": row["per_thousand"],
-            "kind": str(KINDS[row["kind"]]),
-            "name": names[row["key"]],
-            **{part: row["ordinal"][part] for part in ("value", "low", "high")},
+            "cost": row.per_thousand,
+            "kind": str(KINDS[row.kind]),
+            "name": names[row.key],
+            **_bounds(row.ordinal),
         }
-        for row in figures["judges"]
-        if row["per_thousand"] is not None and row["ordinal"]["value"] is not None
+        for row in figures.judges
+        if row.per_thousand is not None and row.ordinal.value is not None
     ]
 
 
@@ -126,18 +132,16 @@ def _cost_alt(figures: Figures) -> str:
 
 
 def _prompt_rows(figures: Figures) -> list[dict[str, Any]]:
-    known = [
-        row for row in figures["judges"] if row["run"] and row["ordinal"]["value"] is not None
-    ]
+    known = [row for row in figures.judges if row.run and row.ordinal.value is not None]
     return [
         {
             # Without a zone Vega reads a local time, so the picture shows UTC wherever drawn.
-            "at": row["at"][:19],
-            "model": row["model"],
+            "at": row.at[:19],
+            "model": row.model,
             "name": _run_name(row),
-            **{part: row["ordinal"][part] for part in ("value", "low", "high")},
+            **_bounds(row.ordinal),
         }
-        for row in sorted(known, key=lambda row: row["at"])
+        for row in sorted(known, key=lambda row: row.at)
     ]
 
 
@@ -162,8 +166,8 @@ def _prompts_alt(figures: Figures) -> str:
 
 # How to draw it, what it says in words, and what it is made of.
 CHARTS = {
-    "judges": Chart(_judges, _judges_alt, lambda figures: figures["judges"]),
-    "confusion": Chart(_confusion, _confusion_alt, lambda figures: figures["confusion"]),
+    "judges": Chart(_judges, _judges_alt, lambda figures: figures.judges),
+    "confusion": Chart(_confusion, _confusion_alt, lambda figures: figures.confusion),
     "cost": Chart(_cost, _cost_alt, _cost_rows),
     "prompts": Chart(_prompts, _prompts_alt, _prompt_rows),
 }

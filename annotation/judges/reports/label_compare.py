@@ -17,9 +17,11 @@ from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from annotation.labelling.models.votes import Assignment, VoteEvent
 from cqa_site.people.models import Rater, Study
 from cqa_site.stats.agreement import confusion, krippendorff_alpha
+from cqa_site.stats.estimate import Estimate
 from cqa_site.web.tables import TableData
 
-from .agreement import paired
+from .agreement import confusion_of, paired
+from .found import Confusion
 from .judges import judges_of
 
 # One source after the other, as they overrule each other; the last one is the final label.
@@ -167,23 +169,30 @@ def label_sets(campaign: Campaign) -> pd.DataFrame:
     return sets
 
 
-def compare_sets(campaign: Campaign, said: Said) -> list[dict[str, Any]]:
-    """Each label set beside the rater, in the order of `SETS`; ``changed`` is about the last."""
+@dataclass(frozen=True, kw_only=True)
+class LabelSet:
+    """One label set beside the rater; ``changed`` by a step, against the step before."""
+
+    set: str
+    title: str
+    is_step: bool
+    changed: int | None
+    n: int
+    equal: int
+    share: float | None
+    ordinal: Estimate
+    interval: Estimate
+    difference: float | None
+
+
+def compare_sets(campaign: Campaign, said: Said) -> list[LabelSet]:
+    """Each label set beside the rater, in the order of `SETS`."""
     sets = label_sets(campaign)
     rows, previous = [], None
-    for name, title in SETS.items():
-        labels = sets[name]
-        is_step = name in STEPS
-        rows.append(
-            {
-                "set": name,
-                "title": str(title),
-                "is_step": is_step,
-                "changed": _changed(previous, labels) if is_step else None,
-                **_beside(labels, said),
-            }
-        )
-        previous = labels if is_step else previous
+    for name in SETS:
+        changed = _changed(previous, sets[name]) if name in STEPS else None
+        rows.append(_beside(name, sets[name], changed, said))
+        previous = sets[name] if name in STEPS else previous
     return rows
 
 
@@ -193,40 +202,34 @@ def _changed(previous: pd.Series | None, labels: pd.Series) -> int | None:
     return int((previous.fillna(-1) != labels.fillna(-1)).sum())
 
 
-def _beside(labels: pd.Series, said: Said) -> dict[str, Any]:
+def _beside(name: str, labels: pd.Series, changed: int | None, said: Said) -> LabelSet:
     both = pd.DataFrame({"label": labels, "rater": said.labels}).dropna()
     equal = sum(said.agrees(argument, int(label)) for argument, label in both["label"].items())
     n = len(both)
     pair = paired(both)
-    return {
-        "n": n,
-        "equal": equal,
-        "share": equal / n if n else None,
-        "ordinal": krippendorff_alpha(pair, "ordinal").as_dict(),
-        "interval": krippendorff_alpha(pair, "interval").as_dict(),
-        "difference": float((both["rater"] - both["label"]).mean()) if n else None,
-    }
+    return LabelSet(
+        set=name,
+        title=str(SETS[name]),
+        is_step=name in STEPS,
+        changed=changed,
+        n=n,
+        equal=equal,
+        share=equal / n if n else None,
+        ordinal=krippendorff_alpha(pair, "ordinal"),
+        interval=krippendorff_alpha(pair, "interval"),
+        difference=float((both["rater"] - both["label"]).mean()) if n else None,
+    )
 
 
-def confusion_with(campaign: Campaign, said: Said, chosen: str) -> dict[str, Any]:
+def confusion_with(campaign: Campaign, said: Said, chosen: str) -> Confusion:
     """Labels of one set (rows) against the rater's (columns)."""
     labels = label_sets(campaign)[chosen].dropna()
     used = {*labels.astype(int), *said.labels.dropna().astype(int)}
     scale = sorted({*campaign.guideline.values, *used})
-    counts = confusion(labels, said.labels, scale).to_numpy()
-    sums = counts.sum(axis=1)
-    return {
-        "values": scale,
-        "cells": counts.astype(int).tolist(),
-        "sums": sums.astype(int).tolist(),
-        "shares": [
-            [float(n / total) if total else None for n in row]
-            for row, total in zip(counts, sums, strict=True)
-        ],
-    }
+    return confusion_of(confusion(labels, said.labels, scale))
 
 
-def steps_table(campaign: Campaign, name: str, rows: list[dict[str, Any]]) -> TableData:
+def steps_table(campaign: Campaign, name: str, rows: list[LabelSet]) -> TableData:
     """Every label set beside one rater, to take away."""
     columns = [
         _("Label set"),
@@ -241,13 +244,15 @@ def steps_table(campaign: Campaign, name: str, rows: list[dict[str, Any]]) -> Ta
     ]
     shown = [
         [
-            row["title"],
-            row["changed"],
-            row["equal"],
-            row["n"],
-            row["share"],
-            *(row["ordinal"][part] for part in ("value", "low", "high")),
-            row["difference"],
+            row.title,
+            row.changed,
+            row.equal,
+            row.n,
+            row.share,
+            row.ordinal.value,
+            row.ordinal.low,
+            row.ordinal.high,
+            row.difference,
         ]
         for row in rows
     ]
@@ -258,13 +263,13 @@ def steps_table(campaign: Campaign, name: str, rows: list[dict[str, Any]]) -> Ta
     return TableData(columns, shown, caption=caption, note=str(RECIPE), name="label-sets")
 
 
-def confusion_table(name: str, chosen: str, table: dict[str, Any]) -> TableData:
+def confusion_table(name: str, chosen: str, table: Confusion) -> TableData:
     """The confusion of one label set with one rater, to take away."""
-    values = table["values"]
+    values = table.values
     columns = [str(SETS[chosen]), *(str(value) for value in values), _("Sum")]
-    rows = [
+    rows: list[list[Any]] = [
         [str(value), *cells, total]
-        for value, cells, total in zip(values, table["cells"], table["sums"], strict=True)
+        for value, cells, total in zip(values, table.cells, table.sums, strict=True)
     ]
     caption = _("Rows: %(set)s; columns: %(rater)s.") % {"set": SETS[chosen], "rater": name}
     return TableData(columns, rows, caption=caption, name="label-confusion")

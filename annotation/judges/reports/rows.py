@@ -1,7 +1,6 @@
 """The rows behind the figures about judges: arguments with every label people and judges gave."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 from django.utils.translation import gettext as _
@@ -12,6 +11,7 @@ from cqa_site.web.tables import TableData
 
 from .agreement import common_arguments, people_of
 from .figures import sentence
+from .found import Sentence
 from .judges import Judge, judges_of
 
 WRITTEN = 1_000
@@ -47,6 +47,15 @@ class Labelled:
     votes: dict[int, list[int]]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Row(Sentence):
+    """An argument with every label; those of judges in their order."""
+
+    votes: list[int]
+    final: int | None
+    labels: list[int | None]
+
+
 def labelled(campaign: Campaign, cell: Cell) -> Labelled:
     """The arguments of a cell that have a final label or a label of any judge."""
     people, judges = people_of(campaign), judges_of(campaign)
@@ -66,17 +75,17 @@ def labelled(campaign: Campaign, cell: Cell) -> Labelled:
     return Labelled(judges=judges, table=table, votes=by_item)
 
 
-def shown_rows(found: Labelled, start: int, count: int) -> list[dict[str, Any]]:
+def shown_rows(found: Labelled, start: int, count: int) -> list[Row]:
     """Some of the arguments with their text; one query."""
     part = found.table.iloc[start : start + count]
     texts = Argument.objects.select_related("comparison").in_bulk(part.index.tolist())
     return [
-        {
-            **sentence(texts[int(pk)]),
-            "votes": found.votes.get(int(pk), []),
-            "final": _whole(row["final"]),
-            "labels": [_whole(row[judge.key]) for judge in found.judges],
-        }
+        Row(
+            **vars(sentence(texts[int(pk)])),
+            votes=found.votes.get(int(pk), []),
+            final=_whole(row["final"]),
+            labels=[_whole(row[judge.key]) for judge in found.judges],
+        )
         for pk, row in part.iterrows()
     ]
 
@@ -88,9 +97,9 @@ def rows_table(campaign: Campaign, found: Labelled) -> TableData:
     rows = []
     for start in range(0, len(found.table), WRITTEN):
         for row in shown_rows(found, start, WRITTEN):
-            about = [row["argument"], row["object1"], row["object2"], row["text"]]
-            votes = " ".join(map(str, row["votes"]))
-            rows.append([*about, votes, row["final"], *row["labels"]])
+            about = [row.argument, row.object1, row.object2, row.text]
+            votes = " ".join(map(str, row.votes))
+            rows.append([*about, votes, row.final, *row.labels])
     return TableData(columns, rows, caption=campaign.name, name="judges-rows")
 
 

@@ -8,10 +8,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.labelling.models.campaigns import Campaign
+from cqa_site.stats.estimate import Estimate
 from cqa_site.web.tables import TableData
 
+from .found import Figures, JudgeFigures
+
 Rows = list[list[Any]]
-Figures = dict[str, Any]
 KINDS = {
     "model": gettext_lazy("language model"),
     "classifier": gettext_lazy("trained judge"),
@@ -34,9 +36,9 @@ def judge_table(campaign: Campaign, figures: Figures, slug: str, state: str) -> 
     entry = TABLES[slug]
     columns, rows = entry.build(figures)
     about = [str(entry.title)]
-    if entry.is_about_one and figures["chosen"]:
-        about.append(named(figures, figures["chosen"])["name"])
-    if figures["common"]["is_on"]:
+    if entry.is_about_one and (chosen := figures.named(figures.chosen)):
+        about.append(chosen.name)
+    if figures.common.is_on:
         about.append(_("arguments that every judge labelled"))
     where = _("Campaign “%(campaign)s”, state %(state)s.") % {
         "campaign": campaign.name,
@@ -49,11 +51,6 @@ def judge_table(campaign: Campaign, figures: Figures, slug: str, state: str) -> 
         note=str(entry.recipe),
         name=f"judges-{slug}",
     )
-
-
-def named(figures: Figures, key: str) -> dict[str, Any]:
-    """The row of one judge."""
-    return next(row for row in figures["judges"] if row["key"] == key)
 
 
 def _judges(figures: Figures) -> tuple[list[str], Rows]:
@@ -79,71 +76,63 @@ def _judges(figures: Figures) -> tuple[list[str], Rows]:
         _("Ordinal alpha of replicates"),
         _("Remark"),
     ]
-    people = figures["people"]
-    agreement = people["agreement"]
-    among = [agreement["value"], agreement["low"], agreement["high"]]
+    people = figures.people
+    among = _bounds(people.agreement)
     blank = [None] * 9
-    remark = agreement["reason"] or ""
-    first = [_("People among themselves"), _("people"), "", "", people["items"]]
-    rows = [[*first, people["items"], *blank, None, *among, *[None] * 8, remark]]
-    return columns, [*rows, *(_judge_row(row) for row in figures["judges"])]
+    remark = people.agreement.reason or ""
+    first = [_("People among themselves"), _("people"), "", "", people.items]
+    rows = [[*first, people.items, *blank, None, *among, *[None] * 8, remark]]
+    return columns, [*rows, *(_judge_row(row) for row in figures.judges)]
 
 
 def _with_bounds(name: str) -> list[str]:
     return [name, _("low"), _("high")]
 
 
-def _judge_row(row: dict[str, Any]) -> list[Any]:
-    bounds = [row[name][part] for name in ESTIMATES for part in ("value", "low", "high")]
+def _judge_row(row: JudgeFigures) -> list[Any]:
+    bounds = [part for each in row.estimates for part in _bounds(each)]
     return [
-        row["name"],
-        str(KINDS[row["kind"]]),
-        row["prompt"],
-        row["at"][:16].replace("T", " "),
-        row["n"],
-        row["labelled"],
-        row["planned"],
-        row["unscored"],
-        row["coverage"],
-        row["exact"],
+        row.name,
+        str(KINDS[row.kind]),
+        row.prompt,
+        row.at[:16].replace("T", " "),
+        row.n,
+        row.labelled,
+        row.planned,
+        row.unscored,
+        row.coverage,
+        row.exact,
         *bounds,
-        row["bias"],
-        row["error"],
-        row["per_thousand"],
-        row["replicates"],
-        row["consistency"]["value"] if row["consistency"] else None,
+        row.bias,
+        row.error,
+        row.per_thousand,
+        row.replicates,
+        row.consistency.value if row.consistency else None,
         remark(row),
     ]
 
 
-ESTIMATES = ("ordinal", "interval", "with_votes", "difference")
-
-
-def remark(row: dict[str, Any]) -> str:
+def remark(row: JudgeFigures) -> str:
     """What a reader has to know about a judge's figures, in words."""
     said = []
-    if row["is_low"]:
+    if row.is_low:
         said.append(_("too few of the arguments it was asked about have a label"))
-    if row["is_out_of_fold"]:
+    if row.is_out_of_fold:
         said.append(_("every label from a model that saw no argument of the same pair"))
-    if row["is_active"]:
+    if row.is_active:
         said.append(_("still running"))
-    said += [reason for reason in _reasons(row) if reason]
+    # Why an alpha or its interval is missing, each reason once.
+    said += dict.fromkeys(each.reason for each in row.estimates if each.reason)
     return "; ".join(said)
 
 
-def _reasons(row: dict[str, Any]) -> list[str]:
-    """Why an alpha or its interval is missing, each reason once."""
-    return list(dict.fromkeys(row[name]["reason"] for name in ESTIMATES))
-
-
 def _confusion(figures: Figures) -> tuple[list[str], Rows]:
-    confusion = figures["confusion"]
+    confusion = figures.confusion
     if confusion is None:
         return [_("Final label"), _("Sum")], []
-    values = confusion["values"]
+    values = confusion.values
     columns = [_("Final label"), *(_("judge %d") % value for value in values), _("Sum")]
-    rows = zip(values, confusion["cells"], confusion["sums"], strict=True)
+    rows = zip(values, confusion.cells, confusion.sums, strict=True)
     return columns, [[str(value), *cells, total] for value, cells, total in rows]
 
 
@@ -156,15 +145,16 @@ def _per_label(figures: Figures) -> tuple[list[str], Rows]:
         _("Precision"),
         _("Mean label of the judge"),
     ]
-    parts = ("final", "judge", "recall", "precision", "mean_judge")
-    rows = figures["per_label"]
-    return columns, [[str(row["label"]), *(row[part] for part in parts)] for row in rows]
+    return columns, [
+        [str(row.label), row.final, row.judge, row.recall, row.precision, row.mean_judge]
+        for row in figures.per_label
+    ]
 
 
 def _cost(figures: Figures) -> tuple[list[str], Rows]:
     columns = [_("Judge"), _("Cost per 1,000"), *_with_bounds(_("Ordinal alpha")), "n"]
     return columns, [
-        [row["name"], row["per_thousand"], *_bounds(row), row["n"]] for row in figures["judges"]
+        [row.name, row.per_thousand, *_bounds(row.ordinal), row.n] for row in figures.judges
     ]
 
 
@@ -177,22 +167,22 @@ def _prompts(figures: Figures) -> tuple[list[str], Rows]:
         *_with_bounds(_("Ordinal alpha")),
         "n",
     ]
-    rows = sorted((row for row in figures["judges"] if row["run"]), key=lambda row: row["at"])
+    rows = sorted((row for row in figures.judges if row.run), key=lambda row: row.at)
     return columns, [
         [
-            row["model"],
-            row["prompt"],
-            f"#{row['run_number']}",
-            row["at"][:16].replace("T", " "),
-            *_bounds(row),
-            row["n"],
+            row.model,
+            row.prompt,
+            f"#{row.run_number}",
+            row.at[:16].replace("T", " "),
+            *_bounds(row.ordinal),
+            row.n,
         ]
         for row in rows
     ]
 
 
-def _bounds(row: dict[str, Any]) -> list[float | None]:
-    return [row["ordinal"][part] for part in ("value", "low", "high")]
+def _bounds(found: Estimate) -> list[float | None]:
+    return [found.value, found.low, found.high]
 
 
 def _replacement(figures: Figures) -> tuple[list[str], Rows]:
@@ -208,8 +198,8 @@ def _replacement(figures: Figures) -> tuple[list[str], Rows]:
     ]
     parts = ("n_items", "changed", "low", "high", "raised", "lowered", "tied_before", "tied_after")
     return columns, [
-        [row["name"], *(row["replacement"][part] for part in parts), row["replacement"]["reason"]]
-        for row in figures["judges"]
+        [row.name, *(getattr(row.replacement, part) for part in parts), row.replacement.reason]
+        for row in figures.judges
     ]
 
 
@@ -227,17 +217,17 @@ def _hardest(figures: Figures) -> tuple[list[str], Rows]:
     ]
     return columns, [
         [
-            row["object1"],
-            row["object2"],
-            row["text"],
-            " ".join(map(str, row["votes"])),
-            str(row["final"]),
-            str(row["judge"]),
-            " / ".join(row["reasons"]),
-            "" if row["other"] is None else str(row["other"]),
-            " / ".join(row["other_reasons"]),
+            row.object1,
+            row.object2,
+            row.text,
+            " ".join(map(str, row.votes)),
+            str(row.final),
+            str(row.judge),
+            " / ".join(row.reasons),
+            "" if row.other is None else str(row.other),
+            " / ".join(row.other_reasons),
         ]
-        for row in figures["hardest"]
+        for row in figures.hardest
     ]
 
 

@@ -13,8 +13,9 @@ from django.utils.translation import gettext as _
 
 from annotation.consensus.actions.consensus import active_job, keep_current
 from annotation.judges.reports.charts import CHARTS
+from annotation.judges.reports.found import Figures, JudgeFigures
 from annotation.judges.reports.kept import figures_of
-from annotation.judges.reports.tables import TABLES, judge_table, named
+from annotation.judges.reports.tables import TABLES, judge_table
 from annotation.judges.reports.versions import Choice, state_of
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
@@ -125,36 +126,34 @@ def _context(study: Study, campaign: Campaign, choice: Choice) -> dict[str, Any]
         "figures": figures,
         "best": best,
         "verdict": _verdict(best) if best else "",
-        "chosen": named(figures, figures["chosen"]) if figures["chosen"] else None,
-        "other": named(figures, figures["other"]) if figures["other"] else None,
-        "cards": _cards(campaign, choice, figures, state) if figures["judges"] else [],
+        "chosen": figures.named(figures.chosen),
+        "other": figures.named(figures.other),
+        "cards": _cards(campaign, choice, figures, state) if figures.judges else [],
         "trained": campaign.trained_judges.defer("model").first(),
     }
 
 
-def _best(figures: dict[str, Any]) -> dict[str, Any] | None:
+def _best(figures: Figures) -> JudgeFigures | None:
     """The judge of the headline: the first that is ranked and has a defined alpha."""
-    for row in figures["judges"]:
-        if not row["is_low"] and row["ordinal"]["value"] is not None:
-            return row
-    return None
+    ranked = (row for row in figures.judges if not row.is_low)
+    return next((row for row in ranked if row.ordinal.value is not None), None)
 
 
-def _verdict(best: dict[str, Any]) -> str:
+def _verdict(best: JudgeFigures) -> str:
     """How the judge's agreement with votes differs from people's own, on the same arguments."""
-    found = best["difference"]
-    if found["value"] is None or found["low"] is None:
+    found = best.difference
+    if found.value is None or found.low is None or found.high is None:
         text = _("Whether it agrees with people as they do with each other cannot be told: %s.")
-        return text % found["reason"]
+        return text % found.reason
     text = _("difference of alphas %(value)s %(bounds)s on the %(n)s arguments that carry both")
     numbers = text % {
-        "value": text_of(found["value"]),
+        "value": text_of(found.value),
         "bounds": interval(found),
-        "n": f"{found['n_pairable_items']:,}",
+        "n": f"{found.n_pairable_items:,}",
     }
-    if found["low"] > 0:
+    if found.low > 0:
         said = _("This judge agrees with people more than people agree with each other: %s.")
-    elif found["high"] < 0:
+    elif found.high < 0:
         said = _("This judge agrees with people less than people agree with each other: %s.")
     else:
         said = _(
@@ -164,20 +163,18 @@ def _verdict(best: dict[str, Any]) -> str:
     return said % numbers
 
 
-def _cards(
-    campaign: Campaign, choice: Choice, figures: dict[str, Any], state: str
-) -> list[Figure]:
+def _cards(campaign: Campaign, choice: Choice, figures: Figures, state: str) -> list[Figure]:
     place = (campaign.study.public_id, campaign.public_id)
     files = Files(view="judges_figure", ids=place, query=choice.query, version=state)
-    rows, one = f"{reverse('judge_rows', args=place)}?", f"judge={figures['chosen']}"
+    rows, one = f"{reverse('judge_rows', args=place)}?", f"judge={figures.chosen}"
     common = "&common=1" if choice.is_common else ""
-    chosen = named(figures, figures["chosen"])["name"] if figures["chosen"] else ""
+    chosen = figures.named(figures.chosen)
     return [
         Figure(
             slug=slug,
             anchor=f"judges-{slug}",
             title=entry.title,
-            about=chosen if entry.is_about_one else "",
+            about=chosen.name if chosen and entry.is_about_one else "",
             recipe=entry.recipe,
             body=BODIES.get(slug, PLAIN),
             rows=(_("Show the arguments"), rows + (one if entry.is_about_one else "") + common),

@@ -12,10 +12,12 @@ from django.views.decorators.http import require_POST
 from annotation.judges.actions import trained_judge as actions
 from annotation.judges.forms.training import TrainingForm
 from annotation.judges.models import TrainedJudge
+from annotation.judges.reports.found import TrainedFigures
 from annotation.judges.reports.model_cards import model_card, recipe_rows
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.jobs import is_worker_alive
+from cqa_site.stats.as_json import from_json
 
 from .judges import campaign_or_404
 
@@ -24,10 +26,11 @@ from .judges import campaign_or_404
 def trained_judges(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """List the versions with their figures; train the next one."""
     campaign = campaign_or_404(study, campaign_id)
+    versions = campaign.trained_judges.select_related("created_by").defer("model")
     context = {
         "study": study,
         "campaign": campaign,
-        "versions": campaign.trained_judges.select_related("created_by").defer("model"),
+        "versions": [(each, from_json(TrainedFigures, each.figures)) for each in versions],
         "form": TrainingForm(campaign=campaign),
         "job": actions.latest_job(campaign),
         "worker_alive": is_worker_alive(),
@@ -73,6 +76,7 @@ def trained_judge(
         "study": study,
         "campaign": version.campaign,
         "version": version,
+        "figures": from_json(TrainedFigures, version.figures),
         "recipe": recipe_rows(version),
     }
     return render(request, "annotation/judges/trained_judge.html", context)

@@ -5,8 +5,10 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.judges.actions import trained_judge
+from annotation.judges.reports.found import TrainedFigures
 from annotation.labelling.models.campaigns import Campaign
 from cqa_site.runs.jobs import JobRefused
+from cqa_site.stats.as_json import from_json
 
 
 class Command(BaseCommand):
@@ -26,14 +28,13 @@ class Command(BaseCommand):
             version = trained_judge.train_now(campaign=campaign, source=source, say=self._say)
         except (JobRefused, trained_judge.TrainingNotPossible) as reason:
             raise CommandError(str(reason)) from reason
-        figures = version.figures
-        self.stdout.write(f"{version}: {figures['n']} final labels, {figures['pairs']} pairs")
-        for level in ("ordinal", "interval"):
-            found = figures[level]
-            value = "not defined" if found["value"] is None else f"{found['value']:.4f}"
-            self.stdout.write(f"alpha, {level}: {value}  {found['reason'] or ''}".rstrip())
-        if figures["exact"] is not None:
-            self.stdout.write(f"equal labels: {figures['exact']:.4f}")
+        figures = from_json(TrainedFigures, version.figures)
+        self.stdout.write(f"{version}: {figures.n} final labels, {figures.pairs} pairs")
+        for level, found in {"ordinal": figures.ordinal, "interval": figures.interval}.items():
+            value = "not defined" if found.value is None else f"{found.value:.4f}"
+            self.stdout.write(f"alpha, {level}: {value}  {found.reason or ''}".rstrip())
+        if figures.exact is not None:
+            self.stdout.write(f"equal labels: {figures.exact:.4f}")
 
     def _say(self, done: int, total: int, note: str) -> None:
         self.stderr.write(f"{note}: {done} of {total}")

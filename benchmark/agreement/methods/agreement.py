@@ -18,8 +18,9 @@ import pandas as pd
 from benchmark.rubrics.methods.rubric import Rubric
 
 from .columns import KINDS
-from .draws import Draws, Figure
+from .draws import Draws
 from .families import self_preference
+from .figures import Agreement, Alternative, Beside, Consistency, Pair, Settings, Verdict
 from .grid import PEOPLE, Grid, SheetRater, grid_of
 from .judges import judge_row, ranked
 from .length import length_figures
@@ -72,7 +73,7 @@ def agreement(
     rubric: Rubric,
     options: Options | None = None,
     counted: Mapping[int, float] | None = None,
-) -> Figure:
+) -> Agreement:
     """Every figure of agreement for the sheets of a table.
 
     Parameters
@@ -85,11 +86,6 @@ def agreement(
         See `Options`.
     counted
         Key of an answer → points of the criterion that code can count, as a further rater.
-
-    Returns
-    -------
-    dict
-        Plain values, ready for JSON; no NaN. See `benchmark.agreement.reports.agreement`.
     """
     options = options or Options()
     grid = grid_of(table, rubric, options.families)
@@ -97,76 +93,77 @@ def agreement(
     epsilon = epsilon_of(grid) if options.epsilon is None else options.epsilon
     rows = {str(key): part for key, part in table.groupby("rater_id")}
     judges = sorted(grid.judges, key=lambda each: -each.sheets)[: options.most_judges]
-    pooled = {each.key: compare(grid, each.key, PEOPLE, draws) for each in judges}
+    pooled = {each.key: compare(grid, each.key, PEOPLE, "judge_people", draws) for each in judges}
     # Question by question: with many of them, the three kinds stand beside people only.
     kinds = KINDS if grid.questions.max(initial=0) < MANY_QUESTIONS else KINDS[:1]
     chosen, left_out = chosen_pairs(grid, judges, options.most_pairs)
-    people = people_together(grid, options.confidence)
     consistency = {
         each.key: self_consistency(rows[each.key], grid.columns, draws) for each in grid.raters
     }
     length = {key: length_figures(grid, key, draws) for key in (PEOPLE, *rows)}
     beside = {each.key: with_people(grid, each, options.confidence) for each in judges}
     tests = {each.key: alternative(grid, each, epsilon) for each in judges}
-    found: Figure = {
-        "version": VERSION,
-        "options": _settings(options, epsilon),
-        "columns": column_list(grid, rubric),
-        "raters": [about_rater(each) for each in grid.raters],
-        "answers": len(grid.answers),
-        "people": people,
-        "with_people": beside,
-        "alternative": tests,
-        "pairs": [
-            {"first": key, "second": PEOPLE, "kind": "judge_people"} | figures
-            for key, figures in pooled.items()
-        ]
-        + [
-            {"first": a.key, "second": b.key, "kind": kind}
-            | compare(grid, a.key, b.key, draws, kinds)
-            for a, b, kind in chosen
-        ],
-        "pairs_left_out": left_out,
-        "judges_left_out": len(grid.judges) - len(judges),
-        "consistency": consistency,
-        "preference": [self_preference(grid, each, draws) for each in judges],
-        "length": length,
-        "by_code": by_code(grid, rubric, counted, draws),
-    }
-    found["judges"] = ranked(
-        [
-            judge_row(
+    between = (compare(grid, a.key, b.key, kind, draws, kinds) for a, b, kind in chosen)
+    return Agreement(
+        version=VERSION,
+        options=_settings(options, epsilon),
+        columns=column_list(grid, rubric),
+        raters=tuple(about_rater(each) for each in grid.raters),
+        answers=len(grid.answers),
+        people=people_together(grid, options.confidence),
+        with_people=beside,
+        alternative=tests,
+        pairs=(*pooled.values(), *between),
+        pairs_left_out=left_out,
+        judges_left_out=len(grid.judges) - len(judges),
+        consistency=consistency,
+        preference=tuple(self_preference(grid, each, draws) for each in judges),
+        length=length,
+        by_code=by_code(grid, rubric, counted, draws),
+        judges=ranked(
+            [
+                judge_row(
+                    each,
+                    rows[each.key],
+                    beside=beside[each.key]["total"],
+                    pair=pooled[each.key],
+                    test=tests[each.key]["total"],
+                    consistency=consistency[each.key],
+                    length=length[each.key],
+                )
+                for each in judges
+            ]
+        ),
+        verdict={
+            each.key: _verdicts(
+                grid,
                 each,
-                rows[each.key],
-                {
-                    "agreement": beside[each.key],
-                    "pair": pooled[each.key],
-                    "alternative": tests[each.key],
-                    "consistency": consistency[each.key],
-                    "length": length[each.key],
-                },
+                pooled[each.key],
+                beside[each.key],
+                tests[each.key],
+                consistency[each.key],
             )
             for each in judges
-        ]
+        },
     )
-    found["verdict"] = {each.key: _verdicts(grid, each, found, pooled) for each in judges}
-    return found
 
 
 def _verdicts(
-    grid: Grid, judge: SheetRater, found: Figure, pooled: Mapping[str, Figure]
-) -> Figure:
+    grid: Grid,
+    judge: SheetRater,
+    pair: Pair,
+    beside: Mapping[str, Beside],
+    tests: Mapping[str, Alternative],
+    repeats: Consistency,
+) -> dict[str, Verdict]:
     """Column → may this judge take the place of people there."""
-    beside = found["with_people"][judge.key]
-    tests, columns = found["alternative"][judge.key], pooled[judge.key]["columns"]
-    repeats = found["consistency"][judge.key]
     unscored = by_unscored(judge.unscored, judge.sheets)
     return {
         name: verdict(
             {
                 "alternative": by_alternative(tests[name], len(grid.persons)),
-                "agreement": by_agreement(beside[name]["difference"]),
-                "bias": by_bias(columns[name]["leniency"]),
+                "agreement": by_agreement(beside[name].difference),
+                "bias": by_bias(pair.columns[name].leniency),
                 "unscored": unscored,
                 "consistency": by_consistency(repeats, name),
             }
@@ -175,12 +172,12 @@ def _verdicts(
     }
 
 
-def _settings(options: Options, epsilon: float) -> Figure:
-    return {
-        "n_resamples": options.n_resamples,
-        "seed": options.seed,
-        "confidence": options.confidence,
-        "epsilon": epsilon,
-        "most_pairs": options.most_pairs,
-        "rules": list(RULES),
-    }
+def _settings(options: Options, epsilon: float) -> Settings:
+    return Settings(
+        n_resamples=options.n_resamples,
+        seed=options.seed,
+        confidence=options.confidence,
+        epsilon=epsilon,
+        most_pairs=options.most_pairs,
+        rules=RULES,
+    )

@@ -15,10 +15,10 @@ from cqa_site.stats.correlation import TOO_FEW_PAIRS, in_chunks
 from cqa_site.stats.estimate import NO_OVERLAP
 from cqa_site.stats.ratings import FloatArray, IntArray, Ratings
 from cqa_site.stats.reliability.alpha import krippendorff_alpha
-from cqa_site.stats.reliability.coincidence import Level
 from cqa_site.stats.weighted_correlation import Correlation, weighted_correlations
 
-from .draws import TOO_FEW_QUESTIONS, Draws, Figure, figure, figure_of
+from .draws import TOO_FEW_QUESTIONS, Draws, figure, figure_of
+from .figures import Figure, OfColumn
 
 CONSTANT = "one of the two gave one value only, so nothing can vary with it"
 # Kendall's tau compares every two kinds of pairs in every resample.
@@ -26,15 +26,11 @@ MOST_KENDALL_KINDS = 1_200
 # Largest table of questions by kinds of pairs.
 DENSE_CELLS = 2_000_000
 KINDS: tuple[Correlation, ...] = ("pearson", "spearman", "kendall")
-LEVELS: tuple[tuple[str, Level], ...] = (
-    ("alpha_interval", "interval"),
-    ("alpha_ordinal", "ordinal"),
-)
 
 
 def column_figures(
     x: FloatArray, y: FloatArray, questions: IntArray, maximum: float, draws: Draws
-) -> Figure:
+) -> OfColumn:
     """Agreement of two raters on one column.
 
     Parameters
@@ -47,31 +43,29 @@ def column_figures(
         Most points of the column.
     draws
         Of the intervals.
-
-    Returns
-    -------
-    dict
-        n, n_questions; exact, the share of equal points; alpha_interval, alpha_ordinal;
-        pearson, spearman, kendall; bias, mean of first minus second in points; leniency, the
-        bias as a share of the maximum.
     """
     both = ~(np.isnan(x) | np.isnan(y))
     x, y = x[both], y[both]
     codes = np.unique(questions[both], return_inverse=True)[1].astype(np.int64)
     n = len(x)
-    found: Figure = {"n": n, "n_questions": int(codes.max()) + 1 if n else 0}
-    found["exact"] = round(float(np.mean(np.abs(x - y) < 1e-9)), 6) if n else None
     ratings = two_raters(x, y)
-    for name, level in LEVELS:
-        found[name] = figure_of(krippendorff_alpha(ratings, level, draws.confidence))
-    found |= correlations(x, y, codes, draws)
+    related = correlations(x, y, codes, draws)
     sums = np.bincount(codes, weights=x - y).astype(float)
     counts = np.bincount(codes).astype(float)
     if not n:
         sums, counts = np.zeros(0), np.zeros(0)
-    found["bias"] = draws.ratio(sums, counts, n)
-    found["leniency"] = draws.ratio(sums / maximum, counts, n)
-    return found
+    return OfColumn(
+        n=n,
+        n_questions=int(codes.max()) + 1 if n else 0,
+        exact=round(float(np.mean(np.abs(x - y) < 1e-9)), 6) if n else None,
+        alpha_interval=figure_of(krippendorff_alpha(ratings, "interval", draws.confidence)),
+        alpha_ordinal=figure_of(krippendorff_alpha(ratings, "ordinal", draws.confidence)),
+        pearson=related["pearson"],
+        spearman=related["spearman"],
+        kendall=related["kendall"],
+        bias=draws.ratio(sums, counts, n),
+        leniency=draws.ratio(sums / maximum, counts, n),
+    )
 
 
 def two_raters(x: FloatArray, y: FloatArray) -> Ratings:
@@ -93,7 +87,7 @@ def correlations(
     codes: IntArray,
     draws: Draws,
     wanted: Sequence[Correlation] = KINDS,
-) -> Figure:
+) -> dict[Correlation, Figure]:
     """Correlations by kind; equal pairs of values are handled once, which changes nothing.
 
     Parameters

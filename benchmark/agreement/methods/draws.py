@@ -7,15 +7,14 @@ generator and seed, so that the intervals are the same ones.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import UNDEFINED_SHARE
 from cqa_site.stats.ratings import FloatArray
 
-Figure = dict[str, Any]
+from .figures import Figure
+
 TOO_FEW_QUESTIONS = "fewer than 3 questions, too few for an interval"
 UNSTABLE = "over 5 % of the resamples leave the statistic undefined"
 NO_SPREAD = "no resample differs from the others, so there is no spread"
@@ -112,10 +111,9 @@ def figure(
     reason: str = "",
 ) -> Figure:
     """A value ready for JSON: never NaN, and a reason wherever a part is missing."""
-    found: Figure = {"value": _short(value), "low": _short(low), "high": _short(high), "n": n}
-    if reason:
-        found["reason"] = reason
-    return found
+    return Figure(
+        value=_short(value), low=_short(low), high=_short(high), n=n, reason=reason or None
+    )
 
 
 def figure_of(estimate: Estimate) -> Figure:

@@ -11,27 +11,25 @@ import numpy as np
 
 from cqa_site.stats.ratings import FloatArray
 
-from .draws import Draws, Figure, figure
+from .draws import Draws, figure
+from .figures import Figure, Preference, Surplus
 from .grid import PEOPLE, Grid, SheetRater, nan_mean
 
 NO_FAMILY = "the judge's name belongs to no known family"
 NO_OTHERS = "no other judge, of another family, scored these answers"
 
 
-def self_preference(grid: Grid, judge: SheetRater, draws: Draws) -> Figure:
+def self_preference(grid: Grid, judge: SheetRater, draws: Draws) -> Preference:
     """Surplus of own answers in total points, against people and against other judges.
 
-    Returns
-    -------
-    dict
-        family; against_people, against_judges: value, interval, n (answers), own (of them by
-        the judge's family). Intervals resample question-answer pairs. Other judges are those
-        of another family, averaged for each answer.
+    Intervals resample question-answer pairs. Other judges are those of another family, averaged
+    for each answer.
     """
-    found: Figure = {"key": judge.key, "family": judge.family}
     if judge.family is None:
-        missing = figure(None, n=0, reason=NO_FAMILY) | {"own": 0}
-        return found | {"against_people": missing, "against_judges": missing}
+        missing = _of_own(figure(None, n=0, reason=NO_FAMILY), 0)
+        return Preference(
+            key=judge.key, family=None, against_people=missing, against_judges=missing
+        )
     points = grid.column(judge.key, "total")
     own = np.array([family == judge.family for family in grid.families], dtype=bool)
     others = [
@@ -40,27 +38,33 @@ def self_preference(grid: Grid, judge: SheetRater, draws: Draws) -> Figure:
         if each.key != judge.key and each.family != judge.family
     ]
     rivals = nan_mean(others, points.shape)
-    return found | {
-        "against_people": _surplus(points - grid.column(PEOPLE, "total"), own, draws),
-        "against_judges": _surplus(points - rivals, own, draws)
+    return Preference(
+        key=judge.key,
+        family=judge.family,
+        against_people=_surplus(points - grid.column(PEOPLE, "total"), own, draws),
+        against_judges=_surplus(points - rivals, own, draws)
         if others
-        else figure(None, n=0, reason=NO_OTHERS) | {"own": 0},
-    }
+        else _of_own(figure(None, n=0, reason=NO_OTHERS), 0),
+    )
 
 
-def _surplus(differences: FloatArray, own: np.ndarray, draws: Draws) -> Figure:
+def _surplus(differences: FloatArray, own: np.ndarray, draws: Draws) -> Surplus:
     """Mean difference on own answers minus that on all others, in points."""
     known = ~np.isnan(differences)
     differences, mine = differences[known], own[known]
     n, n_own = len(differences), int(mine.sum())
-    about = {"own": n_own}
     if not n_own or n_own == n:
         said = "of its own family" if not n_own else "of other families"
-        return figure(None, n=n, reason=f"no answer {said} was scored by both sides") | about
+        reason = f"no answer {said} was scored by both sides"
+        return _of_own(figure(None, n=n, reason=reason), n_own)
     value = float(differences[mine].mean() - differences[~mine].mean())
     weights = draws.weights(n)
     found = _means(differences, mine, weights) - _means(differences, ~mine, weights)
-    return draws.figure(value, found, n) | about
+    return _of_own(draws.figure(value, found, n), n_own)
+
+
+def _of_own(found: Figure, own: int) -> Surplus:
+    return Surplus(**vars(found), own=own)
 
 
 def _means(values: FloatArray, chosen: np.ndarray, weights: FloatArray) -> FloatArray:

@@ -7,18 +7,30 @@ whole interval does.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
-from .draws import Figure
+from .figures import Alternative, Beside, Consistency, JudgeRow, Length, Pair
 from .grid import SheetRater
-from .verdict import by_unscored
+from .verdict import unscored_of
 
 PER = 1_000
 MICRO = 1_000_000
 
 
-def judge_row(judge: SheetRater, sheets: pd.DataFrame, parts: Figure) -> Figure:
+def judge_row(
+    judge: SheetRater,
+    sheets: pd.DataFrame,
+    *,
+    beside: Beside,
+    pair: Pair,
+    test: Alternative,
+    consistency: Consistency,
+    length: Length,
+) -> JudgeRow:
     """One line of the board.
 
     Parameters
@@ -27,52 +39,62 @@ def judge_row(judge: SheetRater, sheets: pd.DataFrame, parts: Figure) -> Figure:
         Who it is.
     sheets
         The judge's rows of the table; `cost_micro` and `seconds` of each where known.
-    parts
-        Figures made elsewhere: agreement, pair, alternative, consistency, length.
+    beside, pair, test, consistency, length
+        Figures made elsewhere: of totals, the pair with the mean of people.
     """
-    pair, test = parts["pair"], parts["alternative"]["total"]
-    consistency, split = parts["consistency"], parts["consistency"]["columns"]["total"]
-    return {
-        "key": judge.key,
-        "name": judge.name,
-        "kind": judge.kind,
-        "family": judge.family,
-        "sheets": judge.sheets,
-        "answers": int(sheets.loc[sheets["total"].notna(), "answer"].nunique()),
-        "agreement": parts["agreement"]["total"]["alpha_interval"],
-        "pearson": pair["columns"]["total"]["pearson"],
-        "within": pair["systems"]["pearson"]["within"],
-        "bias": pair["columns"]["total"]["bias"],
-        "rho": test["rho"],
-        "omega": test["omega"],
-        "consistency": split["reliability"],
-        "exact": split["exact"],
-        "replicates": consistency["replicates"],
-        "unscored": by_unscored(judge.unscored, judge.sheets)["numbers"],
-        "length_slope": parts["length"]["own"]["slope"],
-        "cost": _per_thousand(sheets, "cost_micro", MICRO),
-        "seconds": _per_thousand(sheets, "seconds", 1),
-    }
+    total, split = pair.columns["total"], consistency.columns["total"]
+    return JudgeRow(
+        key=judge.key,
+        name=judge.name,
+        kind=judge.kind,
+        family=judge.family,
+        sheets=judge.sheets,
+        answers=int(sheets.loc[sheets["total"].notna(), "answer"].nunique()),
+        agreement=beside.alpha_interval,
+        pearson=total.pearson,
+        within=pair.systems["pearson"].within,
+        bias=total.bias,
+        rho=test.rho,
+        omega=test.omega,
+        consistency=split.reliability,
+        exact=split.exact,
+        replicates=consistency.replicates,
+        unscored=unscored_of(judge.unscored, judge.sheets),
+        length_slope=length.own.slope,
+        cost=_per_thousand(sheets, "cost_micro", MICRO),
+        seconds=_per_thousand(sheets, "seconds", 1),
+    )
 
 
-def ranked(rows: list[Figure]) -> list[Figure]:
+def ranked(rows: Sequence[JudgeRow]) -> tuple[JudgeRow, ...]:
     """The rows best first, with the range of ranks of those that have an interval.
 
     Judges without a figure of agreement come last, without a rank.
     """
-    known = [row for row in rows if row["agreement"]["value"] is not None]
-    spans = [row for row in known if row["agreement"]["low"] is not None]
-    for row in rows:
-        own = row["agreement"]
-        row["rank"] = row["rank_low"] = row["rank_high"] = None
-        if own["value"] is None:
-            continue
-        row["rank"] = 1 + sum(each["agreement"]["value"] > own["value"] for each in known)
-        if own["low"] is not None and len(spans) == len(known):
-            above = sum(each["agreement"]["low"] > own["high"] for each in spans)
-            below = sum(each["agreement"]["high"] < own["low"] for each in spans)
-            row["rank_low"], row["rank_high"] = 1 + above, len(known) - below
-    return sorted(rows, key=lambda row: (row["rank"] is None, row["rank"] or 0, row["name"]))
+    values = [row.agreement.value for row in rows if row.agreement.value is not None]
+    spans = [
+        (row.agreement.low, row.agreement.high)
+        for row in rows
+        if row.agreement.low is not None and row.agreement.high is not None
+    ]
+    found = [_placed(row, values, spans) for row in rows]
+    return tuple(sorted(found, key=lambda row: (row.rank is None, row.rank or 0, row.name)))
+
+
+def _placed(
+    row: JudgeRow, values: Sequence[float], spans: Sequence[tuple[float, float]]
+) -> JudgeRow:
+    own = row.agreement
+    if own.value is None:
+        return row
+    placed = replace(row, rank=1 + sum(each > own.value for each in values))
+    if own.low is None or own.high is None or len(spans) < len(values):
+        return placed
+    return replace(
+        placed,
+        rank_low=1 + sum(low > own.high for low, _high in spans),
+        rank_high=len(values) - sum(high < own.low for _low, high in spans),
+    )
 
 
 def _per_thousand(sheets: pd.DataFrame, column: str, unit: int) -> float | None:

@@ -11,41 +11,33 @@ import numpy as np
 from cqa_site.stats.ratings import FloatArray
 
 from .columns import correlations
-from .draws import Draws, Figure
+from .draws import Draws
+from .figures import Figure, Length, LengthOf
 from .grid import PEOPLE, Grid
 
 PER_CHARACTERS = 100
 
 
-def length_figures(grid: Grid, key: str, draws: Draws) -> Figure:
-    """A rater's totals against the length of the answers.
-
-    Returns
-    -------
-    dict
-        own, common : on all answers of the rater, and on those that people scored too;
-        each has n, pearson, spearman and slope, in points for 100 characters more, compared
-        within questions
-    """
+def length_figures(grid: Grid, key: str, draws: Draws) -> Length:
+    """A rater's totals against the length of the answers."""
     totals = grid.column(key, "total")
     shared = np.where(np.isnan(grid.column(PEOPLE, "total")), np.nan, totals)
-    return {
-        "own": _about_length(grid, totals, draws),
-        "common": _about_length(grid, shared, draws),
-    }
+    return Length(
+        own=_about_length(grid, totals, draws), common=_about_length(grid, shared, draws)
+    )
 
 
-def _about_length(grid: Grid, totals: FloatArray, draws: Draws) -> Figure:
+def _about_length(grid: Grid, totals: FloatArray, draws: Draws) -> LengthOf:
     known = ~np.isnan(totals)
     totals, length = totals[known], grid.characters[known]
     codes = np.unique(grid.questions[known], return_inverse=True)[1].astype(np.int64)
     found = correlations(totals, length, codes, draws, ("pearson", "spearman"))
-    return {
-        "n": len(totals),
-        "pearson": found["pearson"],
-        "spearman": found["spearman"],
-        "slope": _slope(totals, length / PER_CHARACTERS, codes, draws),
-    }
+    return LengthOf(
+        n=len(totals),
+        pearson=found["pearson"],
+        spearman=found["spearman"],
+        slope=_slope(totals, length / PER_CHARACTERS, codes, draws),
+    )
 
 
 def _slope(y: FloatArray, x: FloatArray, codes: np.ndarray, draws: Draws) -> Figure:

@@ -7,6 +7,7 @@ Alpha has item-jackknife intervals; all others resample questions (see `Draws`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,8 @@ from cqa_site.stats.reliability.shuffled import shuffled_baseline
 from cqa_site.stats.weighted_correlation import Correlation
 
 from .columns import KINDS, column_figures
-from .draws import Draws, Figure, figure_of
+from .draws import Draws, figure_of
+from .figures import BlandAltman, Concatenated, Confusion, OfSystems, Pair, TooFew
 from .grid import Grid
 
 # Slower than the rest, and drawn for each statistic alone.
@@ -27,48 +29,47 @@ SLOW_RESAMPLES = 400
 # Of the shuffled baseline: fewer repeats for more cells.
 SHUFFLE_CELLS = 3_000_000
 MOST_POINTS = 400
+# Mean, difference and how many answers.
+Point = tuple[float, float, int]
 
 
 def compare(
-    grid: Grid, first: str, second: str, draws: Draws, kinds: Sequence[Correlation] = KINDS
-) -> Figure:
-    """All figures of two raters.
-
-    Returns
-    -------
-    dict
-        columns : column → `column_figures`
-        aspect : "with" and "without" → `column_figures` of the total
-        concatenated : alpha of all criteria together with its shuffled baseline
-        systems : each of `kinds` → across systems and within questions, of totals
-        bland_altman : of totals, with the points of the plot
-        confusion : criterion → values and counts, rows the first rater
-    """
+    grid: Grid,
+    first: str,
+    second: str,
+    kind: str,
+    draws: Draws,
+    kinds: Sequence[Correlation] = KINDS,
+) -> Pair:
+    """All figures of two raters; ``kinds`` of correlations are looked at by system."""
     a, b = grid.values[first], grid.values[second]
     both = ~np.isnan(a[:, 0]) & ~np.isnan(b[:, 0])
     parts = {"with": grid.has_aspect, "without": ~grid.has_aspect}
-    return {
-        "columns": {
+    return Pair(
+        first=first,
+        second=second,
+        kind=kind,
+        columns={
             name: column_figures(a[:, at], b[:, at], grid.questions, maximum, draws)
             for at, (name, maximum) in enumerate(zip(grid.columns, grid.maxima, strict=True))
         },
-        "aspect": {
+        aspect={
             name: column_figures(
                 a[chosen, 0], b[chosen, 0], grid.questions[chosen], grid.maxima[0], draws
             )
             for name, chosen in parts.items()
         },
-        "concatenated": concatenated(a[:, _criteria(grid)], b[:, _criteria(grid)], draws.seed),
-        "systems": _systems(grid, a[:, 0], b[:, 0], draws, kinds),
-        "bland_altman": _bland_altman(a[both, 0], b[both, 0], grid.questions[both], draws),
-        "confusion": {
+        concatenated=concatenated(a[:, _criteria(grid)], b[:, _criteria(grid)], draws.seed),
+        systems=_systems(grid, a[:, 0], b[:, 0], draws, kinds),
+        bland_altman=_bland_altman(a[both, 0], b[both, 0], grid.questions[both], draws),
+        confusion={
             name: _confusion(grid.column(first, name), grid.column(second, name))
             for name in grid.criteria
         },
-    }
+    )
 
 
-def concatenated(a: FloatArray, b: FloatArray, seed: int = 0) -> Figure:
+def concatenated(a: FloatArray, b: FloatArray, seed: int = 0) -> Concatenated | TooFew:
     """Interval alpha of whole sheets, every criterion an item, with its shuffled baseline.
 
     Parameters
@@ -86,7 +87,7 @@ def concatenated(a: FloatArray, b: FloatArray, seed: int = 0) -> Figure:
     kept = ~(np.isnan(a).all(axis=1) | np.isnan(b).all(axis=1))
     a, b = a[kept], b[kept]
     if len(a) < 2:
-        return {"n": len(a), "value": None, "reason": "fewer than 2 answers in common"}
+        return TooFew(n=len(a), value=None, reason="fewer than 2 answers in common")
     scale = np.unique(np.concatenate([a[~np.isnan(a)], b[~np.isnan(b)]]))
     # One place more for what is missing.
     coded = [np.where(np.isnan(each), len(scale), np.searchsorted(scale, each)) for each in (a, b)]
@@ -98,14 +99,14 @@ def concatenated(a: FloatArray, b: FloatArray, seed: int = 0) -> Figure:
         n_repeats=repeats,
         seed=seed,
     )
-    return {
-        "n": len(a),
-        "value": _rounded(found.observed),
-        "shuffled": _rounded(found.mean),
-        "shuffled_sd": _rounded(found.sd),
-        "repeats": found.n_repeats,
-        "reason": found.reason,
-    }
+    return Concatenated(
+        n=len(a),
+        value=_rounded(found.observed),
+        shuffled=_rounded(found.mean),
+        shuffled_sd=_rounded(found.sd),
+        repeats=found.n_repeats,
+        reason=found.reason,
+    )
 
 
 def _alpha_of_codes(first: FloatArray, second: FloatArray, scale: FloatArray) -> float:
@@ -123,11 +124,11 @@ def _alpha_of_codes(first: FloatArray, second: FloatArray, scale: FloatArray) ->
 
 def _systems(
     grid: Grid, x: FloatArray, y: FloatArray, draws: Draws, kinds: Sequence[Correlation]
-) -> Figure:
+) -> dict[str, OfSystems]:
     table = pd.DataFrame(
         {"system": grid.systems, "question": grid.questions, "x": x, "y": y}
     ).dropna()
-    found: Figure = {}
+    found: dict[str, OfSystems] = {}
     for kind in kinds:
         both = within_and_across(
             table,
@@ -136,16 +137,16 @@ def _systems(
             n_resamples=min(draws.n_resamples, SLOW_RESAMPLES),
             seed=draws.seed,
         )
-        found[kind] = {
-            "across": figure_of(both.across) | {"n": both.n_systems},
-            "within": figure_of(both.within) | {"n": both.n_questions_used},
-            "within_sd": _rounded(both.within_sd),
-            "skipped": both.skipped,
-        }
+        found[kind] = OfSystems(
+            across=replace(figure_of(both.across), n=both.n_systems),
+            within=replace(figure_of(both.within), n=both.n_questions_used),
+            within_sd=_rounded(both.within_sd),
+            skipped=both.skipped,
+        )
     return found
 
 
-def _bland_altman(x: FloatArray, y: FloatArray, questions: IntArray, draws: Draws) -> Figure:
+def _bland_altman(x: FloatArray, y: FloatArray, questions: IntArray, draws: Draws) -> BlandAltman:
     found = bland_altman(
         x.tolist(),
         y.tolist(),
@@ -154,14 +155,19 @@ def _bland_altman(x: FloatArray, y: FloatArray, questions: IntArray, draws: Draw
         n_resamples=min(draws.n_resamples, SLOW_RESAMPLES),
         seed=draws.seed,
     )
-    parts = ("bias", "lower", "upper", "slope")
-    return {part: figure_of(getattr(found, part)) for part in parts} | _points(
-        found.means, found.differences
+    points, step = _points(found.means, found.differences)
+    return BlandAltman(
+        bias=figure_of(found.bias),
+        lower=figure_of(found.lower),
+        upper=figure_of(found.upper),
+        slope=figure_of(found.slope),
+        points=points,
+        step=step,
     )
 
 
-def _points(means: FloatArray, differences: FloatArray) -> Figure:
-    """The plot's points with how many answers lie there; put on a grid where there are many."""
+def _points(means: FloatArray, differences: FloatArray) -> tuple[tuple[Point, ...], float]:
+    """The plot's points with how many answers lie there, on a grid of a step: wider for many."""
     step = 0.01
     while True:
         places = np.round(np.column_stack([means, differences]) / step) * step
@@ -170,14 +176,14 @@ def _points(means: FloatArray, differences: FloatArray) -> Figure:
             break
         # Nothing is left out: a coarser grid has fewer places.
         step = 0.5 if step < 0.5 else 2 * step
-    points = [
-        [round(float(mean), 2), round(float(difference), 2), int(count)]
+    points = tuple(
+        (round(float(mean), 2), round(float(difference), 2), int(count))
         for (mean, difference), count in zip(kinds, counts, strict=True)
-    ]
-    return {"points": points, "step": step}
+    )
+    return points, step
 
 
-def _confusion(x: FloatArray, y: FloatArray) -> Figure:
+def _confusion(x: FloatArray, y: FloatArray) -> Confusion:
     """Counts of pairs of points; means of replicates go to the nearest half point."""
     both = ~(np.isnan(x) | np.isnan(y))
     first, second = (np.floor(each[both] * 2 + 0.5) / 2 for each in (x, y))
@@ -186,7 +192,7 @@ def _confusion(x: FloatArray, y: FloatArray) -> Figure:
     cells = np.bincount(places[0] * len(values) + places[1], minlength=len(values) ** 2).reshape(
         len(values), len(values)
     )
-    return {"values": values.tolist(), "cells": cells.tolist()}
+    return Confusion(values=tuple(values.tolist()), cells=tuple(map(tuple, cells.tolist())))
 
 
 def _criteria(grid: Grid) -> slice:

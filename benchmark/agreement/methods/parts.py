@@ -10,7 +10,8 @@ import numpy as np
 from benchmark.rubrics.methods.rubric import Rubric
 
 from .columns import column_figures
-from .draws import Draws, Figure
+from .draws import Draws
+from .figures import ByCode, Column, Rater
 from .grid import PEOPLE, Grid, SheetRater
 
 # Answers in common over all pairs together, and pairs that are compared whatever their number.
@@ -48,42 +49,33 @@ def chosen_pairs(
 
 def by_code(
     grid: Grid, rubric: Rubric, counted: Mapping[int, float] | None, draws: Draws
-) -> Figure | None:
+) -> ByCode | None:
     """The criterion that code can count, compared with everybody who scored it."""
     criterion = next((each for each in rubric.criteria if each.counted_by == "sentences"), None)
     if criterion is None or not counted:
         return None
     points = np.array([counted.get(int(key), np.nan) for key in grid.answers], dtype=float)
-    return {
-        "criterion": criterion.key,
-        "answers": int((~np.isnan(points)).sum()),
-        "raters": {
+    return ByCode(
+        criterion=criterion.key,
+        answers=int((~np.isnan(points)).sum()),
+        raters={
             key: column_figures(
                 points, grid.column(key, criterion.key), grid.questions, criterion.maximum, draws
             )
             for key in (PEOPLE, *(each.key for each in grid.raters))
         },
-    }
+    )
 
 
-def column_list(grid: Grid, rubric: Rubric) -> list[Figure]:
+def column_list(grid: Grid, rubric: Rubric) -> tuple[Column, ...]:
     names = {each.key: each.name for each in rubric.groups}
     names |= {each.key: each.name for each in rubric.criteria}
     kinds = ["total", *["group"] * len(rubric.groups), *["criterion"] * len(rubric.criteria)]
-    return [
-        {"key": key, "name": names.get(key, ""), "kind": kind, "maximum": maximum}
+    return tuple(
+        Column(key=key, name=names.get(key, ""), kind=kind, maximum=maximum)
         for key, kind, maximum in zip(grid.columns, kinds, grid.maxima, strict=True)
-    ]
+    )
 
 
-def about_rater(rater: SheetRater) -> Figure:
-    return {
-        "key": rater.key,
-        "name": rater.name,
-        "kind": rater.kind,
-        "family": rater.family,
-        "is_judge": rater.is_judge,
-        "sheets": rater.sheets,
-        "unscored": rater.unscored,
-        "replicates": rater.replicates,
-    }
+def about_rater(rater: SheetRater) -> Rater:
+    return Rater(**vars(rater), is_judge=rater.is_judge)

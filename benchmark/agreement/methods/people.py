@@ -15,20 +15,13 @@ from cqa_site.stats.reliability.alpha import krippendorff_alpha
 from cqa_site.stats.reliability.alternative_annotator import EPSILON, alternative_annotator_test
 from cqa_site.stats.reliability.cross_alpha import alpha_difference, cross_alpha
 
-from .draws import Figure, figure_of
+from .draws import figure_of
+from .figures import Alphas, Alternative, Beside, People
 from .grid import Grid, SheetRater
 
 
-def people_together(grid: Grid, confidence: float = 0.95) -> Figure:
-    """Alpha of all people for each column, interval and ordinal.
-
-    Returns
-    -------
-    dict
-        raters, answers: persons; answers with points of any. shared: answers of two or more
-        persons. consolidated: answers with a sheet that several people were made one of.
-        columns : column → alpha_interval, alpha_ordinal.
-    """
+def people_together(grid: Grid, confidence: float = 0.95) -> People:
+    """Alpha of all people for each column, interval and ordinal."""
     together = people_ratings(grid, "total", grid.persons)
     each = together.values_per_item
     made_one = [grid.column(one.key, "total") for one in grid.people if one.is_consolidated]
@@ -36,53 +29,41 @@ def people_together(grid: Grid, confidence: float = 0.95) -> Figure:
         name: _alphas(people_ratings(grid, name, grid.persons), confidence)
         for name in grid.columns
     }
-    return {
-        "raters": len(grid.persons),
-        "answers": together.n_items,
-        "shared": int((each >= 2).sum()),
-        "consolidated": int((~np.isnan(made_one)).any(axis=0).sum()) if made_one else 0,
-        "columns": columns,
-    }
+    return People(
+        raters=len(grid.persons),
+        answers=together.n_items,
+        shared=int((each >= 2).sum()),
+        consolidated=int((~np.isnan(made_one)).any(axis=0).sum()) if made_one else 0,
+        columns=columns,
+    )
 
 
-def _alphas(ratings: Ratings, confidence: float) -> Figure:
-    return {
-        "alpha_interval": figure_of(krippendorff_alpha(ratings, "interval", confidence)),
-        "alpha_ordinal": figure_of(krippendorff_alpha(ratings, "ordinal", confidence)),
-    }
+def _alphas(ratings: Ratings, confidence: float) -> Alphas:
+    return Alphas(
+        alpha_interval=figure_of(krippendorff_alpha(ratings, "interval", confidence)),
+        alpha_ordinal=figure_of(krippendorff_alpha(ratings, "ordinal", confidence)),
+    )
 
 
-def with_people(grid: Grid, judge: SheetRater, confidence: float = 0.95) -> Figure:
-    """The judge's points against all people's, for each column.
-
-    Returns
-    -------
-    dict
-        column → alpha_interval, alpha_ordinal: over pairs of a sheet of people and the judge's;
-        difference: the interval alpha with persons minus persons' own, on the same answers.
-    """
-    found: Figure = {}
+def with_people(grid: Grid, judge: SheetRater, confidence: float = 0.95) -> dict[str, Beside]:
+    """The judge's points against all people's, for each column."""
+    found = {}
     for name in grid.columns:
         ratings, own = people_ratings(grid, name), judge_series(grid, judge, name)
         persons = people_ratings(grid, name, grid.persons)
-        found[name] = {
-            "alpha_interval": figure_of(cross_alpha(ratings, own, "interval", confidence)),
-            "alpha_ordinal": figure_of(cross_alpha(ratings, own, "ordinal", confidence)),
-            "difference": figure_of(alpha_difference(persons, own, "interval", confidence)),
-        }
+        found[name] = Beside(
+            alpha_interval=figure_of(cross_alpha(ratings, own, "interval", confidence)),
+            alpha_ordinal=figure_of(cross_alpha(ratings, own, "ordinal", confidence)),
+            difference=figure_of(alpha_difference(persons, own, "interval", confidence)),
+        )
     return found
 
 
-def alternative(grid: Grid, judge: SheetRater, epsilon: float, level: float = 0.05) -> Figure:
-    """The alternative-annotator test for each column.
-
-    Returns
-    -------
-    dict
-        column → passed, omega, rho, n, least (fewest and second most shared answers matter:
-        answers of each person that count for the test, sorted), caution, reason.
-    """
-    found: Figure = {}
+def alternative(
+    grid: Grid, judge: SheetRater, epsilon: float, level: float = 0.05
+) -> dict[str, Alternative]:
+    """The alternative-annotator test for each column."""
+    found = {}
     for name in grid.columns:
         outcome = alternative_annotator_test(
             people_ratings(grid, name, grid.persons),
@@ -90,17 +71,17 @@ def alternative(grid: Grid, judge: SheetRater, epsilon: float, level: float = 0.
             epsilon=epsilon,
             level=level,
         )
-        found[name] = {
-            "passed": outcome.passed,
-            "omega": outcome.omega,
-            "rho": None if outcome.rho is None else round(outcome.rho, 6),
-            "n": outcome.n_items,
-            "each": sorted((each.n_items for each in outcome.humans), reverse=True),
-            "tested": sum(each.p is not None for each in outcome.humans),
-            "beaten": sum(bool(each.is_beaten) for each in outcome.humans),
-            "caution": outcome.caution,
-            "reason": outcome.reason,
-        }
+        found[name] = Alternative(
+            passed=outcome.passed,
+            omega=outcome.omega,
+            rho=None if outcome.rho is None else round(outcome.rho, 6),
+            n=outcome.n_items,
+            each=tuple(sorted((each.n_items for each in outcome.humans), reverse=True)),
+            tested=sum(each.p is not None for each in outcome.humans),
+            beaten=sum(bool(each.is_beaten) for each in outcome.humans),
+            caution=outcome.caution,
+            reason=outcome.reason,
+        )
     return found
 
 

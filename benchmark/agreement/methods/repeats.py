@@ -17,7 +17,8 @@ import pandas as pd
 from benchmark.scoring.methods.sizes import SIZES
 from cqa_site.stats.ratings import FloatArray, IntArray
 
-from .draws import TOO_FEW_QUESTIONS, Draws, Figure, figure
+from .draws import TOO_FEW_QUESTIONS, Draws, figure
+from .figures import Consistency, Figure, MeanOf, Split
 
 TOO_FEW = "fewer than 3 answers have several sheets"
 ALL_ALIKE = "all answers got the same points, so there is nothing to be told apart"
@@ -45,7 +46,7 @@ class _Sums:
         )
 
 
-def self_consistency(sheets: pd.DataFrame, columns: tuple[str, ...], draws: Draws) -> Figure:
+def self_consistency(sheets: pd.DataFrame, columns: tuple[str, ...], draws: Draws) -> Consistency:
     """Variance split of one rater's sheets.
 
     Parameters
@@ -56,28 +57,18 @@ def self_consistency(sheets: pd.DataFrame, columns: tuple[str, ...], draws: Draw
         Which columns; the interval is made for the first only.
     draws
         Of that interval.
-
-    Returns
-    -------
-    dict
-        answers : answers with several sheets; replicates : their mean number of sheets
-        each : sheets that an answer's points are made of, over all answers (harmonic mean,
-        because the error of a mean falls with the inverse of its sheets)
-        columns : column → n, exact (share of answers whose sheets are all alike), between and
-        within (variances in squared points), reliability (of one sheet) and curve, for the mean
-        of k sheets: reliability and the standard error of one answer's mean, in points
     """
     counted = sheets.groupby("answer")["answer"].transform("size")
     repeated = sheets[(counted > 1).to_numpy(dtype=bool)]
     per_answer = repeated.groupby("answer").size()
-    return {
-        "answers": len(per_answer),
-        "replicates": round(float(per_answer.mean()), 2) if len(per_answer) else None,
-        "each": _sheets_each(sheets, columns),
-        "columns": {
+    return Consistency(
+        answers=len(per_answer),
+        replicates=round(float(per_answer.mean()), 2) if len(per_answer) else None,
+        each=_sheets_each(sheets, columns),
+        columns={
             name: _split(repeated, name, draws if name == columns[0] else None) for name in columns
         },
-    }
+    )
 
 
 def _sheets_each(sheets: pd.DataFrame, columns: tuple[str, ...]) -> float | None:
@@ -95,32 +86,42 @@ def spearman_brown(reliability: float, k: float) -> float:
     return k * reliability / (1 + (k - 1) * reliability)
 
 
-def _split(sheets: pd.DataFrame, column: str, draws: Draws | None) -> Figure:
+def _split(sheets: pd.DataFrame, column: str, draws: Draws | None) -> Split:
     sums = _sums(sheets[["answer", "question", column]].dropna(), column)
     n = len(sums.sizes)
     exact = round(float(np.mean(sums.within < 1e-9)), 6) if n else None
-    about: Figure = {"n": n, "exact": exact, "between": None, "within": None, "curve": []}
     if n < 3:
-        return about | {"reliability": figure(None, n=n, reason=TOO_FEW)}
+        return _no_split(n, exact, TOO_FEW)
     n_questions = int(sums.questions.max()) + 1
     terms = sums.by_question(n_questions)
     ones = np.ones((1, n_questions))
     between, within = (float(each[0]) for each in _components(terms, ones))
     if between + within < 1e-12:
-        return about | {"reliability": figure(None, n=n, reason=ALL_ALIKE)}
+        return _no_split(n, exact, ALL_ALIKE)
     single = between / (between + within)
     size = round(float(sums.sizes.mean()), 2)
-    about |= {"between": round(between, 6), "within": round(within, 6)}
-    about["curve"] = [
-        {
-            "k": k,
-            "reliability": round(spearman_brown(single, k), 6),
-            "error": round((within / k) ** 0.5, 6),
-            "is_present": k == size,
-        }
+    curve = tuple(
+        MeanOf(
+            k=k,
+            reliability=round(spearman_brown(single, k), 6),
+            error=round((within / k) ** 0.5, 6),
+            is_present=k == size,
+        )
         for k in sorted({*map(float, SIZES), size})
-    ]
-    return about | {"reliability": _interval(single, sums, draws, n)}
+    )
+    return Split(
+        n=n,
+        exact=exact,
+        between=round(between, 6),
+        within=round(within, 6),
+        curve=curve,
+        reliability=_interval(single, sums, draws, n),
+    )
+
+
+def _no_split(n: int, exact: float | None, reason: str) -> Split:
+    unknown = figure(None, n=n, reason=reason)
+    return Split(n=n, exact=exact, between=None, within=None, curve=(), reliability=unknown)
 
 
 def _sums(sheets: pd.DataFrame, column: str) -> _Sums:

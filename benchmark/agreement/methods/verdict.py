@@ -19,15 +19,24 @@ with what is missing. "Not shown" is no weak yes: it says that these data cannot
 from __future__ import annotations
 
 import math
-from typing import Literal
+from dataclasses import replace
 
 from cqa_site.stats.intervals import clopper_pearson_interval
 from cqa_site.stats.reliability.alternative_annotator import LEAST_HUMANS, LEAST_ITEMS
 
-from .draws import Figure
+from .figures import (
+    Alternative,
+    Consistency,
+    Figure,
+    Outcome,
+    Result,
+    Steadiness,
+    Unscored,
+    Verdict,
+    Winning,
+)
 from .repeats import spearman_brown
 
-Result = Literal["yes", "not_shown", "no"]
 RULES = ("alternative", "agreement", "bias", "unscored", "consistency")
 # How much less a judge may agree with people than they with each other, in alpha.
 AGREEMENT_MARGIN = 0.1
@@ -37,83 +46,84 @@ FIRM, TENTATIVE = 0.8, 0.667
 MOST_NEEDED = 100_000
 
 
-def verdict(parts: dict[str, Figure]) -> Figure:
-    """Join the outcomes of all rules.
-
-    Returns
-    -------
-    dict
-        result; rules : rule → outcome as the functions below give it.
-    """
-    results = [parts[rule]["result"] for rule in RULES]
+def verdict(rules: dict[str, Outcome]) -> Verdict:
+    """Join the outcomes of all rules."""
+    results = [rules[rule].result for rule in RULES]
     joined: Result = "not_shown"
     if "no" in results:
         joined = "no"
     elif all(result == "yes" for result in results):
         joined = "yes"
-    return {"result": joined, "rules": parts}
+    return Verdict(result=joined, rules=rules)
 
 
-def by_alternative(test: Figure, n_people: int) -> Figure:
-    """Rule "alternative" for one column; `test` as `score_agreement_people.alternative` gives it.
+def by_alternative(test: Alternative, n_people: int) -> Outcome:
+    """Rule "alternative" for one column.
 
     ``missing`` counts people, and answers that two people and the judge have to score.
     """
-    shown = {name: test[name] for name in ("omega", "rho", "n", "caution")}
-    if test["passed"] is None:
-        second = test["each"][LEAST_HUMANS - 1] if len(test["each"]) >= LEAST_HUMANS else 0
+    shown = Winning(omega=test.omega, rho=test.rho, n=test.n, caution=test.caution)
+    if test.passed is None:
+        second = test.each[LEAST_HUMANS - 1] if len(test.each) >= LEAST_HUMANS else 0
         missing = {
             "people": max(0, LEAST_HUMANS - n_people),
             "answers": max(0, LEAST_ITEMS - second),
         }
-        return _outcome("not_shown", shown, missing, test["reason"])
-    return _outcome("yes" if test["passed"] else "no", shown)
+        return _outcome("not_shown", shown, missing, test.reason)
+    return _outcome("yes" if test.passed else "no", shown)
 
 
-def by_agreement(difference: Figure) -> Figure:
+def by_agreement(difference: Figure) -> Outcome:
     """Rule "agreement": the judge's interval alpha with people minus people's own.
 
     On the same answers, with an interval of the difference: two intervals that overlap are no
     answer.
     """
     bounds = _bounds(difference)
-    missing = {"answers": _least(difference["n"])}
+    missing = {"answers": _least(difference.n)}
     # A handful of answers that people share may agree by luck: neither yes nor no.
     if bounds is None or missing["answers"]:
-        return _outcome("not_shown", difference, missing, difference.get("reason", ""))
+        return _outcome("not_shown", difference, missing, difference.reason)
     low, high = bounds
     if low >= -AGREEMENT_MARGIN:
         return _outcome("yes", difference)
     return _outcome("no" if high < -AGREEMENT_MARGIN else "not_shown", difference)
 
 
-def by_bias(leniency: Figure) -> Figure:
+def by_bias(leniency: Figure) -> Outcome:
     """Rule "bias": mean of judge minus people as a share of the maximum."""
     bounds = _bounds(leniency)
-    if bounds is None or leniency["n"] < LEAST_ITEMS:
-        missing = {"answers": _least(leniency["n"])}
-        return _outcome("not_shown", leniency, missing, leniency.get("reason", ""))
+    if bounds is None or leniency.n < LEAST_ITEMS:
+        missing = {"answers": _least(leniency.n)}
+        return _outcome("not_shown", leniency, missing, leniency.reason)
     low, high = bounds
     if low >= -BIAS_MARGIN and high <= BIAS_MARGIN:
         return _outcome("yes", leniency)
     if low > BIAS_MARGIN or high < -BIAS_MARGIN:
         return _outcome("no", leniency)
-    room = BIAS_MARGIN - abs(leniency["value"])
+    room = BIAS_MARGIN - abs(leniency.value or 0.0)
     if room <= 0:
         return _outcome("not_shown", leniency)
     # An interval narrows with the root of n.
-    needed = leniency["n"] * ((high - low) / 2 / room) ** 2
-    more = min(MOST_NEEDED, max(1, math.ceil(needed) - leniency["n"]))
+    needed = leniency.n * ((high - low) / 2 / room) ** 2
+    more = min(MOST_NEEDED, max(1, math.ceil(needed) - leniency.n))
     return _outcome("not_shown", leniency, {"answers": more})
 
 
-def by_unscored(unscored: int, sheets: int) -> Figure:
-    """Rule "unscored": replies without usable points among all that were asked for."""
-    shown: Figure = {"unscored": unscored, "sheets": sheets}
+def unscored_of(unscored: int, sheets: int) -> Unscored:
+    """The share of replies without usable points, with its exact interval."""
     if not sheets:
-        return _outcome("not_shown", shown | {"value": None}, {"replies": LEAST_ITEMS})
+        return Unscored(unscored=unscored, sheets=sheets, value=None)
+    low, high = (round(each, 6) for each in clopper_pearson_interval(unscored, sheets))
+    return Unscored(unscored=unscored, sheets=sheets, value=unscored / sheets, low=low, high=high)
+
+
+def by_unscored(unscored: int, sheets: int) -> Outcome:
+    """Rule "unscored": replies without usable points among all that were asked for."""
+    shown = unscored_of(unscored, sheets)
+    if not sheets:
+        return _outcome("not_shown", shown, {"replies": LEAST_ITEMS})
     low, high = clopper_pearson_interval(unscored, sheets)
-    shown |= {"value": unscored / sheets, "low": round(low, 6), "high": round(high, 6)}
     if high <= UNSCORED_MARGIN:
         return _outcome("yes", shown)
     if low > UNSCORED_MARGIN:
@@ -121,25 +131,23 @@ def by_unscored(unscored: int, sheets: int) -> Figure:
     return _outcome("not_shown", shown, {"replies": _sheets_needed(unscored, sheets)})
 
 
-def by_consistency(repeats: Figure, column: str) -> Figure:
+def by_consistency(repeats: Consistency, column: str) -> Outcome:
     """Rule "consistency": reliability of the points that count.
 
     That is the mean of as many sheets as answers have throughout: replicates of a few answers
     tell how steady one sheet is, and do not make the single sheets of all others steadier.
     """
-    split, k = repeats["columns"][column], repeats["each"]
-    single = split["reliability"]["value"]
-    shown: Figure = {"n": split["n"], "exact": split["exact"], "single": single, "k": k}
-    if split["n"] < LEAST_ITEMS:
-        return _outcome(
-            "not_shown", shown | {"value": None}, {"repeated": LEAST_ITEMS - split["n"]}
-        )
-    if split["exact"] == 1:
-        return _outcome("yes", shown | {"value": 1.0})
-    if single is None:
-        return _outcome("not_shown", shown | {"value": None}, None, split["reliability"]["reason"])
+    split, k = repeats.columns[column], repeats.each
+    single = split.reliability.value
+    shown = Steadiness(n=split.n, exact=split.exact, single=single, k=k, value=None)
+    if split.n < LEAST_ITEMS:
+        return _outcome("not_shown", shown, {"repeated": LEAST_ITEMS - split.n})
+    if split.exact == 1:
+        return _outcome("yes", replace(shown, value=1.0))
+    if single is None or k is None:
+        return _outcome("not_shown", shown, None, split.reliability.reason)
     value = spearman_brown(single, k)
-    shown["value"] = round(value, 6)
+    shown = replace(shown, value=round(value, 6))
     if value >= FIRM:
         return _outcome("yes", shown)
     if value < TENTATIVE:
@@ -148,19 +156,22 @@ def by_consistency(repeats: Figure, column: str) -> Figure:
 
 
 def _outcome(
-    result: Result, shown: Figure, missing: dict[str, int] | None = None, reason: str = ""
-) -> Figure:
-    """What a rule said: the result, its numbers, and what is missing (only of known sizes)."""
+    result: Result,
+    shown: Figure | Winning | Unscored | Steadiness,
+    missing: dict[str, int] | None = None,
+    reason: str | None = None,
+) -> Outcome:
+    """What a rule said; only what is missing of known sizes."""
     lacking = {name: number for name, number in (missing or {}).items() if number}
-    return {"result": result, "numbers": shown, "missing": lacking, "reason": reason}
+    return Outcome(result=result, numbers=shown, missing=lacking, reason=reason or "")
 
 
 def _bounds(found: Figure) -> tuple[float, float] | None:
     """The interval of a figure; one that no resample changes is its own interval."""
-    if found["low"] is not None:
-        return float(found["low"]), float(found["high"])
-    is_certain = found["value"] is not None and found.get("reason", "").endswith("no spread")
-    return (float(found["value"]), float(found["value"])) if is_certain else None
+    if found.low is not None and found.high is not None:
+        return found.low, found.high
+    is_certain = (found.reason or "").endswith("no spread")
+    return None if found.value is None or not is_certain else (found.value, found.value)
 
 
 def _least(n: int) -> int:

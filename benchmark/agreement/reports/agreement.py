@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, Q
@@ -11,6 +12,7 @@ from benchmark.rubrics.methods.rubric import Rubric
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.methods.sentence_count import length_points, sentence_places
 from benchmark.scoring.models.runs import ProbeResult, ScoringRun
+from cqa_site.stats.as_json import to_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +45,7 @@ def compute(table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any]) -> dict
     Returns
     -------
     dict
-        Plain values for JSON: None with a reason instead of NaN.
+        An `Agreement` for JSON.
     """
     from benchmark.agreement.methods.agreement import Options, agreement
 
@@ -53,7 +55,8 @@ def compute(table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any]) -> dict
         table = with_points_by_code(table, rubric)
     known = table[["answer", BY_CODE]].dropna().drop_duplicates("answer")
     counted = dict(zip(known["answer"].tolist(), known[BY_CODE].tolist(), strict=True))
-    return agreement(table, rubric, options, counted)
+    found: dict[str, Any] = to_json(agreement(table, rubric, options, counted))
+    return found
 
 
 def with_points_by_code(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
@@ -78,7 +81,28 @@ def with_points_by_code(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
     return table.assign(**{BY_CODE: table["answer_id"].map(found).astype("float64")})
 
 
-def judge_trust(rubric: RubricVersion) -> list[dict[str, Any]]:
+@dataclass(kw_only=True)
+class JudgeTrust:
+    """How many canaries a judge was asked and obeyed, and how far its runs are trusted."""
+
+    key: str
+    name: str
+    asked: int = 0
+    obeyed: int = 0
+    runs: list[str] = field(default_factory=list)
+
+    @property
+    def trust(self) -> str:
+        """That of the run that is trusted least."""
+        return next(each for each in ("untrusted", "pending", "trusted") if each in self.runs)
+
+    @property
+    def is_kept_out(self) -> bool:
+        """Whether none of its sheets counts."""
+        return all(each == "untrusted" for each in self.runs)
+
+
+def judge_trust(rubric: RubricVersion) -> list[JudgeTrust]:
     """What the attack canaries said of each judge by this rubric, kept-out ones included.
 
     Read when a page is shown: trust may change after a snapshot was frozen.
@@ -89,18 +113,12 @@ def judge_trust(rubric: RubricVersion) -> list[dict[str, Any]]:
         asked=Count("run__probe_results", filter=canary),
         obeyed=Count("run__probe_results", filter=obeyed),
     )
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, JudgeTrust] = {}
     names = ("rater__public_id", "rater__name", "trust", "asked", "obeyed")
     for row in rows.order_by("pk").values(*names):
         key = str(row["rater__public_id"])
-        empty = {"key": key, "name": row["rater__name"], "asked": 0, "obeyed": 0, "runs": []}
-        own = found.setdefault(key, empty)
-        own["asked"] += row["asked"]
-        own["obeyed"] += row["obeyed"]
-        own["runs"].append(row["trust"])
-    for own in found.values():
-        runs = own.pop("runs")
-        order = ("untrusted", "pending", "trusted")
-        own["trust"] = next(each for each in order if each in runs)
-        own["is_kept_out"] = all(each == "untrusted" for each in runs)
+        own = found.setdefault(key, JudgeTrust(key=key, name=row["rater__name"]))
+        own.asked += row["asked"]
+        own.obeyed += row["obeyed"]
+        own.runs.append(row["trust"])
     return list(found.values())

@@ -6,37 +6,39 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from benchmark.agreement.methods.figures import Agreement, Figure, Pair
 from cqa_site.web.charts import drawing as charts
 from cqa_site.web.charts.chart import Chart, short
 
-from .choice import Choice, Figures, pair_of
+from .choice import Choice, pair_of
 from .scatter import difference_plot
 from .tables import column_names
 
 MARKS = (0.667, 0.8)
 MOST = 12
 LONGEST_NAME = 22
+Row = dict[str, Any]
 
 
-def _part(estimate: dict[str, Any]) -> dict[str, Any]:
-    return {part: estimate[part] for part in ("value", "low", "high")}
+def _part(estimate: Figure) -> Row:
+    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
 
 
-def _ceiling_rows(figures: Figures, choice: Choice) -> list[dict[str, Any]]:
+def _ceiling_rows(figures: Agreement, choice: Choice) -> list[Row]:
     """People and the judge for each column that has one of the two figures."""
-    judge = figures["with_people"].get(choice.judge, {})
+    judge = figures.with_people.get(choice.judge, {})
     rows = []
     for key, name in column_names(figures).items():
-        people = figures["people"]["columns"][key]["alpha_interval"]
+        people = figures.people.columns[key].alpha_interval
         rows.append({"column": short(name, LONGEST_NAME), "who": _("People"), **_part(people)})
         if key in judge:
-            own = judge[key]["alpha_interval"]
+            own = judge[key].alpha_interval
             rows.append({"column": short(name, LONGEST_NAME), "who": _("Judge"), **_part(own)})
     known = {row["column"] for row in rows if row["value"] is not None}
     return [row for row in rows if row["column"] in known]
 
 
-def _ceiling(figures: Figures, choice: Choice, size: str) -> charts.Spec:
+def _ceiling(figures: Agreement, choice: Choice, size: str) -> charts.Spec:
     return charts.intervals(
         _ceiling_rows(figures, choice),
         y="column",
@@ -47,23 +49,23 @@ def _ceiling(figures: Figures, choice: Choice, size: str) -> charts.Spec:
     )
 
 
-def _ceiling_alt(figures: Figures, choice: Choice) -> str:
+def _ceiling_alt(figures: Agreement, choice: Choice) -> str:
     known = [row for row in _ceiling_rows(figures, choice) if row["value"] is not None]
     parts = [f"{row['column']}, {row['who']}: {row['value']:.3f}" for row in known]
     return _("Interval alpha of each column. %s.") % "; ".join(parts)
 
 
-def _judge_rows(figures: Figures, choice: Choice) -> list[dict[str, Any]]:
-    people = figures["people"]["columns"]["total"]["alpha_interval"]
+def _judge_rows(figures: Agreement, choice: Choice) -> list[Row]:
+    people = figures.people.columns["total"].alpha_interval
     found = [(_("People together"), people)]
-    found += [(row["name"], row["agreement"]) for row in figures["judges"][:MOST]]
+    found += [(row.name, row.agreement) for row in figures.judges[:MOST]]
     return [
         {"name": short(name, LONGEST_NAME), "what": _("Total"), **_part(estimate)}
         for name, estimate in found
     ]
 
 
-def _judges(figures: Figures, choice: Choice, size: str) -> charts.Spec:
+def _judges(figures: Agreement, choice: Choice, size: str) -> charts.Spec:
     return charts.intervals(
         _judge_rows(figures, choice),
         y="name",
@@ -74,26 +76,26 @@ def _judges(figures: Figures, choice: Choice, size: str) -> charts.Spec:
     )
 
 
-def _judges_alt(figures: Figures, choice: Choice) -> str:
+def _judges_alt(figures: Agreement, choice: Choice) -> str:
     known = [row for row in _judge_rows(figures, choice) if row["value"] is not None]
     parts = [f"{row['name']}: {row['value']:.3f}" for row in known]
     return _("Interval alpha of totals with people. %s.") % ("; ".join(parts) or _("Not defined"))
 
 
-def _points(figures: Figures, choice: Choice) -> list[dict[str, Any]]:
+def _points(figures: Agreement, choice: Choice) -> list[Row]:
     pair = pair_of(figures, choice)
-    found = pair["bland_altman"]["points"] if pair else []
+    found = pair.bland_altman.points if pair else ()
     return [{"mean": mean, "difference": apart, "n": n} for mean, apart, n in found]
 
 
-def _lines(pair: dict[str, Any]) -> list[dict[str, Any]]:
-    said = {"lower": _("lower limit"), "bias": _("bias"), "upper": _("upper limit")}
-    found = pair["bland_altman"]
-    lines = [{"at": found[key]["value"], "what": text} for key, text in said.items()]
+def _lines(pair: Pair) -> list[Row]:
+    found = pair.bland_altman
+    said = {_("lower limit"): found.lower, _("bias"): found.bias, _("upper limit"): found.upper}
+    lines = ({"at": each.value, "what": text} for text, each in said.items())
     return [line for line in lines if line["at"] is not None]
 
 
-def _bland_altman(figures: Figures, choice: Choice, size: str) -> charts.Spec:
+def _bland_altman(figures: Agreement, choice: Choice, size: str) -> charts.Spec:
     pair = pair_of(figures, choice)
     if pair is None:
         raise KeyError(choice.pair)
@@ -101,14 +103,14 @@ def _bland_altman(figures: Figures, choice: Choice, size: str) -> charts.Spec:
     return difference_plot(_points(figures, choice), _lines(pair), titles=titles, size=size)
 
 
-def _bland_altman_alt(figures: Figures, choice: Choice) -> str:
+def _bland_altman_alt(figures: Agreement, choice: Choice) -> str:
     pair = pair_of(figures, choice)
-    lines = [f"{line['what']} {line['at']:.2f}" for line in _lines(pair or {})]
+    lines = [f"{line['what']} {line['at']:.2f}" for line in (_lines(pair) if pair else [])]
     return _("Difference of two raters' totals against their mean. %s.") % ", ".join(lines)
 
 
 CHARTS = {
     "ceiling": Chart(_ceiling, _ceiling_alt, _ceiling_rows),
-    "judges": Chart(_judges, _judges_alt, lambda figures, choice: figures["judges"]),
+    "judges": Chart(_judges, _judges_alt, lambda figures, choice: figures.judges),
     "bland-altman": Chart(_bland_altman, _bland_altman_alt, _points),
 }

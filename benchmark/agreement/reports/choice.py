@@ -6,17 +6,16 @@ import hashlib
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import F, QuerySet
 from django.utils.translation import gettext as _
 
+from benchmark.agreement.methods.figures import Agreement, Pair
 from benchmark.leaderboard.models import BoardSnapshot
 from cqa_site.people.models import Study
 from cqa_site.web.not_there import NotThere
 
-Figures = dict[str, Any]
 PEOPLE = "people"
 TOTAL = "total"
 MEASURES = (
@@ -59,10 +58,12 @@ class Choice:
     condition: str = ""
 
     @classmethod
-    def from_query(cls, query: Mapping[str, str], figures: Figures, condition: str = "") -> Choice:
-        columns = [each["key"] for each in figures["columns"]]
-        pairs = [(each["first"], each["second"]) for each in figures["pairs"]]
-        judges = [each["key"] for each in figures["judges"]]
+    def from_query(
+        cls, query: Mapping[str, str], figures: Agreement, condition: str = ""
+    ) -> Choice:
+        columns = [each.key for each in figures.columns]
+        pairs = [(each.first, each.second) for each in figures.pairs]
+        judges = [each.key for each in figures.judges]
         wanted = tuple(query.get("pair", "").split(APART))
         first, second = wanted if wanted in pairs else pairs[0] if pairs else ("", "")
         return cls(
@@ -125,12 +126,10 @@ def state_of(snapshot: BoardSnapshot, choice: Choice) -> str:
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
-def pair_of(figures: Figures, choice: Choice) -> Figures | None:
+def pair_of(figures: Agreement, choice: Choice) -> Pair | None:
     """The figures of the pair shown in detail."""
     wanted = (choice.first, choice.second)
-    return next(
-        (each for each in figures["pairs"] if (each["first"], each["second"]) == wanted), None
-    )
+    return next((each for each in figures.pairs if (each.first, each.second) == wanted), None)
 
 
 def _one_of(wanted: str | None, known: list[str]) -> str:

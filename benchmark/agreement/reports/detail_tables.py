@@ -5,49 +5,50 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from benchmark.agreement.methods.figures import Agreement
 from cqa_site.web.tables import Cell
 
-from .choice import Choice, Figures, pair_of
+from .choice import Choice, pair_of
 from .tables import Built, Entry, bounds, column_names, rater_names, with_bounds
 
 
-def _bland_altman(figures: Figures, choice: Choice) -> Built:
+def _bland_altman(figures: Agreement, choice: Choice) -> Built:
     pair = pair_of(figures, choice)
     columns = [_("Figure"), *with_bounds(_("Points")), _("Answers")]
-    said = {
-        "bias": _("Bias, first minus second"),
-        "lower": _("Lower limit of agreement"),
-        "upper": _("Upper limit of agreement"),
-        "slope": _("Bias for a point more"),
-    }
     if pair is None:
         return columns, []
-    found = pair["bland_altman"]
-    return columns, [[text, *bounds(found[key]), found[key]["n"]] for key, text in said.items()]
+    found = pair.bland_altman
+    said = {
+        _("Bias, first minus second"): found.bias,
+        _("Lower limit of agreement"): found.lower,
+        _("Upper limit of agreement"): found.upper,
+        _("Bias for a point more"): found.slope,
+    }
+    return columns, [[text, *bounds(each), each.n] for text, each in said.items()]
 
 
-def _confusion(figures: Figures, choice: Choice) -> Built:
+def _confusion(figures: Agreement, choice: Choice) -> Built:
     pair, names = pair_of(figures, choice), column_names(figures)
     columns = [_("Criterion"), _("Points of the first"), _("Points of the second"), _("Answers")]
     rows: list[list[Cell]] = []
-    for key, found in (pair["confusion"] if pair else {}).items():
-        for value, cells in zip(found["values"], found["cells"], strict=True):
+    for key, found in (pair.confusion if pair else {}).items():
+        for value, cells in zip(found.values, found.cells, strict=True):
             rows += [
                 [names[key], value, other, n]
-                for other, n in zip(found["values"], cells, strict=True)
+                for other, n in zip(found.values, cells, strict=True)
                 if n
             ]
     return columns, rows
 
 
-def _by_code(figures: Figures, choice: Choice) -> Built:
-    names, found = rater_names(figures), figures["by_code"]
+def _by_code(figures: Agreement, choice: Choice) -> Built:
+    names, found = rater_names(figures), figures.by_code
     columns = [_("Rater"), "n", _("Exact"), *with_bounds(_("Interval alpha"))]
     columns += [*with_bounds(_("Leniency of the count"))]
     rows = []
-    for key, own in (found["raters"] if found else {}).items():
-        row: list[Cell] = [names[key], own["n"], own["exact"]]
-        rows.append([*row, *bounds(own["alpha_interval"]), *bounds(own["leniency"])])
+    for key, own in (found.raters if found else {}).items():
+        row: list[Cell] = [names[key], own.n, own.exact]
+        rows.append([*row, *bounds(own.alpha_interval), *bounds(own.leniency)])
     return columns, rows
 
 

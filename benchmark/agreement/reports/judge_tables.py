@@ -5,15 +5,16 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from benchmark.agreement.methods.figures import Agreement
 from benchmark.scoring.methods.sizes import SIZES
 from cqa_site.web.tables import Cell
 
-from .choice import Choice, Figures
+from .choice import Choice
 from .tables import Built, Entry, bounds, column_names, rater_names, with_bounds
 from .words import RESULTS, RULES, numbers_of
 
 
-def _judges(figures: Figures, choice: Choice) -> Built:
+def _judges(figures: Agreement, choice: Choice) -> Built:
     columns = [_("Rank"), _("Best rank"), _("Last rank"), _("Judge"), _("Family")]
     columns += [_("Answers"), _("With people n"), *with_bounds(_("Interval alpha with people"))]
     columns += with_bounds(_("Pearson")) + with_bounds(_("Bias, points"))
@@ -22,88 +23,85 @@ def _judges(figures: Figures, choice: Choice) -> Built:
     columns += [*with_bounds(_("Points per 100 characters"))]
     columns += [_("Price of 1,000"), _("Seconds for 1,000")]
     rows: list[list[Cell]] = []
-    for row in figures["judges"]:
-        made: list[Cell] = [row["rank"], row["rank_low"], row["rank_high"], row["name"]]
-        made += [row["family"] or _("unknown"), row["answers"], row["agreement"]["n"]]
-        made += [*bounds(row["agreement"]), *bounds(row["pearson"]), *bounds(row["bias"])]
-        made += [row["rho"], *bounds(row["consistency"]), row["replicates"]]
-        unscored = row["unscored"]
-        made += [unscored.get(part) for part in ("value", "low", "high")]
-        made += [*bounds(row["length_slope"]), row["cost"], row["seconds"]]
+    for row in figures.judges:
+        made: list[Cell] = [row.rank, row.rank_low, row.rank_high, row.name]
+        made += [row.family or _("unknown"), row.answers, row.agreement.n]
+        made += [*bounds(row.agreement), *bounds(row.pearson), *bounds(row.bias)]
+        made += [row.rho, *bounds(row.consistency), row.replicates]
+        made += [*bounds(row.unscored), *bounds(row.length_slope), row.cost, row.seconds]
         rows.append(made)
     return columns, rows
 
 
-def _consistency(figures: Figures, choice: Choice) -> Built:
+def _consistency(figures: Agreement, choice: Choice) -> Built:
     names = rater_names(figures)
     columns = [_("Rater"), _("Answers with several sheets"), _("Sheets each"), _("All alike")]
     columns += [*with_bounds(_("Reliability of one sheet")), _("Variance between answers")]
     columns += [_("Variance between sheets of one answer"), _("Remark")]
     rows: list[list[Cell]] = []
-    for key, found in figures["consistency"].items():
-        own = found["columns"][choice.column]
-        if own["n"]:
-            row: list[Cell] = [names[key], own["n"], found["replicates"], own["exact"]]
-            row += [*bounds(own["reliability"]), own["between"], own["within"]]
-            rows.append([*row, own["reliability"].get("reason", "")])
+    for key, found in figures.consistency.items():
+        own = found.columns[choice.column]
+        if own.n:
+            row: list[Cell] = [names[key], own.n, found.replicates, own.exact]
+            row += [*bounds(own.reliability), own.between, own.within]
+            rows.append([*row, own.reliability.reason or ""])
     return columns, rows
 
 
-def _replicates(figures: Figures, choice: Choice) -> Built:
+def _replicates(figures: Agreement, choice: Choice) -> Built:
     """One row a rater: what the mean of k sheets is worth, for the sizes that are told."""
     names = rater_names(figures)
     columns = [_("Rater"), _("Sheets each")]
     columns += [_("Reliability of %d") % k for k in SIZES]
     columns += [_("Error of %d, points") % k for k in SIZES]
     rows: list[list[Cell]] = []
-    for key, found in figures["consistency"].items():
-        curve = {each["k"]: each for each in found["columns"][choice.column]["curve"]}
+    for key, found in figures.consistency.items():
+        curve = {each.k: each for each in found.columns[choice.column].curve}
         if curve:
-            row: list[Cell] = [names[key], found["replicates"]]
-            row += [curve[k]["reliability"] for k in SIZES]
-            rows.append([*row, *(curve[k]["error"] for k in SIZES)])
+            row: list[Cell] = [names[key], found.replicates]
+            row += [curve[k].reliability for k in SIZES]
+            rows.append([*row, *(curve[k].error for k in SIZES)])
     return columns, rows
 
 
-def _preference(figures: Figures, choice: Choice) -> Built:
+def _preference(figures: Agreement, choice: Choice) -> Built:
     names = rater_names(figures)
     columns = [_("Judge"), _("Family"), *with_bounds(_("Against people, points"))]
     columns += [_("Answers"), _("of its family"), *with_bounds(_("Against other judges, points"))]
     columns += [_("Answers"), _("of its family"), _("Remark")]
     rows: list[list[Cell]] = []
-    for found in figures["preference"]:
-        people, judges = found["against_people"], found["against_judges"]
-        row: list[Cell] = [names[found["key"]], found["family"] or _("unknown"), *bounds(people)]
-        row += [people["n"], people["own"], *bounds(judges), judges["n"], judges["own"]]
-        rows.append([*row, people.get("reason") or judges.get("reason", "")])
+    for found in figures.preference:
+        people, judges = found.against_people, found.against_judges
+        row: list[Cell] = [names[found.key], found.family or _("unknown"), *bounds(people)]
+        row += [people.n, people.own, *bounds(judges), judges.n, judges.own]
+        rows.append([*row, people.reason or judges.reason or ""])
     return columns, rows
 
 
-def _length(figures: Figures, choice: Choice) -> Built:
+def _length(figures: Agreement, choice: Choice) -> Built:
     names = rater_names(figures)
     columns = [_("Rater"), _("Answers"), "n", *with_bounds(_("Pearson"))]
     columns += [*with_bounds(_("Spearman")), *with_bounds(_("Points per 100 characters"))]
-    said = {"own": _("all it scored"), "common": _("those people scored too")}
     rows: list[list[Cell]] = []
-    for key, found in figures["length"].items():
-        for part, text in said.items():
-            own = found[part]
-            row: list[Cell] = [names[key], text, own["n"], *bounds(own["pearson"])]
-            rows.append([*row, *bounds(own["spearman"]), *bounds(own["slope"])])
+    for key, found in figures.length.items():
+        said = {_("all it scored"): found.own, _("those people scored too"): found.common}
+        for text, own in said.items():
+            row: list[Cell] = [names[key], text, own.n, *bounds(own.pearson)]
+            rows.append([*row, *bounds(own.spearman), *bounds(own.slope)])
     return columns, rows
 
 
-def _replace(figures: Figures, choice: Choice) -> Built:
+def _replace(figures: Agreement, choice: Choice) -> Built:
     names, judges = column_names(figures), rater_names(figures)
     columns = [_("Judge"), _("Column"), _("May it replace people?")]
     columns += [str(title) for title in RULES.values()]
     columns += [_("Numbers")]
     rows: list[list[Cell]] = []
-    for key, found in figures["verdict"].items():
+    for key, found in figures.verdict.items():
         for column, verdict in found.items():
-            row: list[Cell] = [judges[key], names[column], str(RESULTS[verdict["result"]])]
-            row += [str(RESULTS[verdict["rules"][rule]["result"]]) for rule in RULES]
-            told = [numbers_of(rule, verdict["rules"][rule]) for rule in RULES]
+            row: list[Cell] = [judges[key], names[column], str(RESULTS[verdict.result])]
+            row += [str(RESULTS[verdict.rules[rule].result]) for rule in RULES]
+            told = [numbers_of(rule, verdict.rules[rule]) for rule in RULES]
             rows.append([*row, "; ".join(each for each in told if each)])
     return columns, rows
 

@@ -5,105 +5,109 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from benchmark.agreement.methods.figures import Agreement, Beside, Concatenated, Figure
 from cqa_site.web.tables import Cell
 
-from .choice import Choice, Figures
+from .choice import Choice
 from .tables import (
     MEASURE_NAMES,
     Built,
     Entry,
     bounds,
     column_names,
+    figure_of,
     rater_names,
     value_of,
     with_bounds,
 )
 
 
-def _pairs(figures: Figures, choice: Choice) -> Built:
+def _pairs(figures: Agreement, choice: Choice) -> Built:
     names, measures = rater_names(figures), [name for name in MEASURE_NAMES if name != "exact"]
     columns = [_("First"), _("Second"), "n", _("Questions"), _("Exact")]
     for name in ("bias", *measures):
         title = _("Bias, points") if name == "bias" else str(MEASURE_NAMES[name])
         columns += with_bounds(title)
-    people = figures["people"]["columns"][choice.column]
-    blank: list[Cell] = [None] * 3
-    together: list[Cell] = [_("People together"), "", people["alpha_interval"]["n"], None, None]
-    together += blank
+    people = figures.people.columns[choice.column]
+    together: list[Cell] = [_("People together"), "", people.alpha_interval.n, None, None]
+    together += [None] * 3
     for name in measures:
-        together += bounds(people[name]) if name in people else blank
+        together += bounds(figure_of(people, name)) if name in vars(people) else [None] * 3
     rows = [together]
-    for pair in figures["pairs"]:
-        own = pair["columns"][choice.column]
-        row: list[Cell] = [names[pair["first"]], names[pair["second"]], own["n"]]
-        row += [own["n_questions"], own["exact"]]
+    for pair in figures.pairs:
+        own = pair.columns[choice.column]
+        row: list[Cell] = [names[pair.first], names[pair.second], own.n]
+        row += [own.n_questions, own.exact]
         for name in ("bias", *measures):
-            row += bounds(own[name])
+            row += bounds(figure_of(own, name))
         rows.append(row)
     return columns, rows
 
 
-def _criteria(figures: Figures, choice: Choice) -> Built:
+def _criteria(figures: Agreement, choice: Choice) -> Built:
     names = rater_names(figures)
     columns = [_("First"), _("Second"), *column_names(figures).values()]
     rows: list[list[Cell]] = []
     if choice.measure.startswith("alpha"):
-        people = figures["people"]["columns"]
-        found = [people[each["key"]][choice.measure]["value"] for each in figures["columns"]]
+        people = figures.people.columns
+        found = [figure_of(people[each.key], choice.measure).value for each in figures.columns]
         rows.append([_("People together"), "", *found])
-    for pair in figures["pairs"]:
-        own = [
-            value_of(pair["columns"][each["key"]], choice.measure) for each in figures["columns"]
-        ]
-        rows.append([names[pair["first"]], names[pair["second"]], *own])
+    for pair in figures.pairs:
+        own = [value_of(pair.columns[each.key], choice.measure) for each in figures.columns]
+        rows.append([names[pair.first], names[pair.second], *own])
     return columns, rows
 
 
-def _ceiling(figures: Figures, choice: Choice) -> Built:
+def _ceiling(figures: Agreement, choice: Choice) -> Built:
     """Each column: people among themselves, and the chosen judge with them."""
-    judge = figures["with_people"].get(choice.judge)
+    judge = figures.with_people.get(choice.judge, {})
     columns = [_("Column"), *with_bounds(_("People, interval alpha")), _("Answers")]
     columns += [*with_bounds(_("Judge with people, interval alpha")), _("Answers")]
     columns += [*with_bounds(_("Difference on the same answers")), _("Answers")]
     rows: list[list[Cell]] = []
     for key, name in column_names(figures).items():
-        people = figures["people"]["columns"][key]["alpha_interval"]
-        row: list[Cell] = [name, *bounds(people), people["n"]]
-        for part in ("alpha_interval", "difference"):
-            # Snapshots of version 1 have no difference.
-            own = judge[key].get(part) if judge else None
-            row += [*bounds(own), own["n"]] if own else [None] * 4
-        rows.append(row)
+        beside = judge.get(key)
+        # Snapshots of version 1 have no difference.
+        difference = beside.difference if isinstance(beside, Beside) else None
+        row: list[Cell] = [name, *_with_n(figures.people.columns[key].alpha_interval)]
+        row += _with_n(beside.alpha_interval if beside else None)
+        rows.append([*row, *_with_n(difference)])
     return columns, rows
 
 
-def _concatenated(figures: Figures, choice: Choice) -> Built:
+def _with_n(found: Figure | None) -> list[Cell]:
+    return [*bounds(found), found.n] if found else [None] * 4
+
+
+def _concatenated(figures: Agreement, choice: Choice) -> Built:
     names = rater_names(figures)
     columns = [_("First"), _("Second"), _("Answers"), _("Alpha of all criteria")]
     columns += [_("With sheets shuffled"), _("sd"), _("Shuffles"), _("Remark")]
-    parts = ("n", "value", "shuffled", "shuffled_sd", "repeats", "reason")
-    return columns, [
-        [names[each["first"]], names[each["second"]]]
-        + [each["concatenated"].get(part) for part in parts]
-        for each in figures["pairs"]
-    ]
+    rows: list[list[Cell]] = []
+    for pair in figures.pairs:
+        found = pair.concatenated
+        shuffled: list[Cell] = [None] * 3
+        if isinstance(found, Concatenated):
+            shuffled = [found.shuffled, found.shuffled_sd, found.repeats]
+        row: list[Cell] = [names[pair.first], names[pair.second], found.n, found.value]
+        rows.append([*row, *shuffled, found.reason])
+    return columns, rows
 
 
-def _systems(figures: Figures, choice: Choice) -> Built:
+def _systems(figures: Agreement, choice: Choice) -> Built:
     names = rater_names(figures)
     columns = [_("First"), _("Second"), _("Correlation"), *with_bounds(_("Across systems"))]
     columns += [_("Systems"), *with_bounds(_("Within questions")), _("sd"), _("Questions")]
     rows = []
-    for pair in figures["pairs"]:
-        for kind, found in pair["systems"].items():
-            across, within = found["across"], found["within"]
-            row: list[Cell] = [names[pair["first"]], names[pair["second"]]]
-            row += [str(MEASURE_NAMES[kind]), *bounds(across), across["n"]]
-            rows.append([*row, *bounds(within), found["within_sd"], within["n"]])
+    for pair in figures.pairs:
+        for kind, found in pair.systems.items():
+            row: list[Cell] = [names[pair.first], names[pair.second], str(MEASURE_NAMES[kind])]
+            row += _with_n(found.across)
+            rows.append([*row, *bounds(found.within), found.within_sd, found.within.n])
     return columns, rows
 
 
-def _aspect(figures: Figures, choice: Choice) -> Built:
+def _aspect(figures: Agreement, choice: Choice) -> Built:
     names = rater_names(figures)
     columns = [_("First"), _("Second"), _("Questions"), _("Answers")]
     measures = ("alpha_interval", "pearson", "spearman", "kendall", "bias")
@@ -111,12 +115,12 @@ def _aspect(figures: Figures, choice: Choice) -> Built:
         columns += with_bounds(_("Bias, points") if name == "bias" else str(MEASURE_NAMES[name]))
     said = {"with": _("with an aspect"), "without": _("without an aspect")}
     rows = []
-    for pair in figures["pairs"]:
+    for pair in figures.pairs:
         for part, text in said.items():
-            own = pair["aspect"][part]
-            row: list[Cell] = [names[pair["first"]], names[pair["second"]], text, own["n"]]
+            own = pair.aspect[part]
+            row: list[Cell] = [names[pair.first], names[pair.second], text, own.n]
             for name in measures:
-                row += bounds(own[name])
+                row += bounds(figure_of(own, name))
             rows.append(row)
     return columns, rows
 

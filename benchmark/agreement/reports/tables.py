@@ -1,4 +1,4 @@
-"""Figures of agreement as small tables: what pages show and files hold."""
+"""Agreement of agreement as small tables: what pages show and files hold."""
 
 from __future__ import annotations
 
@@ -9,11 +9,19 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from benchmark.agreement.methods.figures import (
+    Agreement,
+    Alphas,
+    Column,
+    Figure,
+    OfColumn,
+    Unscored,
+)
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.leaderboard.reports.filters import conditions_of_rows
 from cqa_site.web.tables import Cell, TableData
 
-from .choice import PEOPLE, TOTAL, Choice, Figures
+from .choice import PEOPLE, TOTAL, Choice
 
 Built = tuple[list[str], list[list[Cell]]]
 MEASURE_NAMES = {
@@ -33,33 +41,38 @@ class Entry:
 
     title: Any
     recipe: Any
-    build: Callable[[Figures, Choice], Built]
+    build: Callable[[Agreement, Choice], Built]
 
 
-def rater_names(figures: Figures) -> dict[str, str]:
+def rater_names(figures: Agreement) -> dict[str, str]:
     """Key → name of every rater, and of the mean of all people."""
-    return {PEOPLE: _("People (mean)")} | {each["key"]: each["name"] for each in figures["raters"]}
+    return {PEOPLE: _("People (mean)")} | {each.key: each.name for each in figures.raters}
 
 
-def column_names(figures: Figures) -> dict[str, str]:
+def column_names(figures: Agreement) -> dict[str, str]:
     """Key → name of every column: the total, groups, criteria with their key in front."""
-    return {each["key"]: column_name(each) for each in figures["columns"]}
+    return {each.key: column_name(each) for each in figures.columns}
 
 
-def column_name(column: dict[str, Any]) -> str:
-    if column["kind"] == TOTAL:
+def column_name(column: Column) -> str:
+    if column.kind == TOTAL:
         return _("Total")
-    return f"{column['key']} {column['name']}" if column["kind"] == "criterion" else column["name"]
+    return f"{column.key} {column.name}" if column.kind == "criterion" else column.name
 
 
-def value_of(figures: dict[str, Any], measure: str) -> float | None:
+def value_of(found: OfColumn, measure: str) -> float | None:
     """The number of a measure; shares of equal points have no interval."""
-    found = figures[measure]
-    return found["value"] if isinstance(found, dict) else found
+    return found.exact if measure == "exact" else figure_of(found, measure).value
 
 
-def bounds(estimate: dict[str, Any]) -> list[Cell]:
-    return [estimate["value"], estimate["low"], estimate["high"]]
+def figure_of(found: Alphas | OfColumn, measure: str) -> Figure:
+    """The figure of a measure with an interval; ``bias``, or one of `MEASURES` but ``exact``."""
+    figure: Figure = getattr(found, measure)
+    return figure
+
+
+def bounds(estimate: Figure | Unscored) -> list[Cell]:
+    return [estimate.value, estimate.low, estimate.high]
 
 
 def with_bounds(name: str) -> list[str]:
@@ -67,7 +80,7 @@ def with_bounds(name: str) -> list[str]:
 
 
 def table_of(
-    snapshot: BoardSnapshot, figures: Figures, choice: Choice, slug: str, entry: Entry
+    snapshot: BoardSnapshot, figures: Agreement, choice: Choice, slug: str, entry: Entry
 ) -> TableData:
     """One figure as a table whose caption names the snapshot."""
     columns, rows = entry.build(figures, choice)

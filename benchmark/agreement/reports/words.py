@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from .choice import TOTAL, Figures
+from benchmark.agreement.methods.figures import (
+    Agreement,
+    Figure,
+    Outcome,
+    TwoAlphas,
+    Unscored,
+    Verdict,
+    Winning,
+)
+
+from .choice import TOTAL
 
 RESULTS = {
     "yes": gettext_lazy("yes"),
@@ -57,25 +68,25 @@ SOURCES = {
 }
 
 
-def answer_of(figures: Figures, judge: str) -> list[dict[str, Any]]:
+def answer_of(figures: Agreement, judge: str) -> list[dict[str, Any]]:
     """One line for each result: which columns, of the total and the criteria, have it."""
-    verdicts = figures["verdict"][judge]
-    columns = [each for each in figures["columns"] if each["kind"] != "group"]
+    verdicts = figures.verdict[judge]
+    columns = [each for each in figures.columns if each.kind != "group"]
     lines = []
     for result, text in RESULTS.items():
-        own = [each for each in columns if verdicts[each["key"]]["result"] == result]
+        own = [each for each in columns if verdicts[each.key].result == result]
         if own:
-            lines.append({"result": result, "badge": BADGES[result], "text": text, "columns": own})
+            lines.append({"badge": BADGES[result], "text": text, "columns": own})
     return lines
 
 
-def headline(figures: Figures, judge: str, name: str) -> str:
+def headline(figures: Agreement, judge: str, name: str) -> str:
     """The answer for the total in one sentence."""
-    verdict = figures["verdict"][judge][TOTAL]
-    if verdict["result"] == "yes":
+    verdict = figures.verdict[judge][TOTAL]
+    if verdict.result == "yes":
         return _("Yes: for totals, %(name)s may take a person's place.") % {"name": name}
-    if verdict["result"] == "no":
-        failed = [str(RULES[key]) for key in RULES if verdict["rules"][key]["result"] == "no"]
+    if verdict.result == "no":
+        failed = [str(RULES[key]) for key in RULES if verdict.rules[key].result == "no"]
         text = _(
             "No: for totals, %(name)s may not take the place of a person. It fails: %(rules)s."
         )
@@ -85,57 +96,54 @@ def headline(figures: Figures, judge: str, name: str) -> str:
     }
 
 
-def missing_of(verdict: dict[str, Any]) -> list[str]:
+def missing_of(verdict: Verdict) -> list[str]:
     """What would have to be added for the rules that could not be decided."""
     needed: dict[str, int] = {}
-    for rule in verdict["rules"].values():
-        for name, number in rule["missing"].items():
+    for rule in verdict.rules.values():
+        for name, number in rule.missing.items():
             needed[name] = max(needed.get(name, 0), number)
     return [_needed(name, number) for name, number in needed.items()]
 
 
-def numbers_of(rule: str, outcome: dict[str, Any]) -> str:
+def numbers_of(rule: str, outcome: Outcome) -> str:
     """The numbers behind one rule's outcome."""
-    found = outcome["numbers"]
-    if rule == "alternative":
-        if found["omega"] is None:
-            return outcome["reason"]
-        return _("winning rate %(omega).2f, advantage %(rho).3f, n %(n)d") % found
-    if rule == "agreement":
-        return _agreement(found)
-    if rule == "bias":
+    found = outcome.numbers
+    if isinstance(found, Figure):
+        if rule == "agreement":
+            return _("difference of alphas %s") % _estimate(found)
         return _("%(share)s of the most points") % {"share": _estimate(found, percent=True)}
-    if rule == "unscored":
-        return _("%(n)d of %(all)d") % {"n": found["unscored"], "all": found["sheets"]}
-    if found["value"] is None:
-        return outcome["reason"] or _("no answer was judged twice by it")
-    return _("reliability %(value).3f with %(k)g sheets each, n %(n)d") % found
+    if isinstance(found, TwoAlphas):
+        alphas = {"people": _estimate(found.people), "judge": _estimate(found.judge)}
+        return _("people %(people)s; judge %(judge)s") % alphas
+    if isinstance(found, Unscored):
+        return _("%(n)d of %(all)d") % {"n": found.unscored, "all": found.sheets}
+    if isinstance(found, Winning):
+        if found.omega is None:
+            return outcome.reason
+        return _("winning rate %(omega).2f, advantage %(rho).3f, n %(n)d") % vars(found)
+    if found.value is None:
+        return outcome.reason or _("no answer was judged twice by it")
+    return _("reliability %(value).3f with %(k)g sheets each, n %(n)d") % vars(found)
 
 
-def _agreement(found: dict[str, Any]) -> str:
-    if "people" not in found:
-        return _("difference of alphas %s") % _estimate(found)
-    # Snapshots of version 1 held two alphas beside each other.
-    people, judge = (_estimate(found[name]) for name in ("people", "judge"))
-    return _("people %(people)s; judge %(judge)s") % {"people": people, "judge": judge}
-
-
-def cautions_of(verdicts: dict[str, Any]) -> list[str]:
+def cautions_of(verdicts: Mapping[str, Verdict]) -> list[str]:
     """What limits the comparison with a left-out person, each said once for all columns."""
-    rules = [verdict["rules"]["alternative"]["numbers"] for verdict in verdicts.values()]
-    return list(dict.fromkeys(found["caution"] for found in rules if found.get("caution")))
+    found = (verdict.rules["alternative"].numbers for verdict in verdicts.values())
+    said = (each.caution for each in found if isinstance(each, Winning) and each.caution)
+    return list(dict.fromkeys(said))
 
 
-def _estimate(found: dict[str, Any], *, percent: bool = False) -> str:
-    if found["value"] is None:
-        return _("not defined (%(why)s)") % {"why": found.get("reason", "")}
+def _estimate(found: Figure, *, percent: bool = False) -> str:
+    if found.value is None:
+        return _("not defined (%(why)s)") % {"why": found.reason or ""}
     scale, places = (100, 1) if percent else (1, 3)
     unit = " %" if percent else ""
-    value = f"{scale * found['value']:.{places}f}{unit}".replace("-", "−")
-    if found["low"] is None:
-        return f"{value}, n {found['n']}"
-    low, high = (f"{scale * found[each]:.{places}f}".replace("-", "−") for each in ("low", "high"))
-    return f"{value} [{low}, {high}], n {found['n']}"
+    value, *bounds = (
+        "" if each is None else f"{scale * each:.{places}f}".replace("-", "−")
+        for each in (found.value, found.low, found.high)
+    )
+    between = f" [{', '.join(bounds)}]" if found.low is not None else ""
+    return f"{value}{unit}{between}, n {found.n}"
 
 
 def _needed(name: str, number: int) -> str:

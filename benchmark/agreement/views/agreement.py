@@ -8,9 +8,10 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 
 from benchmark.agreement.actions import shown_agreement
+from benchmark.agreement.methods.figures import Agreement, Pair
 from benchmark.agreement.reports.agreement import judge_trust
 from benchmark.agreement.reports.charts import CHARTS
-from benchmark.agreement.reports.choice import MEASURES, Choice, Figures, pair_of, state_of
+from benchmark.agreement.reports.choice import MEASURES, Choice, pair_of, state_of
 from benchmark.agreement.reports.detail_tables import DETAIL_TABLES
 from benchmark.agreement.reports.judge_tables import JUDGE_TABLES
 from benchmark.agreement.reports.pair_tables import PAIR_TABLES
@@ -18,8 +19,10 @@ from benchmark.agreement.reports.tables import (
     MEASURE_NAMES,
     Entry,
     column_names,
+    figure_of,
     rater_names,
     table_of,
+    value_of,
 )
 from benchmark.leaderboard.models import BoardSnapshot
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
@@ -79,8 +82,8 @@ def score_judges(request: StudyRequest, study: Study) -> HttpResponse:
     context = agreement_context(request, study, ON_JUDGES)
     if context["snapshot"]:
         trust = judge_trust(context["snapshot"].rubric)
-        context["trust"] = {each["key"]: each for each in trust}
-        context["kept_out"] = [each for each in trust if each["is_kept_out"]]
+        context["trust"] = {each.key: each for each in trust}
+        context["kept_out"] = [each for each in trust if each.is_kept_out]
     return render(request, "benchmark/agreement/judges.html", context)
 
 
@@ -106,7 +109,7 @@ def agreement_context(
         "cards": [
             card_of(snapshot, figures, choice, slug)
             for slug in slugs
-            if slug != "by-code" or figures["by_code"]
+            if slug != "by-code" or figures.by_code
         ],
     }
 
@@ -121,7 +124,7 @@ def score_agreement_figure(
     return figure_file(request, cards, figure, format)
 
 
-def card_of(snapshot: BoardSnapshot, figures: Figures, choice: Choice, slug: str) -> Figure:
+def card_of(snapshot: BoardSnapshot, figures: Agreement, choice: Choice, slug: str) -> Figure:
     """One figure with its table, and the words of its chart if it has one."""
     entry = TABLES[slug]
     study = snapshot.study.public_id
@@ -146,49 +149,43 @@ def card_of(snapshot: BoardSnapshot, figures: Figures, choice: Choice, slug: str
     )
 
 
-def _about(figures: Figures, choice: Choice, slug: str) -> str:
+def _about(figures: Agreement, choice: Choice, slug: str) -> str:
     """Which column or pair a figure is about."""
     if slug == "pairs":
         return column_names(figures)[choice.column]
     return _pair_title(figures, choice) if slug in OF_A_PAIR else ""
 
 
-def _pair_title(figures: Figures, choice: Choice) -> str:
+def _pair_title(figures: Agreement, choice: Choice) -> str:
     names = rater_names(figures)
     return " – ".join(names[key] for key in (choice.first, choice.second) if key)
 
 
-def _details(figures: Figures, choice: Choice) -> dict[str, Any]:
+def _details(figures: Agreement, choice: Choice) -> dict[str, Any]:
     """What the tables of the page about agreement link to and choose from."""
+    measure, people = choice.measure, figures.people.columns
+    # People together have alphas only.
+    shown = figures.columns if measure.startswith("alpha") else ()
     return {
         "measures": [(name, MEASURE_NAMES[name]) for name in MEASURES],
         "pair": pair_of(figures, choice),
-        "criteria_rows": _criteria_rows(figures, choice),
-        "is_signed": choice.measure == "leniency",
+        "people_row": [figure_of(people[each.key], measure) for each in shown],
+        "criteria_rows": [(pair, _cells(pair, measure)) for pair in figures.pairs],
+        "is_signed": measure == "leniency",
     }
 
 
-def _criteria_rows(figures: Figures, choice: Choice) -> list[dict[str, Any]]:
-    """Pair by column: the chosen measure and how dark its cell is; bias darkens either way."""
-    rows = []
-    for pair in figures["pairs"]:
-        cells = []
-        for column in figures["columns"]:
-            found = pair["columns"][column["key"]][choice.measure]
-            value = found["value"] if isinstance(found, dict) else found
-            scale = 4 if choice.measure == "leniency" else 1
-            shade = None if value is None else min(1.0, scale * abs(value))
-            is_shaded = value is not None and (value > 0 or choice.measure == "leniency")
-            cells.append(
-                {
-                    "column": column["key"],
-                    "value": value,
-                    "shade": shade if is_shaded else None,
-                    "n": pair["columns"][column["key"]]["n"],
-                }
-            )
-        rows.append({"pair": pair, "cells": cells})
-    return rows
+def _cells(pair: Pair, measure: str) -> list[dict[str, Any]]:
+    """The chosen measure by column and how dark its cell is; bias darkens either way."""
+    cells = []
+    for column, found in pair.columns.items():
+        value = value_of(found, measure)
+        scale = 4 if measure == "leniency" else 1
+        shade = None if value is None else min(1.0, scale * abs(value))
+        is_shaded = value is not None and (value > 0 or measure == "leniency")
+        shown = {"column": column, "value": value, "n": found.n}
+        cells.append(shown | {"shade": shade if is_shaded else None})
+    return cells
 
 
 urlpatterns = [

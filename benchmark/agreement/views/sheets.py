@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.urls import path
 
 from annotation.answers.reports.answers import about_answer, side_by_side
+from benchmark.agreement.methods.figures import Agreement
 from benchmark.agreement.reports.choice import snapshot_of
 from benchmark.leaderboard.reports.filters import conditions_of_rows, known_condition
 from benchmark.scoring.models.sheets import ScoreSheet
@@ -16,6 +17,7 @@ from benchmark.scoring.reports.sheets import beside_sheet, sheet_or_404
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.files import table_file
+from cqa_site.stats.as_json import from_json
 
 PER_PAGE = 50
 
@@ -35,7 +37,8 @@ def score_rows(request: StudyRequest, study: Study) -> HttpResponse:
     table, grid = report.table_and_grid(rows, rubric, condition)
     wanted = report.Wanted.from_query(request.GET, grid, condition)
     found = report.behind(table, grid, wanted)
-    names, columns = rater_names(snapshot.agreement), column_names(snapshot.agreement)
+    figures = from_json(Agreement, snapshot.agreement)
+    names, columns = rater_names(figures), column_names(figures)
     pair = (names.get(wanted.rater, ""), names.get(wanted.other, ""))
     if request.GET.get("format") == "csv":
         return table_file(report.rows_table(found, pair, columns[wanted.column]), "csv")

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from benchmark.agreement.reports.choice import Choice, Figures
+from benchmark.agreement.methods.figures import Agreement, Column, Verdict
+from benchmark.agreement.reports.choice import Choice
 from benchmark.agreement.reports.tables import column_names, rater_names
 from benchmark.agreement.reports.words import (
     BADGES,
@@ -18,42 +19,41 @@ from benchmark.agreement.reports.words import (
 )
 
 
-def verdict_context(figures: Figures, choice: Choice) -> dict[str, Any]:
+def verdict_context(figures: Agreement, choice: Choice) -> dict[str, Any]:
     """The answer in words, each column's results with their numbers, and the rules."""
-    verdicts, names = figures["verdict"][choice.judge], column_names(figures)
+    verdicts, names = figures.verdict[choice.judge], column_names(figures)
     name = rater_names(figures)[choice.judge]
     return {
         "judge_name": name,
         "headline": headline(figures, choice.judge, name),
         "total": verdicts["total"],
-        "badge": BADGES[verdicts["total"]["result"]],
+        "badge": BADGES[verdicts["total"].result],
         "lines": answer_of(figures, choice.judge),
-        "rows": [_row(column, names, verdicts[column["key"]]) for column in figures["columns"]],
+        "rows": [_row(column, names, verdicts[column.key]) for column in figures.columns],
         "rules": [
             {"title": RULES[key], "text": RULE_TEXTS[key], "source": SOURCES[key]} for key in RULES
         ],
         "cautions": cautions_of(verdicts),
-        "epsilon": figures["options"]["epsilon"],
-        "people": figures["people"],
+        "epsilon": figures.options.epsilon,
+        "people": figures.people,
     }
 
 
-def _row(column: dict[str, Any], names: dict[str, str], verdict: dict[str, Any]) -> dict[str, Any]:
+def _row(column: Column, names: dict[str, str], verdict: Verdict) -> dict[str, Any]:
     return {
-        "key": column["key"],
-        "kind": column["kind"],
-        "name": names[column["key"]],
-        "result": RESULTS[verdict["result"]],
-        "badge": BADGES[verdict["result"]],
+        "key": column.key,
+        "kind": column.kind,
+        "name": names[column.key],
+        "result": RESULTS[verdict.result],
+        "badge": BADGES[verdict.result],
         "missing": missing_of(verdict),
         "rules": [
             {
-                "title": title,
-                "result": RESULTS[outcome["result"]],
-                "badge": BADGES[outcome["result"]],
+                "result": RESULTS[outcome.result],
+                "badge": BADGES[outcome.result],
                 "numbers": numbers_of(rule, outcome),
             }
-            for rule, title in RULES.items()
-            for outcome in [verdict["rules"][rule]]
+            for rule in RULES
+            for outcome in [verdict.rules[rule]]
         ],
     }

@@ -18,7 +18,7 @@ def score_watch(request: StudyRequest, study: Study) -> HttpResponse:
     """Nothing, or the word to load the page again once its figures are no longer the newest."""
     if request.GET.get("condition"):
         found = shown_agreement(study, request.GET, request.user)
-        return _refresh_if(bool(found.figures) or found.is_failed)
+        return _refresh_if(bool(found.stored) or found.is_failed)
     rubric, _known = rubric_of(study, request)
     shown = live_board(request, study, rubric) if rubric else None
     if shown is None or shown.snapshot is None:

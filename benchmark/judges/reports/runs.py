@@ -18,6 +18,7 @@ from benchmark.scoring.models.runs import JudgementPart, ProbeResult, ScoringRun
 from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
+from cqa_site.stats.as_json import to_json
 from cqa_site.web.tables import TableData
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def consistency_of(run: Run) -> dict[str, Any] | None:
         columns=["answer", "question", "total"],
     )
     found = self_consistency(table, ("total",), Draws())
-    return found["columns"]["total"] | {"answers": found["answers"]}
+    return {**to_json(found.columns["total"]), "answers": found.answers}
 
 
 def sheets_of(

@@ -1,7 +1,7 @@
 """How numbers look on pages; what is not defined says so."""
 
 import math
-from typing import Any
+from typing import Any, Protocol
 
 from django import template
 from django.utils.html import format_html
@@ -12,6 +12,15 @@ from cqa_site.web.tables import text_of
 
 register = template.Library()
 HEATS = 5
+
+
+class Bounded(Protocol):
+    """An estimate, of whatever kind."""
+
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
 
 
 @register.filter
@@ -27,11 +36,11 @@ def percent(share: float | None, places: int = 0) -> str:
 
 
 @register.filter
-def interval(entry: dict[str, Any]) -> str:
+def interval(entry: Bounded) -> str:
     """Both bounds of an estimate in brackets, or nothing."""
-    if entry["low"] is None:
+    if entry.low is None or entry.high is None:
         return ""
-    return f"[{text_of(float(entry['low']))}, {text_of(float(entry['high']))}]"
+    return f"[{text_of(float(entry.low))}, {text_of(float(entry.high))}]"
 
 
 @register.filter

@@ -161,7 +161,7 @@ def test_experts_edit_plain_answers_unless_somebody_asks_for_others(probed):
 def test_figures_of_faithfulness_never_pool_two_conditions(probed):
     compute(probed.study)
     groups = compute_groups(probed.study, "sound", None)
-    assert [(each["condition_name"], each["n_answers"]) for each in groups] == [
+    assert [(each.condition_name, each.n_answers) for each in groups] == [
         ("Scenario 4", 6),
         ("Scenario 4 · labels 0–1", 6),
     ]

@@ -300,7 +300,7 @@ def test_closing_a_round_fills_the_queue(
     assert round_with_a_tie.final_labels.filter(is_tied=True).count() == 2
     assert sign_in(expert).get(here(round_with_a_tie)).context["left"] == 2
     judges = client.get(f"{address}judges/")
-    assert judges.context["figures"]["people"]["final"] == 2
+    assert judges.context["figures"].people.final == 2
 
 
 def test_while_labels_are_being_computed_the_queue_says_so(round_with_a_tie, expert):

@@ -25,6 +25,7 @@ from cqa_site.runs.carrying.draining import drain_inline
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Run
 from cqa_site.runs.planning.planning import estimate_run
+from cqa_site.stats.as_json import to_json
 from tests.cast import make_member, make_study, sign_in
 from tests.runs.judging import script
 from tests.runs.made_runs import make_endpoint
@@ -176,8 +177,8 @@ def test_an_unusable_reply_is_no_verdict(lab):
     assert set(run.coherence_verdicts.values_list("is_coherent", "reason")) == {(None, "no_json")}
     assert CoherenceKind().values(run) == {}
     (group, _edited) = compute_groups(lab.study, "sound", run)
-    assert group["measures"]["coherence"]["value"] is None
-    assert group["verdicts"] == {"scored": 0, "unscored": {"no_json": 9}}
+    assert group.measures["coherence"].value is None
+    assert to_json(group.verdicts) == {"scored": 0, "unscored": {"no_json": 9}}
     assert list(find_violations()) == []
 
 
@@ -190,10 +191,10 @@ def test_the_share_is_of_scored_citations(lab):
 
     run = lab.run(answer=answer)
     (group, edited) = compute_groups(lab.study, "sound", run)
-    found = group["measures"]["coherence"]
-    assert (found["value"], found["n_values"], found["n_items"]) == (0.5, 6, 3)
-    assert group["verdicts"] == {"scored": 6, "unscored": {"no_json": 3}}
-    assert edited["verdicts"] == {"scored": 0, "unscored": {}}
+    found = group.measures["coherence"]
+    assert (found.value, found.n_values, found.n_items) == (0.5, 6, 3)
+    assert to_json(group.verdicts) == {"scored": 6, "unscored": {"no_json": 3}}
+    assert to_json(edited.verdicts) == {"scored": 0, "unscored": {}}
 
 
 def test_the_paper_counts_every_answer_once_however_much_it_cites(lab):
@@ -204,11 +205,11 @@ def test_the_paper_counts_every_answer_once_however_much_it_cites(lab):
     run = lab.run()
     (pooled, _edited) = compute_groups(lab.study, "sound", run)
     (paper, _edited) = compute_groups(lab.study, "paper", run)
-    found, as_printed = (each["measures"]["coherence"] for each in (pooled, paper))
-    assert (found["value"], found["n_values"]) == (pytest.approx(6 / 10), 10)
-    assert (as_printed["value"], as_printed["n_values"]) == (pytest.approx((3 * 2 / 3) / 4), 4)
-    assert found["low"] is not None
-    assert as_printed["low"] is not None
+    found, as_printed = (each.measures["coherence"] for each in (pooled, paper))
+    assert (found.value, found.n_values) == (pytest.approx(6 / 10), 10)
+    assert (as_printed.value, as_printed.n_values) == (pytest.approx((3 * 2 / 3) / 4), 4)
+    assert found.low is not None
+    assert as_printed.low is not None
     said = _said(run)
     assert said["share"] == pytest.approx(0.6)
     assert said["of_texts"] == {"mean": pytest.approx(0.5), "n": 4}
@@ -218,7 +219,7 @@ def test_replicates_are_verdicts_of_their_own(lab):
     run = lab.run(replicates=2, params={"temperature": 1, "max_tokens": 200})
     assert run.coherence_verdicts.count() == 18
     (group, _edited) = compute_groups(lab.study, "sound", run)
-    assert group["measures"]["coherence"]["n_values"] == 18
+    assert group.measures["coherence"].n_values == 18
 
 
 def test_asked_again_the_verdict_takes_the_place_of_the_reason(lab, monkeypatch):

@@ -8,7 +8,7 @@ from annotation.answers.methods.segments import sound_segments
 from annotation.corpus.models.embeddings import TextEmbedding
 from annotation.editing.models import EditingRound
 from annotation.faithfulness.actions import making as faithfulness_making
-from annotation.faithfulness.reports.expert_agreement import agreement_of, texts_of_rounds
+from annotation.faithfulness.reports.expert_agreement import Cell, agreement_of, texts_of_rounds
 from cqa_site.people.models import Role
 from cqa_site.rounds.opening import reopen_round
 from tests.cast import make_member, make_study, sign_in
@@ -69,47 +69,47 @@ def by_statement(text):
 def test_cells_are_mean_cosines_of_shared_answers(lab, mode, vector):
     found = agreement_of(lab.round, mode, MODEL)
     machine, first, second = (vector(text) for text in (TEXT, FIRST, SECOND))
-    cells = found["cells"]
-    assert (found["n_answers"], found["n_versions"], found["without_vector"]) == (2, 5, 0)
-    assert (cells[0][1]["value"], cells[0][1]["n"]) == (pytest.approx(machine @ first), 2)
-    assert (cells[0][2]["value"], cells[0][2]["n"]) == (pytest.approx(machine @ second), 1)
-    assert (cells[1][2]["value"], cells[1][2]["n"]) == (pytest.approx(first @ second), 1)
+    cells = found.cells
+    assert (found.n_answers, found.n_versions, found.without_vector) == (2, 5, 0)
+    assert (cells[0][1].value, cells[0][1].n) == (pytest.approx(machine @ first), 2)
+    assert (cells[0][2].value, cells[0][2].n) == (pytest.approx(machine @ second), 1)
+    assert (cells[1][2].value, cells[1][2].n) == (pytest.approx(first @ second), 1)
     assert cells[2][1] == cells[1][2]
-    assert cells[1][1] == {"value": None, "n": 2}
+    assert cells[1][1] == Cell(None, 2)
 
 
 def test_the_newest_version_counts(lab):
-    before = agreement_of(lab.round, "paper", MODEL)["cells"][1][2]["value"]
+    before = agreement_of(lab.round, "paper", MODEL).cells[1][2].value
     hand_in(lab.other.sheet, FIRST)
     compute(lab.study, MODEL)
-    after = agreement_of(lab.round, "paper", MODEL)["cells"][1][2]["value"]
+    after = agreement_of(lab.round, "paper", MODEL).cells[1][2].value
     assert after == pytest.approx(1) != before
 
 
 def test_texts_without_vectors_are_counted_and_left_out(lab):
     TextEmbedding.objects.all().delete()
     found = agreement_of(lab.round, "sound", MODEL)
-    assert found["without_vector"] == 5
-    assert {cell["value"] for row in found["cells"] for cell in row} == {None}
+    assert found.without_vector == 5
+    assert {cell.value for row in found.cells for cell in row} == {None}
 
 
 def test_only_calibration_answers_are_compared(lab):
     lab.round.sheets.update(is_calibration=False)
     assert texts_of_rounds(lab.study) == []
     found = agreement_of(lab.round, "sound", MODEL)
-    assert found["n_answers"] == 0
-    assert [work["n"] for work in found["work"]] == [2, 1]
+    assert found.n_answers == 0
+    assert [work.n for work in found.work] == [2, 1]
 
 
 def test_what_each_expert_changed(lab):
-    first, second = agreement_of(lab.round, "sound", MODEL)["work"]
-    assert (first["n"], first["n_calibration"], first["distance"]) == (2, 2, 7)
-    assert (first["seconds"], second["seconds"]) == (120, 600)
-    assert second["distance"] == 3
-    assert second["words_after"] == len(SECOND.split())
+    first, second = agreement_of(lab.round, "sound", MODEL).work
+    assert (first.n, first.n_calibration, first.distance) == (2, 2, 7)
+    assert (first.seconds, second.seconds) == (120, 600)
+    assert second.distance == 3
+    assert second.words_after == len(SECOND.split())
     # The citations exist, and the choice is one word.
-    assert first["checks_after"] == first["checks_before"] + 2
-    assert first["checks"] == 10
+    assert first.checks_after == first.checks_before + 2
+    assert first.checks == 10
 
 
 def page(user, lab, name="expert_agreement", *args, query=""):
@@ -170,7 +170,7 @@ def test_tables_say_what_the_page_says(lab):
     lines = page(lab.researcher, lab, "expert_agreement_figure", "agreement", "csv").content
     rows = lines.decode("utf-8-sig").splitlines()
     assert len(rows) == 4
-    value = agreement_of(lab.round, "sound", MODEL)["cells"][0][1]["value"]
+    value = agreement_of(lab.round, "sound", MODEL).cells[0][1].value
     assert str(value) in rows[1]
     assert (
         page(lab.researcher, lab, "expert_agreement_figure", "nothing", "csv").status_code == 404

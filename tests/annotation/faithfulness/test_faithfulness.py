@@ -241,7 +241,7 @@ def test_groups_are_means_of_their_texts(study, researcher):
     edited(study, researcher)
     compute(study)
     groups = compute_groups(study, "sound", None)
-    about = [(group["name"], group["scenario"], group["is_edited"]) for group in groups]
+    about = [(group.name, group.scenario, group.is_edited) for group in groups]
     assert about == [("Model A", 4, False), ("Model A", 4, True), ("Model B", 4, False)]
     first = groups[0]
     pooled = pool(
@@ -249,7 +249,7 @@ def test_groups_are_means_of_their_texts(study, researcher):
             Group(answers[0].system_id, answers[0].condition_id, False)
         ].figures
     )
-    assert (first["n_answers"], first["n_questions"]) == (8, 4)
+    assert (first.n_answers, first.n_questions) == (8, 4)
     for name, wanted in (
         ("precision", pooled.precision),
         ("f1", pooled.f1),
@@ -257,12 +257,12 @@ def test_groups_are_means_of_their_texts(study, researcher):
         ("jaccard_segment", pooled.jaccard_sentence),
         ("levenshtein", pooled.levenshtein),
     ):
-        assert first["measures"][name]["value"] == pytest.approx(wanted)
-    assert first["measures"]["levenshtein"]["n_values"] == pooled.n_segments
-    assert first["skipped"] == pooled.skipped
-    assert (first["out_of_range"], first["malformed"]) == (8, 8)
-    assert groups[2]["measures"]["precision"]["value"] == 0
-    assert groups[2]["measures"]["precision"]["reason"]
+        assert first.measures[name].value == pytest.approx(wanted)
+    assert first.measures["levenshtein"].n_values == pooled.n_segments
+    assert first.skipped == pooled.skipped
+    assert (first.out_of_range, first.malformed) == (8, 8)
+    assert groups[2].measures["precision"].value == 0
+    assert groups[2].measures["precision"].reason
 
 
 def test_intervals_resample_questions(study):
@@ -276,10 +276,10 @@ def test_intervals_resample_questions(study):
             make_answer(answer.question, text=text, listed=answer.argument_list, choice=choice)
     compute(study)
     (group,) = compute_groups(study, "sound", None)
-    found = group["measures"]["precision"]
-    assert found["low"] < found["value"] < found["high"]
-    assert "cluster" in found["interval"]
-    assert (found["n_items"], found["n_values"]) == (6, 24)
+    found = group.measures["precision"]
+    assert found.low < found.value < found.high
+    assert "cluster" in found.interval
+    assert (found.n_items, found.n_values) == (6, 24)
 
 
 def test_only_the_newest_revision_of_a_task_counts(study, researcher):
@@ -297,9 +297,9 @@ def test_an_answer_without_arguments_says_so(study):
     make_answer(make_question(study), text="Tea, of course.", scenario=1)
     compute(study)
     (group,) = compute_groups(study, "sound", None)
-    assert group["skipped"]["no_arguments"] == 1
-    assert group["measures"]["jaccard_text"]["value"] is None
-    assert group["measures"]["jaccard_text"]["reason"]
+    assert group.skipped["no_arguments"] == 1
+    assert group.measures["jaccard_text"].value is None
+    assert group.measures["jaccard_text"].reason
 
 
 def test_pages_load_no_model():

@@ -12,6 +12,7 @@ from django.urls import reverse
 from annotation.figures.actions import CAMPAIGNS
 from annotation.figures.reports.charts import CHARTS
 from annotation.figures.reports.figures import compute_figures, ratings_of
+from annotation.figures.reports.kept import Figures
 from annotation.figures.reports.snapshots import COLUMNS
 from annotation.figures.reports.tables import TABLES
 from annotation.figures.reports.units import NoSuchFigure, page_rows, recomputed, unit_rows, units
@@ -21,6 +22,7 @@ from cqa_site.people.models import Rater
 from cqa_site.results import keeping
 from cqa_site.runs.models import Job
 from cqa_site.stats.agreement import krippendorff_alpha, pairwise_agreement, percent_agreement
+from cqa_site.stats.as_json import from_json, to_json
 from cqa_site.web.tables import text_of
 from tests.annotation import released
 from tests.annotation.released import needs
@@ -84,9 +86,13 @@ def votes_table(votes=VOTES, **fields):
 
 
 def figures_of(votes=VOTES, **fields):
-    figures = compute_figures(votes_table(votes, **fields), SCALE, RECIPE)
-    json.dumps(figures, allow_nan=False)
-    return figures
+    return as_stored(compute_figures(votes_table(votes, **fields), SCALE, RECIPE))
+
+
+def as_stored(figures):
+    stored = json.loads(json.dumps(to_json(figures), allow_nan=False))
+    assert from_json(Figures, stored) == figures
+    return stored
 
 
 # -- values by hand ----------------------------------------------------------------------------
@@ -216,7 +222,7 @@ def test_what_does_not_count_changes_nothing_but_its_own_count():
     excluded = table.head(1).assign(rater_id="e", label=0, is_excluded=True)
     skipped = table.head(1).assign(rater_id="a", item_id="i9", label=pd.NA, state="skipped")
     more = pd.concat([table, extra, excluded, skipped], ignore_index=True)
-    plain, noisy = figures_of(), compute_figures(more, SCALE, RECIPE)
+    plain, noisy = figures_of(), as_stored(compute_figures(more, SCALE, RECIPE))
     for name in ("agreement", "labels", "majority", "confusion", "pairs", "hardest", "time"):
         assert noisy[name] == plain[name]
     progress = noisy["progress"]
@@ -244,13 +250,23 @@ UNDEFINED = {
 def test_undefined_agreement_has_a_reason_and_no_value(name):
     votes, reason = UNDEFINED[name]
     figures = figures_of(votes)
+    kept = from_json(Figures, figures)
     for scope in ("all", "ordinary"):
         for entry in figures["agreement"][scope][:3]:
             assert entry["value"] is None
             assert reason in entry["reason"]
     for chart in CHARTS:
-        assert CHARTS[chart].alt(figures)
-        json.dumps(CHARTS[chart].draw(figures, "wide"), allow_nan=False)
+        assert CHARTS[chart].alt(kept)
+        json.dumps(CHARTS[chart].draw(kept, "wide"), allow_nan=False)
+
+
+def test_figures_that_version_1_froze_can_be_read():
+    stored = figures_of()
+    del stored["progress"]["machine_labels"]
+    stored["progress"]["machine_votes"] = 0
+    figures = from_json(Figures, stored)
+    assert to_json(figures) == stored
+    assert len(TABLES["progress"].build(figures)[1]) == 16
 
 
 def test_votes_without_time_and_date_say_so():
@@ -572,7 +588,7 @@ def test_the_released_votes_give_the_known_figures():
     whole = dict.fromkeys(("label", "control_label", "active_ms"), "Int64")
     table["answered_at"] = pd.to_datetime(table["answered_at"], utc=True)
     recipe = RECIPE | {"votes_per_item": None}
-    figures = compute_figures(table.astype(whole), SCALE, recipe)
+    figures = as_stored(compute_figures(table.astype(whole), SCALE, recipe))
     rounded = {
         scope: [round(entry["value"], 4) for entry in figures["agreement"][scope][:3]]
         for scope in ("all", "ordinary")
@@ -583,4 +599,3 @@ def test_the_released_votes_give_the_known_figures():
     assert [row["items"] for row in figures["majority"]["items"]] == [55, 241, 524, 909]
     right = sum(row["controls_right"] for row in figures["annotators"])
     assert (right, sum(row["controls"] for row in figures["annotators"])) == (779, 1282)
-    json.dumps(figures, allow_nan=False)

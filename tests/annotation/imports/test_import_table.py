@@ -17,6 +17,7 @@ from cqa_site.files.actions.reading import import_path
 from cqa_site.people.models import Rater
 from cqa_site.results.rows import pack
 from cqa_site.rounds.models import Place
+from cqa_site.stats.as_json import to_json
 from cqa_site.tabular import open_table, write_csv, write_jsonl, write_xlsx
 from tests import cast
 from tests.annotation.imports.import_files import (
@@ -122,7 +123,9 @@ def crowd(study, tmp_path):
 
 def figures(campaign) -> dict:
     packed, _digest = pack(build_votes_csv(campaign))
-    found = compute_figures(read_votes(packed), campaign.guideline.values, recipe_of(campaign))
+    found = to_json(
+        compute_figures(read_votes(packed), campaign.guideline.values, recipe_of(campaign))
+    )
     # Pseudonyms and rounded times differ by design.
     return {
         name: value

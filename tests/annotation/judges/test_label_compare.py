@@ -70,14 +70,14 @@ def settled(campaign, release):
 
 def test_each_step_adds_what_its_source_decides(settled, release):
     source, rater = release
-    rows = {row["set"]: row for row in compare_sets(settled, labels_of_rater(source, rater))}
-    steps = [(name, rows[name]["equal"], rows[name]["changed"]) for name in list(rows)[:4]]
+    rows = {row.set: row for row in compare_sets(settled, labels_of_rater(source, rater))}
+    steps = [(name, rows[name].equal, rows[name].changed) for name in list(rows)[:4]]
     assert steps == [("votes", 1, None), ("expert", 2, 1), ("adopted", 4, 2), ("final", 5, 1)]
-    assert {row["n"] for row in rows.values()} == {5}
-    assert rows["final"]["ordinal"]["value"] == 1
-    assert rows["majority"]["equal"] == 1
+    assert {row.n for row in rows.values()} == {5}
+    assert rows["final"].ordinal.value == 1
+    assert rows["majority"].equal == 1
     # Released 0 2 3 0 0 against 3 2 0 2 1: -3, 0, 3, -2, -1.
-    assert rows["votes"]["difference"] == pytest.approx(-0.6)
+    assert rows["votes"].difference == pytest.approx(-0.6)
 
 
 def test_every_label_of_a_copy_counts_as_said(campaign, release):
@@ -86,8 +86,8 @@ def test_every_label_of_a_copy_counts_as_said(campaign, release):
     given = Assignment.objects.get(item=first, rater=rater)
     VoteEvent.objects.create(assignment=given, client_key="copy", kind="flag", label=3)
     consensus.recompute_final_labels(campaign)
-    rows = {row["set"]: row for row in compare_sets(campaign, labels_of_rater(source, rater))}
-    assert rows["votes"]["equal"] == 2
+    rows = {row.set: row for row in compare_sets(campaign, labels_of_rater(source, rater))}
+    assert rows["votes"].equal == 2
 
 
 def test_everybody_but_the_crowd_is_offered_and_anybody_can_be_named(settled, release):
@@ -122,9 +122,9 @@ def test_the_page_and_its_files(settled, release, django_assert_max_num_queries)
         page = client.get(here(settled), {"with": key, "set": "majority"})
     assert page.context["chosen"] == "majority"
     sets, confusion = (each.data for each in page.context["cards"])
-    assert confusion["sums"] == [1, 1, 2, 1]
-    steps = [each for each in sets if each["is_step"]]
-    assert [step["equal"] for step in steps] == [1, 2, 4, 5]
+    assert confusion.sums == [1, 1, 2, 1]
+    steps = [each for each in sets if each.is_step]
+    assert [step.equal for step in steps] == [1, 2, 4, 5]
     assert client.get(here(settled), {"with": "nobody"}).status_code == 404
     for name in ("sets", "confusion"):
         file = client.get(here(settled, f"{name}.csv"), {"with": key})

@@ -12,6 +12,7 @@ from benchmark.agreement.methods.grid import PEOPLE, grid_of
 from benchmark.agreement.methods.pairs import MOST_POINTS, _points, concatenated
 from benchmark.agreement.methods.repeats import self_consistency, spearman_brown
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from cqa_site.stats.as_json import from_json, to_json
 from cqa_site.stats.bland_altman import bland_altman
 from cqa_site.stats.correlation import correlation
 from cqa_site.stats.reliability.alpha import krippendorff_alpha
@@ -24,9 +25,13 @@ QUICK = Options(n_resamples=200)
 
 
 def figures(*tables, options=QUICK, counted=None):
-    found = agreement(together(*tables), COMPQA, options, counted)
-    json.dumps(found, allow_nan=False)
-    return found
+    return as_stored(agreement(together(*tables), COMPQA, options, counted))
+
+
+def as_stored(found):
+    stored = to_json(found)
+    assert from_json(type(found), json.loads(json.dumps(stored, allow_nan=False))) == found
+    return stored
 
 
 def pair(found, first, second):
@@ -139,7 +144,7 @@ def test_pairs_are_bounded_and_the_rest_is_counted(points, three_people):
 def test_intervals_are_those_of_the_single_statistics(points):
     other = noisy(points, COMPQA, 0.5, 3)
     x, y, questions = points.sum(axis=1), other.sum(axis=1), np.arange(N) // 4
-    found = column_figures(x, y, questions, 19, Draws(300, seed=5))
+    found = as_stored(column_figures(x, y, questions, 19, Draws(300, seed=5)))
     for kind in ("pearson", "spearman", "kendall"):
         single = correlation(x, y, questions, kind=kind, n_resamples=300, seed=5)
         for part in ("value", "low", "high"):
@@ -154,16 +159,16 @@ def test_missing_points_do_not_count(points):
     x, y = points[:, 8].copy(), points[:, 8].copy()
     x[:10], y[-5:] = np.nan, np.nan
     found = column_figures(x, y, np.arange(N) // 4, 2, Draws(50))
-    assert (found["n"], found["exact"]) == (N - 15, 1)
+    assert (found.n, found.exact) == (N - 15, 1)
 
 
 def test_the_concatenated_alpha_is_the_one_of_the_statistics(points):
     other = noisy(points, COMPQA, 0.5, 3)
     other[3, 4] = np.nan
     found = concatenated(points, other)
-    assert found["value"] == pytest.approx(concatenated_alpha(points, other), abs=1e-6)
+    assert found.value == pytest.approx(concatenated_alpha(points, other), abs=1e-6)
     # Criteria of different ranges make unrelated sheets agree.
-    assert 0 < found["shuffled"] < found["value"]
+    assert 0 < found.shuffled < found.value
 
 
 def test_people_count_once_and_replicates_are_averaged(points):
@@ -217,8 +222,8 @@ def test_a_judge_that_favours_its_own_family(points):
         ),
         COMPQA,
         told,
-    )["preference"][0]
-    assert other["against_people"]["value"] == -1
+    ).preference[0]
+    assert other.against_people.value == -1
 
 
 def test_leniency_alone_is_no_preference(points):
@@ -251,7 +256,7 @@ def test_variance_of_replicates_by_hand():
     low = truth(COMPQA, 3) * 0
     sheets = [sheets_of(COMPQA, "gpt-x", low, kind="model", replicate=at) for at in (0, 1)]
     sheets[0]["total"], sheets[1]["total"] = [0, 2, 4], [2, 4, 6]
-    found = self_consistency(together(*sheets), ("total",), Draws(100))
+    found = as_stored(self_consistency(together(*sheets), ("total",), Draws(100)))
     split = found["columns"]["total"]
     # Mean squares: between 2 · 8 / 2 = 8, within 2; (8 - 2) / 2 = 3 lies between answers.
     assert (split["between"], split["within"], split["exact"]) == (3, 2, 0)
@@ -311,13 +316,13 @@ def test_repeats_of_a_few_answers_do_not_make_the_others_steadier():
     once = sheets_of(COMPQA, "J", points, kind="model")
     again = sheets_of(COMPQA, "J", points[:10], kind="model", replicate=1)
     found = self_consistency(together(once, again), ("total",), Draws(50))
-    assert found["replicates"] == 2
+    assert found.replicates == 2
     # 30 answers with one sheet, 10 with two: 40 / (30 + 10 / 2).
-    assert found["each"] == 1.14
+    assert found.each == 1.14
 
 
 def test_no_answer_is_left_out_of_a_plot_of_differences():
     drawn = np.random.default_rng(3).integers(0, 101, (2, 5_000)).astype(float)
-    found = _points(drawn.mean(axis=0), drawn[0] - drawn[1])
-    assert len(found["points"]) <= MOST_POINTS
-    assert sum(n for _mean, _difference, n in found["points"]) == 5_000
+    points, _step = _points(drawn.mean(axis=0), drawn[0] - drawn[1])
+    assert len(points) <= MOST_POINTS
+    assert sum(n for _mean, _difference, n in points) == 5_000

@@ -1,27 +1,45 @@
 """May a judge take the place of people: every rule with each of its three results."""
 
+from dataclasses import replace
+
 import pytest
 
 from benchmark.agreement.methods import verdict as rules
 from benchmark.agreement.methods.agreement import Options, agreement
+from benchmark.agreement.methods.figures import (
+    Agreement,
+    Alternative,
+    Consistency,
+    Figure,
+    Outcome,
+    Split,
+)
+from benchmark.agreement.reports.choice import TOTAL, Choice
+from benchmark.agreement.reports.pair_tables import PAIR_TABLES
+from benchmark.agreement.reports.words import numbers_of
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from cqa_site.stats.as_json import from_json, to_json
 
 from ..made_sheets import noisy, sheets_of, together, truth
 
 
 def figure(value, low=None, high=None, n=100, reason=""):
-    return {"value": value, "low": low, "high": high, "n": n, "reason": reason}
+    return Figure(value=value, low=low, high=high, n=n, reason=reason)
+
+
+def outcome(result):
+    return Outcome(result=result, numbers=figure(0.0), missing={}, reason="")
 
 
 def test_as_alternative():
     shown = {"omega": 1.0, "rho": 0.9, "n": 50, "caution": "", "reason": "few"}
-    asked = shown | {"each": [50, 12]}
-    assert rules.by_alternative(asked | {"passed": True}, 2)["result"] == "yes"
-    assert rules.by_alternative(asked | {"passed": False}, 2)["result"] == "no"
-    lacking = rules.by_alternative(asked | {"passed": None}, 2)
-    assert (lacking["result"], lacking["missing"]) == ("not_shown", {"answers": 18})
-    alone = rules.by_alternative(asked | {"passed": None, "each": [50]}, 1)
-    assert alone["missing"] == {"people": 1, "answers": 30}
+    test = Alternative(**shown, passed=None, each=(50, 12), tested=2, beaten=1)
+    assert rules.by_alternative(replace(test, passed=True), 2).result == "yes"
+    assert rules.by_alternative(replace(test, passed=False), 2).result == "no"
+    lacking = rules.by_alternative(test, 2)
+    assert (lacking.result, lacking.missing) == ("not_shown", {"answers": 18})
+    alone = rules.by_alternative(replace(test, each=(50,)), 1)
+    assert alone.missing == {"people": 1, "answers": 30}
 
 
 @pytest.mark.parametrize(
@@ -37,7 +55,7 @@ def test_as_alternative():
     ],
 )
 def test_agreement(difference, result):
-    assert rules.by_agreement(difference)["result"] == result
+    assert rules.by_agreement(difference).result == result
 
 
 @pytest.mark.parametrize(
@@ -52,35 +70,36 @@ def test_agreement(difference, result):
     ],
 )
 def test_bias(found, result):
-    assert rules.by_bias(found)["result"] == result
+    assert rules.by_bias(found).result == result
 
 
 def test_how_many_more_would_show_the_bias():
     # Half a width of .06 has to become .03: four times as many answers.
-    assert rules.by_bias(figure(0.02, -0.04, 0.08))["missing"] == {"answers": 300}
-    assert rules.by_bias(figure(0.06, 0.03, 0.09))["missing"] == {}
+    assert rules.by_bias(figure(0.02, -0.04, 0.08)).missing == {"answers": 300}
+    assert rules.by_bias(figure(0.06, 0.03, 0.09)).missing == {}
 
 
 def test_unscored():
-    assert rules.by_unscored(0, 72)["result"] == "yes"
-    assert rules.by_unscored(40, 100)["result"] == "no"
+    assert rules.by_unscored(0, 72).result == "yes"
+    assert rules.by_unscored(40, 100).result == "no"
     few = rules.by_unscored(0, 71)
-    assert (few["result"], few["missing"]) == ("not_shown", {"replies": 1})
+    assert (few.result, few.missing) == ("not_shown", {"replies": 1})
 
 
 def test_consistency():
     def repeats(single, exact=0.5, n=40, k=2):
         reliability = figure(single, n=n, reason="" if single else "alike")
-        split = {"n": n, "exact": exact, "reliability": reliability}
-        return {"columns": {"total": split}, "each": k}
+        unknown = {"between": None, "within": None, "curve": ()}
+        split = Split(n=n, exact=exact, reliability=reliability, **unknown)
+        return Consistency(answers=n, replicates=k, each=k, columns={"total": split})
 
-    assert rules.by_consistency(repeats(0.7), "total")["result"] == "yes"
-    assert rules.by_consistency(repeats(0.7, k=1.0), "total")["result"] == "not_shown"
-    assert rules.by_consistency(repeats(0.4), "total")["result"] == "no"
+    assert rules.by_consistency(repeats(0.7), "total").result == "yes"
+    assert rules.by_consistency(repeats(0.7, k=1.0), "total").result == "not_shown"
+    assert rules.by_consistency(repeats(0.4), "total").result == "no"
     middling = rules.by_consistency(repeats(0.6), "total")
-    assert (middling["result"], middling["missing"]) == ("not_shown", {"replicates": 1})
-    assert rules.by_consistency(repeats(None, exact=1.0), "total")["result"] == "yes"
-    assert rules.by_consistency(repeats(0.7, n=8), "total")["missing"] == {"repeated": 22}
+    assert (middling.result, middling.missing) == ("not_shown", {"replicates": 1})
+    assert rules.by_consistency(repeats(None, exact=1.0), "total").result == "yes"
+    assert rules.by_consistency(repeats(0.7, n=8), "total").missing == {"repeated": 22}
 
 
 def test_a_judge_as_good_as_a_person_and_one_that_is_not():
@@ -96,21 +115,37 @@ def test_a_judge_as_good_as_a_person_and_one_that_is_not():
         for at in (0, 1)
     ]
     found = agreement(together(*people, *steady, *random), COMPQA, Options(n_resamples=200))
-    verdicts = found["verdict"]
-    assert verdicts["id-good"]["total"]["result"] == "yes"
-    dice = verdicts["id-dice"]["total"]
-    assert dice["result"] == "no"
-    assert {name for name, each in dice["rules"].items() if each["result"] == "no"} == {
+    assert found.verdict["id-good"]["total"].result == "yes"
+    dice = found.verdict["id-dice"]["total"]
+    assert dice.result == "no"
+    assert {name for name, each in dice.rules.items() if each.result == "no"} == {
         "alternative",
         "agreement",
         "consistency",
     }
-    assert dice["rules"]["bias"]["result"] == dice["rules"]["unscored"]["result"] == "yes"
+    assert dice.rules["bias"].result == dice.rules["unscored"].result == "yes"
 
 
 def test_one_no_is_enough_and_yes_needs_all():
-    yes = {name: {"result": "yes"} for name in rules.RULES}
-    assert rules.verdict(yes)["result"] == "yes"
-    assert rules.verdict(yes | {"bias": {"result": "not_shown"}})["result"] == "not_shown"
-    both = yes | {"bias": {"result": "not_shown"}, "unscored": {"result": "no"}}
-    assert rules.verdict(both)["result"] == "no"
+    yes = {name: outcome("yes") for name in rules.RULES}
+    assert rules.verdict(yes).result == "yes"
+    assert rules.verdict(yes | {"bias": outcome("not_shown")}).result == "not_shown"
+    both = yes | {"bias": outcome("not_shown"), "unscored": outcome("no")}
+    assert rules.verdict(both).result == "no"
+
+
+def test_agreement_that_version_1_froze_can_be_read():
+    points = truth(COMPQA, 40)
+    people = [sheets_of(COMPQA, "Ada", points), sheets_of(COMPQA, "Bo", points)]
+    judge = sheets_of(COMPQA, "good", points, kind="model")
+    stored = to_json(agreement(together(*people, judge), COMPQA, Options(n_resamples=50)))
+    del stored["people"]["consolidated"]
+    for column, beside in stored["with_people"]["id-good"].items():
+        del beside["difference"]
+        alphas = {"people": to_json(figure(0.5)), "judge": to_json(figure(0.4))}
+        stored["verdict"]["id-good"][column]["rules"]["agreement"]["numbers"] = alphas
+    found = from_json(Agreement, stored)
+    said = numbers_of("agreement", found.verdict["id-good"][TOTAL].rules["agreement"])
+    assert said == "people 0.500, n 100; judge 0.400, n 100"
+    _columns, rows = PAIR_TABLES["ceiling"].build(found, Choice(judge="id-good"))
+    assert rows[0][-4:] == [None] * 4

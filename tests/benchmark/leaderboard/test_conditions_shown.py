@@ -20,6 +20,7 @@ from benchmark.rubrics.actions import default_rubric
 from cqa_site.people.tokens import create_token
 from cqa_site.results import keeping
 from cqa_site.runs import jobs
+from cqa_site.stats.as_json import to_json
 from tests.benchmark.made_scores import (
     as_first_version,
     make_rater,
@@ -81,10 +82,10 @@ def test_agreement_of_one_condition_is_made_once_in_the_background(
     with django_assert_max_num_queries(10):
         page = client.get(address(study, name), asked)
     assert NAME in page.content.decode()
-    assert page.context["figures"]["answers"] == 4
+    assert page.context["figures"].answers == 4
     rows = read_rows(bytes(board.rows))
     alone = rows[rows["condition_id"] == probe]
-    assert page.context["figures"] == json.loads(
+    assert to_json(page.context["figures"]) == json.loads(
         json.dumps(compute(alone, default_rubric(study).rubric, board.recipe))
     )
     assert NAME in client.get(file, asked).content.decode()
@@ -109,14 +110,14 @@ def test_newer_sheets_make_the_figures_of_a_condition_anew(study, client, probe,
     assert "being computed" in waiting
     jobs.drain()
     page = client.get(address(study, "score_agreement"), asked)
-    assert page.context["figures"]["people"]["raters"] == 3
+    assert page.context["figures"].people.raters == 3
 
 
 def test_a_condition_that_the_snapshot_has_not_narrows_nothing(study, client, board):
     foreign = condition(make_study("B"), scenario=1)
     for other in (str(foreign.public_id), "x", "all"):
         page = client.get(address(study, "score_agreement"), {"condition": other})
-        assert page.context["figures"]["answers"] == 8
+        assert page.context["figures"].answers == 8
     assert not study.jobs.filter(kind=SLICE_JOB).exists()
 
 

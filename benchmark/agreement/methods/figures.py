@@ -1,0 +1,372 @@
+"""What agreement of sheets comes to, as a snapshot keeps it; loads nothing, for pages to name.
+
+Figures stand under the keys of judges or raters, then under those of columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from cqa_site.stats.as_json import ONLY_IF_KNOWN
+
+Result = Literal["yes", "not_shown", "no"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A value with its interval, of ``n`` pairs or answers; ``reason`` where a part is missing."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    reason: str | None = field(default=None, metadata=ONLY_IF_KNOWN)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    n_resamples: int
+    seed: int
+    confidence: float
+    epsilon: float
+    most_pairs: int
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """The total, a group or a criterion, as ``kind`` says, with its most points."""
+
+    key: str
+    name: str
+    kind: str
+    maximum: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rater:
+    key: str
+    name: str
+    kind: str
+    family: str | None
+    is_judge: bool
+    sheets: int
+    unscored: int
+    replicates: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alphas:
+    alpha_interval: Figure
+    alpha_ordinal: Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class People:
+    """Persons, answers with points of any and of two or more, with a sheet made of several.
+
+    The last was not counted in version 1.
+    """
+
+    raters: int
+    answers: int
+    shared: int
+    consolidated: int = 0
+    columns: dict[str, Alphas]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beside(Alphas):
+    """A judge with people; the difference to persons among themselves is on the same answers."""
+
+    difference: Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alternative:
+    """The alternative-annotator test; ``each`` are answers of persons, most first."""
+
+    passed: bool | None
+    omega: float | None
+    rho: float | None
+    n: int
+    each: tuple[int, ...]
+    tested: int
+    beaten: int
+    caution: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfColumn:
+    """Two raters: bias is first minus second in points, leniency that by the maximum."""
+
+    n: int
+    n_questions: int
+    exact: float | None
+    alpha_interval: Figure
+    alpha_ordinal: Figure
+    pearson: Figure
+    spearman: Figure
+    kendall: Figure
+    bias: Figure
+    leniency: Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class TooFew:
+    """Instead of a `Concatenated` of fewer than two answers."""
+
+    n: int
+    value: None
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Concatenated:
+    """Interval alpha of whole sheets, every criterion an item, and what shuffled sheets reach."""
+
+    n: int
+    value: float | None
+    shuffled: float | None
+    shuffled_sd: float | None
+    repeats: int
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfSystems:
+    """Correlation of totals across systems, and its mean within questions."""
+
+    across: Figure
+    within: Figure
+    within_sd: float | None
+    skipped: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlandAltman:
+    """Of totals; ``points`` are mean, difference and number of answers on a grid of ``step``."""
+
+    bias: Figure
+    lower: Figure
+    upper: Figure
+    slope: Figure
+    points: tuple[tuple[float, float, int], ...]
+    step: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confusion:
+    """Counts of pairs of points of one criterion; rows are the first rater's."""
+
+    values: tuple[float, ...]
+    cells: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two raters; of totals "with" and "without" an aspect, and by kind of correlation."""
+
+    first: str
+    second: str
+    kind: str
+    columns: dict[str, OfColumn]
+    aspect: dict[str, OfColumn]
+    concatenated: Concatenated | TooFew
+    systems: dict[str, OfSystems]
+    bland_altman: BlandAltman
+    confusion: dict[str, Confusion]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanOf:
+    """What the mean of ``k`` sheets is worth, and its standard error in points."""
+
+    k: float
+    reliability: float
+    error: float
+    is_present: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split:
+    """Variances between answers and within them, share of answers whose sheets are all alike."""
+
+    n: int
+    exact: float | None
+    between: float | None
+    within: float | None
+    curve: tuple[MeanOf, ...]
+    reliability: Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Consistency:
+    """Of answers with several sheets, ``replicates`` on average; over all answers ``each``.
+
+    That is a harmonic mean, because the error of a mean falls with the inverse of its sheets.
+    """
+
+    answers: int
+    replicates: float | None
+    each: float | None
+    columns: dict[str, Split]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surplus(Figure):
+    """What answers of a judge's own family get more, in points; ``own`` of the ``n`` are such."""
+
+    own: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preference:
+    """A judge's surplus for its own family, against people and against judges of others."""
+
+    key: str
+    family: str | None
+    against_people: Surplus
+    against_judges: Surplus
+
+
+@dataclass(frozen=True, kw_only=True)
+class LengthOf:
+    """Totals against length; ``slope`` is in points for 100 characters more, within questions."""
+
+    n: int
+    pearson: Figure
+    spearman: Figure
+    slope: Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Length:
+    """On all answers of a rater, and on those that people scored too."""
+
+    own: LengthOf
+    common: LengthOf
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByCode:
+    """The criterion that code can count, compared with everybody who scored it."""
+
+    criterion: str
+    answers: int
+    raters: dict[str, OfColumn]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unscored:
+    """Replies without usable points, among all, with the share's interval where there are any."""
+
+    unscored: int
+    sheets: int
+    value: float | None
+    low: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
+    high: float | None = field(default=None, metadata=ONLY_IF_KNOWN)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeRow:
+    """One line of the leaderboard of judges, of totals; cost and seconds for 1,000 answers."""
+
+    key: str
+    name: str
+    kind: str
+    family: str | None
+    sheets: int
+    answers: int
+    agreement: Figure
+    pearson: Figure
+    within: Figure
+    bias: Figure
+    rho: float | None
+    omega: float | None
+    consistency: Figure
+    exact: float | None
+    replicates: float | None
+    unscored: Unscored
+    length_slope: Figure
+    cost: float | None
+    seconds: float | None
+    rank: int | None = None
+    rank_low: int | None = None
+    rank_high: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Winning:
+    """The numbers of the rule "alternative"."""
+
+    omega: float | None
+    rho: float | None
+    n: int
+    caution: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steadiness:
+    """The numbers of the rule "consistency": reliability of one sheet, of the mean of ``k``."""
+
+    n: int
+    exact: float | None
+    single: float | None
+    k: float | None
+    value: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoAlphas:
+    """The numbers of the rule "agreement" in version 1."""
+
+    people: Figure
+    judge: Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a rule said: the result, its numbers, what is missing and how much of it, and why."""
+
+    result: Result
+    numbers: Figure | Winning | Unscored | Steadiness | TwoAlphas
+    missing: dict[str, int]
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """May a judge take the place of people on one column, and what each rule said."""
+
+    result: Result
+    rules: dict[str, Outcome]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """Every figure of agreement; pairs begin with each judge beside the mean of people.
+
+    Version 1 had no differences ``with_people``.
+    """
+
+    version: int
+    options: Settings
+    columns: tuple[Column, ...]
+    raters: tuple[Rater, ...]
+    answers: int
+    people: People
+    with_people: Mapping[str, Mapping[str, Beside | Alphas]]
+    alternative: dict[str, dict[str, Alternative]]
+    pairs: tuple[Pair, ...]
+    pairs_left_out: int
+    judges_left_out: int
+    consistency: dict[str, Consistency]
+    preference: tuple[Preference, ...]
+    length: dict[str, Length]
+    by_code: ByCode | None
+    judges: tuple[JudgeRow, ...]
+    verdict: dict[str, dict[str, Verdict]]
