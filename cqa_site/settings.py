@@ -49,6 +49,8 @@ else:
     SECRET_KEY = env.str("SECRET_KEY", "") or _embedded_secret(DATA_DIR / "secret_key")
     ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
 SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", [])
+# Whether people who run a study may open another; admins of the site always may.
+RESEARCHERS_OPEN_STUDIES = env.bool("RESEARCHERS_OPEN_STUDIES", not PRODUCTION)
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 
 INSTALLED_APPS = [

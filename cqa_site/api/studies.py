@@ -13,7 +13,7 @@ from cqa_site.api.bodies import MeSerializer, StudyInput, StudyNameSerializer, S
 from cqa_site.api.inputs import require_valid
 from cqa_site.api.requests import AnyRequest, Request
 from cqa_site.api.views import AdminViews, PersonViews
-from cqa_site.people.access import memberships_of
+from cqa_site.people.access import may_open_studies, memberships_of
 from cqa_site.people.actions.studies import change_study, create_study
 from cqa_site.people.forms import StudyForm
 from cqa_site.people.models import Membership
@@ -44,9 +44,9 @@ class StudyNameViews(PersonViews):
 
     @extend_schema(request=StudyInput, responses={201: StudySerializer})
     def create(self, request: Request) -> Response:
-        """Open a study; site administrators only, who become its first admin."""
-        if not (request.user.is_staff or request.user.is_superuser):
-            raise PermissionDenied("Only site administrators may open a study.")
+        """Open a study, for those who may on this site; they become its first admin."""
+        if not may_open_studies(request.user):
+            raise PermissionDenied("Only people who may open studies on this site can do that.")
         form = StudyForm(self.read(StudyInput))
         require_valid(form)
         study = create_study(actor=request.user, **form.cleaned_data)

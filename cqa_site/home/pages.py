@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext_lazy as _
 
-from cqa_site.people.access import PersonRequest, memberships_of
+from cqa_site.people.access import PersonRequest, may_open_studies, memberships_of
 
 # Files of docs/papers without their ending.
 PAPER_NOTES = {
@@ -20,12 +20,12 @@ PAPER_NOTES = {
 
 @login_required
 def home(request: PersonRequest) -> HttpResponse:
-    """List the person's studies; with just one, go straight to it."""
+    """List the person's studies; with just one, go straight to it unless asked for all."""
     memberships = list(memberships_of(request.user).order_by("study__name"))
-    may_open = request.user.is_staff or request.user.is_superuser
-    if len(memberships) == 1 and not may_open:
+    if len(memberships) == 1 and "all" not in request.GET:
         return redirect("study", study_id=memberships[0].study.public_id)
-    return render(request, "home.html", {"memberships": memberships, "may_open_studies": may_open})
+    context = {"memberships": memberships, "may_open_studies": may_open_studies(request.user)}
+    return render(request, "home.html", context)
 
 
 @login_required

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
@@ -42,6 +43,14 @@ def memberships_of(user: User) -> QuerySet[Membership]:
     return Membership.objects.filter(
         user=user, is_active=True, user__is_active=True
     ).select_related("study")
+
+
+def may_open_studies(user: User) -> bool:
+    """Site administrators, and where the site's setting allows it whoever runs a study already."""
+    if user.is_staff or user.is_superuser:
+        return True
+    runs_one = memberships_of(user).filter(role__in=RESEARCHERS)
+    return bool(settings.RESEARCHERS_OPEN_STUDIES) and runs_one.exists()
 
 
 def membership_or_404(user: User, study_id: uuid.UUID) -> Membership:

@@ -50,8 +50,16 @@ def test_researchers_do_not_change_what_admins_decide(world, researcher, alone):
             assert (response.status_code, response.json()["status"]) == (403, 403)
 
 
-def test_only_site_administrators_open_studies(world, clients):
+def test_who_runs_a_study_opens_others_where_the_site_allows_it(world, clients, settings):
     (route,) = [each for each in OUTSIDE if each.is_write]
+    settings.RESEARCHERS_OPEN_STUDIES = True
+    for name, status in (("annotator", 403), ("expert", 403), ("researcher", 201)):
+        assert route.send(clients[name], world).status_code == status, name
+
+
+def test_elsewhere_only_site_administrators_open_studies(world, clients, settings):
+    (route,) = [each for each in OUTSIDE if each.is_write]
+    settings.RESEARCHERS_OPEN_STUDIES = False
     for name in ("annotator", "expert", "researcher", "admin", "former_member"):
         assert route.send(clients[name], world).status_code == 403, name
     assert route.send(clients["anonymous"], world).status_code == 401

@@ -144,8 +144,8 @@ def test_fields_that_are_not_declared_are_refused(world, callers, alone):
 
 
 DECLARED = {
-    "studies": {"description"},
-    "study": {"name"},
+    "studies": {"description", "goal"},
+    "study": {"name", "goal"},
     "member": {"is_active"},
     "campaigns": set(CampaignForm.base_fields),
     "crowd_links": set(ParticipantLinkForm.Meta.fields),

@@ -26,8 +26,34 @@ def test_staff_may_open_studies_too(db):
     assert cast.sign_in(staff).get("/studies/new/").status_code == 200
 
 
+@pytest.mark.parametrize("role", [Role.RESEARCHER, Role.ADMIN])
+def test_whoever_runs_a_study_opens_another_where_the_site_allows_it(people, role, settings):
+    client = cast.sign_in(people[role])
+    settings.RESEARCHERS_OPEN_STUDIES = True
+    assert client.get("/").status_code == 302
+    assert b"New study" in client.get("/?all=1").content
+    reply = client.post("/studies/new/", {"name": "Mine", "goal": "judge"})
+    mine = Study.objects.get(name="Mine")
+    assert reply.url == reverse("study", args=[mine.public_id])
+    assert mine.goal == "judge"
+    assert b"Can a judge replace my annotators?" in client.get(reply.url).content
+
+
+@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.EXPERT])
+def test_whoever_works_in_a_study_opens_none(people, role, settings):
+    settings.RESEARCHERS_OPEN_STUDIES = True
+    assert cast.sign_in(people[role]).get("/studies/new/").status_code == 403
+
+
+def test_a_goal_nobody_knows_is_refused(site_admin):
+    reply = cast.sign_in(site_admin).post("/studies/new/", {"name": "Tea", "goal": "gold"})
+    assert reply.status_code == 422
+    assert not Study.objects.exists()
+
+
 @pytest.mark.parametrize("role", list(Role.values))
-def test_members_may_not_open_studies(people, role):
+def test_members_may_not_open_studies(people, role, settings):
+    settings.RESEARCHERS_OPEN_STUDIES = False
     client = cast.sign_in(people[role])
     assert client.get("/studies/new/").status_code == 403
     assert client.post("/studies/new/", {"name": "Mine"}).status_code == 403

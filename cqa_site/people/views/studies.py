@@ -3,20 +3,25 @@
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from cqa_site.people.access import StudyRequest, study_page
+from cqa_site.people.access import (
+    PersonRequest,
+    StudyRequest,
+    may_open_studies,
+    study_page,
+)
 from cqa_site.people.actions.studies import change_study, create_study
 from cqa_site.people.forms import StudyForm
 from cqa_site.people.models import Role, Study
 
 
 @login_required
-def study_new(request: HttpRequest) -> HttpResponse:
-    """Open a study; site administrators only."""
-    if not (request.user.is_staff or request.user.is_superuser):
+def study_new(request: PersonRequest) -> HttpResponse:
+    """Open a study, for those who may on this site."""
+    if not may_open_studies(request.user):
         raise PermissionDenied
     form = StudyForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
