@@ -23,7 +23,7 @@ API = [
 urlpatterns = [
     path("", pages.home, name="home"),
     path("healthz", health, name="health"),
-    path("papers/<slug:paper>.md", pages.paper_notes, name="paper_notes"),
+    path("", include("cqa_site.home.help")),
     path("", include("cqa_site.rounds.crowd.urls")),
     *(path("", include(f"{paper}.public_urls")) for paper in PAPERS),
     path("", include("cqa_site.people.urls")),

@@ -1,21 +1,11 @@
 """The first page after signing in, the pages about papers, and the design page."""
 
 from django import forms
-from django.conf import settings
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext_lazy as _
 
 from cqa_site.people.access import PersonRequest, may_open_studies, memberships_of
-
-# Files of docs/papers without their ending.
-PAPER_NOTES = {
-    "deviations": _("Differences"),
-    "relevance": _("Relevance"),
-    "compqa": _("CompQA"),
-    "argsum": _("Argument summarization"),
-}
 
 
 @login_required
@@ -26,20 +16,6 @@ def home(request: PersonRequest) -> HttpResponse:
         return redirect("study", study_id=memberships[0].study.public_id)
     context = {"memberships": memberships, "may_open_studies": may_open_studies(request.user)}
     return render(request, "home.html", context)
-
-
-@login_required
-def paper_notes(request: HttpRequest, paper: str) -> HttpResponse:
-    """A page of `docs/papers`: what reproduces, and where paper, release and we differ.
-
-    The addresses end as the files' names do, so that links from one to the other work here, too.
-    """
-    path = settings.BASE_DIR / "docs" / "papers" / f"{paper}.md"
-    if paper not in PAPER_NOTES or not path.is_file():
-        raise Http404
-    title, _line, body = path.read_text(encoding="utf-8").partition("\n")
-    chosen = {"title": title.removeprefix("# "), "body": body, "paper": paper}
-    return render(request, "paper_notes.html", chosen | {"papers": PAPER_NOTES})
 
 
 def design(request: HttpRequest) -> HttpResponse:

@@ -20,21 +20,25 @@ ANY_STUDY = UUID(int=0)
 
 @dataclass(frozen=True)
 class Group:
-    """Entries under one heading; ``icon`` is a name in the site's sprite."""
+    """Entries under one heading.
+
+    ``icon`` is a name in the site's sprite, ``help`` a file of `docs` without its ending.
+    """
 
     key: str
     title: Promise
     icon: str
+    help: str
 
 
 GROUPS = (
-    Group("data", _("Data"), "database"),
-    Group("label", _("Label"), "tag"),
-    Group("answers", _("Answers"), "message"),
-    Group("score", _("Score"), "trophy"),
-    Group("key_points", _("Key points"), "list"),
-    Group("judges", _("Judges"), "cpu"),
-    Group("study", _("Study"), "settings"),
+    Group("data", _("Data"), "database", "data-formats"),
+    Group("label", _("Label"), "tag", "quickstart"),
+    Group("answers", _("Answers"), "message", "answers"),
+    Group("score", _("Score"), "trophy", "scoring"),
+    Group("key_points", _("Key points"), "list", "key-points"),
+    Group("judges", _("Judges"), "cpu", "judging"),
+    Group("study", _("Study"), "settings", "deploy"),
 )
 # Who sees an entry, as the roles of members are stored.
 RESEARCHERS = frozenset({"researcher", "admin"})

@@ -189,7 +189,8 @@ class FullSite(World):
     def pages_of_site(self):
         nowhere = {
             "no such page": "/nowhere/",
-            "a page about papers": reverse("paper_notes", args=["deviations"]),
+            "a page about papers": reverse("help_page", args=["papers/deviations"]),
+            "search in the help": reverse("help") + "?q=alpha",
         }
         return site_pages("home", "study_new", "design", "account_change_password") | nowhere
 

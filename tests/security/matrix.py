@@ -348,7 +348,8 @@ STUDY_ROUTES = {
 SITE_ROUTES = {
     "home": "in",
     "health": "200",
-    "paper_notes": "in",
+    "help": "in",
+    "help_page": "in",
     "account": "in",
     "token_new": "in",
     "token_revoke": "in",

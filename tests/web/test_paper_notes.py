@@ -18,7 +18,7 @@ def study():
 
 def test_the_document_is_a_page_with_its_tables(study):
     response = sign_in(make_member(study, "annotator")).get(
-        reverse("paper_notes", args=["deviations"])
+        reverse("help_page", args=["papers/deviations"])
     )
     text = response.content.decode()
     assert response.status_code == 200
@@ -30,10 +30,10 @@ def test_the_document_is_a_page_with_its_tables(study):
 def test_links_from_one_document_to_another_lead_to_its_page(study):
     reader = sign_in(make_member(study, "researcher"))
     for path in (ROOT / "docs" / "papers").glob("*.md"):
-        address = reverse("paper_notes", args=[path.stem])
+        address = reverse("help_page", args=[f"papers/{path.stem}"])
         assert address.endswith(f"/{path.name}")
         assert reader.get(address).status_code == 200
-    assert reader.get("/papers/nothing.md").status_code == 404
+    assert reader.get("/help/papers/nothing.md").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -41,4 +41,4 @@ def test_links_from_one_document_to_another_lead_to_its_page(study):
 )
 def test_pages_with_figures_of_papers_lead_there(study, name):
     page = sign_in(make_member(study, "researcher")).get(reverse(name, args=[study.public_id]))
-    assert reverse("paper_notes", args=["deviations"]) in page.content.decode()
+    assert reverse("help_page", args=["papers/deviations"]) in page.content.decode()

@@ -1,9 +1,12 @@
 """Markdown written by researchers as safe HTML."""
 
+import re
+
 import nh3
 from django import template
-from django.utils.html import conditional_escape
+from django.utils.html import conditional_escape, strip_tags
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import slugify
 from django.utils.translation import gettext
 from markdown_it import MarkdownIt
 
@@ -30,3 +33,14 @@ def markdown(text: str) -> SafeString:
     opening = f'<div class="table" tabindex="0" role="group" aria-label="{label}"><table>'
     cleaned = cleaned.replace("<table>", opening).replace("</table>", "</table></div>")
     return mark_safe(cleaned)  # noqa: S308  cleaned by an allow-list just above
+
+
+@register.filter
+def anchors(html: SafeString) -> SafeString:
+    """Give headings of rendered Markdown names that links can lead to."""
+
+    def named(found: re.Match[str]) -> str:
+        level, words = found[1], found[2]
+        return f'<h{level} id="{slugify(strip_tags(words))}">{words}</h{level}>'
+
+    return mark_safe(re.sub(r"<h([23])>(.*?)</h\1>", named, html))  # noqa: S308  cleaned before

@@ -28,6 +28,18 @@ def study_menu(context: dict[str, Any]) -> list[ShownGroup]:
     return menu_of(study.public_id, membership.role, inside(path))
 
 
+@register.simple_tag(takes_context=True)
+def help_address(context: dict[str, Any], groups: list[ShownGroup]) -> str:
+    """The part of the documentation that is about the page at hand."""
+    membership = getattr(context["request"], "membership", None)
+    if membership is not None and not groups:
+        return reverse("help_page", args=["annotator-guide"])
+    for shown in groups:
+        if shown.is_current:
+            return reverse("help_page", args=[shown.group.help])
+    return reverse("help")
+
+
 @register.simple_tag
 def icon(name: str) -> SafeString:
     """A picture beside words that say the same, so that screen readers leave it out."""

@@ -1,0 +1,120 @@
+"""The documentation as pages of the site: every file of `docs`, with a search over its sections.
+
+The addresses end as the files' names do, so that links from one file to another work here, too.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import path
+from django.utils.text import Truncator, slugify
+
+HEADING = re.compile(r"^(#{1,3}) +(.+)$", re.M)
+# What makes Markdown of plain text.
+MARKS = re.compile(r"[`*|#>\[\]]|\]\([^)]*\)|-{3,}")
+SHOWN = 30
+LONGEST = 100
+# Characters of a section that a result shows.
+EXCERPT = 220
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading with the text under it, plain enough to be searched and quoted."""
+
+    page: str
+    of: str
+    title: str
+    anchor: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """One file: its name without the ending, its title, and its Markdown without it."""
+
+    name: str
+    title: str
+    body: str
+    sections: tuple[Section, ...]
+
+
+@cache
+def pages() -> dict[str, Page]:
+    """Every file, read once a process."""
+    folder = settings.BASE_DIR / "docs"
+    files = {
+        each.relative_to(folder).with_suffix("").as_posix(): each for each in folder.rglob("*.md")
+    }
+    return {name: _page(name, file.read_text(encoding="utf-8")) for name, file in files.items()}
+
+
+def _page(name: str, text: str) -> Page:
+    first, _line, body = text.partition("\n")
+    title = first.removeprefix("# ")
+    heads = list(HEADING.finditer(text))
+    sections = []
+    ends = [each.start() for each in heads[1:]] + [len(text)]
+    for head, end in zip(heads, ends, strict=True):
+        plain = " ".join(MARKS.sub(" ", text[head.end() : end]).split())
+        anchor = "" if head[1] == "#" else slugify(head[2])
+        sections.append(Section(name, title, head[2].replace("`", ""), anchor, plain))
+    return Page(name, title, body, tuple(sections))
+
+
+def search(words: list[str]) -> list[tuple[Section, str]]:
+    """Sections that hold all words, those with them in the heading first; each with an excerpt."""
+    wanted = [word.casefold() for word in words]
+    found = [
+        (each, _excerpt(each.text, wanted[0]))
+        for page in pages().values()
+        for each in page.sections
+        if all(word in f"{each.of} {each.title} {each.text}".casefold() for word in wanted)
+    ]
+
+    def rank(row: tuple[Section, str]) -> tuple[bool, bool]:
+        section = row[0]
+        in_title = any(word in section.title.casefold() for word in wanted)
+        return (not in_title, "/" in section.page)
+
+    return sorted(found, key=rank)[:SHOWN]
+
+
+def _excerpt(text: str, word: str) -> str:
+    at = text.casefold().find(word)
+    start = max(0, text.rfind(" ", 0, max(0, at - 60)) + 1)
+    return ("… " if start else "") + Truncator(text[start:]).chars(EXCERPT)
+
+
+@login_required
+def help_page(request: HttpRequest, page: str = "index") -> HttpResponse:
+    """One file of the documentation, or what the search found in all of them."""
+    found = pages().get(page)
+    if found is None:
+        raise Http404
+    words = request.GET.get("q", "")[:LONGEST].strip()
+    context = {
+        "page": found,
+        "pages": _listed(),
+        "words": words,
+        "results": search(words.split()) if words else None,
+    }
+    return render(request, "help.html", context)
+
+
+def _listed() -> list[Page]:
+    """The files that the index names, in its order."""
+    known = pages()
+    named = re.findall(r"\]\(([\w/-]+)\.md\)", known["index"].body)
+    return [known[name] for name in named if name in known]
+
+
+urlpatterns = [
+    path("help/", help_page, name="help"),
+    path("help/<path:page>.md", help_page, name="help_page"),
+]

@@ -1,0 +1,71 @@
+"""The documentation as pages: every file, every link in it, and the search."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.urls import reverse
+
+from cqa_site.home.help import pages, search
+from cqa_site.web.menu import GROUPS
+from tests.cast import make_member, make_study, sign_in
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def reader():
+    return sign_in(make_member(make_study("Boats"), "researcher"))
+
+
+def test_every_file_is_a_page_and_no_link_is_dead(reader):
+    names = {each.relative_to(DOCS).as_posix() for each in DOCS.rglob("*.md")}
+    assert len(names) > 20
+    for name in names:
+        address = f"/help/{name}"
+        text = reader.get(address).content.decode()
+        article = text.split("<article")[1].split("</article>")[0]
+        for link in re.findall(r'href="([^":]+?)"', article):
+            target, _mark, anchor = link.partition("#")
+            path = (DOCS / name).parent / target if target else DOCS / name
+            assert path.resolve().exists(), f"{name} leads to {link}"
+            if anchor and path.suffix == ".md":
+                page = path.resolve().relative_to(DOCS).with_suffix("").as_posix()
+                assert anchor in {each.anchor for each in pages()[page].sections}, link
+
+
+def test_only_files_of_the_documentation_are_pages(reader):
+    for name in ("../README", "nothing", "papers/../../README", "papers"):
+        assert reader.get(f"/help/{name}.md").status_code == 404
+
+
+def test_a_heading_has_a_name(reader):
+    text = reader.get(reverse("help_page", args=["deploy"])).content.decode()
+    heading = next(each for each in pages()["deploy"].sections if each.anchor)
+    assert f'id="{heading.anchor}"' in text
+
+
+def test_search_finds_sections_with_all_words(reader):
+    found = search(["krippendorff"])
+    assert found
+    assert all("krippendorff" in f"{one.title} {one.text}".casefold() for one, _text in found)
+    assert search(["krippendorff", "nothing-of-the-kind"]) == []
+    text = reader.get(reverse("help"), {"q": "<b>alpha"}).content.decode()
+    assert "&lt;b&gt;alpha" in text
+    assert "Nothing found" in text
+
+
+def test_pages_lead_to_their_part(reader):
+    assert {each.help for each in GROUPS} <= set(pages())
+    study = make_study("Other")
+    boss = sign_in(make_member(study, "researcher"))
+    text = boss.get(reverse("imports", args=[study.public_id])).content.decode()
+    assert f'class="help-link" href="{reverse("help_page", args=["data-formats"])}"' in text
+    worker = sign_in(make_member(study, "annotator"))
+    text = worker.get(reverse("study", args=[study.public_id])).content.decode()
+    assert reverse("help_page", args=["annotator-guide"]) in text
+
+
+def test_nobody_reads_it_without_signing_in(client):
+    assert client.get(reverse("help")).status_code == 302
