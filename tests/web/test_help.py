@@ -69,3 +69,10 @@ def test_pages_lead_to_their_part(reader):
 
 def test_nobody_reads_it_without_signing_in(client):
     assert client.get(reverse("help")).status_code == 302
+
+
+def test_pages_are_compressed_by_the_site_itself(reader):
+    plain = reader.get(reverse("help_page", args=["scoring"]))
+    packed = reader.get(reverse("help_page", args=["scoring"]), HTTP_ACCEPT_ENCODING="gzip")
+    assert packed["Content-Encoding"] == "gzip"
+    assert len(packed.content) < len(plain.content) / 2
