@@ -8,7 +8,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an image forbids bytecode, every process would compile the whole project once more.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo site worker test test-all check lint style types unit faults browser-ready models clean
+.PHONY: demo site worker test test-all check lint style types unit beside browser postgres faults \
+  browser-ready models clean
 
 demo: $(VENV)/.site $(MODELS)/.ready
 	@$(BIN)/python manage.py demo
@@ -24,10 +25,10 @@ site: $(VENV)/.site $(MODELS)/.ready
 worker: $(VENV)/.site $(MODELS)/.ready
 	@exec $(BIN)/python -m celery -A cqa_site worker --pool threads --concurrency 2 --without-mingle --without-gossip --loglevel INFO
 
-# Everything a commit needs. Killed servers and lost connections are mostly waited for, so that they
-# have a lane of their own beside the others.
+# Everything a commit needs, in lanes beside each other, so that no core waits for the last one. Where
+# clocks run, in faults and in the browser, the processor goes first; the others fill what is left.
 test: style $(MODELS)/.ready browser-ready
-	@$(MAKE) --no-print-directory -j 3 types faults unit
+	@$(MAKE) --no-print-directory -j 4 faults types unit beside
 
 # What `test` leaves out: every test that asks a database anything, once more on PostgreSQL.
 test-all: style types $(MODELS)/.ready browser-ready
@@ -48,17 +49,27 @@ style: $(VENV)/.dev
 	$(BIN)/python manage.py makemigrations --check --dry-run
 
 types: $(VENV)/.dev
-	$(BIN)/mypy cqa_site annotation benchmark argsum
+	$(LATER) $(BIN)/mypy cqa_site annotation benchmark argsum
 
+LATER = nice -n 2
 PYTEST = $(BIN)/python -m pytest
 SUITE = $(PYTEST) -n 2 --dist loadscope
 
-unit: $(VENV)/.dev $(MODELS)/.ready browser-ready
-	$(SUITE) -m "not browser and not again" --ignore tests/faults \
+unit: $(VENV)/.dev $(MODELS)/.ready
+	$(LATER) $(SUITE) -m "not browser and not again" --ignore tests/faults \
 	  $$($(BIN)/python -m tests.on_postgresql --here-only)
-	@# Apart: the browser driver's event loop stays in its process, and other tests run their own.
-	$(PYTEST) -n 3 --dist load -m "browser and not again" tests/browser
-	$(BIN)/python -m tests.on_postgresql
+
+# One after the other; whatever of `unit` is left then has the processor with the second.
+beside:
+	@$(MAKE) --no-print-directory browser
+	@$(MAKE) --no-print-directory postgres
+
+# Apart from `unit`: the driver's event loop stays in its process, and other tests run their own.
+browser: $(VENV)/.dev browser-ready
+	$(PYTEST) -n 2 --dist load -m "browser and not again" tests/browser
+
+postgres: $(VENV)/.dev $(MODELS)/.ready
+	$(LATER) $(BIN)/python -m tests.on_postgresql
 
 faults: $(VENV)/.dev
 	$(PYTEST) -m "not again" tests/faults

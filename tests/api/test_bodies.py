@@ -4,6 +4,7 @@ import json
 
 import pytest
 from django.apps import apps
+from rest_framework.parsers import MultiPartParser
 
 from annotation.consensus.api.inputs import ConsensusInput
 from annotation.consensus.forms import ConsensusForm
@@ -38,7 +39,9 @@ from cqa_site.runs.api.bodies import (
 )
 from cqa_site.runs.forms.endpoints import EndpointForm, LimitsForm
 from cqa_site.runs.prompt_form import PromptForm
+from cqa_site.web.rest.strict_json import StrictJSONParser
 
+from .addresses import ADDRESSES
 from .routes import LISTS, NOWHERE, WRITES
 
 pytestmark = pytest.mark.django_db
@@ -68,6 +71,8 @@ SEEDS = {
     "nothing but white space": b"  ",
     "cut short": b'{"name": "a',
 }
+# These reach what reads the fields of an address.
+WELL_FORMED = ("null", "a list", "a text", "2 to the 70")
 UPLOADS = ("imports", "import_batches", "corpora")
 JSON_WRITES = [each for each in WRITES if each.method != "delete" and each.name not in UPLOADS]
 
@@ -77,14 +82,33 @@ def raw(client, route, world, body, content_type="application/json"):
     return send(route.url(world), body, content_type=content_type)
 
 
-def test_hostile_bodies_are_400_and_the_lists_still_answer(world, callers, subtests):
+def some(route):
+    """Each at one address; elsewhere what is JSON, and two that the one parser refuses for all."""
+    if route.name == "campaigns":
+        return SEEDS
+    refused = [name for name in SEEDS if name not in (*WELL_FORMED, "30 MB")]
+    start = sum(str(route).encode())
+    return [*WELL_FORMED, *(refused[(start + at) % len(refused)] for at in (0, 7))]
+
+
+def all_of_them(route):
+    return [name for name in SEEDS if name != "30 MB" or route.name == "campaigns"]
+
+
+def test_one_parser_refuses_for_every_address():
+    for pattern in ADDRESSES:
+        parsers = set(pattern.callback.cls.parser_classes)
+        assert parsers <= {StrictJSONParser, MultiPartParser}, pattern.name
+
+
+@pytest.mark.parametrize("bodies", [some, pytest.param(all_of_them, marks=pytest.mark.again)])
+def test_hostile_bodies_are_400_and_the_lists_still_answer(world, callers, subtests, bodies):
     # Nothing is undone between them, and nothing may raise out of a view: the test client would
     # pass that on.
     for route in JSON_WRITES:
         with subtests.test(str(route)):
-            for name, body in SEEDS.items():
-                if name == "30 MB" and route.name != "campaigns":
-                    continue
+            for name in bodies(route):
+                body = SEEDS[name]
                 response = raw(callers[route.caller], route, world, body)
                 assert response.status_code == 400, name
                 assert response.json()["status"] == 400

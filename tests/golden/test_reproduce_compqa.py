@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,9 @@ def on_release(test):
     return pytest.mark.reference(pytest.mark.skipif(is_absent, reason=reason)(test))
 
 
+reproduced = cache(compqa_reproduction)
+
+
 def run(*args) -> str:
     """No test here is given a database, so the command cannot use one."""
     out = io.StringIO()
@@ -49,9 +53,17 @@ def run(*args) -> str:
     return out.getvalue()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _read_once():
+    """A folder is read and computed once, however often the command is asked about it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("benchmark.papers.reports.paper.compqa_reproduction", reproduced)
+        yield
+
+
 @pytest.fixture(scope="module")
 def figures():
-    return compqa_reproduction(DATA).figures
+    return reproduced(DATA).figures
 
 
 @pytest.fixture(scope="module")

@@ -149,11 +149,11 @@ def uniform(names, _page):
 
 
 def mixed(names, page):
-    """Three queries in which each name has another value; which ones depends on the page."""
+    """Two queries in which each name has another value; which ones depends on the page."""
     start = sum(page.encode())
     return [
-        {name: VALUES[(start + at + 4 * turn) % len(VALUES)] for at, name in enumerate(names)}
-        for turn in range(3)
+        {name: VALUES[(start + at + 5 * turn) % len(VALUES)] for at, name in enumerate(names)}
+        for turn in range(2)
     ]
 
 
