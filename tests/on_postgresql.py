@@ -10,12 +10,10 @@ from urllib.parse import urlsplit
 
 from benchmarks.databases import SERVER, postgres_answers
 
-# Walks of whole tables, files written from rows, and one desk in many orders: PostgreSQL is the
-# stricter one, for it refuses what SQLite stores and compares. One database is enough for them on
+# Walks of whole tables, and one desk in many orders: PostgreSQL is the stricter one, for it refuses what SQLite stores and compares. One database is enough for them on
 # every commit.
 HERE_ONLY = {
     "annotation/editing/test_editing_drafts.py::TestTwoTabs::test_no_text_is_lost_in_any_order",
-    "annotation/exports/test_exports.py",
     "security/test_matrix.py::test_roles_in_the_own_study",
     "api/test_behaviour.py",
     "api/test_conformity.py",
@@ -65,6 +63,7 @@ DIALECT = HERE_ONLY | {
     "annotation/retrieval/test_retrieval_corpora.py",
     "annotation/consensus/test_adoption.py",
     "annotation/consensus/test_consensus.py",
+    "annotation/exports/test_exports.py",
     "annotation/quality/test_quality.py",
     "annotation/figures/test_snapshots.py",
     "benchmark/leaderboard/test_boards.py",
