@@ -72,7 +72,9 @@ def test_ten_labels_by_keyboard(desk):
     expect_saved(desk.page)
     assert stored() == given
     assert len(given) == 10
-    expect(desk.page.locator("[data-answered]")).to_have_text("10")
+    # 30 sentences and the 8 control items that their blocks of four bring along.
+    expect(desk.page.locator("#progress")).to_contain_text("10 / 38 done")
+    expect(desk.page.locator("#progress")).to_contain_text("about 10 min left")
     assert all(row.active_ms is not None for row in Assignment.objects.filter(state="answered"))
 
 

@@ -1,6 +1,7 @@
 """The adjudication queue: one sentence at a time, nobody's labels and nobody's names."""
 
 import uuid
+from itertools import pairwise
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -20,10 +21,13 @@ from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from cqa_site.people.access import EXPERTS, StudyRequest, study_page
 from cqa_site.people.actions.raters import rater_for
 from cqa_site.people.models import Rater, Study
+from cqa_site.rounds.how_far import HowFar, pace
 from cqa_site.web.strict_query import id_from
 
 PER_PAGE = 20
 MAX_SKIPPED = 500
+# So many of the last decisions tell somebody's pace; what took longer (in seconds) was a pause.
+PACED, LONGEST_PAUSE = 50, 300
 
 
 @study_page(*EXPERTS)
@@ -74,6 +78,10 @@ def _page(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str, 
         argument = row.argument if row else None
     job = keep_current(campaign, request.user) if argument is None else None
     own = _own_decisions(campaign, rater)
+    decided = Paginator(
+        own.filter(superseded_at__isnull=True).select_related("argument__comparison"), PER_PAGE
+    ).get_page(request.GET.get("page"))
+    left = actions.queue(campaign, rater=rater, undecided_only=undecided_only).count()
     return {
         "job": job if job and job.is_active else None,
         "study": study,
@@ -81,12 +89,10 @@ def _page(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str, 
         "campaign": campaign,
         "argument": argument,
         "segments": _segments(argument),
-        "left": actions.queue(campaign, rater=rater, undecided_only=undecided_only).count(),
+        "far": HowFar(decided.paginator.count, left, _pace(own)),
         "undecided_only": undecided_only,
         "earlier": list(own.filter(argument=argument)[:10]) if argument else [],
-        "decided": Paginator(
-            own.filter(superseded_at__isnull=True).select_related("argument__comparison"), PER_PAGE
-        ).get_page(request.GET.get("page")),
+        "decided": decided,
     }
 
 
@@ -122,6 +128,13 @@ def _own_decisions(campaign: Campaign, rater: Rater | None) -> QuerySet[Adjudica
     return Adjudication.objects.filter(
         campaign=campaign, rater=rater, source=Adjudication.Source.QUEUE
     ).order_by("-pk")
+
+
+def _pace(own: QuerySet[Adjudication]) -> float | None:
+    """Seconds from one of the last decisions to the next, without pauses."""
+    times = list(own.values_list("created_at", flat=True)[:PACED])
+    gaps = [(later - earlier).total_seconds() for later, earlier in pairwise(times)]
+    return pace([gap for gap in gaps if gap <= LONGEST_PAUSE])
 
 
 def _session_key(campaign: Campaign) -> str:

@@ -1,5 +1,8 @@
 """The adjudication queue: order, history, adoption, and what its page must not show."""
 
+import re
+from datetime import timedelta
+
 import pytest
 from django.utils import timezone
 
@@ -242,8 +245,6 @@ def test_the_page_tells_nothing_about_what_others_said(campaign, role):
 
 
 def strip_token(text):
-    import re
-
     return re.sub(r'(csrfmiddlewaretoken" value=|X-CSRFToken": )"[^"]+"', "", text)
 
 
@@ -255,6 +256,23 @@ def test_the_page_needs_a_bounded_number_of_queries(
         client.post(here(campaign), {"argument": argument.public_id, "label": 1})
     with django_assert_max_num_queries(11):
         client.get(here(campaign))
+
+
+def test_the_page_says_what_is_left_and_how_long_it_takes(campaign, expert):
+    client = sign_in(expert)
+    start = timezone.now()
+    for number, argument in enumerate(arguments(campaign)[:3]):
+        client.post(here(campaign), {"argument": argument.public_id, "label": 1})
+        at = start + timedelta(seconds=90 * number)
+        Adjudication.objects.filter(argument=argument).update(created_at=at)
+    # Two were in the queue of four; a pause is no pace.
+    page = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", client.get(here(campaign)).text))
+    assert "3 / 5 done" in page
+    client.post(here(campaign), {"argument": arguments(campaign)[4].public_id, "label": 1})
+    later = start + timedelta(seconds=270)
+    Adjudication.objects.filter(argument=arguments(campaign)[4]).update(created_at=later)
+    page = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", client.get(here(campaign)).text))
+    assert "4 / 6 done about 3 min left" in page
 
 
 def test_who_may_adjudicate(campaign):
@@ -298,7 +316,7 @@ def test_closing_a_round_fills_the_queue(
     with django_capture_on_commit_callbacks(execute=True):
         client.post(f"{address}close/")
     assert round_with_a_tie.final_labels.filter(is_tied=True).count() == 2
-    assert sign_in(expert).get(here(round_with_a_tie)).context["left"] == 2
+    assert sign_in(expert).get(here(round_with_a_tie)).context["far"].left == 2
     judges = client.get(f"{address}judges/")
     assert judges.context["figures"]["people"]["final"] == 2
 

@@ -395,9 +395,11 @@ def test_blind_repeats_come_later_and_earlier_sheets_are_out_of_sight(study, res
     scoring_round = make_round(study, researcher, repeat_share=0.2)
     client = sign_in(make_member(study, "annotator"))
     seen = []
-    for _turn in range(12):
+    for turn in range(12):
         sheet = begin(client, study, scoring_round)
         seen.append(sheet)
+        # What comes a second time is one of those left, and no figure says which it was.
+        assert f"{turn} / 12 done" in left_of(client, study, sheet)
         submit(client, study, sheet)
     repeats = [sheet for sheet in seen if sheet.replicate]
     assert len(repeats) == 2
@@ -412,6 +414,33 @@ def test_blind_repeats_come_later_and_earlier_sheets_are_out_of_sight(study, res
     assert str(seen[0].public_id) not in listed
     page = client.get(address("score_form", study, seen[-1].public_id)).content.decode()
     assert "replicate" not in page
+
+
+def left_of(client, study, sheet):
+    page = client.get(address("score_form", study, sheet.public_id)).text
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page))
+
+
+def test_the_page_says_what_is_left_and_how_long_it_takes_at_the_persons_pace(study, researcher):
+    make_scored_answers(study, questions=10, systems=("Alpha",))
+    scoring_round = make_round(study, researcher)
+    client = sign_in(make_member(study, "annotator"))
+    # Two answers are with somebody else, and with one of those it stays.
+    ScoringSlot.objects.filter(round=scoring_round, item__position=1).update(state="done")
+    lease = timezone.now() + timedelta(hours=1)
+    held = ScoringSlot.objects.filter(round=scoring_round, item__position=2)
+    held.update(state="leased", lease_until=lease)
+    for seconds in (60, 600, 120):
+        sheet = begin(client, study, scoring_round)
+        assert "min left" not in left_of(client, study, sheet)
+        submit(client, study, sheet)
+        ScoreSheet.objects.filter(pk=sheet.pk).update(active_seconds=seconds)
+    sheet = begin(client, study, scoring_round)
+    assert "3 / 8 done about 10 min left" in left_of(client, study, sheet)
+    held.update(state="open", lease_until=None)
+    assert "3 / 9 done about 12 min left" in left_of(client, study, sheet)
+    close_round(round_=scoring_round, actor=researcher)
+    assert "3 / 3 done" in left_of(client, study, sheet)
 
 
 def test_sheets_of_others_and_drafts_of_rounds_do_not_exist(study, researcher):
