@@ -4,11 +4,11 @@
 const decision = document.getElementById("adjudicate");
 
 document.addEventListener("keydown", (event) => {
-  const isTyping = event.target.closest("input, textarea, select, [contenteditable]");
-  if (!decision || isTyping || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-  const button = /^[0-9]$/.test(event.key)
-    ? decision.querySelector(`button[name="label"][value="${event.key}"]`)
-    : event.key === "s" && decision.querySelector("button[formaction]");
+  const key = event.repeat ? null : keyOf(event);
+  if (!decision || !key) return;
+  const button = key.digit !== null
+    ? decision.querySelector(`button[name="label"][value="${key.digit}"]`)
+    : key.name === "s" && decision.querySelector("button[formaction]");
   if (!button) return;
   event.preventDefault();
   button.click();

@@ -1,4 +1,4 @@
-// Keys, dialogs and active time of the label page, and its start. Loaded after label.js.
+// Keys, dialogs and active time of the label page, and its start. Loaded after label.js and keys.js.
 "use strict";
 
 // -- time in use: visible, and no more than half a minute per pause ---------------------------
@@ -59,18 +59,6 @@ function keepFlag(flag) {
 
 const LETTERS = { u: back, backspace: back, s: () => toggle("skip"), f: () => toggle("flag"), g: () => toggle("guideline"), "?": () => toggle("keys") };
 
-function digitOf(event) {
-  // By place on the keyboard, so that digits need no shift on AZERTY; a numpad only with its lock.
-  const match = /^(Digit|Numpad)(\d)$/.exec(event.code);
-  if (!match) return /^\d$/.test(event.key) ? event.key : null;
-  return match[1] === "Digit" || event.key === match[2] ? match[2] : null;
-}
-
-// A dialog that was just closed keeps the focus until the browser draws again.
-function isField(element) {
-  return element.matches?.("input, textarea, select, [contenteditable]") && !element.closest("dialog:not([open])");
-}
-
 function pressDigit(digit) {
   const dialog = document.querySelector("dialog[open]");
   if (dialog?.id === "skip-dialog") return dialog.querySelectorAll("[data-reason]")[digit - 1]?.click();
@@ -80,21 +68,20 @@ function pressDigit(digit) {
 }
 
 function pressKey(event) {
-  if (isField(event.target) || event.isComposing) return;
-  if (event.ctrlKey || event.altKey || event.metaKey) return;
   // A key held down is one press, on a focused button too.
   if (event.repeat) {
-    if (event.key === "Enter") event.preventDefault();
+    if (event.key === "Enter" && !isField(event.target)) event.preventDefault();
     return;
   }
+  const key = keyOf(event);
+  if (!key) return;
   const dialog = document.querySelector("dialog[open]");
-  if (event.key === "Escape" && reviewed && !dialog) return forward(event);
-  const act = LETTERS[event.key.toLowerCase()];
-  const digit = act ? null : digitOf(event);
+  if (key.name === "escape" && reviewed && !dialog) return forward(event);
+  const act = LETTERS[key.name];
   if (act === back && dialog) return;
   if (act) act();
-  if (digit !== null) pressDigit(digit);
-  if (act || digit !== null) event.preventDefault();
+  else if (key.digit !== null) pressDigit(key.digit);
+  if (act || key.digit !== null) event.preventDefault();
 }
 
 function forward(event) {

@@ -49,10 +49,4 @@ function start() {
   }
 }
 
-startSaving();
-const isOpened = !isFrozen;
-if (isOpened) start();
-// Also in a closed round: the server keeps aside what it never got.
-bringBack();
-// What somebody typed before this script was there differs from what the server sent.
-if (isOpened && wasTouched()) saver.changed();
+startSheet(start);

@@ -1,6 +1,7 @@
-// A sheet that a person fills in: saving and submitting. Texts travel by draft-saver.js; what is on
-// the form is the page's own script's, loaded after this one: content(), showTotals() and
-// showMissing(keys). That script calls startSaving(). Without script the page is a plain form.
+// A sheet that a person fills in: saving and submitting. Texts travel by draft-saver.js, keys are
+// read by keys.js; what is on the form is the page's own script's, loaded after this one: content(),
+// showTotals() and showMissing(keys). That script calls startSheet(). Without script the page is a
+// plain form.
 "use strict";
 
 const byId = (id) => document.getElementById(id);
@@ -25,11 +26,18 @@ const say = (text) => { byId("announce").textContent = text; };
 let last;
 let saver;
 
-function startSaving() {
+// ``start`` is the page's own, where the sheet can be changed.
+function startSheet(start) {
   last = content();
   saver = new DraftSaver({
     url: form.dataset.save, csrf, page, copies, read: content, worked: new WorkClock(), onChange: showState,
   });
+  const isOpened = !isFrozen;
+  if (isOpened) start();
+  // Also in a closed round: the server keeps aside what it never got.
+  bringBack();
+  // What somebody chose before this script was there differs from what the server sent.
+  if (isOpened && wasTouched()) saver.changed();
 }
 
 function changed() {
@@ -166,18 +174,6 @@ function leaveField() {
   if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
 }
 
-function digitOf(event) {
-  // By place on the keyboard, so that digits need no shift on AZERTY; a numpad only with its lock.
-  const match = /^(Digit|Numpad)(\d)$/.exec(event.code);
-  if (!match) return /^\d$/.test(event.key) ? event.key : null;
-  return match[1] === "Digit" || event.key === match[2] ? match[2] : null;
-}
-
-// Buttons and boxes to choose are no fields here: arrows and digits on them mean the form's own.
-function isField(element) {
-  return element.matches?.("textarea, select, input:not([type=radio], [type=checkbox])") && !element.closest("dialog:not([open])");
-}
-
 function pressKey(event, acts, pressDigit) {
   if (event.isComposing) return undefined;
   if ((event.ctrlKey || event.metaKey) && event.key === "Enter") {
@@ -189,15 +185,14 @@ function pressKey(event, acts, pressDigit) {
     return saver.flush();
   }
   if (event.key === "Escape" && event.target.matches?.("textarea, select")) return leaveField();
-  if (event.ctrlKey || event.altKey || event.metaKey || isField(event.target)) return undefined;
-  if (document.querySelector("dialog[open]") && event.key !== "?") return undefined;
-  const act = acts[event.key.toLowerCase()];
-  const digit = act ? null : digitOf(event);
-  if (!act && digit === null) return undefined;
+  const key = keyOf(event);
+  if (!key || (document.querySelector("dialog[open]") && key.name !== "?")) return undefined;
+  const act = acts[key.name];
+  if (!act && key.digit === null) return undefined;
   event.preventDefault();
   // A key held down is one press, except for moving.
   if (event.repeat && !event.key.startsWith("Arrow")) return undefined;
-  return act ? act(event) : pressDigit(digit, event);
+  return act ? act(event) : pressDigit(key.digit, event);
 }
 
 // -- start ---------------------------------------------------------------------------------------
