@@ -15,8 +15,6 @@ const prefix = `counterpoint:${page.user}:edit:${page.sheet}:`;
 const copies = new LocalCopies(prefix);
 const mirror = new Mirror(byId("mirror"));
 const otherTabs = "BroadcastChannel" in window ? new BroadcastChannel(prefix) : null;
-const known = new Map([...document.querySelectorAll("[data-argument]")]
-  .map((element) => [Number(element.dataset.argument), element]));
 
 // A browser may fill in what stood here before a reload; what counts is what the server sent, and
 // what somebody wrote before this script was there.

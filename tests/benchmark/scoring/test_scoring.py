@@ -9,6 +9,7 @@ from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.corpus.models.questions import Argument
 from benchmark.scoring.actions import rounds as scoring_rounds
 from benchmark.scoring.actions.kind import ScoreContent
 from benchmark.scoring.models.rounds import ScoringRound, ScoringSlot
@@ -18,7 +19,7 @@ from cqa_site.rounds.models import Place
 from cqa_site.rounds.opening import close_round, reopen_round
 from cqa_site.rounds.saving import RoundNotOpen, Sent, save_draft
 from tests.benchmark.made_rounds import full_form, make_round
-from tests.benchmark.made_scores import make_scored_answers
+from tests.benchmark.made_scores import give_list, make_scored_answers
 from tests.cast import make_member, make_study, sign_in
 from tests.flat import flat
 
@@ -467,6 +468,30 @@ def test_hints_are_shown_only_where_the_round_says_so(study, researcher):
         for each in (with_hints, without)
     ]
     assert ["Hints, counted by code" in page.content.decode() for page in pages] == [True, False]
+
+
+def test_the_arguments_an_answer_cites_stand_beside_it_unless_the_round_says_no(study, researcher):
+    first, other = make_scored_answers(study, questions=1)
+    give_list(first, ["A kayak 0 is quick.", "A canoe 0 is <wide>."])
+    give_list(other, ["Nobody should see this here."])
+    client = sign_in(make_member(study, "annotator"))
+    for fields in ({}, {"shows_arguments": False, "name": "Bare"}):
+        scoring_round = make_round(study, researcher, **fields)
+        # Whichever comes first, its own list is shown and nothing else.
+        sheet = begin(client, study, scoring_round)
+        page = client.get(address("score_form", study, sheet.public_id)).text
+        mine, theirs = ("is quick", "Nobody should")
+        if sheet.answer_id == other.pk:
+            mine, theirs = theirs, mine
+        assert theirs not in page
+        assert (mine in page) == (not fields)
+        assert ('<a class="cited" href="#argument-1-1"' in flat(page).replace("\n", " ")) == (
+            not fields
+        )
+        for secret in ("source.example", "badge label-", "no label", "Alpha.json", "Beta.json"):
+            assert secret not in page
+        for argument in Argument.objects.all():
+            assert str(argument.public_id) not in page
 
 
 def test_serving_and_saving_take_few_queries(study, researcher, django_assert_max_num_queries):
