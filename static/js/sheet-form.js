@@ -1,6 +1,6 @@
 // A sheet that a person fills in: saving and submitting. Texts travel by draft-saver.js, keys are
 // read by keys.js; what is on the form is the page's own script's, loaded after this one: content(),
-// showTotals() and showMissing(keys). That script calls startSheet(). Without script the page is a
+// showTotals() and showMissing(keys), which leads to the first of them. That script calls startSheet(). Without script the page is a
 // plain form.
 "use strict";
 
@@ -139,8 +139,8 @@ async function submitSheet() {
     location.assign(reply.page);
     return;
   }
-  showSubmit(outcome === "not_valid" ? reply.detail : words.not_submitted);
-  if (outcome === "not_valid") showMissing(reply.missing);
+  showRefusal(outcome === "not_valid" ? reply.detail : words.not_submitted);
+  if (outcome === "not_valid" && reply.missing.length) showMissing(reply.missing);
   if (outcome === "conflict" || outcome === "closed") {
     saver.took(sent);
     saver.report(outcome, reply);
@@ -152,6 +152,13 @@ async function submitSheet() {
 function showSubmit(text) {
   byId("submit-message").textContent = text;
   byId("submit-message").hidden = !text;
+}
+
+// Whoever submitted may be far from what stands in the way.
+function showRefusal(text) {
+  showSubmit(text);
+  byId("submit-message").scrollIntoView({ block: "nearest" });
+  byId("submit-message").focus();
 }
 
 // What is sent after a change is another request and needs another key.

@@ -50,7 +50,11 @@ function gave(isAnswer) {
 function showMissing(names) {
   const { rows } = sheetRows;
   for (const row of rows) row.classList.toggle("missing", names.includes(row.id));
-  if (names.length) activate(byId(names[0]), true);
+  const first = byId(names[0]);
+  activate(first);
+  first.tabIndex = -1;
+  first.focus({ preventScroll: true });
+  first.scrollIntoView({ block: "center" });
 }
 
 // The fields as the browser would send them: the server reads both ways by the same code.

@@ -112,6 +112,8 @@ def test_marks_by_mouse_and_a_draft_survive_a_reload(form):
     press(page, "Control+Enter")
     expect(page.locator("#submit-message")).to_contain_text("Still undecided: reference 2")
     expect(page.locator(".count-row.missing")).to_have_count(3)
+    expect(page.locator("#reference-1")).to_be_focused()
+    expect(page.locator("#reference-1")).to_be_in_viewport(ratio=1)
     form.console.clear()
     assert not KeptCount.objects.exists()
 

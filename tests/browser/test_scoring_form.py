@@ -130,7 +130,11 @@ def test_submitting_too_early_says_what_is_missing(form):
     press(page, "111")
     page.keyboard.press("Control+Enter")
     expect(page.locator("#submit-message")).to_contain_text("C4, C5")
+    expect(page.locator("#submit-message")).to_be_in_viewport(ratio=1)
     assert active(page) == "C4"
+    # The focus and the view are at the first of them, and its keys work at once.
+    expect(page.locator("#C4")).to_be_focused()
+    expect(page.locator("#C4")).to_be_in_viewport(ratio=1)
     assert len(sheet().draft["points"]) == 3
     expect_console(form, "422")
 
