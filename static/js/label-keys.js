@@ -1,4 +1,5 @@
-// Keys, dialogs and active time of the label page, and its start. Loaded after label.js and keys.js.
+// Keys, dialogs and active time of the label page, and its start. Loaded after label.js, keys.js,
+// dialogs.js and guideline.js.
 "use strict";
 
 // -- time in use: visible, and no more than half a minute per pause ---------------------------
@@ -31,14 +32,12 @@ document.addEventListener("visibilitychange", () => tick(document.hidden));
 // -- dialogs ----------------------------------------------------------------------------------
 
 function toggle(name) {
-  const dialog = byId(`${name}-dialog`);
-  if (dialog.open) return dialog.close();
-  if (document.querySelector("dialog[open]") || !shown()) return undefined;
+  if (!shown()) return;
+  if (name === "guideline") return openGuideline();
   if (name === "skip") byId("skip-comment").value = draft().comment;
   if (name === "flag") byId("flag-comment").value = draft().comment;
-  dialog.showModal();
+  toggleDialog(name);
   if (name === "flag") byId("flag-comment").focus();
-  return undefined;
 }
 
 function skip(reason) {
@@ -93,10 +92,7 @@ function forward(event) {
 // -- start ------------------------------------------------------------------------------------
 
 function startForm() {
-  document.querySelector(".with-script").hidden = false;
-  document.querySelector(".without-script").hidden = true;
-  document.querySelector("#guideline-dialog .drawer-body").append(byId("guideline-text"));
-  byId("guideline").hidden = true;
+  startDialogs(toggle);
   document.addEventListener("keydown", pressKey);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -112,13 +108,9 @@ function startForm() {
     back();
   });
   byId("forward").addEventListener("click", forward);
-  document.querySelectorAll("[data-open]").forEach((button) => button.addEventListener("click", () => toggle(button.dataset.open)));
   document.querySelectorAll("[data-reason]").forEach((button) => button.addEventListener("click", () => skip(button.dataset.reason)));
   document.querySelector("[data-keep]").addEventListener("click", () => keepFlag(true));
   document.querySelector("[data-unflag]").addEventListener("click", () => keepFlag(false));
-  document.querySelectorAll("dialog").forEach((dialog) => dialog.addEventListener("click", (event) => {
-    if (event.target === dialog || event.target.closest("[data-close]")) dialog.close();
-  }));
   if (otherTabs) otherTabs.addEventListener("message", takeNews);
   setInterval(stayAlive, page.beat * 1000);
   startQueue();

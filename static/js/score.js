@@ -89,7 +89,7 @@ function openNote() {
 
 function openJump() {
   byId("jump-number").value = "";
-  toggle("jump");
+  toggleDialog("jump");
 }
 
 function jump() {

@@ -168,14 +168,7 @@ function renewKey() {
   if (!isSubmitting) showSubmit("");
 }
 
-// -- dialogs and keys ----------------------------------------------------------------------------
-
-function toggle(name) {
-  const dialog = byId(`${name}-dialog`);
-  if (dialog.open) return dialog.close();
-  if (!document.querySelector("dialog[open]")) dialog.showModal();
-  return undefined;
-}
+// -- keys ----------------------------------------------------------------------------------------
 
 function leaveField() {
   if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
@@ -207,19 +200,14 @@ function pressKey(event, acts, pressDigit) {
 // ``acts`` are functions by key, ``pressDigit`` takes the digits.
 function startPage(acts, pressDigit) {
   form.classList.add("scripted");
-  document.querySelectorAll(".with-script").forEach((element) => { element.hidden = false; });
-  document.querySelectorAll(".without-script").forEach((element) => { element.hidden = true; });
-  document.addEventListener("keydown", (event) => pressKey(event, acts, pressDigit));
+  startDialogs((name) => (name === "guideline" ? openGuideline() : toggleDialog(name)));
+  document.addEventListener("keydown", (event) => pressKey(event, { i: openGuideline, "?": () => toggleDialog("keys"), ...acts }, pressDigit));
   form.addEventListener("input", () => changed());
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (event.submitter?.id === "submit") submitSheet();
     else saver.flush();
   });
-  document.querySelectorAll("[data-open]").forEach((button) => button.addEventListener("click", () => toggle(button.dataset.open)));
-  document.querySelectorAll("dialog").forEach((dialog) => dialog.addEventListener("click", (event) => {
-    if (event.target === dialog || event.target.closest("[data-close]")) dialog.close();
-  }));
   byId("changed-elsewhere").querySelector("button").addEventListener("click", () => location.reload());
   otherTabs?.addEventListener("message", ({ data }) => {
     if (!saver.hasUnsent && data.version > saver.version) byId("changed-elsewhere").hidden = false;

@@ -75,7 +75,7 @@ function startRows(told) {
 function takeRows() {
   const { rows, isOpen, acts, pressDigit } = sheetRows;
   const moves = { arrowdown: () => step(1), arrowup: () => step(-1), j: () => step(1), k: () => step(-1) };
-  startPage({ ...moves, "?": () => toggle("keys"), ...acts }, pressDigit);
+  startPage({ ...moves, ...acts }, pressDigit);
   form.addEventListener("change", (event) => {
     rows.find((row) => row.contains(event.target))?.classList.remove("missing");
     changed();

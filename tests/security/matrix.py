@@ -66,6 +66,7 @@ STUDY_ROUTES = {
     "control": RESEARCHERS,
     "adjudication": EXPERTS,
     "adjudication_skip": Route("erd", post=True),
+    "adjudication_undo": Route("erd", post=True),
     "editing": EXPERTS,
     "editing_rounds": RESEARCHERS,
     "editing_round_new": RESEARCHERS,

@@ -4,11 +4,13 @@ import uuid
 from itertools import pairwise
 from typing import Any
 
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from annotation.consensus.actions import adjudication as actions
@@ -61,6 +63,21 @@ def adjudication_skip(request: StudyRequest, study: Study, campaign_id: uuid.UUI
     skipped = [pk for pk in _skipped(request, campaign) if pk != argument.pk]
     request.session[_session_key(campaign)] = [*skipped, argument.pk][-MAX_SKIPPED:]
     return _to_queue(request, study, campaign)
+
+
+@study_page(*EXPERTS)
+@require_POST
+def adjudication_undo(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Take the person's last decision back and show its sentence again."""
+    campaign = _campaign(study, campaign_id)
+    rater = rater_for(membership=request.membership)
+    undone = actions.undo_last(campaign=campaign, rater=rater)
+    address = reverse("adjudication", args=[study.public_id, campaign.public_id])
+    if undone is None:
+        messages.info(request, _("There is no decision of yours to take back."))
+        return redirect(address)
+    messages.success(request, _("Taken back: %d. Decide again, or go on.") % undone.label)
+    return redirect(f"{address}?unit={undone.argument.public_id}")
 
 
 def _page(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str, Any]:
@@ -157,5 +174,10 @@ urlpatterns = [
         "campaigns/<uuid:campaign_id>/adjudicate/skip/",
         adjudication_skip,
         name="adjudication_skip",
+    ),
+    path(
+        "campaigns/<uuid:campaign_id>/adjudicate/undo/",
+        adjudication_undo,
+        name="adjudication_undo",
     ),
 ]
