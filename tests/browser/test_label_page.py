@@ -376,6 +376,32 @@ def test_the_guideline_stays_open_beside_the_sentence_where_there_is_room(
     assert stored() == {first: 2}
 
 
+def test_single_keys_can_be_had_with_alt_or_not_at_all(desk, person, campaign):
+    page = desk.page
+    first = sentence(page)
+    for choice, wrong, right in (("Not at all", "2", None), ("Together with Alt", "3", "Alt+3")):
+        desk.go("account")
+        page.get_by_label(choice).check()
+        page.locator("#keys button").click()
+        desk.go("label", campaign.study.public_id, campaign.public_id)
+        page.keyboard.press(wrong)
+        page.keyboard.press("g")
+        page.wait_for_timeout(150)
+        assert sentence(page) == first
+        expect(page.locator("#guideline-dialog")).to_be_hidden()
+        if right is None:
+            # Buttons do the same, and keys that are no signs still work.
+            page.get_by_role("button", name="Guideline").click()
+            expect(page.locator("#guideline-dialog")).to_be_visible()
+            page.keyboard.press("Escape")
+            expect(page.locator("#guideline-dialog")).to_be_hidden()
+        else:
+            page.keyboard.press(right)
+            expect(page.locator("[data-sentence]")).not_to_have_text(first)
+    expect_saved(page)
+    assert stored() == {first: 3}
+
+
 def test_decisions_have_the_keys_of_the_label_page(visit, campaign):
     settled = imported(campaign.study, make_raters(campaign.study, 2), votes=[[0, 3], [3, 0]])
     settled.guideline = campaign.guideline

@@ -125,6 +125,20 @@ def test_keys_in_a_note_are_letters(form):
     assert sheet().draft["points"] == {}
 
 
+def test_a_form_takes_keys_as_the_person_wants_them(visit, scoring_round):
+    person = make_member(scoring_round.study, "annotator", "Ann")
+    person.shortcuts = "off"
+    person.save()
+    visitor = visit(person)
+    open_form(visitor, scoring_round)
+    page = visitor.page
+    press(page, "1x?")
+    press(page, ["ArrowDown"])
+    assert active(page) == "C2"
+    expect(page.locator("#left")).to_have_text("15 criteria left")
+    expect(page.locator("#keys-dialog")).to_be_hidden()
+
+
 def test_submitting_too_early_says_what_is_missing(form):
     page = form.page
     press(page, "111")

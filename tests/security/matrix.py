@@ -349,6 +349,7 @@ SITE_ROUTES = {
     "health": "200",
     "paper_notes": "in",
     "account": "in",
+    "account_keys": "in",
     "token_new": "in",
     "token_revoke": "in",
     "study_new": "in",
