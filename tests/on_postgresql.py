@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from benchmarks.databases import SERVER, postgres_answers
 
-# Walks of whole tables, and one desk in many orders: PostgreSQL is the stricter one, for it refuses what SQLite stores and compares. One database is enough for them on
-# every commit.
+# Walks of whole tables, and one desk in many orders: PostgreSQL is the stricter one, for it
+# refuses what SQLite stores and compares. One database is enough for them on every commit.
 HERE_ONLY = {
     "annotation/editing/test_editing_drafts.py::TestTwoTabs::test_no_text_is_lost_in_any_order",
     "security/test_matrix.py::test_roles_in_the_own_study",

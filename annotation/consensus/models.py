@@ -29,10 +29,16 @@ class Adjudication(models.Model):
     source = models.CharField(max_length=8, choices=Source, default=Source.QUEUE)
     created_at = models.DateTimeField(auto_now_add=True)
     superseded_at = models.DateTimeField(null=True)
+    # Taken back, not replaced by another word.
+    is_undone = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["pk"]
         constraints = [
+            models.CheckConstraint(
+                condition=Q(is_undone=False) | Q(superseded_at__isnull=False),
+                name="adjudication_undone_is_over",
+            ),
             models.UniqueConstraint(
                 fields=["campaign", "argument", "rater"],
                 condition=Q(superseded_at__isnull=True),

@@ -298,10 +298,11 @@ class Migration(migrations.Migration):
                 ('source', models.CharField(choices=[('queue', 'Adjudication queue'), ('adopted', 'Adopted from another campaign')], default='queue', max_length=8)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('superseded_at', models.DateTimeField(null=True)),
+                ('is_undone', models.BooleanField(default=False)),
             ],
             options={
                 'ordering': ['pk'],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('superseded_at__isnull', True)), fields=('campaign', 'argument', 'rater'), name='adjudication_in_force_once'), models.CheckConstraint(condition=models.Q(('label__lte', 9)), name='adjudication_label_range')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('is_undone', False), ('superseded_at__isnull', False), _connector='OR'), name='adjudication_undone_is_over'), models.UniqueConstraint(condition=models.Q(('superseded_at__isnull', True)), fields=('campaign', 'argument', 'rater'), name='adjudication_in_force_once'), models.CheckConstraint(condition=models.Q(('label__lte', 9)), name='adjudication_label_range')],
             },
         ),
         migrations.CreateModel(

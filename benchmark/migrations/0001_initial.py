@@ -147,6 +147,7 @@ class Migration(migrations.Migration):
                 ('overlap_share', models.FloatField(default=0.2, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1)], verbose_name='share of answers that several people score')),
                 ('overlap_raters', models.PositiveSmallIntegerField(default=2, validators=[django.core.validators.MinValueValidator(2), django.core.validators.MaxValueValidator(20)], verbose_name='people who score each of these')),
                 ('shows_hints', models.BooleanField(default=True, verbose_name='show what code can count')),
+                ('shows_arguments', models.BooleanField(default=True, verbose_name='show cited arguments')),
             ],
             bases=('rounds.round',),
         ),

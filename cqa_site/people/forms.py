@@ -59,6 +59,22 @@ class NameForm(forms.ModelForm):
         self.fields["name"].widget.attrs["autocomplete"] = "name"
 
 
+class KeysForm(forms.ModelForm):
+    """How keys do something on work pages."""
+
+    class Meta:
+        model = User
+        fields = ["shortcuts"]
+        labels = {"shortcuts": _("Letters, digits and signs work")}
+        help_texts = {
+            "shortcuts": _(
+                "Arrows, Enter, Escape and keys with Ctrl always work. Whatever keys do can be "
+                "done by buttons, too."
+            )
+        }
+        widgets = {"shortcuts": forms.RadioSelect}
+
+
 class TokenForm(forms.ModelForm):
     """A new key for the REST interface."""
 

@@ -62,12 +62,22 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser, PermissionsMixin):
     """A person. Crowd participants have neither e-mail nor password, only a session."""
 
+    class Shortcuts(models.TextChoices):
+        """How letters, digits and signs do something on work pages."""
+
+        SINGLE = "single", _("By themselves")
+        ALT = "alt", _("Together with Alt")
+        OFF = "off", _("Not at all")
+
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     email = models.EmailField(_("e-mail"), unique=True, null=True, blank=True)
     name = models.CharField(_("name"), max_length=120, blank=True)
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField(_("site administrator"), default=False)
     created_at = models.DateTimeField(auto_now_add=True)
+    shortcuts = models.CharField(
+        _("keys on work pages"), max_length=6, choices=Shortcuts, default=Shortcuts.SINGLE
+    )
 
     USERNAME_FIELD = "email"
     EMAIL_FIELD = "email"

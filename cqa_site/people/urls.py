@@ -32,6 +32,7 @@ urlpatterns = [
         name="account_reset_password_from_key",
     ),
     path("account/", account.account, name="account"),
+    path("account/keys/", account.account_keys, name="account_keys"),
     path("account/tokens/", account.token_new, name="token_new"),
     path("account/tokens/<uuid:token_id>/revoke/", account.token_revoke, name="token_revoke"),
     path("studies/new/", studies.study_new, name="study_new"),

@@ -39,6 +39,17 @@ def repeat_due(firsts: int, repeats: int, share: float, *, is_last: bool = False
     return repeats < (math.ceil(round(wanted, 9)) if is_last else math.floor(round(wanted, 9)))
 
 
+def repeats_of(firsts: int, share: float) -> int:
+    """How many items come a second time in all, after so many came once.
+
+    Examples
+    --------
+    >>> repeats_of(20, 0.1), repeats_of(21, 0.1), repeats_of(5, 0.1), repeats_of(6, 0.5)
+    (2, 3, 0, 1)
+    """
+    return max(0, min(math.ceil(round(firsts * share, 9)), firsts - LEAST_GAP))
+
+
 def choose_repeat(
     judged: Sequence[int], repeated: set[int], *, seed: int, rater: int
 ) -> int | None:

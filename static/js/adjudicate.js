@@ -1,24 +1,44 @@
-// Digit keys choose the level with that digit, "s" skips; nothing fires while typing.
+// The queue of decisions has the keys of the label page: digits choose the level, "u" takes the last
+// decision back, "s" skips, "g" opens the guideline.
 "use strict";
 
 const decision = document.getElementById("adjudicate");
+const byId = (id) => document.getElementById(id);
+
+function openDialog(name) {
+  return name === "guideline" ? openGuideline() : toggleDialog(name);
+}
+
+const KEYS = {
+  u: () => byId("undo")?.click(), backspace: () => byId("undo")?.click(), s: () => byId("skip")?.click(),
+  g: () => openDialog("guideline"), "?": () => openDialog("keys"),
+};
+
+function choose(digit) {
+  decision?.querySelector(`button[name="label"][value="${digit}"]`)?.click();
+}
 
 document.addEventListener("keydown", (event) => {
-  const isTyping = event.target.closest("input, textarea, select, [contenteditable]");
-  if (!decision || isTyping || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-  const button = /^[0-9]$/.test(event.key)
-    ? decision.querySelector(`button[name="label"][value="${event.key}"]`)
-    : event.key === "s" && decision.querySelector("button[formaction]");
-  if (!button) return;
+  const key = event.repeat ? null : keyOf(event);
+  if (!key || (document.querySelector("dialog[open]") && !["g", "?"].includes(key.name))) return;
+  const act = KEYS[key.name];
+  if (!act && key.digit === null) return;
   event.preventDefault();
-  button.click();
+  if (act) act();
+  else choose(key.digit);
 });
 
-// A second press while the first is on its way must not decide the next sentence.
-decision?.addEventListener("submit", (event) => {
-  if (decision.getAttribute("aria-busy") === "true") event.preventDefault();
-  decision.setAttribute("aria-busy", "true");
-});
+// A second press while the first is on its way must not decide the next sentence, nor undo two.
+for (const sent of document.querySelectorAll("form#adjudicate, form:has(#undo)")) {
+  sent.addEventListener("submit", (event) => {
+    if (sent.getAttribute("aria-busy") === "true") event.preventDefault();
+    sent.setAttribute("aria-busy", "true");
+  });
+}
 
 // Coming back with the browser's button shows the old page; it must work again.
-window.addEventListener("pageshow", () => decision?.removeAttribute("aria-busy"));
+window.addEventListener("pageshow", () => {
+  document.querySelectorAll("form[aria-busy]").forEach((sent) => sent.removeAttribute("aria-busy"));
+});
+
+startDialogs(openDialog);

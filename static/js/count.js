@@ -1,20 +1,11 @@
-// The counting form: what is marked, and the counts that follow. Saving and submitting are in
-// sheet-form.js, keys in count-keys.js, which starts the page. The server counts again by itself.
+// The counting form: what is marked, the counts that follow, and its keys. Rows in hand are in
+// sheet-rows.js. The server counts again by itself.
 "use strict";
 
 const POINTS = { full: 1, part: 0.5, none: 0 };
 const rows = [...form.querySelectorAll(".count-row")];
 const references = rows.filter((row) => row.dataset.kind === "reference");
 const summaries = rows.filter((row) => row.dataset.kind === "summary");
-
-// The fields as the browser would send them: the server reads both ways by the same code.
-function content() {
-  const fields = new URLSearchParams();
-  for (const [name, value] of new FormData(form)) {
-    if (!SENT_APART.includes(name) && value !== "") fields.append(name, value);
-  }
-  return fields.toString();
-}
 
 function levelOf(reference) {
   return reference.querySelector("input[type=radio]:checked")?.value ?? "";
@@ -32,9 +23,18 @@ function partlyOf(summary) {
   return summary.querySelector("input[type=checkbox]");
 }
 
-function isDecided(row) {
-  return Boolean(row.dataset.kind === "reference" ? levelOf(row) : letterOf(row));
+function isReference(row) { return row.dataset.kind === "reference"; }
+
+// Without a mark, and the count is neither typed nor unsure.
+function isOpen(row) {
+  return isReference(row) ? !levelOf(row) && needsMarks("covered") : !letterOf(row) && needsMarks("unique");
 }
+
+function needsMarks(name) {
+  return !form.elements[`${name}_unsure`].checked && form.elements[name].value.trim() === "";
+}
+
+// -- totals --------------------------------------------------------------------------------------
 
 function countCovered() {
   return references.reduce((sum, reference) => sum + (POINTS[levelOf(reference)] ?? 0), 0);
@@ -67,7 +67,8 @@ function showTotals() {
   }
   showCount("covered", countCovered());
   showCount("unique", countUnique());
-  showLeft();
+  const left = rows.filter(isOpen).length;
+  byId("left").textContent = left ? words.left.replace("#", left) : words.all_done;
 }
 
 function showCount(name, marked) {
@@ -77,19 +78,106 @@ function showCount(name, marked) {
   byId(`${name}-shown`).value = isUnsure ? words.unsure : String(count);
 }
 
-function needsMarks(name) {
-  return !form.elements[`${name}_unsure`].checked && form.elements[name].value.trim() === "";
+// -- the row in hand -----------------------------------------------------------------------------
+
+// The summaries that make the point of the reference in hand stand out.
+function showCovering(row) {
+  const ticks = isReference(row) ? ticksOf(row) : [];
+  summaries.forEach((summary, place) => summary.classList.toggle("covering", Boolean(ticks[place]?.checked)));
 }
 
-function showLeft() {
-  const open = [...(needsMarks("covered") ? references : []), ...(needsMarks("unique") ? summaries : [])];
-  const left = open.filter((row) => !isDecided(row)).length;
-  byId("left").textContent = left ? words.left.replace("#", left) : words.all_done;
+function spoken(row) {
+  const text = row.querySelector("legend").textContent.trim().replace(/\s+/g, " ");
+  if (!isReference(row)) {
+    const letter = letterOf(row);
+    if (letter === "") return `${words.summary} ${text}`;
+    return `${words.summary} ${text}: ${letter === "0" ? words.nothing : `${words.statement} ${letter}`}`;
+  }
+  const level = levelOf(row);
+  const by = ticksOf(row).filter((tick) => tick.checked).map((tick) => Number(tick.value) + 1);
+  const named = by.length ? `, ${words.by} ${by.join(", ")}` : "";
+  return `${words.reference} ${text}${level ? `: ${words[level]}` : ""}${named}`;
 }
 
-function showMissing(names) {
-  for (const row of rows) row.classList.toggle("missing", names.includes(row.id));
-  if (names.length) activate(byId(names[0]), true);
+function cross(to) {
+  activate(to.find(isOpen) ?? to[0], true);
+  leaveField();
 }
 
-startSaving();
+function pressDigit(digit, event) {
+  if (!active || isFrozen) return;
+  if (!isReference(active)) pressOnSummary(digit);
+  else if (event.shiftKey) tick(Number(digit));
+  else setLevel(digit);
+}
+
+function setLevel(digit) {
+  const input = active.querySelectorAll("input[type=radio]")[Number(digit) - 1];
+  if (!input) return;
+  input.checked = true;
+  gave(true);
+}
+
+function tick(number) {
+  const box = ticksOf(active)[number - 1];
+  if (!box) return say(words.no_summary);
+  if (!box.disabled) box.checked = !box.checked;
+  return gave(false);
+}
+
+// 0: it says nothing. Another number: the statement of that summary.
+function pressOnSummary(digit) {
+  if (digit === "0") return setLetter("0");
+  const other = summaries[Number(digit) - 1];
+  if (!other) return say(words.no_summary);
+  if (other === active) return setLetter(freeLetter());
+  if (["", "0"].includes(letterOf(other))) {
+    other.querySelector("select").value = freeLetter();
+    other.classList.remove("missing");
+  }
+  return setLetter(letterOf(other));
+}
+
+function freeLetter() {
+  const used = new Set(summaries.filter((each) => each !== active).map(letterOf));
+  const options = [...active.querySelectorAll("option")].map((option) => option.value);
+  return options.find((letter) => letter !== "" && letter !== "0" && !used.has(letter)) ?? "";
+}
+
+function setLetter(letter) {
+  active.querySelector("select").value = letter;
+  gave(true);
+}
+
+function pressLetter(event) {
+  if (!active || isFrozen || isReference(active)) return;
+  const letter = keyOf(event).name.toUpperCase();
+  if ([...active.querySelectorAll("option")].some((option) => option.value === letter)) setLetter(letter);
+}
+
+function pressPartly() {
+  if (!active || isFrozen || isReference(active)) return;
+  const box = partlyOf(active);
+  if (!box.disabled) box.checked = !box.checked;
+  gave(false);
+}
+
+function clear() {
+  if (!active || isFrozen) return;
+  for (const input of active.querySelectorAll("input")) input.checked = false;
+  if (!isReference(active)) active.querySelector("select").value = "";
+  gave(false);
+}
+
+startRows({
+  rows,
+  isOpen,
+  spoken,
+  take: showCovering,
+  pressDigit,
+  acts: {
+    arrowleft: () => cross(references), arrowright: () => cross(summaries),
+    p: pressPartly, backspace: clear, delete: clear,
+    ...Object.fromEntries([..."abcdefgh"].map((letter) => [letter, pressLetter])),
+  },
+});

@@ -91,16 +91,6 @@ function hideCard(after = 0) {
   hiding = setTimeout(() => { card.hidden = true; pointAt([]); }, after);
 }
 
-// Marks the arguments beside the text, and brings the first one into view inside its list.
-function pointAt(numbers) {
-  for (const [number, element] of known) element.classList.toggle("current", numbers.includes(number));
-  const first = known.get(numbers[0]);
-  const list = byId("arguments");
-  if (!first || list.scrollHeight <= list.clientHeight) return;
-  const [outer, inner] = [list.getBoundingClientRect(), first.getBoundingClientRect()];
-  if (inner.top < outer.top || inner.bottom > outer.bottom) list.scrollTop += inner.top - outer.top - 60;
-}
-
 function followCaret() {
   const caret = editor.selectionStart;
   const inside = citations.find(({ start, end }) => start < caret && caret < end);

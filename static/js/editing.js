@@ -15,8 +15,6 @@ const prefix = `counterpoint:${page.user}:edit:${page.sheet}:`;
 const copies = new LocalCopies(prefix);
 const mirror = new Mirror(byId("mirror"));
 const otherTabs = "BroadcastChannel" in window ? new BroadcastChannel(prefix) : null;
-const known = new Map([...document.querySelectorAll("[data-argument]")]
-  .map((element) => [Number(element.dataset.argument), element]));
 
 // A browser may fill in what stood here before a reload; what counts is what the server sent, and
 // what somebody wrote before this script was there.
@@ -150,7 +148,7 @@ async function submitRevision() {
     location.assign(reply.page);
     return;
   }
-  showSubmit(outcome === "not_valid" ? reply.detail : words.not_submitted);
+  showRefusal(outcome === "not_valid" ? reply.detail : words.not_submitted);
   if (outcome === "conflict" || outcome === "closed") {
     saver.took(sent);
     saver.report(outcome, reply);
@@ -162,6 +160,13 @@ async function submitRevision() {
 function showSubmit(text) {
   byId("submit-message").textContent = text;
   byId("submit-message").hidden = !text;
+}
+
+// Whoever submitted by keys may be far from what stands in the way.
+function showRefusal(text) {
+  showSubmit(text);
+  byId("submit-message").scrollIntoView({ block: "nearest" });
+  byId("submit-message").focus();
 }
 
 // What is sent after a change is another request and needs another key.

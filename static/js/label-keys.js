@@ -1,4 +1,5 @@
-// Keys, dialogs and active time of the label page, and its start. Loaded after label.js.
+// Keys, dialogs and active time of the label page, and its start. Loaded after label.js, keys.js,
+// dialogs.js and guideline.js.
 "use strict";
 
 // -- time in use: visible, and no more than half a minute per pause ---------------------------
@@ -31,14 +32,12 @@ document.addEventListener("visibilitychange", () => tick(document.hidden));
 // -- dialogs ----------------------------------------------------------------------------------
 
 function toggle(name) {
-  const dialog = byId(`${name}-dialog`);
-  if (dialog.open) return dialog.close();
-  if (document.querySelector("dialog[open]") || !shown()) return undefined;
+  if (!shown()) return;
+  if (name === "guideline") return openGuideline();
   if (name === "skip") byId("skip-comment").value = draft().comment;
   if (name === "flag") byId("flag-comment").value = draft().comment;
-  dialog.showModal();
+  toggleDialog(name);
   if (name === "flag") byId("flag-comment").focus();
-  return undefined;
 }
 
 function skip(reason) {
@@ -59,18 +58,6 @@ function keepFlag(flag) {
 
 const LETTERS = { u: back, backspace: back, s: () => toggle("skip"), f: () => toggle("flag"), g: () => toggle("guideline"), "?": () => toggle("keys") };
 
-function digitOf(event) {
-  // By place on the keyboard, so that digits need no shift on AZERTY; a numpad only with its lock.
-  const match = /^(Digit|Numpad)(\d)$/.exec(event.code);
-  if (!match) return /^\d$/.test(event.key) ? event.key : null;
-  return match[1] === "Digit" || event.key === match[2] ? match[2] : null;
-}
-
-// A dialog that was just closed keeps the focus until the browser draws again.
-function isField(element) {
-  return element.matches?.("input, textarea, select, [contenteditable]") && !element.closest("dialog:not([open])");
-}
-
 function pressDigit(digit) {
   const dialog = document.querySelector("dialog[open]");
   if (dialog?.id === "skip-dialog") return dialog.querySelectorAll("[data-reason]")[digit - 1]?.click();
@@ -80,21 +67,20 @@ function pressDigit(digit) {
 }
 
 function pressKey(event) {
-  if (isField(event.target) || event.isComposing) return;
-  if (event.ctrlKey || event.altKey || event.metaKey) return;
   // A key held down is one press, on a focused button too.
   if (event.repeat) {
-    if (event.key === "Enter") event.preventDefault();
+    if (event.key === "Enter" && !isField(event.target)) event.preventDefault();
     return;
   }
+  const key = keyOf(event);
+  if (!key) return;
   const dialog = document.querySelector("dialog[open]");
-  if (event.key === "Escape" && reviewed && !dialog) return forward(event);
-  const act = LETTERS[event.key.toLowerCase()];
-  const digit = act ? null : digitOf(event);
+  if (key.name === "escape" && reviewed && !dialog) return forward(event);
+  const act = LETTERS[key.name];
   if (act === back && dialog) return;
   if (act) act();
-  if (digit !== null) pressDigit(digit);
-  if (act || digit !== null) event.preventDefault();
+  else if (key.digit !== null) pressDigit(key.digit);
+  if (act || key.digit !== null) event.preventDefault();
 }
 
 function forward(event) {
@@ -106,10 +92,7 @@ function forward(event) {
 // -- start ------------------------------------------------------------------------------------
 
 function startForm() {
-  document.querySelector(".with-script").hidden = false;
-  document.querySelector(".without-script").hidden = true;
-  document.querySelector("#guideline-dialog .drawer-body").append(byId("guideline-text"));
-  byId("guideline").hidden = true;
+  startDialogs(toggle);
   document.addEventListener("keydown", pressKey);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -125,13 +108,9 @@ function startForm() {
     back();
   });
   byId("forward").addEventListener("click", forward);
-  document.querySelectorAll("[data-open]").forEach((button) => button.addEventListener("click", () => toggle(button.dataset.open)));
   document.querySelectorAll("[data-reason]").forEach((button) => button.addEventListener("click", () => skip(button.dataset.reason)));
   document.querySelector("[data-keep]").addEventListener("click", () => keepFlag(true));
   document.querySelector("[data-unflag]").addEventListener("click", () => keepFlag(false));
-  document.querySelectorAll("dialog").forEach((dialog) => dialog.addEventListener("click", (event) => {
-    if (event.target === dialog || event.target.closest("[data-close]")) dialog.close();
-  }));
   if (otherTabs) otherTabs.addEventListener("message", takeNews);
   setInterval(stayAlive, page.beat * 1000);
   startQueue();

@@ -23,7 +23,7 @@ const otherTabs = "BroadcastChannel" in window ? new BroadcastChannel(prefix) : 
 let queue = page.items;
 const past = page.earlier;
 let reviewed = page.change;
-let progress = page.progress;
+const progress = page.progress;
 let state = page.state;
 // Comment and flag of an item that has no label yet.
 const drafts = new Map();
@@ -79,10 +79,17 @@ function showFlag() {
   byId("flagged").querySelector("[data-comment]").textContent = comment;
 }
 
+// How much can come is known when the page is loaded, and counted down here.
 function showProgress() {
-  const unsent = outbox.waiting().filter((entry) => entry.isFirst).length;
-  document.querySelector("[data-answered]").textContent = progress.answered + unsent;
-  if (byId("bar")) byId("bar").value = progress.answered + unsent;
+  const done = progress.answered + outbox.waiting().filter((entry) => entry.isFirst).length;
+  const total = Math.max(progress.total, done);
+  const far = document.querySelector("[data-far]");
+  far.textContent = far.dataset.far.replace("##", total).replace("#", done);
+  Object.assign(byId("bar"), { max: total || 1, value: done });
+  const time = document.querySelector("[data-minutes]");
+  const minutes = Math.ceil(((total - done) * progress.seconds) / 60);
+  const text = minutes > 120 ? time.dataset.hours : time.dataset.minutes;
+  time.textContent = minutes ? text.replace("#", minutes > 120 ? Math.round(minutes / 60) : minutes) : "";
 }
 
 // -- answering --------------------------------------------------------------------------------
@@ -138,7 +145,7 @@ function back() {
 }
 
 function takeReply(reply) {
-  progress = reply.progress;
+  progress.answered = reply.progress.answered;
   state = reply.state;
   if (!form) return;
   const kept = queue.slice(0, 1);
@@ -153,7 +160,7 @@ function takeReply(reply) {
 
 function takeSaved(reply) {
   takeReply(reply);
-  if (otherTabs) otherTabs.postMessage({ progress });
+  if (otherTabs) otherTabs.postMessage({ answered: progress.answered });
 }
 
 // Another tab of the same person answered, or had an answer acknowledged.
@@ -161,10 +168,10 @@ function takeNews({ data }) {
   if (!form) return;
   const before = shown();
   if (data.item) remember(data.item, data.answer);
-  if (data.progress) progress = data.progress;
+  if (data.answered !== undefined) progress.answered = data.answered;
   if (shown() !== before) show(words.next);
   showProgress();
-  if (data.progress && queue.length < 2) refresh();
+  if (data.answered !== undefined && queue.length < 2) refresh();
 }
 
 async function refresh() {

@@ -36,7 +36,7 @@ function verdict(value) {
 const ACTS = {
   a: verdict("left"), arrowleft: verdict("left"), b: verdict("right"), arrowright: verdict("right"),
   t: verdict("tie"), "=": verdict("tie"), n: verdict("both_bad"),
-  r: () => form.elements.comment.focus(), u: () => byId("before")?.click(), "?": () => toggle("keys"),
+  r: () => form.elements.comment.focus(), u: () => byId("before")?.click(),
 };
 
 function start() {
@@ -49,10 +49,4 @@ function start() {
   }
 }
 
-startSaving();
-const isOpened = !isFrozen;
-if (isOpened) start();
-// Also in a closed round: the server keeps aside what it never got.
-bringBack();
-// What somebody typed before this script was there differs from what the server sent.
-if (isOpened && wasTouched()) saver.changed();
+startSheet(start);

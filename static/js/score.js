@@ -1,29 +1,20 @@
-// The scoring form: what is set, and totals. Saving and submitting are in sheet-form.js, keys and
-// marks in score-keys.js, which starts the page.
+// The scoring form: points, totals and keys. Rows in hand are in sheet-rows.js, what is shown in
+// the answer in score-answer.js.
 "use strict";
 
 const criteria = [...form.querySelectorAll(".criterion")];
-
-// The fields as the browser would send them: the server reads both ways by the same code.
-function content() {
-  const fields = new URLSearchParams();
-  for (const [name, value] of new FormData(form)) {
-    if (SENT_APART.includes(name) || value === "") continue;
-    const key = name.startsWith("unable-") ? name.slice(7) : "";
-    if (key && given(byId(key)) !== "x") continue;
-    fields.append(name, value);
-  }
-  return fields.toString();
-}
 
 function given(criterion) {
   return criterion.querySelector("input[type=radio]:checked")?.value ?? "";
 }
 
-function setPoints(criterion, value) {
-  for (const input of criterion.querySelectorAll("input[type=radio]")) input.checked = input.value === value;
-  criterion.classList.remove("missing");
-  changed();
+// A reason counts only where nothing can be judged.
+function isSent(name) {
+  return !name.startsWith("unable-") || given(byId(name.slice(7))) === "x";
+}
+
+function setPoints(value) {
+  for (const input of active.querySelectorAll("input[type=radio]")) input.checked = input.value === value;
 }
 
 function showTotals() {
@@ -45,9 +36,74 @@ function showTotals() {
   byId("left").dataset.left = left;
 }
 
-function showMissing(keys) {
-  for (const criterion of criteria) criterion.classList.toggle("missing", keys.includes(criterion.dataset.key));
-  if (keys.length) activate(byId(keys[0]), true);
+// -- keys ----------------------------------------------------------------------------------------
+
+function spoken(criterion) {
+  const value = given(criterion);
+  const name = criterion.querySelector("legend").textContent.trim();
+  if (value === "x") return `${name}: ${words.unable}`;
+  return value === "" ? name : `${name}: ${value} ${words.of} ${criterion.dataset.maximum}`;
 }
 
-startSaving();
+function pressPoints(digit) {
+  if (!active || isFrozen) return undefined;
+  if (given(active) === "x" && active.dataset.choosing) return chooseReason(digit);
+  const fits = active.querySelector(`input[type=radio][value="${digit}"]`);
+  if (!fits) return say(words.off_scale.replace("#", active.dataset.key));
+  setPoints(digit);
+  return gave(true);
+}
+
+function pressUnable() {
+  if (!active || isFrozen) return;
+  setPoints("x");
+  active.dataset.choosing = "1";
+  gave(false);
+}
+
+// A digit right after X is the reason; the reason "other" needs a note.
+function chooseReason(digit) {
+  const select = active.querySelector("select");
+  const option = select.options[Number(digit) - 1];
+  if (!option) return;
+  option.selected = true;
+  delete active.dataset.choosing;
+  gave(option.value !== "other");
+  if (option.value === "other") openNote();
+}
+
+function clear() {
+  if (!active || isFrozen) return;
+  delete active.dataset.choosing;
+  setPoints("");
+  gave(false);
+  say(`${active.dataset.key} ${words.cleared}`);
+}
+
+function openNote() {
+  if (!active || isFrozen) return;
+  const note = active.querySelector(".note");
+  note.open = true;
+  note.querySelector("textarea").focus();
+}
+
+function openJump() {
+  byId("jump-number").value = "";
+  toggleDialog("jump");
+}
+
+function jump() {
+  const wanted = byId(`C${Number(byId("jump-number").value)}`);
+  if (wanted?.classList.contains("criterion")) activate(wanted, true);
+}
+
+byId("jump-dialog").querySelector("form").addEventListener("submit", jump);
+startRows({
+  rows: criteria,
+  isOpen: (criterion) => given(criterion) === "",
+  spoken,
+  isSent,
+  leave: (criterion) => { delete criterion.dataset.choosing; },
+  pressDigit: pressPoints,
+  acts: { x: pressUnable, n: openNote, h: markActive, backspace: clear, delete: clear, g: openJump },
+});

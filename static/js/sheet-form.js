@@ -1,6 +1,7 @@
-// A sheet that a person fills in: saving and submitting. Texts travel by draft-saver.js; what is on
-// the form is the page's own script's, loaded after this one: content(), showTotals() and
-// showMissing(keys). That script calls startSaving(). Without script the page is a plain form.
+// A sheet that a person fills in: saving and submitting. Texts travel by draft-saver.js, keys are
+// read by keys.js; what is on the form is the page's own script's, loaded after this one: content(),
+// showTotals() and showMissing(keys), which leads to the first of them. That script calls startSheet(). Without script the page is a
+// plain form.
 "use strict";
 
 const byId = (id) => document.getElementById(id);
@@ -25,11 +26,18 @@ const say = (text) => { byId("announce").textContent = text; };
 let last;
 let saver;
 
-function startSaving() {
+// ``start`` is the page's own, where the sheet can be changed.
+function startSheet(start) {
   last = content();
   saver = new DraftSaver({
     url: form.dataset.save, csrf, page, copies, read: content, worked: new WorkClock(), onChange: showState,
   });
+  const isOpened = !isFrozen;
+  if (isOpened) start();
+  // Also in a closed round: the server keeps aside what it never got.
+  bringBack();
+  // What somebody chose before this script was there differs from what the server sent.
+  if (isOpened && wasTouched()) saver.changed();
 }
 
 function changed() {
@@ -131,8 +139,8 @@ async function submitSheet() {
     location.assign(reply.page);
     return;
   }
-  showSubmit(outcome === "not_valid" ? reply.detail : words.not_submitted);
-  if (outcome === "not_valid") showMissing(reply.missing);
+  showRefusal(outcome === "not_valid" ? reply.detail : words.not_submitted);
+  if (outcome === "not_valid" && reply.missing.length) showMissing(reply.missing);
   if (outcome === "conflict" || outcome === "closed") {
     saver.took(sent);
     saver.report(outcome, reply);
@@ -146,6 +154,13 @@ function showSubmit(text) {
   byId("submit-message").hidden = !text;
 }
 
+// Whoever submitted may be far from what stands in the way.
+function showRefusal(text) {
+  showSubmit(text);
+  byId("submit-message").scrollIntoView({ block: "nearest" });
+  byId("submit-message").focus();
+}
+
 // What is sent after a change is another request and needs another key.
 function renewKey() {
   if (isTried) key = [...crypto.getRandomValues(new Uint8Array(16))].map((n) => n.toString(16).padStart(2, "0")).join("");
@@ -153,29 +168,10 @@ function renewKey() {
   if (!isSubmitting) showSubmit("");
 }
 
-// -- dialogs and keys ----------------------------------------------------------------------------
-
-function toggle(name) {
-  const dialog = byId(`${name}-dialog`);
-  if (dialog.open) return dialog.close();
-  if (!document.querySelector("dialog[open]")) dialog.showModal();
-  return undefined;
-}
+// -- keys ----------------------------------------------------------------------------------------
 
 function leaveField() {
   if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
-}
-
-function digitOf(event) {
-  // By place on the keyboard, so that digits need no shift on AZERTY; a numpad only with its lock.
-  const match = /^(Digit|Numpad)(\d)$/.exec(event.code);
-  if (!match) return /^\d$/.test(event.key) ? event.key : null;
-  return match[1] === "Digit" || event.key === match[2] ? match[2] : null;
-}
-
-// Buttons and boxes to choose are no fields here: arrows and digits on them mean the form's own.
-function isField(element) {
-  return element.matches?.("textarea, select, input:not([type=radio], [type=checkbox])") && !element.closest("dialog:not([open])");
 }
 
 function pressKey(event, acts, pressDigit) {
@@ -189,15 +185,14 @@ function pressKey(event, acts, pressDigit) {
     return saver.flush();
   }
   if (event.key === "Escape" && event.target.matches?.("textarea, select")) return leaveField();
-  if (event.ctrlKey || event.altKey || event.metaKey || isField(event.target)) return undefined;
-  if (document.querySelector("dialog[open]") && event.key !== "?") return undefined;
-  const act = acts[event.key.toLowerCase()];
-  const digit = act ? null : digitOf(event);
-  if (!act && digit === null) return undefined;
+  const key = keyOf(event);
+  if (!key || (document.querySelector("dialog[open]") && key.name !== "?")) return undefined;
+  const act = acts[key.name];
+  if (!act && key.digit === null) return undefined;
   event.preventDefault();
   // A key held down is one press, except for moving.
   if (event.repeat && !event.key.startsWith("Arrow")) return undefined;
-  return act ? act(event) : pressDigit(digit, event);
+  return act ? act(event) : pressDigit(key.digit, event);
 }
 
 // -- start ---------------------------------------------------------------------------------------
@@ -205,19 +200,14 @@ function pressKey(event, acts, pressDigit) {
 // ``acts`` are functions by key, ``pressDigit`` takes the digits.
 function startPage(acts, pressDigit) {
   form.classList.add("scripted");
-  document.querySelectorAll(".with-script").forEach((element) => { element.hidden = false; });
-  document.querySelectorAll(".without-script").forEach((element) => { element.hidden = true; });
-  document.addEventListener("keydown", (event) => pressKey(event, acts, pressDigit));
+  startDialogs((name) => (name === "guideline" ? openGuideline() : toggleDialog(name)));
+  document.addEventListener("keydown", (event) => pressKey(event, { i: openGuideline, "?": () => toggleDialog("keys"), ...acts }, pressDigit));
   form.addEventListener("input", () => changed());
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (event.submitter?.id === "submit") submitSheet();
     else saver.flush();
   });
-  document.querySelectorAll("[data-open]").forEach((button) => button.addEventListener("click", () => toggle(button.dataset.open)));
-  document.querySelectorAll("dialog").forEach((dialog) => dialog.addEventListener("click", (event) => {
-    if (event.target === dialog || event.target.closest("[data-close]")) dialog.close();
-  }));
   byId("changed-elsewhere").querySelector("button").addEventListener("click", () => location.reload());
   otherTabs?.addEventListener("message", ({ data }) => {
     if (!saver.hasUnsent && data.version > saver.version) byId("changed-elsewhere").hidden = false;

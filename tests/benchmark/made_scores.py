@@ -2,8 +2,9 @@
 
 import random
 
+from annotation.answers.actions.lists import argument_list
 from annotation.answers.models.answers import Answer, System
-from annotation.corpus.models.questions import Comparison, Question, text_key
+from annotation.corpus.models.questions import Argument, Comparison, Question, text_key
 from annotation.generation.actions.kind import condition
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.rubrics.actions import default_rubric
@@ -50,6 +51,22 @@ def make_scored_answers(
                     )
                 )
     return Answer.objects.bulk_create(made)
+
+
+def give_list(answer: Answer, texts: list[str]) -> None:
+    """Let the answer be written from these sentences, numbered from 1."""
+    arguments = [
+        Argument.objects.create(
+            study=answer.study,
+            comparison=answer.question.comparison,
+            text=text,
+            text_sha256=text_key(text),
+            source_url=f"https://source.example/{number}",
+        )
+        for number, text in enumerate(texts)
+    ]
+    answer.argument_list = argument_list(answer.question, list(enumerate(arguments, 1)), {})
+    answer.save()
 
 
 def make_rater(study: Study, name: str, kind: str = Rater.Kind.PERSON) -> Rater:

@@ -50,6 +50,20 @@ def browser_type_launch_args(browser_type_launch_args):
     return {**browser_type_launch_args, "executable_path": chromium, "args": QUIET}
 
 
+# A box to tick is pressed by its label, too; what has no place of its own cannot be pressed.
+SMALL_TARGETS = """least => [...document.querySelectorAll(
+  'a[href], button, summary, select, textarea, input:not([type=hidden])')]
+  .map(each => each.matches('[type=radio], [type=checkbox]') ? each.closest('label') ?? each : each)
+  .filter(each => each.checkVisibility({visibilityProperty: true}))
+  .filter(each => !(each.matches('a') && getComputedStyle(each).display === 'inline'
+    && each.parentElement.textContent.trim() !== each.textContent.trim()))
+  .filter(each => !each.matches('.skip-link, .answer-text a'))
+  .map(each => [each, each.getBoundingClientRect()])
+  .filter(([, box]) => box.width && (box.width < least - 0.5 || box.height < least - 0.5))
+  .map(([each, box]) => `${each.tagName}.${each.className} ${each.textContent.trim().slice(0, 30)} `
+    + `${Math.round(box.width)}x${Math.round(box.height)}`)"""
+
+
 class OwnFile:
     """Points the default connection, here and in server threads, at one SQLite file."""
 
@@ -120,6 +134,10 @@ class Visitor:
     def has_no_sideways_scroll(self):
         width = self.page.evaluate("document.documentElement.scrollWidth")
         return width <= self.page.viewport_size["width"]
+
+    def small_targets(self, least):
+        """What can be pressed and is smaller than so many pixels, but for links within a text."""
+        return self.page.evaluate(SMALL_TARGETS, least)
 
     def axe(self, rules=EVERY_RULE):
         """Violations in words; empty means none."""

@@ -63,14 +63,13 @@ def test_two_people_judge_six_sets_by_keys_alone(visit, counting):
         for _turn in range(6):
             first = page.url
             # Covered, by summaries 1 and 3; partly (or not); three statements, one of them again.
-            press(page, "1", "Shift+Digit1", "Shift+Digit3", "ArrowDown", second)
-            if second == "2":
-                press(page, "ArrowDown")
-            press(page, "1", "b", "2", "p")
-            assert active(page) == "summary-2"
+            press(page, "Shift+Digit1", "Shift+Digit3", "1", second)
+            press(page, "1", "b", "p", "2")
+            # After the last row the button to submit has the focus.
+            assert page.evaluate("document.activeElement.id") == "submit"
             expect(page.locator("#unique-shown")).to_have_text("1.5")
             expect(page.locator("#covered-shown")).to_have_text("1.5" if second == "2" else "1")
-            press(page, "Control+Enter")
+            press(page, "Enter")
             page.wait_for_url(lambda url, before=first: url != before)
     sheets = CountSheet.objects.filter(state="submitted", is_extra=False)
     assert sheets.count() == 12
@@ -81,6 +80,19 @@ def test_two_people_judge_six_sets_by_keys_alone(visit, counting):
     assert all(
         sheet.marks["references"]["0"] == {"level": "full", "by": [0, 2]} for sheet in sheets
     )
+
+
+def test_a_key_that_answers_a_row_leads_to_the_next_without_an_answer(form):
+    page = form.page
+    press(page, "1", "3")
+    assert active(page) == "summary-0"
+    expect(page.locator('#reference-0 input[value="full"]')).to_be_checked()
+    expect(page.locator('#reference-1 input[value="none"]')).to_be_checked()
+    # Arrows lead back, and from there a second thought leads on to what is still open.
+    press(page, "a", "ArrowUp", "ArrowUp", "2")
+    expect(page.locator('#reference-1 input[value="part"]')).to_be_checked()
+    assert active(page) == "summary-1"
+    expect_saved(page)
 
 
 def test_marks_by_mouse_and_a_draft_survive_a_reload(form):
@@ -100,6 +112,8 @@ def test_marks_by_mouse_and_a_draft_survive_a_reload(form):
     press(page, "Control+Enter")
     expect(page.locator("#submit-message")).to_contain_text("Still undecided: reference 2")
     expect(page.locator(".count-row.missing")).to_have_count(3)
+    expect(page.locator("#reference-1")).to_be_focused()
+    expect(page.locator("#reference-1")).to_be_in_viewport(ratio=1)
     form.console.clear()
     assert not KeptCount.objects.exists()
 

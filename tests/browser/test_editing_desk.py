@@ -293,6 +293,8 @@ def test_submitting_by_keyboard_with_a_reason(desk, sheet):
     page.keyboard.type("!")
     page.keyboard.press("Control+Enter")
     expect(page.locator("#submit-message")).to_contain_text("Choose at least one reason")
+    expect(page.locator("#submit-message")).to_be_focused()
+    expect(page.locator("#submit-message")).to_be_in_viewport(ratio=1)
     expect_saved(page)
     assert stored(sheet).endswith("Tea!")
     assert not Revision.objects.exists()

@@ -16,6 +16,7 @@ from argsum.counting.models import CountSheet
 from benchmark.preferences.kind import turned
 from benchmark.preferences.models import PreferenceSheet
 from benchmark.scoring.models.sheets import ScoreSheet
+from cqa_site.rounds.models import Round
 from cqa_site.rounds.opening import close_round, open_round
 from tests.annotation import editing_cast
 from tests.argsum.counting.made_counting import open_counting
@@ -122,9 +123,8 @@ def count(page, person):
     for _turn in range(2):
         expect(page.locator(".scripted .active")).to_have_count(1)
         # Covered by summary 1, and not (or partly); three statements, the third again in part.
-        press(page, "1", "Shift+Digit1", "ArrowDown", ("3", "2")[person])
-        press(page, *["ArrowDown"] * person, "1", "b", "2", "p")
-        press_and_leave(page, "Control+Enter")
+        press(page, "Shift+Digit1", "1", ("3", "2")[person])
+        press_and_leave(page, "1", "b", "p", "2", "Enter")
 
 
 def counts():
@@ -210,6 +210,32 @@ WALKS = {
         {"preferences": "8 verdicts of 2 people on 4 pairs of 4 questions"},
     ),
 }
+
+
+PAGES = {
+    "label": "label",
+    "edit": "desk",
+    "score": "score",
+    "count": "count",
+    "prefer": "prefer",
+}
+
+
+@pytest.mark.parametrize(("width", "least"), [(1280, 24), (360, 36)])
+@pytest.mark.parametrize("kind", WALKS)
+def test_everything_on_a_work_page_is_large_enough_to_press(visit, server, kind, width, least):
+    walk, study = WALKS[kind], make_study()
+    boss = make_member(study, "researcher")
+    people = [make_member(study, walk.role, name) for name in NAMES]
+    made = walk.make(study, boss, people)
+    Round.objects.update(instructions="Look *closely*.")
+    visitor = visit(people[0], viewport={"width": width, "height": 740})
+    page = visitor.go(PAGES[kind], study.public_id, made.public_id)
+    assert "\n".join(visitor.small_targets(least)) == ""
+    assert visitor.has_no_sideways_scroll()
+    if kind != "edit":
+        page.locator("[data-open=guideline]").click()
+        assert "\n".join(visitor.small_targets(least)) == ""
 
 
 OF_A_ROUND = ("figures", "expert_agreement")

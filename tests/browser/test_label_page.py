@@ -8,10 +8,13 @@ import brotli
 import pytest
 from playwright.sync_api import expect
 
+from annotation.consensus.actions.consensus import recompute_final_labels
+from annotation.consensus.models import Adjudication
 from annotation.labelling.actions import guidelines
 from annotation.labelling.models.campaigns import Slot
 from annotation.labelling.models.votes import Assignment, VoteEvent
 from cqa_site.rounds.opening import close_round, open_round
+from tests.annotation.voting import imported, make_raters
 from tests.cast import make_campaign, make_member, make_study
 
 pytestmark = pytest.mark.browser
@@ -72,7 +75,9 @@ def test_ten_labels_by_keyboard(desk):
     expect_saved(desk.page)
     assert stored() == given
     assert len(given) == 10
-    expect(desk.page.locator("[data-answered]")).to_have_text("10")
+    # 30 sentences and the 8 control items that their blocks of four bring along.
+    expect(desk.page.locator("#progress")).to_contain_text("10 / 38 done")
+    expect(desk.page.locator("#progress")).to_contain_text("about 10 min left")
     assert all(row.active_ms is not None for row in Assignment.objects.filter(state="answered"))
 
 
@@ -337,6 +342,88 @@ def test_a_page_that_found_nothing_free_looks_again(visit, campaign, person):
     slots.update(state="open", lease_until=None)
     visitor.page.clock.run_for(21_000)
     expect(visitor.page.locator("[data-sentence]")).to_be_visible()
+
+
+@pytest.mark.parametrize("is_wide", [True, False])
+def test_the_guideline_stays_open_beside_the_sentence_where_there_is_room(
+    visit, person, campaign, is_wide
+):
+    visitor = visit(person, viewport={"width": 1280 if is_wide else 1000, "height": 800})
+    page = visitor.go("label", campaign.study.public_id, campaign.public_id)
+    page.keyboard.press("g")
+    pin = page.get_by_role("button", name="Keep open beside")
+    expect(pin).to_be_visible(visible=is_wide)
+    if not is_wide:
+        return
+    pin.click()
+    panel = page.locator("#guideline-panel")
+    expect(panel.locator(".scale")).to_be_visible()
+    first = press(page, "2")
+    # Remembered for this round, and folded away while the window is narrow.
+    page.reload()
+    expect(panel.locator(".scale")).to_be_visible()
+    assert visitor.axe() == []
+    assert visitor.has_no_sideways_scroll()
+    page.set_viewport_size({"width": 900, "height": 800})
+    expect(panel).to_be_hidden()
+    page.keyboard.press("g")
+    expect(page.locator("#guideline-dialog .scale")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    panel.get_by_role("button", name="Close").click()
+    page.reload()
+    expect(panel).to_be_hidden()
+    assert stored() == {first: 2}
+
+
+def test_single_keys_can_be_had_with_alt_or_not_at_all(desk, person, campaign):
+    page = desk.page
+    first = sentence(page)
+    for choice, wrong, right in (("Not at all", "2", None), ("Together with Alt", "3", "Alt+3")):
+        desk.go("account")
+        page.get_by_label(choice).check()
+        page.locator("#keys button").click()
+        desk.go("label", campaign.study.public_id, campaign.public_id)
+        page.keyboard.press(wrong)
+        page.keyboard.press("g")
+        page.wait_for_timeout(150)
+        assert sentence(page) == first
+        expect(page.locator("#guideline-dialog")).to_be_hidden()
+        if right is None:
+            # Buttons do the same, and keys that are no signs still work.
+            page.get_by_role("button", name="Guideline").click()
+            expect(page.locator("#guideline-dialog")).to_be_visible()
+            page.keyboard.press("Escape")
+            expect(page.locator("#guideline-dialog")).to_be_hidden()
+        else:
+            page.keyboard.press(right)
+            expect(page.locator("[data-sentence]")).not_to_have_text(first)
+    expect_saved(page)
+    assert stored() == {first: 3}
+
+
+def test_decisions_have_the_keys_of_the_label_page(visit, campaign):
+    settled = imported(campaign.study, make_raters(campaign.study, 2), votes=[[0, 3], [3, 0]])
+    settled.guideline = campaign.guideline
+    settled.save()
+    recompute_final_labels(settled)
+    visitor = visit(make_member(campaign.study, "expert"))
+    page = visitor.go("adjudication", campaign.study.public_id, settled.public_id)
+    page.keyboard.press("g")
+    expect(page.locator("#guideline-dialog .scale")).to_be_visible()
+    page.keyboard.press("g")
+    expect(page.locator("#guideline-dialog")).to_be_hidden()
+    before = page.locator(".sentence").inner_text()
+    page.keyboard.press("2")
+    expect(page.locator(".sentence")).not_to_have_text(before)
+    page.keyboard.press("u")
+    expect(page.locator(".sentence")).to_have_text(before)
+    expect(page.locator("#toasts")).to_contain_text("Taken back: 2.")
+    assert Adjudication.objects.get().is_undone
+    page.keyboard.press("3")
+    expect(page.locator(".sentence")).not_to_have_text(before)
+    assert Adjudication.objects.get(superseded_at=None).label == 3
+    assert visitor.axe() == []
 
 
 # -- whole jobs -----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from benchmark.scoring.models.sheets import KeptScore, ScoreSheet
 from cqa_site.rounds.opening import close_round
 from tests.benchmark.made_rounds import make_round
-from tests.benchmark.made_scores import make_scored_answers
+from tests.benchmark.made_scores import give_list, make_scored_answers
 from tests.cast import make_member, make_study
 
 pytestmark = pytest.mark.browser
@@ -125,12 +125,30 @@ def test_keys_in_a_note_are_letters(form):
     assert sheet().draft["points"] == {}
 
 
+def test_a_form_takes_keys_as_the_person_wants_them(visit, scoring_round):
+    person = make_member(scoring_round.study, "annotator", "Ann")
+    person.shortcuts = "off"
+    person.save()
+    visitor = visit(person)
+    open_form(visitor, scoring_round)
+    page = visitor.page
+    press(page, "1x?")
+    press(page, ["ArrowDown"])
+    assert active(page) == "C2"
+    expect(page.locator("#left")).to_have_text("15 criteria left")
+    expect(page.locator("#keys-dialog")).to_be_hidden()
+
+
 def test_submitting_too_early_says_what_is_missing(form):
     page = form.page
     press(page, "111")
     page.keyboard.press("Control+Enter")
     expect(page.locator("#submit-message")).to_contain_text("C4, C5")
+    expect(page.locator("#submit-message")).to_be_in_viewport(ratio=1)
     assert active(page) == "C4"
+    # The focus and the view are at the first of them, and its keys work at once.
+    expect(page.locator("#C4")).to_be_focused()
+    expect(page.locator("#C4")).to_be_in_viewport(ratio=1)
     assert len(sheet().draft["points"]) == 3
     expect_console(form, "422")
 
@@ -152,6 +170,34 @@ def test_hints_mark_what_they_count(form):
     expect(page.locator("#answer mark")).to_have_text(["[1]"])
     page.get_by_role("button", name=re.compile("citation")).click()
     expect(page.locator("#answer mark")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_a_cited_number_shows_its_argument(visit, server, width):
+    study = make_study()
+    (answer,) = make_scored_answers(study, questions=1, systems=("Alpha",))
+    give_list(answer, [f"A kayak is quick on river {number}. " * 6 for number in range(20)])
+    answer.text = answer.text.replace("[1]", "[1, 20]")
+    answer.save()
+    made = make_round(study, make_member(study, "researcher"))
+    visitor = visit(make_member(study, "annotator"), viewport={"width": width, "height": 800})
+    open_form(visitor, made)
+    page = visitor.page
+    last = page.locator("#arguments li").last
+    expect(last).not_to_be_in_viewport()
+    page.locator("#answer").get_by_role("link", name="argument 20").click()
+    expect(last).to_be_in_viewport()
+    expect(page.locator("#arguments .current")).to_have_text([re.compile("river 19")])
+    expect(page.locator("#announce")).to_have_text(re.compile("^20. A kayak is quick on river 19"))
+    # A hint marks what it counts and leaves the links where they are.
+    page.get_by_role("button", name=re.compile("citation")).click()
+    expect(page.locator("#answer mark")).to_have_text(["[", "1", ", ", "20", "]"])
+    expect(page.locator("#answer a.cited")).to_have_count(2)
+    press(page, "1")
+    assert active(page) == "C2"
+    assert visitor.axe() == []
+    assert visitor.has_no_sideways_scroll()
+    expect_saved(page)
 
 
 # -- nothing is lost -----------------------------------------------------------------------------

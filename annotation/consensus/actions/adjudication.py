@@ -9,6 +9,7 @@ from annotation.consensus.models import Adjudication, FinalLabel
 from annotation.consensus.reports import adjudication_table
 from annotation.corpus.models.questions import Argument
 from annotation.labelling.models.campaigns import Campaign, Item, Slot, campaigns_of
+from cqa_site.people.access import record
 from cqa_site.people.models import Rater, Study
 
 from .consensus import request_final_labels
@@ -45,6 +46,40 @@ def adjudicate(
     _show_at_once(campaign, argument)
     request_final_labels(campaign=campaign, actor=rater.user)
     return decision
+
+
+@transaction.atomic
+def undo_last(*, campaign: Campaign, rater: Rater) -> Adjudication | None:
+    """Take back the rater's last decision in the queue; what it had replaced counts again.
+
+    The row stays, marked, and the study's history says who took what back; None where nothing
+    is in force.
+    """
+    Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)  # two tabs of one expert
+    own = Adjudication.objects.filter(rater=rater, source=Adjudication.Source.QUEUE)
+    last = own.filter(campaign=campaign, superseded_at__isnull=True).order_by("pk").last()
+    if last is None:
+        return None
+    last.superseded_at, last.is_undone = timezone.now(), True
+    last.save(update_fields=["superseded_at", "is_undone"])
+    same = own.filter(campaign=campaign, argument=last.argument_id, is_undone=False)
+    before = same.filter(pk__lt=last.pk).order_by("pk").last()
+    if before is not None:
+        before.superseded_at = None
+        before.save(update_fields=["superseded_at"])
+    record(
+        study=campaign.study,
+        actor=rater.user,
+        verb="decision_undone",
+        subject=last.argument.text,
+        campaign=str(campaign.public_id),
+        label=last.label,
+        again=before.label if before else None,
+    )
+    if _in_force(campaign).filter(argument=last.argument_id).exists():
+        _show_at_once(campaign, last.argument)
+    request_final_labels(campaign=campaign, actor=rater.user)
+    return last
 
 
 def disputed(campaign: Campaign) -> QuerySet[FinalLabel]:

@@ -84,6 +84,7 @@ class AdjudicationSerializer(SentenceSerializer):
             "source",
             "created_at",
             "superseded_at",
+            "is_undone",
         ]
         read_only_fields = fields
 

@@ -1,13 +1,16 @@
 """The adjudication queue: one sentence at a time, nobody's labels and nobody's names."""
 
 import uuid
+from itertools import pairwise
 from typing import Any
 
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from annotation.consensus.actions import adjudication as actions
@@ -20,10 +23,13 @@ from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from cqa_site.people.access import EXPERTS, StudyRequest, study_page
 from cqa_site.people.actions.raters import rater_for
 from cqa_site.people.models import Rater, Study
+from cqa_site.rounds.how_far import HowFar, pace
 from cqa_site.web.strict_query import id_from
 
 PER_PAGE = 20
 MAX_SKIPPED = 500
+# So many of the last decisions tell somebody's pace; what took longer (in seconds) was a pause.
+PACED, LONGEST_PAUSE = 50, 300
 
 
 @study_page(*EXPERTS)
@@ -59,6 +65,21 @@ def adjudication_skip(request: StudyRequest, study: Study, campaign_id: uuid.UUI
     return _to_queue(request, study, campaign)
 
 
+@study_page(*EXPERTS)
+@require_POST
+def adjudication_undo(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
+    """Take the person's last decision back and show its sentence again."""
+    campaign = _campaign(study, campaign_id)
+    rater = rater_for(membership=request.membership)
+    undone = actions.undo_last(campaign=campaign, rater=rater)
+    address = reverse("adjudication", args=[study.public_id, campaign.public_id])
+    if undone is None:
+        messages.info(request, _("There is no decision of yours to take back."))
+        return redirect(address)
+    messages.success(request, _("Taken back: %d. Decide again, or go on.") % undone.label)
+    return redirect(f"{address}?unit={undone.argument.public_id}")
+
+
 def _page(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str, Any]:
     """Everything on the page: an allow-list without votes, labels or names of others."""
     rater = Rater.objects.filter(study=study, user=request.user).first()
@@ -74,18 +95,20 @@ def _page(request: StudyRequest, study: Study, campaign: Campaign) -> dict[str, 
         argument = row.argument if row else None
     job = keep_current(campaign, request.user) if argument is None else None
     own = _own_decisions(campaign, rater)
+    decided = Paginator(
+        own.filter(superseded_at__isnull=True).select_related("argument__comparison"), PER_PAGE
+    ).get_page(request.GET.get("page"))
+    left = actions.queue(campaign, rater=rater, undecided_only=undecided_only).count()
     return {
         "job": job if job and job.is_active else None,
         "study": study,
         "campaign": campaign,
         "argument": argument,
         "segments": _segments(argument),
-        "left": actions.queue(campaign, rater=rater, undecided_only=undecided_only).count(),
+        "far": HowFar(decided.paginator.count, left, _pace(own)),
         "undecided_only": undecided_only,
         "earlier": list(own.filter(argument=argument)[:10]) if argument else [],
-        "decided": Paginator(
-            own.filter(superseded_at__isnull=True).select_related("argument__comparison"), PER_PAGE
-        ).get_page(request.GET.get("page")),
+        "decided": decided,
     }
 
 
@@ -123,6 +146,13 @@ def _own_decisions(campaign: Campaign, rater: Rater | None) -> QuerySet[Adjudica
     ).order_by("-pk")
 
 
+def _pace(own: QuerySet[Adjudication]) -> float | None:
+    """Seconds from one of the last decisions to the next, without pauses."""
+    times = list(own.values_list("created_at", flat=True)[:PACED])
+    gaps = [(later - earlier).total_seconds() for later, earlier in pairwise(times)]
+    return pace([gap for gap in gaps if gap <= LONGEST_PAUSE])
+
+
 def _session_key(campaign: Campaign) -> str:
     return f"skipped:{campaign.public_id}"
 
@@ -143,5 +173,10 @@ urlpatterns = [
         "campaigns/<uuid:campaign_id>/adjudicate/skip/",
         adjudication_skip,
         name="adjudication_skip",
+    ),
+    path(
+        "campaigns/<uuid:campaign_id>/adjudicate/undo/",
+        adjudication_undo,
+        name="adjudication_undo",
     ),
 ]

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
+from annotation.answers.reports.beside import listed_arguments
 from annotation.editing.actions.checks import arguments_of, read_text
 from annotation.editing.actions.choice import settle_text
 from annotation.editing.actions.kind import EDITING, EditContent
@@ -19,12 +20,12 @@ from cqa_site.rounds.pages.work import Face, address_of, work_urls
 from cqa_site.rounds.saving import RoundNotOpen, StaleDraft
 from cqa_site.runs.text_diff import Line
 
-from .payload import checklist, desk_arguments, listed_arguments
+from .payload import checklist, desk_arguments
 
 
 def _shown(sheet: EditingSheet, content: EditContent) -> dict[str, Any]:
     """What the desk may know: nothing of the system, the file, and other people's work."""
-    entries = listed_arguments(sheet)
+    entries = listed_arguments(sheet.answer)
     texts = {entry.number: entry.argument.text for entry in entries}
     reading = read_text(sheet, content.text, texts)
     # Why the last revision was made says nothing about the next one.

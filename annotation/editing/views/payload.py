@@ -6,28 +6,11 @@ from dataclasses import dataclass
 from django.utils.functional import Promise
 
 from annotation.answers.actions.lists import relevance_of
-from annotation.corpus.methods.highlight import Segment, split_sentence
+from annotation.answers.reports.beside import ArgumentBeside, arguments_beside
 from annotation.corpus.models.questions import ListedArgument
 from annotation.editing.actions.checks import Reading
 from annotation.editing.models import EditingSheet
 from annotation.editing.reports.checks import TITLES
-
-
-@dataclass(frozen=True)
-class DeskArgument:
-    """One numbered argument beside the text."""
-
-    number: int
-    text: str
-    segments: list[Segment]
-    label: int | None
-    source: str
-    is_cited: bool
-
-    @property
-    def link(self) -> str:
-        """The source as an address, if it is one."""
-        return self.source if self.source.startswith(("https://", "http://")) else ""
 
 
 @dataclass(frozen=True)
@@ -60,31 +43,12 @@ class Checklist:
         return sum(line.is_passed is not None for line in self.lines)
 
 
-def listed_arguments(sheet: EditingSheet) -> list[ListedArgument]:
-    """The arguments the answer was written from, by number."""
-    if sheet.answer.argument_list_id is None:
-        return []
-    entries = ListedArgument.objects.filter(argument_list=sheet.answer.argument_list_id)
-    return list(entries.select_related("argument").order_by("number"))
-
-
 def desk_arguments(
     sheet: EditingSheet, entries: list[ListedArgument], reading: Reading
-) -> list[DeskArgument]:
+) -> list[ArgumentBeside]:
     """Arguments with label, source and whether the text cites them."""
-    comparison = sheet.answer.question.comparison
     labels = relevance_of(sheet.round.study, {entry.argument_id for entry in entries})
-    return [
-        DeskArgument(
-            number=entry.number,
-            text=entry.argument.text,
-            segments=split_sentence(entry.argument.text, comparison.object1, comparison.object2),
-            label=labels[entry.argument_id],
-            source=entry.argument.source_url,
-            is_cited=entry.number in reading.cited,
-        )
-        for entry in entries
-    ]
+    return arguments_beside(sheet.answer, entries, reading.cited, labels)
 
 
 def checklist(reading: Reading) -> Checklist:

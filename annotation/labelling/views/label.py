@@ -24,6 +24,7 @@ from annotation.labelling.actions.answering import (
     RoundClosed,
     store,
 )
+from annotation.labelling.actions.how_far import how_far, times_of
 from annotation.labelling.actions.kind import LABELS
 from annotation.labelling.actions.serving import (
     DONE,
@@ -49,7 +50,6 @@ RATERS = (Role.ANNOTATOR, Role.EXPERT)
 PREFETCH = 5
 EARLIER = 5
 PAGE_SIZE = 25
-Progress = dict[str, int | None]
 
 
 @study_page(*RATERS)
@@ -76,7 +76,7 @@ def label_answer(request: StudyRequest, study: Study, campaign_id: uuid.UUID) ->
         # One transaction for the answer and what follows from it: one commit per label.
         with transaction.atomic():
             place = locked_place(request, study, campaign_id)
-            row, work, progress = _store(request, place, item, form.answer())
+            row, work, answered = _store(request, place, item, form.answer())
     except Assignment.DoesNotExist as error:
         raise Http404 from error
     except AnswerNotValid:
@@ -88,12 +88,12 @@ def label_answer(request: StudyRequest, study: Study, campaign_id: uuid.UUID) ->
     if not wants_json(request):
         return _see_other("label", study.public_id, campaign_id)
     saved = {"id": str(row.public_id), "label": row.label}
-    return JsonResponse({"saved": saved} | _coming(work, progress))
+    return JsonResponse({"saved": saved} | _coming(work, answered))
 
 
 def _store(
     request: StudyRequest, place: Place, item: uuid.UUID, given: Answer
-) -> tuple[Assignment, Work, Progress]:
+) -> tuple[Assignment, Work, int]:
     """Keep the answer, look at the block if it ended, reserve what comes next."""
     rows = Assignment.objects.filter(
         public_id=item, rater_id=place.rater_id, campaign_id=place.round_id
@@ -150,8 +150,9 @@ def _page(
     status: int = 200,
 ) -> HttpResponse:
     """Render ``shown`` or else the next item; without either, the reason why."""
-    answered = answered_count(place)
-    work = _work(request, place, answered)
+    campaign: Any = place.round
+    times = times_of(place)
+    work = _work(request, place, len(times))
     waiting = work.assignments[:PREFETCH]
     current = shown or next(iter(waiting), None)
     is_change = current is not None and current.state in DONE
@@ -159,22 +160,29 @@ def _page(
         waiting = [current, *(row for row in waiting if row.pk != current.pk)]
         _remember_shown(current)
     earlier = list(answers_of(place)[:EARLIER])
-    progress = _progress(request, answered)
+    participant = participant_of(request)
+    far = how_far(
+        campaign=campaign,
+        place=place,
+        times=times,
+        served=len(work.assignments),
+        wanted=participant.link.required_items if participant else None,
+    )
     page = {
         "user": str(request.user.public_id),
-        "campaign": str(place.round.public_id),
-        "beat": min(60, place.round.lease_minutes * 20),
+        "campaign": str(campaign.public_id),
+        "beat": min(60, campaign.lease_minutes * 20),
         "items": [item_payload(row) for row in waiting],
         "change": earlier_payload(current) if current and is_change else None,
         "earlier": [earlier_payload(row) for row in reversed(earlier)],
-        "progress": progress,
+        "progress": {"answered": far.done, "total": far.all, "seconds": far.seconds},
         "state": work.reason,
     }
     context = {
         "study": request.membership.study,
-        "campaign": place.round,
+        "campaign": campaign,
         "page": page,
-        "progress": progress,
+        "far": far,
         "current": current,
         "segments": segments_of(current) if current else [],
         "is_change": is_change,
@@ -183,7 +191,7 @@ def _page(
         "reasons": Assignment.SkipReason.choices,
         "reason": work.reason,
         "notice": notice,
-        "is_participant": participant_of(request) is not None,
+        "is_participant": participant is not None,
     }
     template = (
         "annotation/labelling/label.html" if current else "annotation/labelling/label_state.html"
@@ -217,19 +225,20 @@ def _next(request: StudyRequest, place: Place) -> dict[str, Any]:
 
 def _reserve(
     request: StudyRequest, place: Place, waiting: list[Assignment] | None = None
-) -> tuple[Work, Progress]:
-    """What is reserved for the rater, the first of it being on the screen now."""
+) -> tuple[Work, int]:
+    """What is reserved for the rater, the first on the screen now, and how much they have done."""
     answered = answered_count(place)
     work = _work(request, place, answered, waiting)
     if work.assignments:
         _remember_shown(work.assignments[0])
-    return work, _progress(request, answered)
+    return work, answered
 
 
-def _coming(work: Work, progress: Progress) -> dict[str, Any]:
+def _coming(work: Work, answered: int) -> dict[str, Any]:
+    """Own work only: how far the campaign is would tell what others do."""
     return {
         "next": [item_payload(row) for row in work.assignments[:PREFETCH]],
-        "progress": progress,
+        "progress": {"answered": answered},
         "state": work.reason,
     }
 
@@ -254,13 +263,6 @@ def _work(
 
 def _remember_shown(row: Assignment) -> None:
     Assignment.objects.filter(pk=row.pk, shown_at__isnull=True).update(shown_at=Now())
-
-
-def _progress(request: StudyRequest, answered: int) -> Progress:
-    """Own work only: how far the campaign is would tell what others do."""
-    participant = participant_of(request)
-    total = participant.link.required_items if participant else None
-    return {"answered": answered, "total": total}
 
 
 def _see_other(name: str, *args: object) -> HttpResponse:

@@ -44,6 +44,7 @@ class Plan:
     overlap_raters: int = 2
     repeat_share: float = 0.0
     shows_hints: bool = True
+    shows_arguments: bool = True
     pass_mark: float = 0.7
     lease_minutes: int = 120
 
@@ -77,6 +78,7 @@ SETTINGS = (
     "overlap_raters",
     "repeat_share",
     "shows_hints",
+    "shows_arguments",
     "pass_mark",
     "lease_minutes",
 )

@@ -55,7 +55,7 @@ class RoundForm(PlanForm):
                 ("overlap_share", "overlap_raters"),
                 ("repeat_share", "lease_minutes"),
                 ("pass_mark",),
-                ("shows_hints",),
+                ("shows_hints", "shows_arguments"),
                 ("instructions",),
             ),
         ),
@@ -129,6 +129,15 @@ class RoundForm(PlanForm):
         required=False,
         initial=True,
         help_text=lazy("Sentences, repetitions, citations. People decide, not the hint."),
+    )
+    shows_arguments = forms.BooleanField(
+        label=lazy("Show cited arguments"),
+        required=False,
+        initial=True,
+        help_text=lazy(
+            "The numbered arguments an answer was written from stand beside it, without labels "
+            "and sources."
+        ),
     )
     pass_mark = forms.FloatField(
         label=lazy("Pass mark of the qualification"),

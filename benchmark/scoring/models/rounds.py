@@ -25,6 +25,7 @@ class ScoringRound(Round):
         validators=[MinValueValidator(2), MaxValueValidator(20)],
     )
     shows_hints = models.BooleanField(_("show what code can count"), default=True)
+    shows_arguments = models.BooleanField(_("show cited arguments"), default=True)
 
 
 class ScoringItem(Item):

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
+from annotation.answers.methods.cited_text import Piece, split_citations
+from annotation.answers.reports.beside import ArgumentBeside, arguments_beside, listed_arguments
 from benchmark.rubrics.methods.rubric import HINTS, Criterion, Rubric
 from benchmark.scoring.actions.kind import ScoreContent
 from benchmark.scoring.methods.hints import Hint, score_hints
@@ -69,6 +71,15 @@ def hints_of(sheet: ScoreSheet) -> dict[str, Hint]:
     if sheet.round is None or not sheet.round.shows_hints:
         return {}
     return {hint.name: hint for hint in score_hints(sheet.answer.text, HINTS)}
+
+
+def answer_shown(sheet: ScoreSheet) -> tuple[list[Piece], list[ArgumentBeside]]:
+    """The text in pieces and the arguments of its own list; none where the round shows none."""
+    shows = sheet.round is not None and sheet.round.shows_arguments
+    entries = listed_arguments(sheet.answer) if shows else []
+    pieces = split_citations(sheet.answer.text, {entry.number for entry in entries})
+    cited = {piece.number for piece in pieces if piece.is_known and piece.number is not None}
+    return pieces, arguments_beside(sheet.answer, entries, cited)
 
 
 def said(sheet: ScoreSheet, content: ScoreContent) -> dict[str, str]:

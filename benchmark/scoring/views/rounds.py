@@ -33,6 +33,7 @@ def _drawn(scoring_round: ScoringRound) -> list[tuple[Any, Any]]:
         (_("Conditions"), _conditions(recipe)),
         (_("Scored by several people"), f"{several} · {people}"),
         (_("Hints"), _("shown") if scoring_round.shows_hints else _("not shown")),
+        (_("Cited arguments"), _("shown") if scoring_round.shows_arguments else _("not shown")),
     ]
 
 

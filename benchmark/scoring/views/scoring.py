@@ -8,16 +8,18 @@ from benchmark.scoring.models.rounds import ScoringItem
 from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.rounds.pages.work import Face, work_urls
 
-from .payload import form_groups, hints_of, places_json, said
+from .payload import answer_shown, form_groups, hints_of, places_json, said
 
 
 def _shown(sheet: ScoreSheet, content: ScoreContent) -> dict[str, Any]:
     """What the form may know: texts and rubric, without system, scenario, file and others."""
     hints = hints_of(sheet)
     groups = form_groups(sheet.rubric.rubric, content, hints)
+    pieces, arguments = answer_shown(sheet)
     return {
         "question": sheet.answer.question,
-        "answer_text": sheet.answer.text,
+        "column": {"pieces": pieces, "list_place": 1 if arguments else None},
+        "arguments": arguments,
         "groups": groups,
         "points": sum(group.points for group in groups),
         "left": sum(not each.is_set for group in groups for each in group.criteria),

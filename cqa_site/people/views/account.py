@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from cqa_site.people.access import PersonRequest, memberships_of
-from cqa_site.people.forms import NameForm, TokenForm
+from cqa_site.people.forms import KeysForm, NameForm, TokenForm
 from cqa_site.people.models import User
 from cqa_site.people.tokens import create_token, revoke_token
 
@@ -24,7 +24,8 @@ YOU_ID, TOKEN_ID = "you_%s", "token_%s"
 def account(request: PersonRequest) -> HttpResponse:
     """Show the account; a POST changes the name."""
     if request.user.is_participant:
-        return render(request, "people/account_participant.html")
+        context = {"keys_form": KeysForm(instance=request.user)}
+        return render(request, "people/account_participant.html", context)
     form = NameForm(
         request.POST or None, instance=User.objects.get(pk=request.user.pk), auto_id=YOU_ID
     )
@@ -33,6 +34,17 @@ def account(request: PersonRequest) -> HttpResponse:
         messages.success(request, _("Name changed."))
         return redirect("account")
     return _page(request, status=422 if form.errors else 200, name_form=form)
+
+
+@login_required
+@require_POST
+def account_keys(request: PersonRequest) -> HttpResponse:
+    """Change how keys work on work pages; for people of a crowd link, too."""
+    form = KeysForm(request.POST, instance=User.objects.get(pk=request.user.pk))
+    if form.is_valid():
+        form.save()
+        messages.success(request, _("Keys changed."))
+    return redirect("account")
 
 
 @login_required
@@ -69,6 +81,7 @@ def password_change(request: PersonRequest) -> HttpResponse:
 def _page(request: PersonRequest, status: int = 200, **context: object) -> HttpResponse:
     defaults = {
         "name_form": NameForm(instance=request.user, auto_id=YOU_ID),
+        "keys_form": KeysForm(instance=request.user),
         "token_form": TokenForm(auto_id=TOKEN_ID),
         "tokens": request.user.api_tokens.all()[:50],
         "memberships": memberships_of(request.user).order_by("study__name"),

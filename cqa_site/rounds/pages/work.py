@@ -28,9 +28,9 @@ from ..access import (
     own_sheet,
     participant_of,
     shown_sheets,
-    submitted_count,
 )
 from ..forms.save import SaveForm
+from ..how_far import HowFar, how_far
 from ..kind import SheetKind, SheetNotValid, sheet_kind_of
 from ..models import Round, Sheet
 from ..qualifying import agreement
@@ -160,10 +160,10 @@ def _work(face: Face, request: Any, round_: Any) -> HttpResponse:
     work = next_work(request, round_, rater)
     if work.sheet is not None:
         return redirect(address_of(work.sheet))
-    context = _around(request, round_, rater) | {
-        "reason": work.reason,
-        "place": place_for(round_=round_, rater=rater),
-    }
+    context = _around(request, round_, rater)
+    # Whatever is free there: nothing of it comes to this person.
+    far = HowFar(context["far"].done, 0)
+    context |= {"far": far, "reason": work.reason, "place": place_for(round_=round_, rater=rater)}
     return render(request, "rounds/work_state.html", context)
 
 
@@ -284,13 +284,14 @@ def page_data(sheet: Any) -> dict[str, object]:
 def _around(request: Any, round_: Any, rater: Any) -> dict[str, Any]:
     """What every work page shows around the sheet."""
     participant = participant_of(request)
+    # How much a crowd link asks for; None for members.
+    asked = participant.link.required_items if participant else None
     return {
         "study": round_.study,
         "round": round_,
         "kind": sheet_kind_of(round_),
-        "done": submitted_count(round_, rater),
-        # How much a crowd link asks for; None for members.
-        "asked": participant.link.required_items if participant else None,
+        "far": how_far(round_, rater, asked),
+        "asked": asked,
     }
 
 

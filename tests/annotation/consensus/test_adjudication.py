@@ -1,5 +1,8 @@
 """The adjudication queue: order, history, adoption, and what its page must not show."""
 
+import re
+from datetime import timedelta
+
 import pytest
 from django.utils import timezone
 
@@ -7,7 +10,7 @@ from annotation.consensus.actions import adjudication, consensus
 from annotation.consensus.actions.adjudication import adjudicate, disputed, next_in_queue, queue
 from annotation.consensus.models import Adjudication
 from annotation.labelling.models.campaigns import Item
-from cqa_site.people.models import Rater
+from cqa_site.people.models import AuditEvent, Rater
 from tests.annotation.voting import (
     imported,
     label_all,
@@ -242,8 +245,6 @@ def test_the_page_tells_nothing_about_what_others_said(campaign, role):
 
 
 def strip_token(text):
-    import re
-
     return re.sub(r'(csrfmiddlewaretoken" value=|X-CSRFToken": )"[^"]+"', "", text)
 
 
@@ -255,6 +256,60 @@ def test_the_page_needs_a_bounded_number_of_queries(
         client.post(here(campaign), {"argument": argument.public_id, "label": 1})
     with django_assert_max_num_queries(11):
         client.get(here(campaign))
+
+
+def test_the_page_says_what_is_left_and_how_long_it_takes(campaign, expert):
+    client = sign_in(expert)
+    start = timezone.now()
+    for number, argument in enumerate(arguments(campaign)[:3]):
+        client.post(here(campaign), {"argument": argument.public_id, "label": 1})
+        at = start + timedelta(seconds=90 * number)
+        Adjudication.objects.filter(argument=argument).update(created_at=at)
+    # Two were in the queue of four; a pause is no pace.
+    page = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", client.get(here(campaign)).text))
+    assert "3 / 5 done" in page
+    client.post(here(campaign), {"argument": arguments(campaign)[4].public_id, "label": 1})
+    later = start + timedelta(seconds=270)
+    Adjudication.objects.filter(argument=arguments(campaign)[4]).update(created_at=later)
+    page = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", client.get(here(campaign)).text))
+    assert "4 / 6 done about 3 min left" in page
+
+
+def test_the_last_decision_can_be_taken_back_and_nothing_is_deleted(campaign, expert):
+    client = sign_in(expert)
+    first, other = arguments(campaign)[:2]
+    for argument, label in ((first, 1), (other, 2), (first, 3)):
+        client.post(here(campaign), {"argument": argument.public_id, "label": label})
+    reply = client.post(here(campaign, "undo/"))
+    assert reply.url.endswith(f"?unit={first.public_id}")
+    page = client.get(reply.url).text
+    assert "taken back" in page
+    assert "Taken back: 3." in page
+    # What it had replaced counts again; then the one before it goes, too.
+    rows = Adjudication.objects.order_by("pk")
+    shown = rows.values_list("label", "is_undone", "superseded_at")
+    assert [(label, undone, at is None) for label, undone, at in shown] == [
+        (1, False, True),
+        (2, False, True),
+        (3, True, False),
+    ]
+    assert campaign.final_labels.get(argument=first).label == 1
+    client.post(here(campaign, "undo/"))
+    client.post(here(campaign, "undo/"))
+    assert rows.filter(is_undone=True).count() == 3
+    assert next_in_queue(campaign, rater=rater_of(expert)) is not None
+    assert first in [row.argument for row in queue(campaign, rater=rater_of(expert))]
+    lines = AuditEvent.objects.filter(verb="decision_undone").order_by("pk")
+    assert [(each.details["label"], each.details["again"]) for each in lines] == [
+        (3, 1),
+        (2, None),
+        (1, None),
+    ]
+    assert "no decision of yours" in client.post(here(campaign, "undo/"), follow=True).text
+    # Somebody else's decisions are out of reach.
+    client.post(here(campaign), {"argument": first.public_id, "label": 1})
+    sign_in(make_member(campaign.study, "expert")).post(here(campaign, "undo/"))
+    assert rows.filter(superseded_at=None).count() == 1
 
 
 def test_who_may_adjudicate(campaign):
@@ -298,7 +353,7 @@ def test_closing_a_round_fills_the_queue(
     with django_capture_on_commit_callbacks(execute=True):
         client.post(f"{address}close/")
     assert round_with_a_tie.final_labels.filter(is_tied=True).count() == 2
-    assert sign_in(expert).get(here(round_with_a_tie)).context["left"] == 2
+    assert sign_in(expert).get(here(round_with_a_tie)).context["far"].left == 2
     judges = client.get(f"{address}judges/")
     assert judges.context["figures"].people.final == 2
 

@@ -174,7 +174,7 @@ def test_the_answer_brings_what_comes_next(desk):
     first, second = desk.next()["next"][:2]
     reply = desk.send(first["id"], 1, active_ms=1234).json()
     assert reply["next"][0] == second
-    assert reply["progress"] == {"answered": 1, "total": None}
+    assert reply["progress"] == {"answered": 1}
     assert reply["state"] == ""
     assert kept(first["id"]).active_ms == 1234
     assert kept(first["id"]).shown_at <= kept(second["id"]).shown_at
@@ -429,9 +429,56 @@ def test_participants_see_their_target_and_only_their_campaign(study):
     user = make_participant(study, campaign)
     desk = Desk(user, campaign)
     item = desk.next()["next"][0]["id"]
-    assert desk.send(item).json()["progress"] == {"answered": 1, "total": 7}
+    assert desk.send(item).json()["progress"] == {"answered": 1}
     assert Desk(user, other, desk.client).open().status_code == 404
     assert "CODE-" not in desk.open().text
+
+
+def visible(desk):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", desk.open().text))
+
+
+def far(desk):
+    return page_data(desk.open())["progress"]
+
+
+def test_the_page_says_how_much_is_left_and_about_how_long_it_takes(study):
+    # 9 sentences in blocks of three, each with one of the 4 control items that are not retired.
+    campaign = opened(study, ordinary=9, controls=5, block_size=4, expected_seconds=30)
+    campaign.items.filter(control_label__isnull=False).first().delete()
+    desk = Desk(make_member(study, "annotator"), campaign)
+    assert far(desk) == {"answered": 0, "total": 12, "seconds": 30}
+    assert "0 / 12 done about 6 min left" in visible(desk)
+    # Whatever is answered, known or not, is one of the same twelve.
+    for number, seconds in enumerate((50, 10, 20, 20, 20), 1):
+        desk.send(desk.next()["next"][0]["id"], active_ms=seconds * 1000)
+        shown = far(desk)
+        assert (shown["answered"], shown["total"]) == (number, 12)
+    # By now it is the person's own pace that counts.
+    assert shown["seconds"] == 20
+    assert "5 / 12 done about 3 min left" in visible(desk)
+
+
+def test_what_others_took_and_what_a_share_or_a_link_leaves_out_is_not_left(study):
+    taken = opened(study, ordinary=6, controls=0, controls_per_block=0, votes_per_item=1)
+    for slot in Slot.objects.filter(campaign=taken)[:2]:
+        Slot.objects.filter(pk=slot.pk).update(state="done")
+    assert far(Desk(make_member(study, "annotator"), taken))["total"] == 4
+    capped = opened(
+        study, name="Capped", ordinary=10, controls=0, controls_per_block=0, share_cap=0.3
+    )
+    assert far(Desk(make_member(study, "annotator", "Capped"), capped))["total"] == 3
+    asked = opened(study, name="Asked", ordinary=10)
+    assert far(Desk(make_participant(study, asked, required=4), asked))["total"] == 4
+
+
+def test_how_much_is_left_costs_one_query(study):
+    desk = Desk(make_member(study, "annotator"), opened(study, ordinary=9))
+    desk.open()
+    with CaptureQueriesContext(connection) as context:
+        desk.open()
+    counted = [each for each in table_queries(context) if "is_free" in each]
+    assert len(counted) == 1
 
 
 def test_a_participant_without_work_finds_the_way_to_the_code(study):
@@ -476,7 +523,7 @@ def test_many_wrong_controls_stop_a_rater_at_the_end_of_a_block_only(study):
     assert answered.filter(block=last.block).count() == campaign.block_size
     assert desk.next() == {
         "next": [],
-        "progress": {"answered": answered.count(), "total": None},
+        "progress": {"answered": answered.count()},
         "state": "stopped",
     }
 
@@ -590,7 +637,7 @@ def test_a_label_costs_crowd_participants_no_query_more(study):
     desk = Desk(user, campaign)
     item = desk.next()["next"][0]["id"]
     with CaptureQueriesContext(connection) as context:
-        assert desk.send(item).json()["progress"] == {"answered": 1, "total": 9}
+        assert desk.send(item).json()["progress"] == {"answered": 1}
     assert len(table_queries(context)) == 11
 
 

@@ -9,6 +9,7 @@ from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.corpus.models.questions import Argument
 from benchmark.scoring.actions import rounds as scoring_rounds
 from benchmark.scoring.actions.kind import ScoreContent
 from benchmark.scoring.models.rounds import ScoringRound, ScoringSlot
@@ -18,7 +19,7 @@ from cqa_site.rounds.models import Place
 from cqa_site.rounds.opening import close_round, reopen_round
 from cqa_site.rounds.saving import RoundNotOpen, Sent, save_draft
 from tests.benchmark.made_rounds import full_form, make_round
-from tests.benchmark.made_scores import make_scored_answers
+from tests.benchmark.made_scores import give_list, make_scored_answers
 from tests.cast import make_member, make_study, sign_in
 from tests.flat import flat
 
@@ -395,9 +396,11 @@ def test_blind_repeats_come_later_and_earlier_sheets_are_out_of_sight(study, res
     scoring_round = make_round(study, researcher, repeat_share=0.2)
     client = sign_in(make_member(study, "annotator"))
     seen = []
-    for _turn in range(12):
+    for turn in range(12):
         sheet = begin(client, study, scoring_round)
         seen.append(sheet)
+        # What comes a second time is one of those left, and no figure says which it was.
+        assert f"{turn} / 12 done" in left_of(client, study, sheet)
         submit(client, study, sheet)
     repeats = [sheet for sheet in seen if sheet.replicate]
     assert len(repeats) == 2
@@ -412,6 +415,33 @@ def test_blind_repeats_come_later_and_earlier_sheets_are_out_of_sight(study, res
     assert str(seen[0].public_id) not in listed
     page = client.get(address("score_form", study, seen[-1].public_id)).content.decode()
     assert "replicate" not in page
+
+
+def left_of(client, study, sheet):
+    page = client.get(address("score_form", study, sheet.public_id)).text
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page))
+
+
+def test_the_page_says_what_is_left_and_how_long_it_takes_at_the_persons_pace(study, researcher):
+    make_scored_answers(study, questions=10, systems=("Alpha",))
+    scoring_round = make_round(study, researcher)
+    client = sign_in(make_member(study, "annotator"))
+    # Two answers are with somebody else, and with one of those it stays.
+    ScoringSlot.objects.filter(round=scoring_round, item__position=1).update(state="done")
+    lease = timezone.now() + timedelta(hours=1)
+    held = ScoringSlot.objects.filter(round=scoring_round, item__position=2)
+    held.update(state="leased", lease_until=lease)
+    for seconds in (60, 600, 120):
+        sheet = begin(client, study, scoring_round)
+        assert "min left" not in left_of(client, study, sheet)
+        submit(client, study, sheet)
+        ScoreSheet.objects.filter(pk=sheet.pk).update(active_seconds=seconds)
+    sheet = begin(client, study, scoring_round)
+    assert "3 / 8 done about 10 min left" in left_of(client, study, sheet)
+    held.update(state="open", lease_until=None)
+    assert "3 / 9 done about 12 min left" in left_of(client, study, sheet)
+    close_round(round_=scoring_round, actor=researcher)
+    assert "3 / 3 done" in left_of(client, study, sheet)
 
 
 def test_sheets_of_others_and_drafts_of_rounds_do_not_exist(study, researcher):
@@ -438,6 +468,30 @@ def test_hints_are_shown_only_where_the_round_says_so(study, researcher):
         for each in (with_hints, without)
     ]
     assert ["Hints, counted by code" in page.content.decode() for page in pages] == [True, False]
+
+
+def test_the_arguments_an_answer_cites_stand_beside_it_unless_the_round_says_no(study, researcher):
+    first, other = make_scored_answers(study, questions=1)
+    give_list(first, ["A kayak 0 is quick.", "A canoe 0 is <wide>."])
+    give_list(other, ["Nobody should see this here."])
+    client = sign_in(make_member(study, "annotator"))
+    for fields in ({}, {"shows_arguments": False, "name": "Bare"}):
+        scoring_round = make_round(study, researcher, **fields)
+        # Whichever comes first, its own list is shown and nothing else.
+        sheet = begin(client, study, scoring_round)
+        page = client.get(address("score_form", study, sheet.public_id)).text
+        mine, theirs = ("is quick", "Nobody should")
+        if sheet.answer_id == other.pk:
+            mine, theirs = theirs, mine
+        assert theirs not in page
+        assert (mine in page) == (not fields)
+        assert ('<a class="cited" href="#argument-1-1"' in flat(page).replace("\n", " ")) == (
+            not fields
+        )
+        for secret in ("source.example", "badge label-", "no label", "Alpha.json", "Beta.json"):
+            assert secret not in page
+        for argument in Argument.objects.all():
+            assert str(argument.public_id) not in page
 
 
 def test_serving_and_saving_take_few_queries(study, researcher, django_assert_max_num_queries):

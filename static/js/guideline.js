@@ -1,0 +1,54 @@
+// The guideline or the instructions: in a drawer, or kept open beside the item where the window is
+// wide. What somebody chose is remembered for the round in this browser. Without script the text
+// stands folded on the page.
+"use strict";
+
+const guideline = document.getElementById("guideline");
+const WIDE = window.matchMedia("(min-width: 75rem)");
+
+function isPinned() {
+  try {
+    return localStorage.getItem(guideline.dataset.remembered) === "pinned";
+  } catch {
+    return false;
+  }
+}
+
+function pinGuideline(isWanted) {
+  try {
+    localStorage.setItem(guideline.dataset.remembered, isWanted ? "pinned" : "folded");
+  } catch { /* then it is not remembered */ }
+  placeGuideline(isWanted);
+}
+
+function placeGuideline(isWanted = isPinned()) {
+  const panel = document.getElementById("guideline-panel");
+  const isBeside = isWanted && WIDE.matches;
+  panel.hidden = !isBeside;
+  document.documentElement.classList.toggle("guideline-beside", isBeside);
+  const place = isBeside ? panel : document.getElementById("guideline-dialog");
+  place.querySelector(".drawer-body").append(document.getElementById("guideline-text"));
+}
+
+// Pinned it is open already: the focus goes there, so that keys scroll it.
+function openGuideline() {
+  if (!guideline) return;
+  const panel = document.getElementById("guideline-panel");
+  if (panel.hidden) toggleDialog("guideline");
+  else panel.querySelector(".drawer-body").focus();
+}
+
+if (guideline) {
+  guideline.hidden = true;
+  placeGuideline();
+  WIDE.addEventListener("change", () => placeGuideline());
+  document.querySelector("[data-pin]").addEventListener("click", () => {
+    document.getElementById("guideline-dialog").close();
+    pinGuideline(true);
+    document.querySelector("#guideline-panel .drawer-body").focus();
+  });
+  document.querySelector("[data-unpin]").addEventListener("click", () => {
+    pinGuideline(false);
+    document.querySelector("[data-open=guideline]").focus();
+  });
+}

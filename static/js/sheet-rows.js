@@ -1,0 +1,90 @@
+// Forms that are made of rows, one of which is in hand. A key that answers a row leads on to the
+// next one without an answer, after the last one to the button to submit; arrows lead back. What a
+// row is, when it has its answer and what keys do to it is the page's own script's, loaded after
+// this one, which calls startRows(). Saving and submitting are in sheet-form.js.
+"use strict";
+
+let active = null;
+// rows; isOpen(row): it still asks for an answer; spoken(row): it in words; leave(row), take(row):
+// what else goes with a row that is put away or taken in hand; isSent(name): whether a field counts.
+let sheetRows;
+
+function activate(row, scrolls = false) {
+  if (!row) return;
+  if (active !== row) {
+    if (active) sheetRows.leave(active);
+    active?.classList.remove("active");
+    active = row;
+    active.classList.add("active");
+    sheetRows.take(active);
+    say(sheetRows.spoken(active));
+  }
+  if (scrolls) row.scrollIntoView({ block: "nearest" });
+}
+
+function step(by) {
+  const { rows } = sheetRows;
+  const at = rows.indexOf(active);
+  activate(rows[Math.min(rows.length - 1, Math.max(0, at + by))], true);
+  leaveField();
+}
+
+function moveOn() {
+  const { rows, isOpen } = sheetRows;
+  const at = rows.indexOf(active);
+  const next = [...rows.slice(at + 1), ...rows.slice(0, at)].find(isOpen);
+  if (!next) return byId("submit")?.focus();
+  activate(next, true);
+  return leaveField();
+}
+
+// The row in hand got something by a key: what it says now, and on where that was its answer.
+function gave(isAnswer) {
+  active.classList.remove("missing");
+  changed();
+  sheetRows.take(active);
+  say(sheetRows.spoken(active));
+  if (isAnswer) moveOn();
+}
+
+function showMissing(names) {
+  const { rows } = sheetRows;
+  for (const row of rows) row.classList.toggle("missing", names.includes(row.id));
+  const first = byId(names[0]);
+  activate(first);
+  first.tabIndex = -1;
+  first.focus({ preventScroll: true });
+  first.scrollIntoView({ block: "center" });
+}
+
+// The fields as the browser would send them: the server reads both ways by the same code.
+function content() {
+  const fields = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) {
+    if (!SENT_APART.includes(name) && value !== "" && sheetRows.isSent(name)) fields.append(name, value);
+  }
+  return fields.toString();
+}
+
+function startRows(told) {
+  sheetRows = { leave: () => undefined, take: () => undefined, isSent: () => true, ...told };
+  showTotals();
+  startSheet(takeRows);
+}
+
+function takeRows() {
+  const { rows, isOpen, acts, pressDigit } = sheetRows;
+  const moves = { arrowdown: () => step(1), arrowup: () => step(-1), j: () => step(1), k: () => step(-1) };
+  startPage({ ...moves, ...acts }, pressDigit);
+  form.addEventListener("change", (event) => {
+    rows.find((row) => row.contains(event.target))?.classList.remove("missing");
+    changed();
+    sheetRows.take(active);
+  });
+  for (const row of rows) {
+    // Not on press: unfolding would move the button away from under the pointer.
+    row.addEventListener("click", () => activate(row));
+    row.addEventListener("focusin", () => activate(row));
+  }
+  activate(rows.find(isOpen) ?? rows[0]);
+}
