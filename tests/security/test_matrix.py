@@ -337,7 +337,8 @@ class World:
         """A version of the trained judge with a label for every argument, written directly."""
         rater = Rater.objects.create(study=self.study, kind="classifier", name="Trained judge")
         version = TrainedJudge.objects.create(campaign=self.open, rater=rater, number=1)
-        counts = {"n": 0, "pairs": 0, "folds": 0, "predicted": 0, "exact": None, "per_label": []}
+        counts = {"n": 0, "pairs": 0, "folds": 0, "predicted": 0, "per_label": []}
+        counts |= {"exact": None, "bias": None}
         version.figures = counts | {"ordinal": UNDEFINED, "interval": UNDEFINED}
         version.save()
         for item in self.open.items.select_related("argument"):
