@@ -347,6 +347,7 @@ STUDY_ROUTES = {
 SITE_ROUTES = {
     "home": "in",
     "health": "200",
+    "work_worker": "200",
     "paper_notes": "in",
     "account": "in",
     "account_keys": "in",
