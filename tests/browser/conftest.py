@@ -53,15 +53,16 @@ def browser_type_launch_args(browser_type_launch_args):
 # A box to tick is pressed by its label, too; what has no place of its own cannot be pressed.
 SMALL_TARGETS = """least => [...document.querySelectorAll(
   'a[href], button, summary, select, textarea, input:not([type=hidden])')]
-  .map(each => each.matches('[type=radio], [type=checkbox]') ? each.closest('label') ?? each : each)
+  .map(each => each.matches('[type=radio], [type=checkbox]')
+    ? each.closest('label') ?? each : each)
   .filter(each => each.checkVisibility({visibilityProperty: true}))
   .filter(each => !(each.matches('a') && getComputedStyle(each).display === 'inline'
     && each.parentElement.textContent.trim() !== each.textContent.trim()))
   .filter(each => !each.matches('.skip-link, .answer-text a'))
   .map(each => [each, each.getBoundingClientRect()])
   .filter(([, box]) => box.width && (box.width < least - 0.5 || box.height < least - 0.5))
-  .map(([each, box]) => `${each.tagName}.${each.className} ${each.textContent.trim().slice(0, 30)} `
-    + `${Math.round(box.width)}x${Math.round(box.height)}`)"""
+  .map(([each, box]) => `${each.tagName}.${each.className} `
+    + `${each.textContent.trim().slice(0, 30)} ${Math.round(box.width)}x${Math.round(box.height)}`)"""
 
 
 class OwnFile:

@@ -1,4 +1,4 @@
-"""A reload without a connection shows the last work page with what was entered, and nobody else's."""
+"""A reload without a connection shows the last work page as it was, and nobody else's."""
 
 import re
 
