@@ -62,7 +62,8 @@ SMALL_TARGETS = """least => [...document.querySelectorAll(
   .map(each => [each, each.getBoundingClientRect()])
   .filter(([, box]) => box.width && (box.width < least - 0.5 || box.height < least - 0.5))
   .map(([each, box]) => `${each.tagName}.${each.className} `
-    + `${each.textContent.trim().slice(0, 30)} ${Math.round(box.width)}x${Math.round(box.height)}`)"""
+    + `${each.textContent.trim().slice(0, 30)} `
+    + `${Math.round(box.width)}x${Math.round(box.height)}`)"""
 
 
 class OwnFile:
