@@ -40,6 +40,8 @@ function openGuideline() {
 
 if (guideline) {
   guideline.hidden = true;
+  // Out of whatever scrolls or sticks on the page: nothing of it may lie over the panel.
+  document.body.append(document.getElementById("guideline-panel"));
   placeGuideline();
   WIDE.addEventListener("change", () => placeGuideline());
   document.querySelector("[data-pin]").addEventListener("click", () => {

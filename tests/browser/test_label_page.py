@@ -358,6 +358,9 @@ def test_the_guideline_stays_open_beside_the_sentence_where_there_is_room(
     pin.click()
     panel = page.locator("#guideline-panel")
     expect(panel.locator(".scale")).to_be_visible()
+    # The item makes room: nothing of it lies under the panel.
+    right = page.locator("#answer").bounding_box()
+    assert right["x"] + right["width"] <= panel.bounding_box()["x"]
     first = press(page, "2")
     # Remembered for this round, and folded away while the window is narrow.
     page.reload()
