@@ -253,8 +253,6 @@ CONTENT_SECURITY_POLICY = {
         "font-src": ["'self'"],
         "connect-src": ["'self'"],
         "manifest-src": ["'self'"],
-        # The worker that keeps the last work page (cqa_site/rounds/pages/offline.py).
-        "worker-src": ["'self'"],
         "form-action": ["'self'"],
         "base-uri": ["'none'"],
         "object-src": ["'none'"],

@@ -91,15 +91,6 @@ class DraftSaver {
     window.addEventListener("online", () => this.flush());
   }
 
-  // A page shown without a connection goes on as the one that was reloaded, with its text, of which
-  // the server may know the last part or not. Returns the text, or null.
-  resume() {
-    const was = place.get(this.copies.prefix);
-    if (!was || was.at.version < this.version) return null;
-    Object.assign(this, was.at);
-    return was.text;
-  }
-
   get hasUnsent() { return this.sequence > this.sentSequence; }
 
   // States after which sending more would be of no use.
@@ -146,7 +137,6 @@ class DraftSaver {
     this.worked.take(active_seconds);
     if (this.hasUnsent) this.#keep();
     else this.copies.drop({ client: this.client, sequence });
-    this.#remember();
   }
 
   // Another request met something that concerns drafts just as well.
@@ -155,12 +145,6 @@ class DraftSaver {
   #keep() {
     const { client, version, sequence } = this;
     this.copies.put({ client, version, sequence, text: this.read(), at: Date.now() });
-    this.#remember();
-  }
-
-  #remember() {
-    const { client, version, sequence, sentSequence } = this;
-    place.put(this.copies.prefix, { at: { client, version, sequence, sentSequence }, text: this.read() });
   }
 
   #plan() {

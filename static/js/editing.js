@@ -27,10 +27,6 @@ const saver = new DraftSaver({
   url: form.dataset.save, csrf, page, copies, read: () => editor.value, worked: new WorkClock(), onChange: showState,
 });
 
-const resumed = saver.resume();
-if (resumed === null) replaceWhenOnline();
-else editor.value = resumed;
-
 function say(text) { byId("announce").textContent = text; }
 
 // -- saving --------------------------------------------------------------------------------------
@@ -85,7 +81,7 @@ function showConflict(html) {
 
 // Texts of earlier visits that never arrived go first, as the pages sent them that wrote them.
 async function bringBack() {
-  const waiting = copies.all().filter((copy) => copy.client !== saver.client);
+  const waiting = copies.all().filter((copy) => copy.client !== page.client);
   let arrived = 0;
   for (const copy of waiting) {
     if (copy.text === editor.value) copies.drop(copy);
@@ -234,4 +230,4 @@ bringBack();
 tellArrival();
 readText();
 showSaved();
-if (wasTyped || saver.hasUnsent) saver.changed();
+if (wasTyped) saver.changed();

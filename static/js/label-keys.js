@@ -120,24 +120,24 @@ function startForm() {
 function startQueue() {
   const before = shown();
   for (const entry of outbox.waiting()) remember(entry.item, entry.answer);
-  if (shown() !== before || resumed) show(words.next);
+  if (shown() !== before) show(words.next);
   showFlag();
 }
 
 // Prolong the reservation while somebody is there; finished work is taken in any case.
 function stayAlive() {
   if (document.hidden || performance.now() - lastSign > 10 * 60 * 1000) return;
-  fetch(where.alive, { method: "POST", headers: { "X-CSRFToken": csrf }, redirect: "manual" })
+  fetch(place.alive, { method: "POST", headers: { "X-CSRFToken": csrf }, redirect: "manual" })
     .then((response) => { if (response.type === "opaqueredirect") showOutbox("signed_out"); })
     .catch(() => undefined);
 }
 
 async function lookAgain() {
-  const reply = document.hidden ? null : await ask(where.next);
+  const reply = document.hidden ? null : await ask(place.next);
   if (reply && reply.state !== "held") location.reload();
 }
 
 if (form) startForm();
-if (where.reason === "held") setInterval(lookAgain, 20000);
+if (place.reason === "held") setInterval(lookAgain, 20000);
 window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 sender.flush();

@@ -4,7 +4,7 @@
 
 const page = JSON.parse(document.getElementById("label-page").textContent);
 const form = document.getElementById("answer");
-const where = (form || document.getElementById("state")).dataset;
+const place = (form || document.getElementById("state")).dataset;
 const prefix = `counterpoint:${page.user}:${page.campaign}`;
 const words = Object.fromEntries(
   [...document.getElementById("words").content.querySelectorAll("[data-word]")]
@@ -15,18 +15,15 @@ const say = (text) => { byId("announce").textContent = text; };
 
 const outbox = new Outbox(prefix);
 const sender = new Sender({
-  outbox, csrf, url: form ? form.action : where.answer, onReply: takeSaved, onTrouble: showOutbox,
+  outbox, csrf, url: form ? form.action : place.answer, onReply: takeSaved, onTrouble: showOutbox,
 });
 const otherTabs = "BroadcastChannel" in window ? new BroadcastChannel(prefix) : null;
 
-// A page shown without a connection goes on where it was when it was reloaded.
-const resumed = place.get(prefix);
-if (!resumed) replaceWhenOnline();
 // Items not answered yet, the shown one first; own answers of late, newest last.
-let queue = resumed?.queue ?? page.items;
-const past = resumed?.past ?? page.earlier;
-let reviewed = resumed ? null : page.change;
-const progress = { ...page.progress, ...resumed?.progress };
+let queue = page.items;
+const past = page.earlier;
+let reviewed = page.change;
+const progress = page.progress;
 let state = page.state;
 // Comment and flag of an item that has no label yet.
 const drafts = new Map();
@@ -84,7 +81,6 @@ function showFlag() {
 
 // How much can come is known when the page is loaded, and counted down here.
 function showProgress() {
-  place.put(prefix, { queue, past, progress });
   const done = progress.answered + outbox.waiting().filter((entry) => entry.isFirst).length;
   const total = Math.max(progress.total, done);
   const far = document.querySelector("[data-far]");
@@ -134,7 +130,7 @@ function remember(item, answer) {
 
 function goOn(prelude) {
   reviewed = null;
-  if (location.search) window.history.replaceState(null, "", where.page);
+  if (location.search) window.history.replaceState(null, "", place.page);
   show(`${prelude} ${words.next}`);
   showProgress();
 }
@@ -179,7 +175,7 @@ function takeNews({ data }) {
 }
 
 async function refresh() {
-  const reply = await ask(where.next);
+  const reply = await ask(place.next);
   if (!reply) return;
   takeReply(reply);
   leaveWhenDone();
@@ -197,7 +193,7 @@ async function ask(url) {
 
 // The server has nothing more and everything is saved: its page says why.
 function leaveWhenDone() {
-  if (form && !shown() && state && !outbox.waiting().length) location.replace(where.page);
+  if (form && !shown() && state && !outbox.waiting().length) location.replace(place.page);
 }
 
 // -- what is not saved ------------------------------------------------------------------------
@@ -211,8 +207,8 @@ function showOutbox(trouble) {
   if (trouble === "again" && count) text = count === 1 ? words.unsaved_one : words.unsaved_many;
   if (trouble === "signed_out" || trouble === "forbidden") text = words[trouble];
   if (text && outbox.isVolatile) text += ` ${words.no_storage}`;
-  if (trouble === "signed_out") Object.assign(link, { hidden: false, textContent: words.sign_in, href: `${where.signIn}?next=${encodeURIComponent(where.page)}` });
-  if (trouble === "forbidden") Object.assign(link, { hidden: false, textContent: words.reload, href: where.page });
+  if (trouble === "signed_out") Object.assign(link, { hidden: false, textContent: words.sign_in, href: `${place.signIn}?next=${encodeURIComponent(place.page)}` });
+  if (trouble === "forbidden") Object.assign(link, { hidden: false, textContent: words.reload, href: place.page });
   box.querySelector("[data-text]").textContent = text.replace("#", count);
   box.hidden = !text;
   showRefused();

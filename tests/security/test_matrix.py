@@ -59,6 +59,8 @@ pytestmark = pytest.mark.django_db
 ROLES = {"a": "annotator", "e": "expert", "r": "researcher", "d": "admin"}
 NOT_IDS = {"study_id", "number", "format", "name", "figure"}
 UNDEFINED = {"value": None, "low": None, "high": None, "reason": "there are no ratings"}
+UNDEFINED |= {"statistic": "alpha", "recipe": "none", "n_items": 0, "n_pairable_items": 0}
+UNDEFINED |= {"n_raters": 0, "n_values": 0}
 # An export that is not written yet has no file, and an empty POST names no sentence to skip.
 LACKING = {
     # Nobody is named to compare with.

@@ -45,7 +45,6 @@ from ..saving import (
     take_kept,
 )
 from ..serving import place_for
-from .offline import kept_offline
 from .replies import (
     closed_reply,
     conflict_reply,
@@ -249,12 +248,9 @@ def _page(
         "client_key": uuid.uuid4().hex,
         "page": page_data(sheet),
         "page_name": f"{face.kind.work_page}-page",
-        # The folder of the kind's sheets: one worker of the browser serves them all.
-        "work_pages": address_of(sheet).removesuffix(f"{sheet.public_id}/"),
         **face.shown(sheet, content),
     }
-    reply = render(request, f"{face.templates}.html", context, status=status)
-    return kept_offline(reply, request.user)
+    return render(request, f"{face.templates}.html", context, status=status)
 
 
 def _feedback(face: Face, request: Any, sheet: Any) -> HttpResponse:
