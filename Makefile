@@ -51,7 +51,7 @@ style: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(LATER) $(BIN)/mypy cqa_site annotation benchmark argsum
 
-LATER = nice -n 2
+LATER = nice -n 5
 PYTEST = $(BIN)/python -m pytest
 SUITE = $(PYTEST) -n 2 --dist loadscope
 

@@ -27,6 +27,7 @@ from cqa_site.runs.models import Run
 from cqa_site.runs.planning.planning import estimate_run
 from cqa_site.stats.as_json import to_json
 from tests.cast import make_member, make_study, sign_in
+from tests.flat import flat
 from tests.runs.judging import script
 from tests.runs.made_runs import make_endpoint
 
@@ -374,7 +375,8 @@ def test_runs_are_listed_beside_faithfulness(lab, client):
     address = reverse("coherence_runs", args=[lab.study.public_id])
     shown = client.get(address)
     assert list(shown.context["page"]) == [other, run]
-    assert 'aria-current="page">Coherence</a>' in shown.content.decode()
+    text = flat(shown.content.decode())
+    assert 'data-page="coherence_runs" aria-current="page"' in text
     assert list(client.get(address, {"state": "paused"}).context["page"]) == []
     faithfulness = reverse("faithfulness", args=[lab.study.public_id])
     assert address in client.get(faithfulness).content.decode()
