@@ -48,7 +48,7 @@ IN_PAGES = {
     "label_next": LABELLING,
     "label_alive": LABELLING,
     "label_answers": LABELLING,
-    "adjudication_undo": "The person's own last word; a program sends another one, which replaces it.",
+    "adjudication_undo": "One's own last word; a program sends another, which replaces it.",
     "adjudication_skip": "A place in the person's own queue, kept in the browser's session.",
     "import_mapping": ("import_check",),
     "units": ("votes", "export_file"),
