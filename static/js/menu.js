@@ -94,10 +94,11 @@
     return [...list.querySelectorAll("a")].findIndex((item) => item.getAttribute("aria-selected") === "true");
   }
 
-  function fill(found, isFinal) {
+  // What comes later stands behind what is there, so that a choice made meanwhile stays.
+  function fill(found, isFinal, at = 0) {
     list.replaceChildren(...found.map(option));
     none.hidden = !isFinal || found.length > 0;
-    choose(0);
+    choose(at);
   }
 
   function fitting(text) {
@@ -107,15 +108,15 @@
 
   async function search(text) {
     const mine = ++asked;
-    const found = fitting(text);
+    const found = text ? fitting(text).slice(0, 6) : pages;
     fill(found, !text);
     if (!text) return;
     try {
       const reply = await fetch(palette.dataset.search + "?q=" + encodeURIComponent(text));
       const rows = reply.ok ? (await reply.json()).found : [];
-      if (mine === asked) fill([...found.slice(0, 6), ...rows], true);
+      if (mine === asked) fill([...found, ...rows], true, chosen());
     } catch {
-      if (mine === asked) fill(found, true);
+      if (mine === asked) fill(found, true, chosen());
     }
   }
 
