@@ -23,7 +23,8 @@ class AnnotationConfig(AppConfig):
         from annotation.study.paths.relevance import RELEVANCE
         from cqa_site.results import kind as results
         from cqa_site.rounds.kind import register
-        from cqa_site.web import invariants, menu, paths, search
+        from cqa_site.web import invariants
+        from cqa_site.web.navigation import menu, paths, search
 
         menu.add(study_entries)
         search.add(*FINDERS)

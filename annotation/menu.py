@@ -7,8 +7,8 @@ from django.utils.translation import gettext_lazy as _
 from annotation.answers.models.answers import System
 from annotation.corpus.models.questions import Question
 from annotation.retrieval.models import Corpus
-from cqa_site.web.menu import EXPERTS, Entry
-from cqa_site.web.search import Finder
+from cqa_site.web.navigation.menu import EXPERTS, Entry
+from cqa_site.web.navigation.search import Finder
 
 FINDERS = (
     Finder(

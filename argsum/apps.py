@@ -18,7 +18,7 @@ class ArgsumConfig(AppConfig):
         from argsum.run_kinds import register_kinds
         from cqa_site.results import kind as results
         from cqa_site.rounds.kind import register
-        from cqa_site.web import menu, paths, search
+        from cqa_site.web.navigation import menu, paths, search
 
         menu.add(key_point_entries)
         search.add(DATASETS)

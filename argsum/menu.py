@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext_lazy as _
 
-from cqa_site.web.menu import Entry
-from cqa_site.web.search import Finder
+from cqa_site.web.navigation.menu import Entry
+from cqa_site.web.navigation.search import Finder
 
 from .datasets.models import Dataset
 

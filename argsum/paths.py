@@ -7,7 +7,7 @@ from django.utils.translation import ngettext
 from argsum.datasets.models import Dataset
 from argsum.keypoints.models import SystemRun
 from cqa_site.people.models import Study
-from cqa_site.web.paths import Path, Step, step
+from cqa_site.web.navigation.paths import Path, Step, step
 
 
 def steps(study: Study) -> list[Step]:

@@ -18,7 +18,8 @@ class BenchmarkConfig(AppConfig):
         from benchmark.scoring.reports.integrity import find_violations
         from cqa_site.results import kind as results
         from cqa_site.rounds.kind import register
-        from cqa_site.web import invariants, menu, paths, search
+        from cqa_site.web import invariants
+        from cqa_site.web.navigation import menu, paths, search
 
         menu.add(score_entries)
         search.add(RUBRICS)

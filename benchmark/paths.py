@@ -13,7 +13,7 @@ from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.people.models import Study
 from cqa_site.rounds.models import Round
 from cqa_site.runs.models import Run
-from cqa_site.web.paths import Path, Step, step
+from cqa_site.web.navigation.paths import Path, Step, step
 
 # With one system there is nothing to rank.
 FEWEST = 2

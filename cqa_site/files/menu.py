@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from cqa_site.web.menu import Entry
+from cqa_site.web.navigation.menu import Entry
 
 from .models import ImportFile
 

@@ -7,8 +7,8 @@ from django.views.decorators.http import require_safe
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Role, Study
-from cqa_site.web.menu import entries
-from cqa_site.web.search import find
+from cqa_site.web.navigation.menu import entries
+from cqa_site.web.navigation.search import find
 
 # Counts may be so many seconds old while somebody goes from page to page.
 FRESH_SECONDS = 15

@@ -7,7 +7,7 @@ class PeopleConfig(AppConfig):
 
     def ready(self) -> None:
         from cqa_site.people.menu import PEOPLE, people_entries
-        from cqa_site.web import menu, search
+        from cqa_site.web.navigation import menu, search
 
         menu.add(people_entries)
         search.add(PEOPLE)

@@ -6,7 +6,7 @@ from django import forms
 from django.contrib.auth.password_validation import validate_password
 from django.utils.translation import gettext_lazy as _
 
-from cqa_site.web.paths import paths
+from cqa_site.web.navigation.paths import paths
 
 from .models import (
     INVITATION_LIFETIME,

@@ -113,7 +113,7 @@ class Study(models.Model):
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(_("name"), max_length=120)
     description = models.TextField(_("description"), blank=True)
-    # What it was opened to find out: the key of a path (`cqa_site.web.paths`).
+    # What it was opened to find out: the key of a path (`cqa_site.web.navigation.paths`).
     goal = models.CharField(_("what do you want to find out?"), max_length=20, blank=True)
     is_demo = models.BooleanField(default=False, editable=False)
     created_by = models.ForeignKey(

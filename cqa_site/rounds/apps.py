@@ -8,7 +8,8 @@ class RoundsConfig(AppConfig):
     def ready(self) -> None:
         from cqa_site.rounds.integrity import find_violations
         from cqa_site.rounds.menu import ROUNDS, round_entries
-        from cqa_site.web import invariants, menu, search
+        from cqa_site.web import invariants
+        from cqa_site.web.navigation import menu, search
 
         menu.add(round_entries)
         search.add(ROUNDS)

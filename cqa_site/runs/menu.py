@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from cqa_site.runs.kind_parts import Home
 from cqa_site.runs.kinds import KINDS
 from cqa_site.runs.models import Run
-from cqa_site.web.menu import Entry
-from cqa_site.web.search import Finder
+from cqa_site.web.navigation.menu import Entry
+from cqa_site.web.navigation.search import Finder
 
 RUNS = Finder(
     kind=_("Run"),

@@ -7,8 +7,8 @@ from django.urls import get_resolver, reverse
 
 from annotation.answers.models.answers import System
 from annotation.corpus.models.questions import Comparison, Question
-from cqa_site.web.menu import ANY_STUDY, entries, entry_at, inside
-from cqa_site.web.search import SHOWN
+from cqa_site.web.navigation.menu import ANY_STUDY, entries, entry_at, inside
+from cqa_site.web.navigation.search import SHOWN
 from tests.cast import make_member, sign_in
 from tests.security.matrix import STUDY_ROUTES
 

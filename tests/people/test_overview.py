@@ -13,7 +13,7 @@ from annotation.labelling.models.votes import Assignment
 from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Rater, Role, Study
 from cqa_site.rounds.opening import open_round
-from cqa_site.web.paths import paths
+from cqa_site.web.navigation.paths import paths
 from tests import cast
 from tests.flat import flat
 

@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 
 from cqa_site.home.help import pages, search
-from cqa_site.web.menu import GROUPS
+from cqa_site.web.navigation.menu import GROUPS
 from tests.cast import make_member, make_study, sign_in
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -9,7 +9,7 @@ from annotation.labelling.models.campaigns import campaigns_of
 from annotation.labelling.models.votes import Assignment
 from cqa_site.people.models import Rater, Study
 from cqa_site.runs.models import Endpoint, Run
-from cqa_site.web.paths import Path, Step, step
+from cqa_site.web.navigation.paths import Path, Step, step
 
 # Fewer people agree with each other by chance alone; the test that compares them asks for three.
 FROM_PEOPLE = 3

@@ -12,7 +12,7 @@ from annotation.labelling.models.votes import Assignment
 from cqa_site.people.models import Role, Study
 from cqa_site.rounds.models import Participant
 from cqa_site.rounds.progress import count_of
-from cqa_site.web.paths import Path, Step, step
+from cqa_site.web.navigation.paths import Path, Step, step
 
 
 def steps(study: Study) -> list[Step]:

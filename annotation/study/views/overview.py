@@ -11,7 +11,7 @@ from annotation.consensus.actions.adjudication import disputed_campaigns
 from cqa_site.people.access import EVERYONE, StudyRequest, study_page
 from cqa_site.people.models import Role, Study
 from cqa_site.rounds.own_work import waiting_for
-from cqa_site.web.paths import path_of, paths
+from cqa_site.web.navigation.paths import path_of, paths
 
 from .happening import lanes_of, results_of, things_waiting
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from cqa_site.web.menu import ShownGroup, inside, menu_of
+from cqa_site.web.navigation.menu import ShownGroup, inside, menu_of
 
 register = template.Library()
 
