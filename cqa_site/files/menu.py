@@ -12,9 +12,9 @@ from .models import ImportFile
 
 def file_entries() -> Iterator[Entry]:
     """What came in as a file."""
-    yield Entry("data", _("Imports"), "imports", place=10, waits=_checked)
+    yield Entry("data", _("Imports"), "imports", place=10, waits=files_waiting)
 
 
-def _checked(study: Any) -> int:
+def files_waiting(study: Any) -> int:
     """Files whose dry run is done and that nobody has confirmed."""
     return ImportFile.objects.filter(study=study, state=ImportFile.State.CHECKED).count()

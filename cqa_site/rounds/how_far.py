@@ -10,14 +10,14 @@ from math import ceil
 from statistics import median
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Q
 
 from cqa_site.people.models import Rater
 
 from .blind_order import repeats_of
-from .kind import SheetKind, sheet_kind_of
+from .kind import sheet_kind_of
 from .models import Round, Sheet
-from .slots import FREE
+from .slots import unseen_items
 
 # From so many on somebody's own pace says more than what the round expects.
 ENOUGH = 3
@@ -84,16 +84,8 @@ def how_far(round_: Any, rater: Rater, wanted: int | None = None) -> HowFar:
         left = 0
     elif not kind.is_assigned:
         firsts = [thing for thing, replicate, *_rest in rows if replicate == 0]
-        coming = _unseen(kind, round_, firsts)
+        coming = unseen_items(round_, firsts).filter(is_free=True).count()
         again = repeats_of(len(firsts) + coming, round_.repeat_share)
         left += coming + max(0, again - (len(rows) - len(firsts)))
     seconds = pace([each for each in done if each])
     return HowFar(len(done), left, seconds).at_most(wanted)
-
-
-def _unseen(kind: SheetKind, round_: Any, seen: list[int]) -> int:
-    """Items that somebody has not had and of which a sheet is free."""
-    free = kind.Slot._default_manager.filter(FREE, item=OuterRef("pk"))
-    items = kind.Item._default_manager.filter(round=round_.pk, key_points__isnull=True)
-    items = items.exclude(**{f"{kind.subject}__in": seen})
-    return int(items.filter(Exists(free)).count())

@@ -17,7 +17,7 @@ from cqa_site.people.models import Rater
 from .blind_order import choose_repeat, repeat_due
 from .kind import SheetKind, sheet_kind_of
 from .models import Place, Round, Sheet
-from .slots import DONE, FREE, renew, take_slot
+from .slots import DONE, renew, take_slot, unseen_items
 
 # So many items of a rater's order are tried before somebody else's locks count as "held".
 TRIES = 5
@@ -112,24 +112,21 @@ class _Serving:
         if sheet is not None:
             return Work(sheet)
         others = self.kind.Slot._default_manager.filter(round=self.round_).exclude(state=DONE)
-        is_held = others.filter(item__in=self._unseen()).exists()
+        is_held = others.filter(item__in=self._unseen().values("pk")).exists()
         return Work(None, "held" if is_held else "finished")
 
     def _unseen(self) -> QuerySet[Any]:
         """Items of which the rater has had no sheet."""
-        # A list, not a subquery: a planner that does not know fresh tables would join row by row.
-        mine = [thing for thing, replicate in self._done if replicate == 0]
-        items = self.items().filter(key_points__isnull=True)
-        return items.exclude(**{f"{self.kind.subject}__in": mine})
+        return unseen_items(self.round_, [thing for thing, again in self._done if again == 0])
 
     def _first(self) -> Any | None:
         """A sheet for an item that the rater has not had, if one of the next few is free."""
-        free = self.kind.Slot._default_manager.filter(FREE, item=OuterRef("pk"))
-        # A random order of the rater's own, in which what is gone moves nothing that is left; the
-        # database shuffles, so that a submit costs the same whatever the size of the round.
+        # A random order of the rater's own, in which what is gone moves nothing that is left. The
+        # database shuffles: it takes milliseconds where reading and hashing here took a tenth of a
+        # second for 3,000 items.
         salt = Value(f"{self.round_.seed} {self.place.rater_id} ", CharField())
         turn = MD5(Concat(salt, Cast("pk", CharField())))
-        for item in self._unseen().filter(Exists(free)).order_by(turn, "pk")[:TRIES]:
+        for item in self._unseen().filter(is_free=True).order_by(turn, "pk")[:TRIES]:
             slot = take_slot(self.round_, item.pk, minutes=self.round_.lease_minutes)
             if slot is not None:
                 return self.begin(item, slot=slot)

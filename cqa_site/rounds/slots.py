@@ -7,10 +7,11 @@ the database has it; on SQLite the immediate transaction is the lock.
 Locks are taken in one order everywhere: the place, then the sheet, then slots.
 """
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from .kind import sheet_kind_of
@@ -20,6 +21,16 @@ OPEN, LEASED, DONE = Slot.State.OPEN, Slot.State.LEASED, Slot.State.DONE
 # Rows that are written at once.
 CHUNK = 2_000
 FREE = Q(state=OPEN) | Q(state=LEASED, lease_until__lt=Now())
+
+
+def unseen_items(round_: Any, seen: Iterable[int]) -> QuerySet[Any]:
+    """Items without a known answer whose thing is not among those; ``is_free`` where a slot is."""
+    kind = sheet_kind_of(round_)
+    free = kind.Slot._default_manager.filter(FREE, item=OuterRef("pk"))
+    items = kind.Item._default_manager.filter(round=round_.pk, key_points__isnull=True)
+    # A list, not a subquery: a planner that does not know fresh tables would join row by row.
+    unseen: QuerySet[Any] = items.exclude(**{f"{kind.subject}__in": seen})
+    return unseen.annotate(is_free=Exists(free))
 
 
 def take_slot(round_: Any, item_id: int, *, minutes: int) -> Any | None:

@@ -32,5 +32,4 @@ def run_entries() -> Iterator[Entry]:
 def _waiting(home: Home, study: Any) -> int:
     """Runs of a list that do nothing until somebody decides."""
     listed = [name for name, kind in KINDS.items() if kind.home == home]
-    idle = (Run.State.CHECKED, Run.State.PAUSED)
-    return Run.objects.filter(study=study, kind__in=listed, state__in=idle).count()
+    return Run.objects.filter(study=study, kind__in=listed, state__in=Run.WAITING).count()

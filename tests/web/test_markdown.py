@@ -2,7 +2,7 @@
 
 import pytest
 
-from cqa_site.web.templatetags.markdown import markdown
+from cqa_site.web.templatetags.markdown import anchors, markdown
 
 
 def test_headings_lists_tables_and_emphasis_are_rendered():
@@ -33,3 +33,8 @@ def test_nothing_active_or_foreign_remains(text):
 
 def test_links_say_nothing_about_where_they_come_from():
     assert 'rel="noopener noreferrer nofollow"' in markdown("[x](https://example.org)")
+
+
+def test_only_cleaned_headings_are_given_names():
+    assert anchors(markdown("## To *be*")) == '<h2 id="to-be">To <em>be</em></h2>\n'
+    assert anchors("<h2>x</h2><script>") == "&lt;h2&gt;x&lt;/h2&gt;&lt;script&gt;"

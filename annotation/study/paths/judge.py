@@ -11,23 +11,25 @@ from cqa_site.people.models import Rater, Study
 from cqa_site.runs.models import Endpoint, Run
 from cqa_site.web.navigation.paths import Path, Step, step
 
-# Fewer people agree with each other by chance alone; the test that compares them asks for three.
-FROM_PEOPLE = 3
 PEOPLE = (Rater.Kind.PERSON, Rater.Kind.EXPERT)
 
 
 def steps(study: Study) -> list[Step]:
     """Labels of people, a model, a run, the comparison."""
+    from cqa_site.stats.reliability.alternative_annotator import ADVISED_HUMANS
+
     by_people = Assignment.objects.filter(
         campaign__study=study, state=Assignment.State.ANSWERED, rater__kind__in=PEOPLE
     )
-    campaign = campaigns_of(study).filter(pk__in=by_people.values("campaign")).first()
+    runs = Run.objects.filter(study=study, kind=KIND, state=Run.State.DONE)
+    finished = runs.select_related("relevance__campaign").first()
+    labelled = campaigns_of(study).filter(pk__in=by_people.values("campaign"))
+    # What the judge labelled is what people have to have labelled, too.
+    campaign = finished.relevance.campaign if finished else labelled.first()
     raters = by_people.filter(campaign=campaign).order_by().values("rater").distinct().count()
-    runs = Run.objects.filter(study=study, kind=KIND)
-    finished = runs.filter(state=Run.State.DONE).select_related("relevance__campaign").first()
-    compared = finished.relevance.campaign if finished else campaign
+    is_enough = raters >= ADVISED_HUMANS
     return [
-        _people(study, raters),
+        _people(study, raters, is_enough=is_enough),
         _model(study),
         step(
             study,
@@ -43,24 +45,24 @@ def steps(study: Study) -> list[Step]:
             title=_("Read the verdict"),
             text=_("Whether the judge agrees with people as well as they agree with each other."),
             button=_("Judges compared"),
-            page="judges" if compared else "runs",
-            is_done=finished is not None and raters >= FROM_PEOPLE,
-            of=compared,
+            page="judges" if campaign else "runs",
+            is_done=finished is not None and is_enough,
+            of=campaign,
         ),
     ]
 
 
-def _people(study: Study, raters: int) -> Step:
+def _people(study: Study, raters: int, *, is_enough: bool) -> Step:
     found = ngettext("%(count)s person labelled", "%(count)s people labelled", raters)
     text = found % {"count": raters}
     asked = _("Three people at least on the same arguments: label here, or import their votes.")
     return step(
         study,
         title=_("Have labels of people"),
-        text=f"{text}." if raters >= FROM_PEOPLE else f"{text}. {asked}",
+        text=f"{text}." if is_enough else f"{text}. {asked}",
         button=_("Label rounds"),
         page="campaigns",
-        is_done=raters >= FROM_PEOPLE,
+        is_done=is_enough,
     )
 
 

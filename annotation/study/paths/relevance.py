@@ -2,23 +2,25 @@
 
 from typing import Any
 
-from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from annotation.labelling.models.campaigns import Campaign, Slot, campaigns_of
-from annotation.labelling.models.votes import Assignment
+from annotation.labelling.actions.kind import LABELS
+from annotation.labelling.models.campaigns import Campaign
 from cqa_site.people.models import Role, Study
 from cqa_site.rounds.models import Participant
-from cqa_site.rounds.progress import count_of
+from cqa_site.rounds.progress import rounds_of
 from cqa_site.web.navigation.paths import Path, Step, step
+
+# Older rounds say nothing about the next step.
+NEWEST = 6
 
 
 def steps(study: Study) -> list[Step]:
     """Arguments, a round, people, labels, figures."""
-    rounds = list(_newest(study))
-    voted = next((each for each in rounds if each.has_votes), None)
+    rounds = list(rounds_of(LABELS, study)[:NEWEST])
+    voted = next((each for each in rounds if each.votes), None)
     opened = next((each for each in rounds if each.state != Campaign.State.DRAFT), None)
     return [
         _arguments(study),
@@ -27,16 +29,6 @@ def steps(study: Study) -> list[Step]:
         _labels(study, opened),
         _figures(study, voted),
     ]
-
-
-def _newest(study: Study) -> Any:
-    slots = Slot.objects.filter(campaign=OuterRef("pk"))
-    votes = Assignment.objects.filter(campaign=OuterRef("pk"), state=Assignment.State.ANSWERED)
-    return campaigns_of(study).annotate(
-        wanted=count_of(slots, "campaign"),
-        done=count_of(slots.filter(state=Slot.State.DONE), "campaign"),
-        has_votes=Exists(votes),
-    )[:6]
 
 
 def _arguments(study: Study) -> Step:
@@ -101,19 +93,12 @@ def _labels(study: Study, opened: Any | None) -> Step:
     title = _("Let people label")
     if opened is None:
         text = _("They get one argument after another, hidden control items among them.")
-        return step(
-            study,
-            title=title,
-            text=text,
-            button=_("Label rounds"),
-            page="campaigns",
-            is_done=False,
-        )
+        return _later(study, title, text)
     text = _("%(done)s of %(wanted)s labels are in.") % {
         "done": f"{opened.done:,}",
         "wanted": f"{opened.wanted:,}",
     }
-    is_done = opened.done >= opened.wanted if opened.is_live else opened.has_votes
+    is_done = opened.done >= opened.wanted if opened.is_live else opened.votes > 0
     return step(
         study,
         title=title,
@@ -129,17 +114,22 @@ def _figures(study: Study, voted: Any | None) -> Step:
     title = _("Read the figures")
     if voted is None:
         text = _("Agreement, accuracy on control items and final labels, once labels come in.")
-        return step(
-            study,
-            title=title,
-            text=text,
-            button=_("Label rounds"),
-            page="campaigns",
-            is_done=False,
-        )
+        return _later(study, title, text)
     text = _("Agreement, accuracy on control items and final labels of “%s”.") % voted
     return step(
         study, title=title, text=text, button=_("Figures"), page="figures", is_done=True, of=voted
+    )
+
+
+def _later(study: Study, title: str, text: str) -> Step:
+    """A step that begins with a round."""
+    return step(
+        study,
+        title=title,
+        text=text,
+        button=_("Label rounds"),
+        page="campaigns",
+        is_done=False,
     )
 
 

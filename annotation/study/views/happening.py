@@ -10,11 +10,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.consensus.actions.adjudication import disputed_campaigns
-from cqa_site.files.models import ImportFile
+from cqa_site.files.menu import files_waiting
 from cqa_site.people.models import Study
 from cqa_site.results.kind import KINDS as RESULTS
 from cqa_site.rounds.kind import kinds
 from cqa_site.rounds.models import Round
+from cqa_site.rounds.own_work import Waiting
 from cqa_site.rounds.progress import rounds_of
 from cqa_site.runs.kinds import about
 from cqa_site.runs.models import Run
@@ -24,16 +25,6 @@ from cqa_site.runs.words import state_in_words
 SHOWN = 6
 # Fewer say nothing about how long the rest takes.
 ENOUGH = 5
-
-
-@dataclass(frozen=True)
-class Thing:
-    """Something that waits for a decision."""
-
-    title: str
-    text: str
-    button: str
-    url: str
 
 
 @dataclass(frozen=True)
@@ -61,17 +52,17 @@ class Result:
     is_frozen: bool
 
 
-def things_waiting(study: Study) -> list[Thing]:
+def things_waiting(study: Study) -> list[Waiting]:
     """Files, runs and labels that stand still until somebody decides."""
     return [*_files(study), *_runs(study), *_disputes(study)]
 
 
-def _files(study: Study) -> Iterator[Thing]:
-    if count := study.import_files.filter(state=ImportFile.State.CHECKED).count():
+def _files(study: Study) -> Iterator[Waiting]:
+    if count := files_waiting(study):
         title = ngettext(
             "%(count)s file waits for your yes", "%(count)s files wait for your yes", count
         )
-        yield Thing(
+        yield Waiting(
             title % {"count": count},
             _("The dry run is done; nothing is stored before you confirm it."),
             _("Imports"),
@@ -79,11 +70,11 @@ def _files(study: Study) -> Iterator[Thing]:
         )
 
 
-def _runs(study: Study) -> Iterator[Thing]:
-    waiting = (Run.State.CHECKED, Run.State.PAUSED)
-    for run in study.runs.filter(state__in=waiting).select_related("relevance__campaign")[:SHOWN]:
+def _runs(study: Study) -> Iterator[Waiting]:
+    waiting = study.runs.filter(state__in=Run.WAITING).select_related("relevance__campaign")
+    for run in waiting[:SHOWN]:
         told = {"number": run.number, "name": about(run)}
-        yield Thing(
+        yield Waiting(
             _("Run #%(number)s waits for you: %(name)s") % told,
             state_in_words(run),
             _("Open the run"),
@@ -91,13 +82,13 @@ def _runs(study: Study) -> Iterator[Thing]:
         )
 
 
-def _disputes(study: Study) -> Iterator[Thing]:
+def _disputes(study: Study) -> Iterator[Waiting]:
     for campaign in disputed_campaigns(study):
         count = vars(campaign)["disputes"]
         title = ngettext(
             "%(count)s label in dispute: %(name)s", "%(count)s labels in dispute: %(name)s", count
         )
-        yield Thing(
+        yield Waiting(
             title % {"count": f"{count:,}", "name": campaign.name},
             _("Votes tie or lie at both ends of the scale. An expert's word settles them."),
             _("Open the queue"),

@@ -95,6 +95,8 @@ class Run(models.Model):
 
     ACTIVE = (State.CHECKING, State.CHECKED, State.RUNNING, State.PAUSED)
     WORKING = (State.CHECKING, State.RUNNING)
+    # They do nothing until somebody decides.
+    WAITING = (State.CHECKED, State.PAUSED)
 
     class Meta:
         ordering = ["-number"]

@@ -43,4 +43,6 @@ def anchors(html: SafeString) -> SafeString:
         level, words = found[1], found[2]
         return f'<h{level} id="{slugify(strip_tags(words))}">{words}</h{level}>'
 
-    return mark_safe(re.sub(r"<h([23])>(.*?)</h\1>", named, html))  # noqa: S308  cleaned before
+    # Whatever was not cleaned is escaped here, and then holds no heading.
+    cleaned = conditional_escape(html)
+    return mark_safe(re.sub(r"<h([23])>(.*?)</h\1>", named, cleaned))  # noqa: S308

@@ -82,6 +82,26 @@ def test_without_overlap_an_answer_goes_to_one_person(study, researcher):
     assert "That was everything" in page
 
 
+def served(study, scoring_round, person) -> list[int]:
+    """All answers, in the order in which they come to somebody who submits each."""
+    client, order = sign_in(person), []
+    for _turn in range(study.answers.count()):
+        sheet = begin(client, study, scoring_round)
+        assert submit(client, study, sheet).status_code == 200
+        order.append(sheet.answer_id)
+    return order
+
+
+def test_answers_come_in_a_random_order_of_each_persons_own(study, researcher):
+    make_scored_answers(study, systems=("Alpha", "Beta"), questions=6)
+    scoring_round = make_round(study, researcher, overlap_share=1.0, overlap_raters=2)
+    one, other = (
+        served(study, scoring_round, make_member(study, "annotator")) for _person in range(2)
+    )
+    assert sorted(one) == sorted(other) == sorted(study.answers.values_list("pk", flat=True))
+    assert len({tuple(one), tuple(other), tuple(sorted(one))}) == 3
+
+
 def test_coming_back_leads_to_the_same_sheet(study, researcher):
     make_scored_answers(study)
     scoring_round = make_round(study, researcher)
