@@ -30,7 +30,8 @@ def unseen_items(round_: Any, seen: Iterable[int]) -> QuerySet[Any]:
     items = kind.Item._default_manager.filter(round=round_.pk, key_points__isnull=True)
     # A list, not a subquery: a planner that does not know fresh tables would join row by row.
     unseen: QuerySet[Any] = items.exclude(**{f"{kind.subject}__in": seen})
-    return unseen.annotate(is_free=Exists(free))
+    unseen = unseen.annotate(is_free=Exists(free))
+    return unseen
 
 
 def take_slot(round_: Any, item_id: int, *, minutes: int) -> Any | None:
