@@ -276,10 +276,17 @@ def _of_both(table: pd.DataFrame, name: str) -> list[Any]:
     return list(dict.fromkeys([*table[name.format("first")], *table[name.format("second")]]))
 
 
-def finding(results: Results, choice: Choice) -> list[str]:
-    """What was found, in sentences."""
+def finding(results: Results, choice: Choice) -> Finding:
+    """Who is preferred, how sure that is, and whether points say the same."""
     said = _by_judge(results, choice) if choice.is_judge else [_how_many(results)]
-    return [_leader(results), *said, *_beside(results)]
+    sure = " ".join([*said, *_beside(results)])
+    return Finding(_leader(results), sure, _mark(results.ranking))
+
+
+def _mark(ranking: PreferenceRanking) -> str:
+    if not ranking.standings:
+        return "warn"
+    return "good" if ranking.standings[0].rank_high == 1 else ""
 
 
 def _by_judge(results: Results, choice: Choice) -> list[str]:

@@ -19,7 +19,7 @@ from benchmark.preferences.methods.verdicts import FIRST, SECOND
 from benchmark.preferences.models import PreferenceItem, PreferenceRound, PreferenceSheet
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.boards import Board, BoardCell, BoardRow, figure_cell
+from cqa_site.results.boards import Board, BoardCell, BoardColumn, BoardRow, figure_cell
 from cqa_site.results.files import table_file
 from cqa_site.rounds.access import shown_sheets
 from cqa_site.rounds.pages.rounds import Column, RoundFace, round_urls
@@ -197,7 +197,11 @@ def _ranking(found: PreferenceRanking) -> Board:
         BoardRow(name=system, cells=(), why=reason, is_low=True)
         for system, reason in found.strengths.unranked.items()
     ]
-    columns = [_("Log strength"), _("Won"), _("Lost"), _("Equal"), _("Both bad"), _("Questions")]
+    titles = [_("Log strength"), _("Won"), _("Lost"), _("Equal"), _("Both bad"), _("Questions")]
+    columns = [
+        BoardColumn(key, title)
+        for key, title in zip(("log_strength", *counts), titles, strict=True)
+    ]
     return Board(columns=columns, rows=rows, caption=caption)
 
 

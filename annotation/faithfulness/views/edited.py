@@ -12,6 +12,7 @@ from annotation.faithfulness.reports.edited_pairs import TITLES, edited_of, pair
 from annotation.faithfulness.reports.edited_tables import pairs_table, summary_table
 from annotation.faithfulness.reports.tables import MODES
 from annotation.faithfulness.reports.versions import Choice
+from annotation.faithfulness.reports.finding import edited_finding
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file
@@ -33,6 +34,7 @@ def edited_texts(request: StudyRequest, study: Study) -> HttpResponse:
         "study": study,
         "choice": choice,
         "modes": MODES,
+        "finding": edited_finding(summary),
         "summary": summary,
         "page": page,
         "titles": TITLES,

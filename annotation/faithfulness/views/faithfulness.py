@@ -43,6 +43,7 @@ from annotation.faithfulness.reports.versions import (
     state_of,
     version_of,
 )
+from annotation.faithfulness.reports.finding import faithfulness_finding
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file
@@ -122,6 +123,7 @@ def faithfulness(request: StudyRequest, study: Study) -> HttpResponse:
         "label_choices": label_choices(study),
         "conditions": used_conditions(study),
         "groups": measures.data,
+        "finding": faithfulness_finding(shown.groups),
         "card": measures,
         "charts": charts,
         "runs": shown.runs,

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from annotation.figures.actions import latest_job, request_snapshot
 from annotation.figures.models import Snapshot
 from annotation.figures.reports.charts import CHARTS
+from annotation.figures.reports.finding import figures_finding
 from annotation.figures.reports.kept import Figures
 from annotation.figures.reports.snapshots import marker
 from annotation.figures.reports.tables import TABLES, figure_table
@@ -142,6 +143,7 @@ def figure_context(study: Study, snapshot: Snapshot) -> dict:
         "campaign": snapshot.campaign,
         "snapshot": snapshot,
         "figures": figures,
+        "finding": figures_finding(figures),
         "cards": cards(study, snapshot, figures),
         "arguments": dict(arguments.values_list("external_id", "argument__public_id")),
     }

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from benchmark.leaderboard.methods.figures import Board
 from cqa_site.web.charts import drawing as charts
 from cqa_site.web.charts import scores as score_charts
+from cqa_site.web.charts.ranked import ranked_dots
 from cqa_site.web.charts.chart import Chart, short, short_names
 
 from .view import BoardLine, board_rows, judge_name
@@ -23,6 +24,29 @@ def _named(board: Board, judge: str) -> list[tuple[str, BoardLine]]:
     """The best rows under names that differ even where they are cut."""
     rows = board_rows(board, judge)[:MOST]
     return list(zip(short_names(row.name for row in rows), rows, strict=True))
+
+
+def _rank_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
+    """The ranked systems; where nobody has a rank, all that have a mean."""
+    named = _named(board, judge)
+    ranked = [(name, row) for name, row in named if row.standing]
+    return [
+        {
+            "name": name,
+            "value": row.row.mean,
+            "low": row.row.low,
+            "high": row.row.high,
+            "group": row.standing.tie_group if row.standing else None,
+        }
+        for name, row in ranked or named
+        if row.row.mean is not None
+    ]
+
+
+def _ranks(board: Board, judge: str, recipe: Recipe, size: str) -> charts.Spec:
+    return ranked_dots(
+        _rank_rows(board, judge, recipe), title=_("Mean points, 95 % interval"), size=size
+    )
 
 
 def _scenario_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
@@ -142,6 +166,11 @@ def _chart(draw: Callable[..., charts.Spec], read: Read, words: Callable[[Any], 
 
 
 CHARTS = {
+    "board": _chart(
+        _ranks,
+        _rank_rows,
+        lambda row: f"{row['name']}: {row['value']:.2f}",
+    ),
     "scenarios": _chart(
         _scenarios,
         _scenario_rows,
