@@ -286,7 +286,7 @@ IN_PAGES = {
     "prefer_submit": LABELLING,
     "prefer_settle": LABELLING,
     "preferences": ("preferences",),
-    "preferences_table": ("preferences", "preference_sheets"),
+    "preferences_figure": ("preferences", "preference_sheets"),
     "preference_rounds": ("preference_rounds",),
     "preference_round_new": ("preference_rounds",),
     "preference_round": ("preference_round", "preference_items", "preferrers"),

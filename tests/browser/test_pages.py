@@ -78,7 +78,7 @@ PIECES = {
     # Without a rater there is nothing to compare with.
     "label_compare_figure",
     "label_next",
-    "preferences_table",
+    "preferences_figure",
     "rubric_json",
     "study_search",
     "study_waiting",

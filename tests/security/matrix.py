@@ -263,7 +263,7 @@ STUDY_ROUTES = {
     "prefer_submit": RATERS_POST,
     "prefer_settle": RATERS_POST,
     "preferences": RESEARCHERS,
-    "preferences_table": RESEARCHERS,
+    "preferences_figure": RESEARCHERS,
     "preference_rounds": RESEARCHERS,
     "preference_round_new": RESEARCHERS,
     "preference_round": RESEARCHERS,

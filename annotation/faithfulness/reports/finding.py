@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.faithfulness.reports.edited_figures import Summary
+from annotation.faithfulness.reports.edited_figures import Change, Summary
 from annotation.faithfulness.reports.expert_agreement import ExpertAgreement
 from annotation.faithfulness.reports.faithfulness import GroupFigures
 from annotation.faithfulness.reports.tables import MEASURES, text_of_group
-from cqa_site.results.boards import bounds_of
 from cqa_site.results.finding import Finding, in_words
 from cqa_site.stats.estimate import Estimate
 from cqa_site.web.tables import text_of
@@ -39,7 +38,9 @@ def _closest(name: str, groups: Sequence[GroupFigures]) -> Finding:
     best, measure = groups[0], MEASURES[name]
     said = {"name": _called(best), "measure": measure.title, "value": _figure(best, name)}
     if len(groups) == 1:
-        return Finding(_("%(name)s: %(measure)s %(value)s.") % said, f"{measure.recipe}.".capitalize())
+        return Finding(
+            _("%(name)s: %(measure)s %(value)s.") % said, f"{measure.recipe}.".capitalize()
+        )
     next_best = groups[1]
     says = _("%(name)s keeps closest to its arguments: %(measure)s %(value)s.")
     other = {"name": _called(next_best), "value": _figure(next_best, name)}
@@ -74,11 +75,12 @@ def edited_finding(summary: Summary) -> Finding | None:
     moved = [each for each in (*summary.checks, *summary.changes) if _is_moved(each.difference)]
     if not moved:
         return Finding(says, _("No measure is shown to have moved either way."))
-    parts = (
-        f"{each.title} {text_of(each.before, each.decimals)} → {text_of(each.after, each.decimals)}"
-        for each in moved
-    )
+    parts = (f"{each.title} {_moved(each)}" for each in moved)
     return Finding(says, _("Moved beyond chance: %s.") % "; ".join(parts))
+
+
+def _moved(change: Change) -> str:
+    return " → ".join(text_of(each, change.decimals) for each in (change.before, change.after))
 
 
 def _is_moved(difference: Estimate) -> bool:
@@ -93,11 +95,15 @@ def experts_finding(found: ExpertAgreement) -> Finding | None:
         return None
     said = {"experts": text_of(together, 2), "machine": text_of(machine, 2)}
     text = (
-        _("Experts' versions are more alike (%(experts)s) than they are to the machine's "
-          "(%(machine)s).")  # fmt: skip
+        _(
+            "Experts' versions are more alike (%(experts)s) than they are to the machine's "
+            "(%(machine)s)."
+        )
         if together > machine
-        else _("Experts' versions are no more alike (%(experts)s) than they are to the machine's "
-               "(%(machine)s).")  # fmt: skip
+        else _(
+            "Experts' versions are no more alike (%(experts)s) than they are to the machine's "
+            "(%(machine)s)."
+        )
     )
     n = found.n_answers
     sure = ngettext(

@@ -10,9 +10,9 @@ from annotation.faithfulness.actions.texts import stale_pairs
 from annotation.faithfulness.reports.edited_figures import RECIPE, Summary, summarise
 from annotation.faithfulness.reports.edited_pairs import TITLES, edited_of, pairs_of
 from annotation.faithfulness.reports.edited_tables import pairs_table, summary_table
+from annotation.faithfulness.reports.finding import edited_finding
 from annotation.faithfulness.reports.tables import MODES
 from annotation.faithfulness.reports.versions import Choice
-from annotation.faithfulness.reports.finding import edited_finding
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file

@@ -26,8 +26,8 @@ from annotation.faithfulness.reports.expert_agreement_tables import (
     names_of,
     work_table,
 )
-from annotation.faithfulness.reports.versions import Choice, state_of
 from annotation.faithfulness.reports.finding import experts_finding
+from annotation.faithfulness.reports.versions import Choice, state_of
 from cqa_site.people.access import EXPERTS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file

@@ -25,6 +25,7 @@ from annotation.faithfulness.reports.charts import (
     chart_table,
 )
 from annotation.faithfulness.reports.faithfulness import GroupFigures
+from annotation.faithfulness.reports.finding import faithfulness_finding
 from annotation.faithfulness.reports.tables import (
     INTERVALS,
     MEASURES,
@@ -43,7 +44,6 @@ from annotation.faithfulness.reports.versions import (
     state_of,
     version_of,
 )
-from annotation.faithfulness.reports.finding import faithfulness_finding
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file

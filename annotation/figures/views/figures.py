@@ -40,6 +40,7 @@ BODIES = {
     "hardest": "annotation/figures/_hardest.html",
     "annotators": "annotation/figures/_annotators.html",
 }
+WIDE = ("progress", "agreement", "pairs", "hardest", "annotators")
 PLAIN = "annotation/figures/_plain.html"
 UNITS = {"progress": "rows", "agreement": "alpha", "confusion": "alpha", "pairs": "alpha"}
 UNITS |= {"per-label": "alpha", "hardest": "alpha", "annotators": "rows", "time": "time"}
@@ -127,6 +128,7 @@ def cards(study: Study, snapshot: Snapshot, figures: Figures) -> list[Figure]:
             rows=(_("Show the votes used"), f"{units}?figure={UNITS.get(slug, 'votes')}"),
             table=figure_table(snapshot, figures, slug),
             files=files,
+            is_wide=slug in WIDE,
             **chart_of(CHARTS, slug, figures),
         )
         for slug, entry in TABLES.items()

@@ -51,8 +51,9 @@ def _reason(best: JudgeFigures, reason: str | None) -> str:
 
 def _numbers(figures: Figures, best: JudgeFigures) -> str:
     text = _(
-        "Difference of alphas %(difference)s on the %(n)s arguments that carry both. Ordinal alpha "
-        "with final labels %(final)s, with votes %(votes)s; people among themselves %(people)s."
+        "Difference of alphas %(difference)s on the %(n)s arguments that carry both. Ordinal "
+        "alpha with final labels %(final)s, with votes %(votes)s; people among themselves "
+        "%(people)s."
     )
     return text % {
         "difference": in_words(best.difference),

@@ -34,6 +34,7 @@ BODIES = {
     "replacement": "annotation/judges/_replacement.html",
     "hardest": "annotation/judges/_hardest.html",
 }
+WIDE = ("judges", "prompts", "hardest")
 PLAIN = "annotation/judges/_plain.html"
 
 
@@ -147,6 +148,7 @@ def _cards(campaign: Campaign, choice: Choice, figures: Figures, state: str) -> 
             rows=(_("Show the arguments"), rows + (one if entry.is_about_one else "") + common),
             table=judge_table(campaign, figures, slug, state),
             files=files,
+            is_wide=slug in WIDE,
             **chart_of(CHARTS, slug, figures),
         )
         for slug, entry in TABLES.items()

@@ -115,9 +115,7 @@ def _within(found: Correlations, dimension: str = "") -> str:
 def people_finding(found: PeopleAgreement) -> Finding | None:
     """How far people agree about each dimension."""
     known: Mapping[str, Estimate] = {
-        each.dimension: each.alpha
-        for each in found.dimensions
-        if each.alpha.value is not None
+        each.dimension: each.alpha for each in found.dimensions if each.alpha.value is not None
     }
     if not known:
         return None

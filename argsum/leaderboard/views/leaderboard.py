@@ -40,8 +40,10 @@ def key_points(request: StudyRequest, study: Study) -> HttpResponse:
     choice = board_choice(study, request.GET.dict())
     found = summary_board(choice)
     systems, _cells, *charts = _figures(study, found)
+    is_part = request.headers.get("HX-Request") and not request.headers.get("HX-Boosted")
     context = {
         "study": study,
+        "is_part": is_part,
         "choice": choice,
         "board": found,
         "splits": [(split, Cell.Split(split).label) for split in choice.splits],
@@ -54,7 +56,6 @@ def key_points(request: StudyRequest, study: Study) -> HttpResponse:
         "charts": [each for each in charts if each.alt],
         "unfinished": unfinished_notes(found),
     }
-    is_part = request.headers.get("HX-Request") and not request.headers.get("HX-Boosted")
     page = "argsum/leaderboard/_board.html" if is_part else "argsum/leaderboard/key_points.html"
     return render(request, page, context)
 

@@ -27,6 +27,7 @@ from argsum.leaderboard.reports.correlation import (
     metric_rows,
     sets_left_out,
 )
+from argsum.leaderboard.reports.finding import metric_finding, metrics_finding
 from argsum.leaderboard.reports.printed import printed_correlations
 from argsum.leaderboard.reports.set_scores import Source
 from argsum.leaderboard.reports.tables import (
@@ -37,7 +38,6 @@ from argsum.leaderboard.reports.tables import (
 )
 from argsum.metrics.actions.making import latest_job, request_metrics
 from argsum.metrics.actions.similarities import MetricsRefused
-from argsum.leaderboard.reports.finding import metric_finding, metrics_finding
 from argsum.metrics.forms import MetricsForm
 from argsum.metrics.models import MetricScore
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page

@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 
 from benchmark.agreement.methods.figures import Agreement, Beside, Figure, Pair
 from cqa_site.web.charts import drawing as charts
-from cqa_site.web.charts.ranked import ranked_dots
 from cqa_site.web.charts.chart import Chart, short
+from cqa_site.web.charts.ranked import ranked_dots
 
 from .choice import Choice, pair_of
 from .scatter import difference_plot

@@ -37,11 +37,12 @@ MEASURE_NAMES = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A table: its title, how its numbers were made, and what builds it."""
+    """A table: its title, how its numbers were made, what builds it, and what would fill it."""
 
     title: Any
     recipe: Any
     build: Callable[[Agreement, Choice], Built]
+    needed: Any = gettext_lazy("Two raters have to score the same answers.")
 
 
 def rater_names(figures: Agreement) -> dict[str, str]:

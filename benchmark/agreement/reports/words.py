@@ -157,7 +157,7 @@ def numbers_of(rule: str, outcome: Outcome) -> str:
     if isinstance(found, Figure):
         if rule == "agreement":
             return _("difference of alphas %s") % _estimate(found)
-        return _("%(share)s of the most points") % {"share": _estimate(found, percent=True)}
+        return _("bias, as a share of the most points: %s") % _estimate(found, percent=True)
     if isinstance(found, TwoAlphas):
         alphas = {"people": _estimate(found.people), "judge": _estimate(found.judge)}
         return _("people %(people)s; judge %(judge)s") % alphas

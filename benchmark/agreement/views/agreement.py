@@ -143,6 +143,7 @@ def card_of(snapshot: BoardSnapshot, figures: Agreement, choice: Choice, slug: s
         title=entry.title,
         about=_about(figures, choice, slug),
         recipe=entry.recipe,
+        needed=entry.needed,
         body=BODIES.get(slug, WITH_CHART if chart else PLAIN),
         rows=(_("Show the answers"), f"{rows}?{pair}{choice.where}"),
         table=table_of(snapshot, figures, choice, slug, entry),
@@ -152,6 +153,7 @@ def card_of(snapshot: BoardSnapshot, figures: Agreement, choice: Choice, slug: s
             query=choice.query,
             version=state_of(snapshot, choice),
         ),
+        is_wide=True,
         **chart,
     )
 

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from benchmark.leaderboard.methods.figures import Board
 from cqa_site.web.charts import drawing as charts
 from cqa_site.web.charts import scores as score_charts
-from cqa_site.web.charts.ranked import ranked_dots
 from cqa_site.web.charts.chart import Chart, short, short_names
+from cqa_site.web.charts.ranked import ranked_dots
 
 from .view import BoardLine, board_rows, judge_name
 

@@ -35,6 +35,7 @@ CARDS = (
 )
 
 
+WIDE = ("conditions", "criteria", "judges", "paper-cells")
 PAPER_CARDS = ("paper-cells",)
 
 
@@ -98,6 +99,7 @@ def figure_of(shown: Shown, slug: str) -> Figure:
         recipe=entry.recipe,
         table=board_table_of(snapshot, board, judge, shown.filters, slug),
         files=shown.files,
+        is_wide=slug in WIDE,
         **chart_of(CHARTS, slug, board, judge, snapshot.recipe),
     )
 

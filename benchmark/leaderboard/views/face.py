@@ -197,9 +197,7 @@ def _cost(cost: Cost) -> BoardCell:
     )
 
 
-def _with_sd(
-    cell: PaperCell | PaperRow, *notes: str, details: Sequence[str] = ()
-) -> BoardCell:
+def _with_sd(cell: PaperCell | PaperRow, *notes: str, details: Sequence[str] = ()) -> BoardCell:
     if cell.mean is None:
         return BoardCell()
     if cell.sd is None:
