@@ -483,7 +483,7 @@ def beside_table(results: Results) -> TableData:
 
 def beside_recipe(results: Results) -> str:
     """Whose points stand beside the ranking, and over which questions."""
-    by = _("people") if results.scored_by == PEOPLE else _("judges")
+    by = _("people") if results.scored_by == PEOPLE_NAME else _("judges")
     text = _(
         "Mean points by %(by)s, %(rubric)s, over %(n)d questions with a score of every system."
     )
@@ -494,7 +494,9 @@ def beside_recipe(results: Results) -> str:
 def checks_table(results: Results) -> TableData:
     """Every check with its interval and n."""
     columns = [_("Figure"), _("Value"), _("low"), _("high"), "n"]
-    rows = [[name, one.value, one.low, one.high, n] for name, n, one in checks(results)]
+    rows: list[list[Cell]] = [
+        [name, one.value, one.low, one.high, n] for name, n, one in checks(results)
+    ]
     return TableData(columns, rows, name="preference-checks")
 
 

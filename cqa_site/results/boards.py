@@ -119,9 +119,8 @@ def with_columns(board: Board, wanted: Collection[str]) -> Board:
     """The board with these of its columns; with those it opens with where none is wanted."""
     known = {each.key for each in board.columns}
     chosen = known.intersection(wanted)
-    is_chosen = bool(chosen) or DETAILS in wanted
     choices = [
-        replace(each, is_shown=each.key in chosen if is_chosen else each.is_shown)
+        replace(each, is_shown=each.key in chosen if chosen else each.is_shown)
         for each in board.columns
     ]
     places = [at for at, each in enumerate(choices) if each.is_shown]

@@ -80,7 +80,10 @@ def metrics_finding(rows: Sequence[MetricRow]) -> Finding | None:
                     if each.source.dimension == dimension and each.found.across is not None])
     ]  # fmt: skip
     if not best:
-        return None
+        if not rows:
+            return None
+        needed = _("It needs sets with both, and values that are not all alike.")
+        return Finding(_("No metric correlates with people yet."), needed, "warn")
     says = "; ".join(
         _("%(metric)s comes closest to people's %(dimension)s: Pearson %(r)s")
         % {
@@ -118,7 +121,10 @@ def people_finding(found: PeopleAgreement) -> Finding | None:
         each.dimension: each.alpha for each in found.dimensions if each.alpha.value is not None
     }
     if not known:
-        return None
+        if not found.sets:
+            return None
+        needed = _("Two people have to judge the same sets.")
+        return Finding(_("How far people agree cannot be said yet."), needed, "warn")
     lowest = min(known.values(), key=lambda each: each.value or 0.0)
     level, mark = level_of(lowest.value or 0.0)
     figures = ", ".join(

@@ -92,11 +92,12 @@ def _with_n(found: Figure) -> str:
     return f"{in_words(found)}, n {found.n:,}"
 
 
-def judges_finding(judges: Sequence[JudgeRow]) -> Finding | None:
+def judges_finding(judges: Sequence[JudgeRow]) -> Finding:
     """Which judge comes closest to people, and whether others cannot be told from it."""
     known = [each for each in judges if each.agreement.value is not None]
     if not known:
-        return None
+        needed = _("It needs answers that people and a judge have both scored.")
+        return Finding(_("No judge can be compared with people yet."), needed, "warn")
     first, level = known[0], [each.name for each in known[1:] if each.rank_low == 1]
     said = {"name": first.name, "figure": _with_n(first.agreement)}
     if len(known) == 1:

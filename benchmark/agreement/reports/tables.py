@@ -35,6 +35,10 @@ MEASURE_NAMES = {
 }
 
 
+# What most tables here wait for.
+SHARED = gettext_lazy("Two raters have to score the same answers.")
+
+
 @dataclass(frozen=True)
 class Entry:
     """A table: its title, how its numbers were made, what builds it, and what would fill it."""
@@ -42,7 +46,7 @@ class Entry:
     title: Any
     recipe: Any
     build: Callable[[Agreement, Choice], Built]
-    needed: Any = gettext_lazy("Two raters have to score the same answers.")
+    needed: Any = SHARED
 
 
 def rater_names(figures: Agreement) -> dict[str, str]:
