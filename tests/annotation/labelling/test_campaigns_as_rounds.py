@@ -128,7 +128,7 @@ def test_a_draft_whose_sentences_a_judge_labelled_stays(study, boss):
     page = sign_in(boss).post(
         reverse("campaign_delete", args=[study.public_id, draft.public_id]), follow=True
     )
-    assert "Something was made of this campaign already" in page.text
+    assert "Something was made of this round already" in page.text
     assert draft.trained_judges.count() == 1
 
 
