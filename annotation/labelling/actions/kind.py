@@ -26,6 +26,7 @@ class Labelling(Blocks):
         round="campaign",
         person="rater",
         decisions={"exclude": "excluded", "reinstate": "reinstated", "pause": "paused"},
+        noun="label_round",
     )
     words = Words(
         rounds=lazy("Label rounds"),
