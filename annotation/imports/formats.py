@@ -34,7 +34,7 @@ NEW_ARGUMENTS = ngettext_lazy("%(shown)s new argument", "%(shown)s new arguments
 NEW_QUESTIONS = ngettext_lazy("%(shown)s new question", "%(shown)s new questions", "number")
 NEW_ANSWERS = ngettext_lazy("%(shown)s new answer", "%(shown)s new answers", "number")
 NEW_VOTES = ngettext_lazy("%(shown)s new vote", "%(shown)s new votes", "number")
-TO_LABEL = _("Its arguments can be labelled in a campaign.")
+TO_LABEL = _("Its arguments can be labelled in a round.")
 SIDE_BY_SIDE = _("Its answers stand side by side with those of other systems.")
 WHO_WROTE = _("Who wrote the answers")
 
@@ -61,11 +61,10 @@ class StudyFormat(Format):
         """Labels are in campaigns of their own."""
         number = file.counts.get("campaigns", {}).get("new", 0)
         if number > 1:
-            return gettext("Its labels are in %s campaigns; this is the first.") % number
+            return gettext("Its labels are in %s rounds; this is the first.") % number
         if file.round:
             return gettext(
-                "Its labels are in a campaign of their own; look at agreement and final labels "
-                "there."
+                "Its labels are in a round of their own; look at agreement and final labels there."
             )
         return super().follow(file)
 
@@ -114,7 +113,7 @@ def register_study_imports() -> None:
         Counted("questions", _("Questions"), NEW_QUESTIONS, is_shared=True),
         Counted("systems", _("Systems"), is_shared=True),
         Counted("answers", _("Answers"), NEW_ANSWERS, _("New answers")),
-        Counted("campaigns", _("Campaigns")),
+        Counted("campaigns", _("Rounds")),
         Counted("items", _("Items")),
         Counted("raters", _("Raters")),
         Counted("votes", _("Votes"), NEW_VOTES, _("New votes")),
@@ -131,11 +130,12 @@ def register_study_imports() -> None:
         Option(
             "campaign",
             longest=100,
-            label=_("Name of the campaign for its labels"),
+            label=_("Name of the round for its labels"),
             help_text=_("Empty: the file's name. Of no use for files without labels."),
             hint="Where its labels go; by default the file's name.",
             is_shared=True,
             tells=UUID,
+            flag="round",
         ),
         Option(
             "system",

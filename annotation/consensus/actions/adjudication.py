@@ -33,7 +33,7 @@ def adjudicate(
     if label not in campaign.guideline.values:
         raise DecisionNotValid(_("Choose a label of the scale."))
     if not campaign.items.filter(argument=argument).exists():
-        raise DecisionNotValid(_("This sentence is not part of the campaign."))
+        raise DecisionNotValid(_("This sentence is not part of the round."))
     Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)  # two tabs of one expert
     mine = _in_force(campaign).filter(argument=argument, rater=rater)
     earlier = mine.first()

@@ -61,6 +61,7 @@ class Editing(Desk):
         results=lazy("Agreement of experts"),
     )
     section = "answers"
+    under = ("editing/",)
     work_page = "desk"
     sheet_page = "desk_form"
     subject = "answer"

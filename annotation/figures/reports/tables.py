@@ -32,7 +32,7 @@ def figure_table(snapshot: Snapshot, figures: Figures, slug: str) -> TableData:
     entry = TABLES[slug]
     columns, rows = entry.build(figures)
     assert snapshot.computed_at is not None  # noqa: S101 - there are figures
-    where = _("Campaign “%(campaign)s”, snapshot #%(number)s, votes sha256 %(sha)s, %(date)s.") % {
+    where = _("Round “%(campaign)s”, snapshot #%(number)s, votes sha256 %(sha)s, %(date)s.") % {
         "campaign": snapshot.campaign.name,
         "number": snapshot.number,
         "sha": snapshot.sha256[:12],

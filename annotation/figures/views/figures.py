@@ -191,7 +191,7 @@ def _context(study: Study, campaign: Campaign, shown: Shown) -> dict:
     return context
 
 
-BASE = "campaigns/<uuid:campaign_id>"
+BASE = "label-rounds/<uuid:campaign_id>"
 urlpatterns = [
     path(f"{BASE}/figures/", figures, name="figures"),
     path(f"{BASE}/figures/fragment/", figures_fragment, name="figures_fragment"),

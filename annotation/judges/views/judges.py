@@ -166,7 +166,7 @@ def judges_figure(
     return figure_file(request, cards, figure, format)
 
 
-BASE = "campaigns/<uuid:campaign_id>/judges"
+BASE = "label-rounds/<uuid:campaign_id>/judges"
 urlpatterns = [
     path(f"{BASE}/", judges, name="judges"),
     path(f"{BASE}/fragment/", judges_fragment, name="judges_fragment"),

@@ -46,7 +46,7 @@ def train_judge(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> 
     campaign = campaign_or_404(study, campaign_id)
     form = TrainingForm(request.POST, campaign=campaign)
     if not form.is_valid():
-        messages.error(request, _("Choose a campaign of this study with the same label scale."))
+        messages.error(request, _("Choose a round of this study with the same label scale."))
     else:
         actions.request_training(
             campaign=campaign, source=form.cleaned_data["source"], actor=request.user
@@ -107,7 +107,7 @@ def _version_or_404(study: Study, campaign_id: uuid.UUID, number: int) -> Traine
     )
 
 
-BASE = "campaigns/<uuid:campaign_id>/judges/trained"
+BASE = "label-rounds/<uuid:campaign_id>/judges/trained"
 urlpatterns = [
     path(f"{BASE}/", trained_judges, name="trained_judges"),
     path(f"{BASE}/train/", train_judge, name="train_judge"),

@@ -91,12 +91,12 @@ def prepare_campaign(campaign: Campaign, least_sure_first: Order | None) -> None
 
 def _check_complete(campaign: Campaign) -> None:
     if not campaign.is_live:
-        raise RoundNotReady(_("An imported campaign only holds the labels of its files."))
+        raise RoundNotReady(_("An imported round only holds the labels of its files."))
     ordinary = campaign.items.filter(control_label__isnull=True).count()
     keyed = campaign.items.filter(control_label__isnull=False)
     controls = keyed.count()
     if ordinary == 0:
-        raise RoundNotReady(_("Add arguments before you open the campaign."))
+        raise RoundNotReady(_("Add arguments before you open the round."))
     if campaign.controls_per_block and controls == 0:
         raise RoundNotReady(
             _("Mark at least one item as a control item, or set control items per block to 0.")
@@ -137,7 +137,7 @@ def _places(campaign: Campaign, least_sure_first: Order | None) -> Iterable[tupl
             raise RoundNotReady(
                 _(
                     "Items are to come in the order of the trained judge's uncertainty, and no "
-                    "judge was trained for this campaign. Train one on its page Judges, or change "
+                    "judge was trained for this round. Train one on its page Judges, or change "
                     "the order."
                 )
             )

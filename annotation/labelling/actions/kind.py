@@ -26,14 +26,15 @@ class Labelling(Blocks):
         round="campaign",
         person="rater",
         decisions={"exclude": "excluded", "reinstate": "reinstated", "pause": "paused"},
+        noun="label_round",
     )
     words = Words(
         rounds=lazy("Label rounds"),
-        about=lazy("A campaign collects labels for a set of arguments under one guideline."),
+        about=lazy("A round collects labels for a set of arguments under one guideline."),
         things=lazy("Arguments"),
         results=lazy("Figures"),
         work=lazy("Votes"),
-        new=lazy("New campaign"),
+        new=lazy("New round"),
     )
     section = "label"
     work_page = "label"
@@ -60,7 +61,7 @@ class Labelling(Blocks):
     def check_removal(self, round_: Campaign) -> None:
         """Not if a judge labelled its sentences, or anything else was made of it."""
         if any(getattr(round_, name).exists() for name in MADE_OF_IT):
-            raise RoundNotReady(_("Something was made of this campaign already; it stays."))
+            raise RoundNotReady(_("Something was made of this round already; it stays."))
 
     def card(self, done: int) -> Card:
         """Words for a person's first page."""

@@ -122,7 +122,7 @@ class CampaignForm(PlanForm):
         label=lazy("Serve first what the trained judge is least sure of"),
         required=False,
         help_text=lazy(
-            "Uses the newest trained judge of the study when the campaign opens. What it does not "
+            "Uses the newest trained judge of the study when the round opens. What it does not "
             "know comes after, in the random order. Annotators see nothing of it."
         ),
     )
@@ -164,7 +164,7 @@ class PickForm(forms.Form):
     )
     search = forms.CharField(label=lazy("Sentence contains"), required=False, max_length=200)
     only_new = forms.BooleanField(
-        label=lazy("Only arguments that no campaign holds yet"), required=False
+        label=lazy("Only arguments that no round holds yet"), required=False
     )
     sample = forms.IntegerField(
         label=lazy("Random sample of"),

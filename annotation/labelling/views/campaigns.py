@@ -43,7 +43,7 @@ FACE = RoundFace(
     is_ready=lambda study: study.arguments.exists(),
     needs=lazy(
         "Import arguments first, or import the votes of a finished crowd project. Then open a "
-        "campaign here."
+        "round here."
     ),
     columns=(
         Column(lazy("Origin"), lambda row: row.get_origin_display()),
@@ -126,10 +126,10 @@ def campaign_control(
 
 
 urlpatterns = [
-    *round_urls(FACE, "campaigns/", "campaign_id"),
-    path("campaigns/<uuid:campaign_id>/items/", campaign_items, name="campaign_items"),
+    *round_urls(FACE, "label-rounds/", "campaign_id"),
+    path("label-rounds/<uuid:campaign_id>/items/", campaign_items, name="campaign_items"),
     path(
-        "campaigns/<uuid:campaign_id>/items/<uuid:argument_id>/control/",
+        "label-rounds/<uuid:campaign_id>/items/<uuid:argument_id>/control/",
         campaign_control,
         name="campaign_control",
     ),

@@ -92,7 +92,7 @@ def curve_table(campaign: Campaign, rows: list[dict[str, Any]], name: str) -> Ta
         columns |= {"raters": _("Annotators left"), "votes": _("Votes")}
         columns |= {"without": _("Items without a vote"), "ties": _("Ties")}
         columns |= {"alpha": _("Ordinal alpha")}
-    caption = _("What remains of campaign “%s” without annotators below a control accuracy.")
+    caption = _("What remains of round “%s” without annotators below a control accuracy.")
     return TableData.of_rows(
         [row | dict(zip(labels, row["labels"], strict=True)) for row in rows],
         columns | labels,

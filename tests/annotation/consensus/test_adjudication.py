@@ -55,7 +55,7 @@ def arguments(campaign):
 
 
 def here(campaign, tail=""):
-    return f"/s/{campaign.study.public_id}/campaigns/{campaign.public_id}/adjudicate/{tail}"
+    return f"/s/{campaign.study.public_id}/label-rounds/{campaign.public_id}/adjudicate/{tail}"
 
 
 # -- order and content of the queue ---------------------------------------------------------
@@ -349,7 +349,7 @@ def test_closing_a_round_fills_the_queue(
     round_with_a_tie, expert, django_capture_on_commit_callbacks
 ):
     client = sign_in(make_member(round_with_a_tie.study, "researcher"))
-    address = f"/s/{round_with_a_tie.study.public_id}/campaigns/{round_with_a_tie.public_id}/"
+    address = f"/s/{round_with_a_tie.study.public_id}/label-rounds/{round_with_a_tie.public_id}/"
     with django_capture_on_commit_callbacks(execute=True):
         client.post(f"{address}close/")
     assert round_with_a_tie.final_labels.filter(is_tied=True).count() == 2

@@ -123,7 +123,12 @@ def test_pausing_and_closing_are_logged(study, client):
     campaign.refresh_from_db()
     assert campaign.state == "closed"
     verbs = list(study.audit_events.order_by("pk").values_list("verb", flat=True))
-    assert verbs == ["campaign_open", "campaign_paused", "campaign_open", "campaign_closed"]
+    assert verbs == [
+        "label_round_open",
+        "label_round_paused",
+        "label_round_open",
+        "label_round_closed",
+    ]
 
 
 def scale(*values):

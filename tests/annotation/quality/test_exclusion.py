@@ -126,7 +126,7 @@ def test_a_curve_of_nothing_is_no_error(study):
 
 
 def here(campaign, tail=""):
-    base = f"/s/{campaign.study.public_id}/campaigns/{campaign.public_id}/quality/exclude-low/"
+    base = f"/s/{campaign.study.public_id}/label-rounds/{campaign.public_id}/quality/exclude-low/"
     return base + tail
 
 
