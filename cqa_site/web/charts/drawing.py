@@ -40,7 +40,7 @@ WIDTHS = {"wide": 520, "narrow": 300}
 CONTENT_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 KEPT_SECONDS = 30 * 24 * 3600
-VERSION = 1
+VERSION = 2
 
 
 def picture(spec: Spec, *, format: str, theme: str) -> bytes:
@@ -280,7 +280,12 @@ def _config(colours: dict[str, str], *, is_transparent: bool) -> Spec:
         "text": {"fontSize": 12},
         "style": {
             "value": {"color": colours["ink"], "fontSize": 12, "fontWeight": 600},
+            "name": {"color": colours["ink"], "fontSize": 12},
             "guide": {"color": colours["soft"], "strokeDash": [3, 3], "strokeWidth": 1},
+            "grid": {"color": colours["line"], "strokeWidth": 1},
+            "bracket": {"color": colours["soft"], "strokeWidth": 1.25, "strokeCap": "square"},
+            "interval": {"color": colours["first"], "strokeWidth": 2.5},
+            "dot": {"color": colours["first"], "filled": True, "size": 80, "opacity": 1},
             "on-pale": {"color": colours["ink"], "fontSize": 13},
             "on-deep": {"color": colours["on_first"], "fontSize": 13},
         },

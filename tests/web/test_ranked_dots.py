@@ -1,0 +1,54 @@
+"""The ranking: where names, dots, numbers and brackets stand."""
+
+import pytest
+
+from cqa_site.web.charts.measure import text_width, wrap
+from cqa_site.web.charts.ranked import ranked_dots
+
+LONG = "Retrieval-augmented generation with it, "
+
+
+def row(name, value, group=None, apart=0.4):
+    low, high = (None, None) if value is None else (value - apart, value + apart)
+    return {"name": name, "value": value, "low": low, "high": high, "group": group}
+
+
+def layers(rows, **options):
+    spec = ranked_dots(rows, title="Points", **options)
+    return [{**one, "rows": spec["datasets"][one["data"]["name"]]} for one in spec["layer"]]
+
+
+def test_a_group_of_two_or_more_neighbours_stands_behind_one_bracket():
+    groups = [1, 1, 2, 3, 3, 3]
+    rows = [row(f"S{at}", 9 - at, group) for at, group in enumerate(groups)]
+    upright = [one for one in layers(rows)[-1]["rows"] if one["x"] == one["x2"]]
+    assert [(one["y"] // 24, one["y2"] // 24) for one in upright] == [(0, 1), (3, 5)]
+    assert layers([row("A", 2), row("B", 1)])[-1]["rows"] == []
+
+
+def test_without_a_value_there_is_a_dash_and_no_dot():
+    drawn = layers([row("A", 0.5), row("B", None)], domain=(0, 1))
+    assert [one["number"] for one in drawn[4]["rows"]] == ["0.500", "–"]
+    assert [one["name"] for one in drawn[2]["rows"]] == ["A"]
+
+
+@pytest.mark.parametrize(
+    ("domain", "shown"), [(None, [8.5, 11.5]), ((0, 19), [0, 19]), ((10, 11), [8.6, 11.4])]
+)
+def test_nothing_lies_outside_the_axis(domain, shown):
+    rows = [row("A", 11), row("B", 9)]
+    assert layers(rows, domain=domain)[2]["encoding"]["x"]["scale"]["domain"] == shown
+
+
+@pytest.mark.parametrize(("size", "lines"), [("wide", 2), ("narrow", 1)])
+def test_a_long_name_is_whole_on_two_lines_or_above_its_dot(size, lines):
+    drawn = layers([row(LONG, 1), row("B", 2)], size=size)[3]["rows"]
+    assert len(drawn) == lines + 1
+    assert "".join(one["name"] for one in drawn[:-1]).replace(" ", "") == LONG.replace(" ", "")
+
+
+def test_what_does_not_fit_loses_its_middle():
+    first, second = wrap("M" * 60 + " one", 200), wrap("M" * 60 + " two", 200)
+    assert (first[1][-4:], second[1][-4:]) == (" one", " two")
+    assert all(text_width(line) <= 200 for line in first + second)
+    assert wrap("a b", 200) == ["a b"]
