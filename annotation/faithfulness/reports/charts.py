@@ -6,24 +6,24 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from cqa_site.web.charts import drawing as charts
-from cqa_site.web.charts.chart import short
+from cqa_site.web.charts.chart import MOST, distinct, of_all
+from cqa_site.web.charts.drawing import Spec
+from cqa_site.web.charts.intervals import intervals
 from cqa_site.web.tables import TableData
 
 from .faithfulness import COHERENCE, GroupFigures
 from .tables import MEASURES
 
-MOST = 12
 BOUNDS = ("value", "low", "high")
 
 
-def chart_spec(groups: Sequence[GroupFigures], name: str, size: str = "wide") -> charts.Spec:
+def chart_spec(groups: Sequence[GroupFigures], name: str, size: str = "wide") -> Spec:
     """Vega-Lite specification of one chart; raises KeyError for an unknown one."""
-    return charts.intervals(
+    return intervals(
         chart_rows(groups, name),
         y="who",
         series="measure",
-        title=CHARTS[name][1](),
+        title=of_all(CHARTS[name][1](), len(_known(groups, name))),
         size=size,
     )
 
@@ -46,37 +46,32 @@ def chart_table(groups: Sequence[GroupFigures], name: str) -> TableData:
 
 def chart_rows(groups: Sequence[GroupFigures], name: str) -> list[dict[str, Any]]:
     """Measures of a chart for each group that has one of them; none if there is nothing."""
-    wanted = CHARTS[name][0]
-    known = [
-        group
-        for group in groups
-        if any(group.measures[measure].value is not None for measure in wanted)
-    ]
+    known = _known(groups, name)[:MOST]
     return [
         {
             "who": who,
             "measure": str(MEASURES[measure].title),
             **{part: getattr(group.measures[measure], part) for part in BOUNDS},
         }
-        for who, group in _named(known[:MOST]).items()
-        for measure in wanted
+        for who, group in zip(distinct(map(_name, known)), known, strict=True)
+        for measure in CHARTS[name][0]
     ]
 
 
-def _named(groups: Sequence[GroupFigures]) -> dict[str, GroupFigures]:
-    """Groups under short names; two names that begin alike get numbers, or they would merge."""
-    found: dict[str, GroupFigures] = {}
-    for group in groups:
-        name = _name(group)
-        found[name if name not in found else f"{name} ({len(found) + 1})"] = group
-    return found
+def _known(groups: Sequence[GroupFigures], name: str) -> list[GroupFigures]:
+    """Groups that have one of the measures of a chart."""
+    return [
+        group
+        for group in groups
+        if any(group.measures[measure].value is not None for measure in CHARTS[name][0])
+    ]
 
 
 def _name(group: GroupFigures) -> str:
     where = f" {group.scenario}" if group.scenario else ""
     if not group.is_plain:
         where = f" · {group.condition_name}"
-    return f"{short(group.name)}{where}{' ' + _('edited') if group.is_edited else ''}"
+    return f"{group.name}{where}{' ' + _('edited') if group.is_edited else ''}"
 
 
 TITLES = {

@@ -11,7 +11,8 @@ from django.utils.translation import gettext_lazy as lazy
 from annotation.editing.models import EditingRound
 from annotation.editing.reports.editing import expert_name
 from cqa_site.people.models import User
-from cqa_site.web.charts import drawing as charts
+from cqa_site.web.charts.drawing import Spec
+from cqa_site.web.charts.heatmap import heatmap
 from cqa_site.web.tables import TableData
 
 from .expert_agreement import Cell, Expert, ExpertAgreement
@@ -87,9 +88,9 @@ def work_table(editing_round: EditingRound, shown: Shown) -> TableData:
     return TableData(columns, rows, caption, str(WORK), "expert-work")
 
 
-def chart_spec(shown: Shown, size: str) -> charts.Spec:
+def chart_spec(shown: Shown, size: str) -> Spec:
     """The heatmap; shades run from the lowest similarity, rounded down, to 1."""
-    names, places = short_names(shown, size), 3 if size == "wide" else 2
+    names, places = drawn_names(shown), 3 if size == "wide" else 2
     cells = shown.found.cells
     lowest = lowest_shade(shown.found)
     rows = [
@@ -102,7 +103,7 @@ def chart_spec(shown: Shown, size: str) -> charts.Spec:
         for one in range(len(names))
         for other in range(len(names))
     ]
-    return charts.heatmap(
+    return heatmap(
         rows, x="other", y="one", share="share", text="text", titles=("", ""), size=size
     )
 
@@ -141,8 +142,6 @@ def _text(cell: Cell, places: int) -> str:
     return "–" if cell.value is None else f"{cell.value:.{places}f}\nn {cell.n}"
 
 
-def short_names(shown: Shown, size: str) -> list[str]:
-    """Names for the axes of the heatmap, without the people; the narrow one has initials."""
-    if size == "wide":
-        return [name.partition(":")[0] for name in shown.names]
-    return [_("M"), *(_("E%d") % one.number for one in shown.found.experts)]
+def drawn_names(shown: Shown) -> list[str]:
+    """Names for the axes of the heatmap, without the people."""
+    return [name.partition(":")[0] for name in shown.names]

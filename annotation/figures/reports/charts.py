@@ -4,22 +4,19 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from cqa_site.web.charts import drawing as charts
+from cqa_site.web.charts.bars import columns_over_time, histogram, stacked_bars
 from cqa_site.web.charts.chart import Chart
+from cqa_site.web.charts.drawing import Spec
+from cqa_site.web.charts.heatmap import heatmap
+from cqa_site.web.charts.intervals import intervals
 
 from .kept import Figures
 
 # Krippendorff's customary marks: below the first no conclusions, from the second on firm ones.
 MARKS = (0.667, 0.8)
-UNITS = {
-    "hour": "yearmonthdatehours",
-    "day": "yearmonthdate",
-    "week": "yearweek",
-    "month": "yearmonth",
-}
 
 
-def _labels(figures: Figures, size: str) -> charts.Spec:
+def _labels(figures: Figures, size: str) -> Spec:
     kinds = {"ordinary": _("Ordinary items"), "control": _("Control items")}
     rows = [
         {"label": str(row.label), "votes": getattr(row, kind), "kind": name, "part": part}
@@ -28,7 +25,7 @@ def _labels(figures: Figures, size: str) -> charts.Spec:
         if kind == "ordinary" or figures.progress.control_votes
     ]
     titles = (_("Label"), _("Counted votes"))
-    return charts.stacked_bars(rows, x="label", y="votes", series="kind", titles=titles, size=size)
+    return stacked_bars(rows, x="label", y="votes", series="kind", titles=titles, size=size)
 
 
 def _labels_alt(figures: Figures) -> str:
@@ -54,8 +51,8 @@ def _alphas(figures: Figures) -> list[dict[str, Any]]:
     ]
 
 
-def _agreement(figures: Figures, size: str) -> charts.Spec:
-    return charts.intervals(
+def _agreement(figures: Figures, size: str) -> Spec:
+    return intervals(
         _alphas(figures),
         y="level",
         series="scope",
@@ -71,7 +68,7 @@ def _agreement_alt(figures: Figures) -> str:
     return _("Krippendorff's alpha. %s.") % ("; ".join(parts) or _("Not defined"))
 
 
-def _confusion(figures: Figures, size: str) -> charts.Spec:
+def _confusion(figures: Figures, size: str) -> Spec:
     values, confusion = figures.values, figures.confusion
     rows = [
         {
@@ -84,9 +81,7 @@ def _confusion(figures: Figures, size: str) -> charts.Spec:
         for j, other in enumerate(values)
     ]
     titles = (_("Another vote on the item"), _("One vote"))
-    return charts.heatmap(
-        rows, x="other", y="one", share="share", text="text", titles=titles, size=size
-    )
+    return heatmap(rows, x="other", y="one", share="share", text="text", titles=titles, size=size)
 
 
 def _confusion_alt(figures: Figures) -> str:
@@ -100,12 +95,12 @@ def _share(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.0f} %"
 
 
-def _time(figures: Figures, size: str) -> charts.Spec:
+def _time(figures: Figures, size: str) -> Spec:
     bins = figures.time.histogram
     width = bins[0]["to"] or bins[0]["from"] + 1 if bins else 1
     rows = [{**row, "to": row["to"] or row["from"] + width} for row in bins]
     titles = (_("Seconds; the last bar holds all longer ones"), _("Counted votes"))
-    return charts.histogram(rows, start="from", end="to", y="votes", titles=titles, size=size)
+    return histogram(rows, start="from", end="to", y="votes", titles=titles, size=size)
 
 
 def _time_alt(figures: Figures) -> str:
@@ -117,13 +112,12 @@ def _time_alt(figures: Figures) -> str:
     ) % vars(every)
 
 
-def _votes_over_time(figures: Figures, size: str) -> charts.Spec:
+def _votes_over_time(figures: Figures, size: str) -> Spec:
     over = figures.votes_over_time
     rows = [{"start": _instant(row.start), "votes": row.votes} for row in over.bins]
-    unit = UNITS.get(over.step or "", "yearmonthdate")
     titles = ("", _("Counted votes"))
-    return charts.columns_over_time(
-        rows, x="start", y="votes", unit=unit, titles=titles, size=size
+    return columns_over_time(
+        rows, x="start", y="votes", step=over.step or "day", titles=titles, size=size
     )
 
 

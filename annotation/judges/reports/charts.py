@@ -6,27 +6,24 @@ from django.utils.translation import gettext as _
 
 from annotation.figures.reports.charts import MARKS
 from cqa_site.stats.estimate import Estimate
-from cqa_site.web.charts import drawing as charts
 from cqa_site.web.charts import points as point_charts
-from cqa_site.web.charts.chart import Chart, short
+from cqa_site.web.charts.chart import MOST, Chart, distinct, of_all
+from cqa_site.web.charts.drawing import Spec
+from cqa_site.web.charts.heatmap import heatmap
+from cqa_site.web.charts.intervals import intervals
 
 from .found import Confusion, Figures, JudgeFigures
 from .tables import KINDS
 
-LONGEST_NAME = 16
-MOST = 12
-
 
 def _names(figures: Figures) -> dict[str, str]:
-    """A short name for each judge: model, prompt version and run, or the name of the rater."""
-    return {
-        row.key: _run_name(row) if row.run else short(row.name, LONGEST_NAME)
-        for row in figures.judges
-    }
+    """A name for each judge: model, prompt version and run, or the name of the rater."""
+    names = distinct(_run_name(row) if row.run else row.name for row in figures.judges)
+    return {row.key: name for row, name in zip(figures.judges, names, strict=True)}
 
 
 def _run_name(row: JudgeFigures) -> str:
-    return f"{short(row.model, LONGEST_NAME)} v{row.prompt_number} #{row.run_number}"
+    return f"{row.model} v{row.prompt_number} #{row.run_number}"
 
 
 def _bounds(found: Estimate) -> dict[str, Any]:
@@ -44,12 +41,12 @@ def _judges_rows(figures: Figures) -> list[dict[str, Any]]:
     return rows
 
 
-def _judges(figures: Figures, size: str) -> charts.Spec:
-    return charts.intervals(
+def _judges(figures: Figures, size: str) -> Spec:
+    return intervals(
         _judges_rows(figures),
         y="who",
         series="with",
-        title=_("Ordinal alpha, 95 % interval"),
+        title=of_all(_("Ordinal alpha, 95 % interval"), len(figures.judges)),
         marks=MARKS,
         size=size,
     )
@@ -65,7 +62,7 @@ def _known(figures: Figures) -> Confusion:
     return figures.confusion or Confusion([], [], [], [])
 
 
-def _confusion(figures: Figures, size: str) -> charts.Spec:
+def _confusion(figures: Figures, size: str) -> Spec:
     confusion = _known(figures)
     values = confusion.values
     rows = [
@@ -79,7 +76,7 @@ def _confusion(figures: Figures, size: str) -> charts.Spec:
         for j, judge in enumerate(values)
     ]
     titles = (_("Label of the judge"), _("Final label"))
-    return charts.heatmap(
+    return heatmap(
         rows, x="judge", y="final", share="share", text="text", titles=titles, size=size
     )
 
@@ -109,7 +106,7 @@ def _cost_rows(figures: Figures) -> list[dict[str, Any]]:
     ]
 
 
-def _cost(figures: Figures, size: str) -> charts.Spec:
+def _cost(figures: Figures, size: str) -> Spec:
     titles = (_("Cost per 1,000 labels"), _("Ordinal alpha with final labels"))
     return point_charts.points(
         _cost_rows(figures),
@@ -145,7 +142,7 @@ def _prompt_rows(figures: Figures) -> list[dict[str, Any]]:
     ]
 
 
-def _prompts(figures: Figures, size: str) -> charts.Spec:
+def _prompts(figures: Figures, size: str) -> Spec:
     titles = ("", _("Ordinal alpha with final labels"))
     return point_charts.points(
         _prompt_rows(figures),

@@ -10,7 +10,7 @@ from django.db.models import Count, Q
 from argsum.datasets.models import Cell, CellArgument, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet
 from cqa_site.web.charts import drawing as charts
-from cqa_site.web.charts.scores import grouped_bars
+from cqa_site.web.charts.bars import grouped_bars
 from cqa_site.web.tables import TableData
 
 # Arguments of a key point that a page shows; a file has all of them.

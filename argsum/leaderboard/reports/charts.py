@@ -8,11 +8,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from cqa_site.stats.estimate import Estimate
-from cqa_site.web.charts import drawing as charts
 from cqa_site.web.charts import points as point_charts
 from cqa_site.web.charts import scatter as scatter_charts
-from cqa_site.web.charts.chart import Chart, short_names
+from cqa_site.web.charts.chart import MOST, Chart, distinct, of_all
 from cqa_site.web.charts.drawing import Spec
+from cqa_site.web.charts.heatmap import heatmap
+from cqa_site.web.charts.intervals import intervals
 from cqa_site.web.tables import TableData
 
 from .board import SummaryBoard
@@ -20,13 +21,12 @@ from .correlation import MetricRow, SetPoint
 from .people_agreement import DimensionAgreement
 from .set_scores import Source
 
-MOST = 12
 Rows = list[dict[str, Any]]
 
 
 def weighted_rows(found: SummaryBoard) -> Rows:
     """The best systems with their weighted score and its interval."""
-    names = short_names([row.system for row in found.rows])
+    names = distinct([row.system for row in found.rows])
     rows = [
         {
             "system": _with_cells(name, row.figures["weighted"]),
@@ -40,18 +40,18 @@ def weighted_rows(found: SummaryBoard) -> Rows:
 
 def weighted_spec(found: SummaryBoard, size: str) -> Spec:
     """Weighted scores with intervals over cells."""
-    return charts.intervals(
+    return intervals(
         weighted_rows(found),
         y="system",
         series="series",
-        title=_oracle(found, _("Weighted score")),
+        title=of_all(_oracle(found, _("Weighted score")), len(found.rows)),
         size=size,
     )
 
 
 def tradeoff_rows(found: SummaryBoard) -> Rows:
     """Systems with both scores."""
-    names = short_names([row.system for row in found.rows])
+    names = distinct([row.system for row in found.rows])
     rows = []
     for name, row in zip(names, found.rows, strict=True):
         coverage, redundancy = row.figures["coverage"], row.figures["redundancy"]
@@ -80,7 +80,7 @@ def tradeoff_spec(found: SummaryBoard, size: str) -> Spec:
         series="series",
         text="system",
         titles=(
-            _oracle(found, _("Redundancy (lower is better)")),
+            of_all(_oracle(found, _("Redundancy (lower is better)")), len(found.rows)),
             _oracle(found, _("Coverage")),
         ),
         size=size,
@@ -144,7 +144,7 @@ def correlation_rows(rows: Sequence[MetricRow], dimension: str) -> Rows:
     made = []
     known = [row for row in rows if row.source.dimension == dimension]
     known = [row for row in known if row.found.across is not None][:MOST]
-    for name, row in zip(short_names([str(one.source) for one in known]), known, strict=True):
+    for name, row in zip(distinct([str(one.source) for one in known]), known, strict=True):
         for series, value in (
             (_("across sets"), row.found.across),
             (_("within cells, mean"), row.found.within_mean),
@@ -157,7 +157,7 @@ def correlation_rows(rows: Sequence[MetricRow], dimension: str) -> Rows:
 
 def correlation_spec(rows: Sequence[MetricRow], dimension: str, size: str) -> Spec:
     """Correlation of metrics with people."""
-    return charts.intervals(
+    return intervals(
         correlation_rows(rows, dimension),
         y="metric",
         series="series",
@@ -187,7 +187,7 @@ def points_spec(points: Sequence[SetPoint], source: Source, size: str) -> Spec:
 def heat_rows(found: DimensionAgreement) -> Rows:
     """Both halves of the square of raters; nothing on the diagonal."""
     values = {(each.first, each.second): (each.value, each.n) for each in found.pairs.pairs}
-    names = dict(zip(found.raters, short_names(list(found.raters)), strict=True))
+    names = dict(zip(found.raters, distinct(list(found.raters)), strict=True))
     rows = []
     for first in found.raters:
         for second in found.raters:
@@ -202,7 +202,7 @@ def heat_rows(found: DimensionAgreement) -> Rows:
 def heat_spec(found: DimensionAgreement, size: str) -> Spec:
     """Correlation between raters."""
     rows = [{**row, "value": max(0.0, row["value"] or 0.0)} for row in heat_rows(found)]
-    return charts.heatmap(
+    return heatmap(
         rows,
         x="across",
         y="down",
@@ -210,7 +210,6 @@ def heat_spec(found: DimensionAgreement, size: str) -> Spec:
         text="text",
         titles=("", ""),
         size=size,
-        most=150 + 60 * len(found.raters),
     )
 
 

@@ -7,8 +7,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from benchmark.agreement.methods.figures import Agreement, Beside, Figure, Pair
-from cqa_site.web.charts import drawing as charts
-from cqa_site.web.charts.chart import Chart, short
+from cqa_site.web.charts.chart import MOST, Chart, distinct, of_all
+from cqa_site.web.charts.drawing import Spec
+from cqa_site.web.charts.intervals import intervals
 from cqa_site.web.charts.ranked import ranked_dots
 
 from .choice import Choice, pair_of
@@ -16,8 +17,6 @@ from .scatter import difference_plot
 from .tables import column_names
 
 MARKS = (0.667, 0.8)
-MOST = 12
-LONGEST_NAME = 22
 Row = dict[str, Any]
 
 
@@ -31,16 +30,16 @@ def _ceiling_rows(figures: Agreement, choice: Choice) -> list[Row]:
     rows = []
     for key, name in column_names(figures).items():
         people = figures.people.columns[key].alpha_interval
-        rows.append({"column": short(name, LONGEST_NAME), "who": _("People"), **_part(people)})
+        rows.append({"column": name, "who": _("People"), **_part(people)})
         if key in judge:
             own = judge[key].alpha_interval
-            rows.append({"column": short(name, LONGEST_NAME), "who": _("Judge"), **_part(own)})
+            rows.append({"column": name, "who": _("Judge"), **_part(own)})
     known = {row["column"] for row in rows if row["value"] is not None}
     return [row for row in rows if row["column"] in known]
 
 
-def _ceiling(figures: Agreement, choice: Choice, size: str) -> charts.Spec:
-    return charts.intervals(
+def _ceiling(figures: Agreement, choice: Choice, size: str) -> Spec:
+    return intervals(
         _ceiling_rows(figures, choice),
         y="column",
         series="who",
@@ -60,18 +59,21 @@ def _judge_rows(figures: Agreement, choice: Choice) -> list[Row]:
     people = figures.people.columns["total"].alpha_interval
     found = [(_("People together"), people)]
     found += [(row.name, row.agreement) for row in figures.judges[:MOST]]
+    names = distinct(name for name, _estimate in found)
     return [
-        {"name": short(name, LONGEST_NAME), "what": _("Total"), **_part(estimate)}
-        for name, estimate in found
+        {"name": name, "what": _("Total"), **_part(estimate)}
+        for name, (_name, estimate) in zip(names, found, strict=True)
     ]
 
 
-def _judges(figures: Agreement, choice: Choice, size: str) -> charts.Spec:
-    return charts.intervals(
+def _judges(figures: Agreement, choice: Choice, size: str) -> Spec:
+    return intervals(
         _judge_rows(figures, choice),
         y="name",
         series="what",
-        title=_("Interval alpha of totals with people, 95 % interval"),
+        title=of_all(
+            _("Interval alpha of totals with people, 95 % interval"), len(figures.judges)
+        ),
         marks=MARKS,
         size=size,
     )
@@ -93,7 +95,7 @@ def _difference_rows(figures: Agreement, choice: Choice) -> list[Row]:
     ]
 
 
-def _differences(figures: Agreement, choice: Choice, size: str) -> charts.Spec:
+def _differences(figures: Agreement, choice: Choice, size: str) -> Spec:
     title = _("Judge minus people, interval alpha, 95 % interval")
     return ranked_dots(_difference_rows(figures, choice), title=title, size=size)
 
@@ -117,7 +119,7 @@ def _lines(pair: Pair) -> list[Row]:
     return [line for line in lines if line["at"] is not None]
 
 
-def _bland_altman(figures: Agreement, choice: Choice, size: str) -> charts.Spec:
+def _bland_altman(figures: Agreement, choice: Choice, size: str) -> Spec:
     pair = pair_of(figures, choice)
     if pair is None:
         raise KeyError(choice.pair)

@@ -1,51 +1,89 @@
-"""The plot of differences against means, for charts of `cqa_site.web.charts.drawing`."""
+"""The plot of differences against means."""
 
 from typing import Any
 
-from cqa_site.web.charts.drawing import WIDTHS, Rows, Spec
+from cqa_site.web.charts.axis import axis_of
+from cqa_site.web.charts.drawing import Rows, Spec
+from cqa_site.web.charts.labels import apart
+from cqa_site.web.charts.measure import text_width, wrap
+from cqa_site.web.charts.paint import (
+    LEADING,
+    SIZE,
+    chart,
+    finish,
+    lines_of,
+    looks,
+    segment,
+    segments,
+    texts,
+)
+from cqa_site.web.charts.plane import Plane, frame, on, plane_of
+
+# What the names of the lines may take at the right.
+NAMES = 92
+LEAD = 12
 
 
 def difference_plot(
     points: Rows, lines: Rows, *, titles: tuple[str, str], size: str = "wide"
 ) -> Spec:
-    """Dots (fields mean, difference, n: the larger, the more answers) and named dashed lines."""
+    """Dots (fields mean, difference, n: the larger, the more answers) and named dashed lines.
+
+    The names (field what) stand at the right with their values, moved apart where lines are near
+    each other.
+    """
+    heights = [point["difference"] for point in points] + [line["at"] for line in lines]
+    plane = plane_of(
+        axis_of((point["mean"] for point in points), most=6 if size == "wide" else 4),
+        axis_of(heights, most=6),
+        titles,
+        size,
+        height=240,
+        beyond=NAMES + LEAD,
+    )
+    level = [
+        segment(plane.left, plane.y(line["at"]), plane.right, plane.y(line["at"]))
+        for line in lines
+    ]
+    layers = [*frame(plane), _dots(points, plane), segments(level, "guide"), *_names(lines, plane)]
+    return finish(layers, size, plane.end)
+
+
+def _dots(points: Rows, plane: Plane) -> Any:
     import altair as alt
 
-    across = alt.X("mean", type="quantitative", title=titles[0], scale=alt.Scale(zero=False))
-    up = alt.Y("difference", type="quantitative", title=titles[1], axis=alt.Axis(tickCount=6))
     most = max((point["n"] for point in points), default=1)
-    dots = (
-        # Of one series, so that the theme colours them.
-        _chart([{**point, "series": ""} for point in points])
-        .mark_point(filled=True, opacity=0.55)
-        .encode(
-            x=across,
-            y=up,
-            color=alt.Color("series", type="nominal", legend=None),
-            size=alt.Size(
-                "n",
-                type="quantitative",
-                scale=alt.Scale(domain=[1, max(most, 2)], range=[18, 220]),
-                legend=None,
-            ),
-        )
+    scale = alt.Scale(domain=[1, max(most, 2)], range=[18, 220])
+    size = alt.Size("n", type="quantitative", scale=scale, legend=None)
+    # Of one series, so that the theme colours them.
+    marked = [{**point, "series": ""} for point in points]
+    look = {**looks([""], has_signs=False), "size": size}
+    dots = chart(marked).mark_point(filled=True, opacity=0.55)
+    return dots.encode(**on(plane, "mean", "difference"), **look)
+
+
+def _names(lines: Rows, plane: Plane) -> list[Any]:
+    """Names and values from above to below, each joined to its line."""
+    ordered = sorted(lines, key=lambda line: -line["at"])
+    said = [_said(line) for line in ordered]
+    room = LEADING * max((len(each) for each in said), default=1) + 2
+    places = [plane.y(line["at"]) for line in ordered]
+    moved = apart(places, room, plane.top, plane.bottom)
+    x = plane.right + LEAD
+    words = [
+        text
+        for each, y in zip(said, moved, strict=True)
+        for text in lines_of(each, x + 4, y - LEADING * (len(each) - 1) / 2)
+    ]
+    leads = [segment(plane.right, place, x, y) for place, y in zip(places, moved, strict=True)]
+    return [segments(leads, "lead"), texts(words, "name")]
+
+
+def _said(line: dict[str, Any]) -> list[str]:
+    number = f"{line['at']:.2f}".replace("-", "−")
+    whole = f"{line['what']} {number}"
+    return (
+        [whole]
+        if text_width(whole, SIZE) <= NAMES - 6
+        else [*wrap(line["what"], NAMES - 6), number]
     )
-    rules = _chart(lines).mark_rule(style="guide").encode(y=alt.Y("at", type="quantitative"))
-    texts = (
-        _chart(lines)
-        .mark_text(style="value", align="right", dx=-4, dy=-7)
-        .encode(
-            y=alt.Y("at", type="quantitative"),
-            x=alt.value(WIDTHS[size] - 70),
-            text=alt.Text("what", type="nominal"),
-        )
-    )
-    spec = alt.layer(dots, rules, texts).properties(width=WIDTHS[size], height=260).to_dict()
-    spec.pop("config", None)
-    return {**spec, "autosize": {"type": "fit", "contains": "padding"}}
-
-
-def _chart(rows: Rows) -> Any:
-    import altair as alt
-
-    return alt.Chart(alt.InlineData(values=list(rows)))

@@ -8,22 +8,23 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from benchmark.leaderboard.methods.figures import Board
-from cqa_site.web.charts import drawing as charts
-from cqa_site.web.charts import scores as score_charts
-from cqa_site.web.charts.chart import Chart, short, short_names
+from cqa_site.web.charts.bars import grouped_bars
+from cqa_site.web.charts.beside import beside
+from cqa_site.web.charts.chart import MOST, Chart, distinct, of_all
+from cqa_site.web.charts.drawing import Spec
+from cqa_site.web.charts.intervals import parts
 from cqa_site.web.charts.ranked import ranked_dots
 
-from .view import BoardLine, board_rows, judge_name
+from .view import BoardLine, board_rows, judge_name, scenario_names
 
 Rows = list[dict[str, Any]]
 Recipe = dict[str, Any]
-MOST = 30
 
 
 def _named(board: Board, judge: str) -> list[tuple[str, BoardLine]]:
-    """The best rows under names that differ even where they are cut."""
+    """The best rows under names that differ."""
     rows = board_rows(board, judge)[:MOST]
-    return list(zip(short_names(row.name for row in rows), rows, strict=True))
+    return list(zip(distinct(row.name for row in rows), rows, strict=True))
 
 
 def _rank_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
@@ -43,28 +44,33 @@ def _rank_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
     ]
 
 
-def _ranks(board: Board, judge: str, recipe: Recipe, size: str) -> charts.Spec:
+def _ranks(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
     return ranked_dots(
         _rank_rows(board, judge, recipe), title=_("Mean points, 95 % interval"), size=size
     )
 
 
 def _scenario_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
+    names = dict(zip(board.scenarios, scenario_names(board), strict=True))
     return [
-        {"system": name, "points": one.cell.mean, "mark": str(one.cell.scenario or "–")}
+        {"system": name, "points": one.cell.mean, "scenario": names[one.cell.scenario]}
         for name, row in _named(board, judge)
         for one in row.cells
         if one and one.cell.mean is not None and not one.cell.is_thin
     ]
 
 
-def _scenarios(board: Board, judge: str, recipe: Recipe, size: str) -> charts.Spec:
-    return score_charts.marked_ranges(
-        _scenario_rows(board, judge, recipe),
+def _scenarios(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
+    rows = _scenario_rows(board, judge, recipe)
+    known = {row["scenario"] for row in rows}
+    names = [name for name in scenario_names(board) if name in known]
+    return parts(
+        rows,
         x="points",
         y="system",
-        text="mark",
-        title=[_("Mean points"), _("digit: scenario; –: none")],
+        series="scenario",
+        names=names,
+        title=of_all(_("Mean points"), len(board_rows(board, judge))),
         highest=board.options.maximum,
         size=size,
     )
@@ -72,34 +78,27 @@ def _scenarios(board: Board, judge: str, recipe: Recipe, size: str) -> charts.Sp
 
 def _group_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
     groups = [each for each in recipe["columns"] if each["kind"] == "group"]
-    marks = _marks([each["name"] for each in groups])
-    made = []
-    for name, row in _named(board, judge):
-        for group, mark in zip(groups, marks, strict=True):
-            mean = board.parts[judge][group["key"]][row.place].mean
-            if mean is not None:
-                share = mean / group["maximum"]
-                made.append({"system": name, "share": share, "mark": mark, "group": group["name"]})
-    return made
+    found = (
+        (name, group, board.parts[judge][group["key"]][row.place].mean)
+        for name, row in _named(board, judge)
+        for group in groups
+    )
+    return [
+        {"system": name, "share": mean / group["maximum"], "group": group["name"]}
+        for name, group, mean in found
+        if mean is not None
+    ]
 
 
-def _marks(names: list[str]) -> list[str]:
-    """A letter for each name: its first, or a number where two begin alike."""
-    letters = [name[:1].upper() for name in names]
-    is_clear = len(set(letters)) == len(letters)
-    return letters if is_clear else [str(at) for at in range(1, len(names) + 1)]
-
-
-def _groups(board: Board, judge: str, recipe: Recipe, size: str) -> charts.Spec:
+def _groups(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
     rows = _group_rows(board, judge, recipe)
-    marks = {row["mark"]: row["group"] for row in rows}
-    legend = ", ".join(f"{mark} {name}" for mark, name in marks.items())
-    return score_charts.marked_ranges(
+    return parts(
         rows,
         x="share",
         y="system",
-        text="mark",
-        title=[_("Share of the group's points"), legend],
+        series="group",
+        names=list(dict.fromkeys(row["group"] for row in rows)),
+        title=of_all(_("Share of the group's points"), len(board_rows(board, judge))),
         highest=1,
         size=size,
     )
@@ -116,8 +115,8 @@ def _spread_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
     ]
 
 
-def _spread(board: Board, judge: str, recipe: Recipe, size: str) -> charts.Spec:
-    return score_charts.grouped_bars(
+def _spread(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
+    return grouped_bars(
         _spread_rows(board, judge, recipe),
         x="points",
         y="answers",
@@ -132,7 +131,7 @@ def _beside_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
         {
             "people": each.people,
             "judge": each.value,
-            "name": short(board.systems[each.system].name)
+            "name": board.systems[each.system].name
             + (f" {each.scenario}" if each.scenario else ""),
         }
         for each in board.beside
@@ -140,14 +139,14 @@ def _beside_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
     ]
 
 
-def _beside(board: Board, judge: str, recipe: Recipe, size: str) -> charts.Spec:
+def _beside(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
     name = next(judge_name(each) for each in board.judges if each.key == judge)
-    return score_charts.beside(
+    return beside(
         _beside_rows(board, judge, recipe),
         x="people",
         y="judge",
         text="name",
-        titles=(_("Mean points by people"), _("Mean points by %s") % short(name)),
+        titles=(_("Mean points by people"), _("Mean points by %s") % name),
         highest=board.options.maximum,
         size=size,
     )
@@ -156,7 +155,7 @@ def _beside(board: Board, judge: str, recipe: Recipe, size: str) -> charts.Spec:
 Read = Callable[[Board, str, Recipe], Rows]
 
 
-def _chart(draw: Callable[..., charts.Spec], read: Read, words: Callable[[Any], str]) -> Chart:
+def _chart(draw: Callable[..., Spec], read: Read, words: Callable[[Any], str]) -> Chart:
     """A chart whose words are those of its rows."""
 
     def alt(board: Board, judge: str, recipe: Recipe) -> str:
@@ -174,7 +173,7 @@ CHARTS = {
     "scenarios": _chart(
         _scenarios,
         _scenario_rows,
-        lambda row: f"{row['system']} {row['mark']}: {row['points']:.2f}",
+        lambda row: f"{row['system']}, {row['scenario']}: {row['points']:.2f}",
     ),
     "groups": _chart(
         _groups,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from benchmark.leaderboard.methods.figures import Board, Pairs, Question
-from cqa_site.web.charts import drawing as charts
-from cqa_site.web.charts import scores as score_charts
+from cqa_site.web.charts.bars import sorted_bars
+from cqa_site.web.charts.drawing import Spec
 from cqa_site.web.tables import TableData
 
 from .view import ranking_of, version_of
@@ -125,14 +125,14 @@ def pair_table(pair: Pair, caption: str) -> TableData:
     )
 
 
-def pair_chart(pair: Pair, size: str) -> charts.Spec:
+def pair_chart(pair: Pair, size: str) -> Spec:
     """Differences of all common questions in order of size."""
     rows = [{"at": at, "difference": row.difference} for at, row in enumerate(pair.rows)]
     titles = (
         _("%d common questions, largest difference first") % len(rows),
-        _("Points more for %s") % pair.first[:40],
+        _("Points more for %s") % pair.first,
     )
-    return score_charts.sorted_bars(rows, x="at", y="difference", titles=titles, size=size)
+    return sorted_bars(rows, x="at", y="difference", titles=titles, size=size)
 
 
 def pair_alt(pair: Pair) -> str:

@@ -1,13 +1,16 @@
-"""A chart of some figures, and names that fit beside one."""
+"""A chart of some figures, and what may stand in one."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from .drawing import Spec
 
-LONGEST = 24
+# Rows of one chart: more than these take longer to find than in the table.
+MOST = 40
 
 
 @dataclass(frozen=True)
@@ -27,16 +30,22 @@ def chart_of(charts: Mapping[str, Chart], slug: str, *figures: Any) -> dict[str,
     return {"alt": chart.alt(*figures), "draw": partial(chart.draw, *figures)}
 
 
-def short(name: str, longest: int = LONGEST) -> str:
-    """A name that fits beside a chart."""
-    return name if len(name) <= longest else f"{name[: longest - 1]}…"
-
-
-def short_names(names: Iterable[str]) -> list[str]:
-    """Names that fit beside a chart and differ even where they are cut."""
+def distinct(names: Iterable[str]) -> list[str]:
+    """The names, numbered from the second of the same on, so that their rows stay apart."""
     seen: dict[str, int] = {}
     made = []
-    for name in map(short, names):
+    for name in names:
         seen[name] = seen.get(name, 0) + 1
         made.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
     return made
+
+
+def of_all(title: str, every: int) -> str:
+    """The title of an axis, which says so where not all rows are drawn."""
+    if every <= MOST:
+        return title
+    return _("%(title)s; the first %(shown)d of %(all)d") % {
+        "title": title,
+        "shown": MOST,
+        "all": every,
+    }

@@ -48,8 +48,10 @@ def wrap(text: str, width: float, size: float = 12, *, most: int = 2) -> list[st
 
 
 def fits(text: str, width: float, size: float = 12, *, most: int = 2) -> bool:
-    """Whether whole words of the text fill no more lines."""
-    return len(_by_words(text, width, size)) <= most
+    """Whether the text fills no more lines and no word of it is broken."""
+    pieces = _PIECES.findall(text)
+    is_narrow = all(text_width(piece.rstrip(), size) <= width for piece in pieces)
+    return is_narrow and len(_by_words(text, width, size)) <= most
 
 
 def _by_words(text: str, width: float, size: float) -> list[str]:

@@ -1,15 +1,18 @@
 """Charts of points with intervals: value against cost, value over time."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
-from cqa_site.web.charts.drawing import WIDTHS, Rows, Spec
+from cqa_site.web.charts.drawing import Rows, Spec
 
-# Of the theme: see `cqa_site.web.charts.drawing`.
-COLOURS = 2
-# Pixels that names at the right may take, and how far the scale reaches for them.
-NAMES = {"wide": 190, "narrow": 155}
-ROOM = {"wide": 1.8, "narrow": 3.0}
+from .axis import Axis, axis_of, seconds, time_axis
+from .naming import named
+from .paint import SIGNS, chart, finish, legend, looks
+from .plane import Plane, frame, on, plane_of
+
+HEIGHT = {"wide": 220, "middle": 220, "narrow": 240}
+TICKS = {"wide": 5, "middle": 4, "narrow": 3}
 
 
 def points(
@@ -26,67 +29,81 @@ def points(
 ) -> Spec:
     """A dot with its vertical interval (fields low, high) and a name for each row.
 
-    ``x`` is a number, or an ISO time with ``is_time``. Rows without ``y`` are left out. Two
-    series are told apart by colour; of more, the names have to say which is which. The dots of a
-    series are joined with ``is_curve``, and names stand above them.
+    ``x`` is a number, or an ISO time with ``is_time``. Rows without ``y`` are left out. Series are
+    told apart by colour and sign; of more than there are signs, the names have to say which is
+    which. The dots of a series are joined with ``is_curve``. Where names do not fit beside their
+    dots, dots are numbered and a key below has the names.
     """
-    from .loading import alt
-
     known = [row for row in rows if row[y] is not None and row[x] is not None]
-    spans = [row for row in known if row["low"] is not None]
     names = list(dict.fromkeys(row[series] for row in known))
-    across = alt.X(
-        x,
-        type="temporal" if is_time else "quantitative",
-        title=titles[0],
-        axis=alt.Axis(tickCount=4, labelOverlap=True, format="%d %b %H:%M" if is_time else ".3~g"),
-        scale=alt.Scale(zero=False) if is_curve else _room(known, x, is_time, size),
+    names = names if len(names) <= len(SIGNS) else [""]
+    marked = [
+        {
+            "x": seconds(row[x]) if is_time else row[x],
+            "y": row[y],
+            "low": row["low"],
+            "high": row["high"],
+            "series": row[series] if len(names) > 1 else names[0],
+            "text": row[text],
+        }
+        for row in known
+    ]
+    above, start = legend(names, size)
+    plane = plane_of(
+        _across(marked, is_time, is_curve, size),
+        axis_of([row[part] for row in marked for part in ("y", "low", "high")], domain=(0, 1)),
+        titles,
+        size,
+        height=HEIGHT[size],
+        start=start,
     )
-    lowest = min([0.0, *(row[y] for row in known), *(row["low"] for row in spans)])
-    scale = alt.Scale(domain=[lowest, 1])
-    up = alt.Y(y, type="quantitative", title=titles[1], scale=scale, axis=alt.Axis(tickCount=5))
-    colour = alt.Color(
-        series,
-        type="nominal",
-        sort=names,
-        legend=alt.Legend(orient="top", title=None) if len(names) == COLOURS else None,
-    )
-    bars = (
-        _chart(spans)
-        .mark_rule(strokeWidth=2.5)
-        .encode(
-            x=across, y=alt.Y("low", type="quantitative", scale=scale), y2="high", color=colour
-        )
-    )
-    lines = _chart(known).mark_line(strokeWidth=2).encode(x=across, y=up, color=colour)
-    dots = (
-        _chart(known)
-        .mark_point(filled=True, size=40 if is_curve else 80, opacity=1)
-        .encode(x=across, y=up, color=colour)
-    )
-    place = {"dy": -12, "align": "center"} if is_curve else {"dx": 8, "align": "left"}
-    labels = (
-        _chart(known)
-        .mark_text(**place, style="value", limit=NAMES[size])
-        .encode(x=across, y=up, text=alt.Text(text, type="nominal"))
-    )
-    layers = [bars, lines, dots, labels] if is_curve else [bars, dots, labels]
-    spec = alt.layer(*layers).properties(width=WIDTHS[size], height=260).to_dict()
-    spec.pop("config", None)
-    return {**spec, "autosize": {"type": "fit", "contains": "padding"}}
+    curves = _curves(marked, names) if is_curve else []
+    words, end = named(plane, marked, size, lines=[*_spans(marked), *_pieces(curves)])
+    layers = [*above, *frame(plane, start=start), *_drawn(marked, plane, names, is_curve), *words]
+    return finish(layers, size, end)
 
 
-def _room(rows: Rows, x: str, is_time: bool, size: str) -> Any:
-    """A scale with room for the names at the right."""
-    from .loading import alt
-
+def _across(rows: Rows, is_time: bool, is_curve: bool, size: str) -> Axis:
+    values = [row["x"] for row in rows]
     if is_time:
-        return alt.Scale(padding=WIDTHS["narrow"] / 3)
-    highest = max((row[x] for row in rows), default=0)
-    return alt.Scale(domain=[0, ROOM[size] * highest if highest > 0 else 1], nice=False)
+        return time_axis(values, most=TICKS[size])
+    return axis_of(values if is_curve else [0.0, *values], most=TICKS[size])
 
 
-def _chart(rows: Sequence[dict[str, Any]]) -> Any:
-    from .loading import alt
+def _curves(rows: Rows, names: Sequence[str]) -> list[list[dict[str, Any]]]:
+    """The dots of each series from left to right."""
+    return [
+        sorted((row for row in rows if row["series"] == name), key=lambda row: row["x"])
+        for name in names
+    ]
 
-    return alt.Chart(alt.InlineData(values=list(rows)))
+
+def _spans(rows: Rows) -> list[tuple[float, float, float, float]]:
+    """Intervals as lines between values."""
+    return [(row["x"], row["low"], row["x"], row["high"]) for row in rows if _has_span(row)]
+
+
+def _pieces(curves: Sequence[Rows]) -> list[tuple[float, float, float, float]]:
+    """Curves as lines between values."""
+    return [
+        (one["x"], one["y"], other["x"], other["y"])
+        for curve in curves
+        for one, other in pairwise(curve)
+    ]
+
+
+def _has_span(row: dict[str, Any]) -> bool:
+    return row["low"] is not None and row["high"] is not None
+
+
+def _drawn(rows: Rows, plane: Plane, names: Sequence[str], is_curve: bool) -> list[Any]:
+    """Intervals, lines and dots."""
+    colour = looks(names, has_signs=False)
+    places = on(plane, "x", "y")
+    spans = chart([row for row in rows if _has_span(row)])
+    bounded = {**on(plane, "x", "low"), "y2": "high", **colour}
+    dots = chart(rows).mark_point(style="sign", filled=True, size=45 if is_curve else 80)
+    layers = [spans.mark_rule(style="interval").encode(**bounded)]
+    if is_curve:
+        layers.append(chart(rows).mark_line(strokeWidth=2).encode(**places, **colour))
+    return [*layers, dots.encode(**places, **looks(names))]

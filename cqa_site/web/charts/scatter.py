@@ -1,32 +1,22 @@
 """Charts of many points with two values each, on scales that fit them."""
 
-from typing import Any
-
 from cqa_site.web.charts.drawing import WIDTHS, Rows, Spec
+
+from .axis import axis_of
+from .paint import chart, finish, looks
+from .plane import frame, on, plane_of
 
 
 def scatter(rows: Rows, *, x: str, y: str, titles: tuple[str, str], size: str = "wide") -> Spec:
     """A dot for each row; points that lie on each other look darker."""
-    from .loading import alt
-
-    marked = [{**row, "series": ""} for row in rows]
-    dots = (
-        alt.Chart(alt.InlineData(values=marked))
-        .mark_point(filled=True, size=70, opacity=0.55)
-        .encode(
-            x=_axis(alt.X, x, titles[0]),
-            y=_axis(alt.Y, y, titles[1]),
-            # One series, so that the dots take the theme's first colour.
-            color=alt.Color("series", type="nominal", legend=None),
-        )
+    marked = [{"x": row[x], "y": row[y], "series": ""} for row in rows]
+    plane = plane_of(
+        axis_of((row["x"] for row in marked), most=5 if size == "wide" else 4),
+        axis_of(row["y"] for row in marked),
+        titles,
+        size,
+        height=WIDTHS[size] // 2,
     )
-    spec = dots.properties(width=WIDTHS[size], height=WIDTHS[size] * 3 // 5).to_dict()
-    spec.pop("config", None)
-    return {**spec, "autosize": {"type": "fit", "contains": "padding"}}
-
-
-def _axis(channel: Any, name: str, title: str) -> Any:
-    from .loading import alt
-
-    scale = alt.Scale(zero=False, nice=True, padding=6)
-    return channel(name, type="quantitative", title=title, scale=scale, axis=alt.Axis(tickCount=5))
+    dots = chart(marked).mark_point(style="sign", filled=True, size=70, opacity=0.55)
+    layers = [*frame(plane), dots.encode(**on(plane, "x", "y"), **looks([""]))]
+    return finish(layers, size, plane.end)

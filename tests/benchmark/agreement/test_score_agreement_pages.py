@@ -1,9 +1,9 @@
 """Pages about agreement, verdicts, judges, the rows behind them, and one sheet."""
 
-import re
 import copy
 import csv
 import io
+import re
 
 import pytest
 from django.db import transaction

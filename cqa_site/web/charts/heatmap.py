@@ -1,0 +1,195 @@
+"""A square of shaded cells."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .drawing import WIDTHS, Rows, Spec
+from .measure import fits, text_width, wrap
+from .paint import EDGE, LEADING, SIZE, chart, finish, lines_of, pixels, segment, segments, texts
+
+# Of the picture's width, what names of rows may take.
+NAMES = 0.38
+WIDEST, LOWEST = 84, 18
+# Around a name or a text inside its cell.
+AIR = 6
+Lines = list[list[str]]
+
+
+def heatmap(
+    rows: Rows,
+    *,
+    x: str,
+    y: str,
+    share: str,
+    text: str,
+    titles: tuple[str, str],
+    size: str = "wide",
+) -> Spec:
+    """Cells shaded by ``share`` (0 to 1, or missing) with ``text`` in them, in the rows' order.
+
+    Columns too narrow for their names are numbered: as the rows are, if those have the same
+    names, and otherwise with a key below. In cells too narrow for their texts stands none.
+    """
+    across, down = (list(dict.fromkeys(str(row[name]) for row in rows)) for name in (x, y))
+    cells = [
+        {
+            "across": across.index(str(row[x])),
+            "down": down.index(str(row[y])),
+            "share": row[share],
+            "lines": str(row[text]).split("\n"),
+        }
+        for row in rows
+    ]
+    grid = _grid(across, down, titles, [cell["lines"] for cell in cells], size)
+    layers = [_shades(cells, grid), _borders(grid), *_words(grid)]
+    if grid.has_texts:
+        layers += [_texts(cells, grid, is_deep=False), _texts(cells, grid, is_deep=True)]
+    return finish(layers, size, grid.end + EDGE + LEADING * len(grid.key))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """Where cells stand, and what stands around them."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+    names: Lines
+    heads: Lines
+    titles: list[str]
+    key: list[str]
+    has_texts: bool
+
+    @property
+    def end(self) -> float:
+        """Where the last row ends."""
+        return self.top + self.height * len(self.names)
+
+
+def _grid(
+    across: list[str], down: list[str], titles: tuple[str, str], inside: Lines, size: str
+) -> Grid:
+    picture = WIDTHS[size]
+    left, width = _columns(down, across, picture)
+    is_named, is_square = all(fits(name, width - AIR, SIZE) for name in across), across == down
+    if is_square and not is_named:
+        down = _numbered(down)
+        left, width = _columns(down, across, picture)
+    names = [wrap(name, picture * NAMES, SIZE) for name in down]
+    heads = (
+        [wrap(name, width - AIR, SIZE) for name in across] if is_named else _heads(across, width)
+    )
+    said = [f"{title} {arrow}" for title, arrow in zip(titles, "→↓", strict=True) if title]
+    words = _lines(said, picture - 2 * EDGE)
+    has_texts = _widest(inside) + AIR <= width
+    inner = LEADING * max(map(len, inside), default=1) if has_texts else 0
+    return Grid(
+        left=left,
+        top=EDGE + LEADING * len(words) + 14 * max(map(len, heads), default=0) + AIR,
+        width=width,
+        height=max(LOWEST, 14 * max(map(len, names), default=0) + AIR, inner + 2 * AIR),
+        names=names,
+        heads=heads,
+        titles=words,
+        key=[] if is_named or is_square else _lines(_numbered(across), picture - 2 * EDGE),
+        has_texts=has_texts,
+    )
+
+
+def _columns(down: Sequence[str], across: Sequence[str], picture: int) -> tuple[float, float]:
+    """Where the cells begin, and how wide they are."""
+    left = EDGE + _widest([wrap(name, picture * NAMES, SIZE) for name in down]) + 8
+    return left, min(WIDEST, (picture - EDGE - left) / max(1, len(across)))
+
+
+def _heads(across: Sequence[str], width: float) -> Lines:
+    """Numbers of the columns, all or every fifth of them."""
+    taken = text_width(str(len(across)), SIZE) + 4
+    step = next(each for each in (1, 5, 10, 50, 100, len(across)) if each * width >= taken)
+    return [[str(at)] if at == 1 or at % step == 0 else [] for at in range(1, len(across) + 1)]
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    return [f"{at} {name}" for at, name in enumerate(names, start=1)]
+
+
+def _widest(texts: Lines) -> float:
+    return max((text_width(line, SIZE) for lines in texts for line in lines), default=0)
+
+
+def _lines(texts: Sequence[str], width: float) -> list[str]:
+    return [line for text in texts for line in wrap(text, width, SIZE)]
+
+
+def _shades(cells: Rows, grid: Grid) -> Any:
+    from .loading import alt
+
+    marked = [
+        {
+            "x": grid.left + grid.width * cell["across"],
+            "y": grid.top + grid.height * cell["down"],
+            "x2": grid.left + grid.width * (cell["across"] + 1),
+            "y2": grid.top + grid.height * (cell["down"] + 1),
+            "share": cell["share"],
+        }
+        for cell in cells
+    ]
+    places = {"x": pixels(alt.X, "x"), "y": pixels(alt.Y, "y"), "x2": "x2", "y2": "y2"}
+    scale = alt.Scale(domain=[0, 1])
+    shade = alt.Color("share", type="quantitative", scale=scale, legend=None)
+    return chart(marked).mark_rect().encode(**places, color=shade)
+
+
+def _borders(grid: Grid) -> Any:
+    """Thin lines around all cells, so that pale ones have an end."""
+    right = grid.left + grid.width * len(grid.heads)
+    heights = [grid.top + grid.height * at for at in range(len(grid.names) + 1)]
+    places = [grid.left + grid.width * at for at in range(len(grid.heads) + 1)]
+    lines = [segment(grid.left, y, right, y) for y in heights]
+    return segments([*lines, *(segment(x, grid.top, x, grid.end) for x in places)], "grid")
+
+
+def _words(grid: Grid) -> list[Any]:
+    """Titles, names of rows and columns, and the key."""
+    names = [
+        text
+        for at, lines in enumerate(grid.names)
+        for text in _around(lines, grid.left - 8, grid.top + grid.height * (at + 0.5), 14)
+    ]
+    heads = [
+        text
+        for at, lines in enumerate(grid.heads)
+        for text in _around(
+            lines, grid.left + grid.width * (at + 0.5), grid.top - 5 - 7 * len(lines), 14
+        )
+    ]
+    return [
+        texts(lines_of(grid.titles, EDGE, EDGE + 7), "soft"),
+        texts(names, "name", "right"),
+        texts(heads, "name", "center"),
+        texts(lines_of(grid.key, EDGE, grid.end + EDGE + 7), "name"),
+    ]
+
+
+def _around(lines: Sequence[str], x: float, y: float, leading: float) -> list[dict[str, Any]]:
+    """Lines of a text around a height."""
+    first = y - leading * (len(lines) - 1) / 2
+    return [{"x": x, "y": first + leading * at, "text": line} for at, line in enumerate(lines)]
+
+
+def _texts(cells: Rows, grid: Grid, *, is_deep: bool) -> Any:
+    """What stands in the deep cells, or in the pale ones."""
+    words = [
+        text
+        for cell in cells
+        if ((cell["share"] or 0) > 0.5) == is_deep
+        for text in _around(
+            cell["lines"],
+            grid.left + grid.width * (cell["across"] + 0.5),
+            grid.top + grid.height * (cell["down"] + 0.5),
+            LEADING,
+        )
+    ]
+    return texts(words, "on-deep" if is_deep else "on-pale", "center")
