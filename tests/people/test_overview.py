@@ -33,7 +33,8 @@ def crowd(round_, actor, count):
     soon = timezone.now() + timedelta(days=1)
     link, _secret = create_link(round_=round_, actor=actor, required_items=2, expires_at=soon)
     for number in range(count):
-        take_part(link=link, ids=PlatformIds(f"p-{round_.pk}-{number}", "", ""))
+        name = f"p-{round_.pk}-{number}"
+        take_part(link=link, ids=PlatformIds(name), browser=name)
 
 
 def vote(campaign, person, count):
