@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.answers.models.answers import Answer
 from annotation.consensus.actions.consensus import request_everywhere
 from annotation.corpus.methods.column_guess import guess_mapping, is_own_export
+from annotation.corpus.methods.generic_table import REQUIRED_FIELDS
 from annotation.labelling.models.campaigns import Campaign
 from cqa_site.files.actions.guessing import guessed
 from cqa_site.files.actions.rows import Outcome
@@ -22,6 +23,7 @@ from cqa_site.files.options import Option, register_options
 from cqa_site.people.models import Study, User
 from cqa_site.tabular import Preview
 
+from . import samples
 from .actions import answer_sources, sources
 from .actions.origin import Origin, gold_origin, origin_of, silver_origin
 from .actions.question_sources import read_questions
@@ -35,6 +37,7 @@ NEW_QUESTIONS = ngettext_lazy("%(shown)s new question", "%(shown)s new questions
 NEW_ANSWERS = ngettext_lazy("%(shown)s new answer", "%(shown)s new answers", "number")
 NEW_VOTES = ngettext_lazy("%(shown)s new vote", "%(shown)s new votes", "number")
 TO_LABEL = _("Its arguments can be labelled in a round.")
+TO_A_ROUND = _("Label them in a new round")
 SIDE_BY_SIDE = _("Its answers stand side by side with those of other systems.")
 WHO_WROTE = _("Who wrote the answers")
 
@@ -69,8 +72,11 @@ class StudyFormat(Format):
         return super().follow(file)
 
     def links(self, study: Study, file: ImportFile | ImportBatch) -> list[Link]:
-        """The campaign first."""
+        """The campaign first; arguments that nobody labelled yet lead to a round."""
         campaign = getattr(file, "round", None)
+        if campaign is None and self.home == ARGUMENTS_PAGE:
+            address = reverse("campaign_new", args=[study.public_id])
+            return [Link(TO_A_ROUND, address), *super().links(study, file)]
         if campaign is None:
             return super().links(study, file)
         address = reverse("campaign", args=[study.public_id, campaign.public_id])
@@ -103,6 +109,10 @@ class TableFormat(StudyFormat):
         """The mapping, and whether it is an export of ours."""
         mapping = guess_mapping(shown.columns)
         return guessed(file, shown, mapping, is_own=is_own_export(shown.columns))
+
+    def is_clear(self, options: Mapping[str, Any]) -> bool:
+        """Both objects and the sentence were found."""
+        return set(REQUIRED_FIELDS) <= set(options.get("mapping") or ())
 
 
 def register_study_imports() -> None:
@@ -160,23 +170,50 @@ def register_study_imports() -> None:
         ),
     )
     register_format(
-        StudyFormat("toloka", _("Toloka assignments (TSV)"), sources.read_crowd, is_many=True),
-        StudyFormat("expert_workbook", _("Expert workbook (XLSX)"), sources.read_experts),
-        StudyFormat("final_labels", _("Final labels (JSON)"), sources.read_released),
+        StudyFormat(
+            "toloka",
+            _("Toloka assignments (TSV)"),
+            sources.read_crowd,
+            is_many=True,
+            fits=samples.fits_toloka,
+            sample=samples.SAMPLES["toloka"],
+        ),
+        StudyFormat(
+            "expert_workbook",
+            _("Expert workbook (XLSX)"),
+            sources.read_experts,
+            fits=samples.fits_experts,
+            sample=samples.SAMPLES["expert_workbook"],
+        ),
+        StudyFormat(
+            "final_labels",
+            _("Final labels (JSON)"),
+            sources.read_released,
+            fits=samples.fits_final_labels,
+            sample=samples.SAMPLES["final_labels"],
+        ),
         AnswersFormat(
             "silver",
             _("Comparisons with arguments and answers (JSON)"),
             answer_sources.read_silver_answers,
             origin=silver_origin,
+            fits=samples.fits_silver,
+            sample=samples.SAMPLES["silver"],
         ),
         AnswersFormat(
             "gold",
             _("Edited answers (JSON)"),
             answer_sources.read_gold_answers,
             origin=gold_origin,
+            fits=samples.fits_gold,
+            sample=samples.SAMPLES["gold"],
         ),
         AnswersFormat(
-            "answers", _("Answers of one system (JSON)"), answer_sources.read_system_answers
+            "answers",
+            _("Answers of one system (JSON)"),
+            answer_sources.read_system_answers,
+            fits=samples.fits_answers,
+            sample=samples.SAMPLES["answers"],
         ),
         StudyFormat(
             "questions",
@@ -185,6 +222,8 @@ def register_study_imports() -> None:
             is_many=True,
             next_step=_("Its questions can be answered by systems."),
             home=ANSWERS_PAGE,
+            fits=samples.fits_questions,
+            sample=samples.SAMPLES["questions"],
         ),
         TableFormat(
             "table",
@@ -199,5 +238,7 @@ def register_study_imports() -> None:
             is_mapped=True,
             is_many=True,
             is_usual=True,
+            fits=samples.fits_table,
+            sample=samples.SAMPLES["table"],
         ),
     )

@@ -60,6 +60,7 @@ PIECES = {
     "generation_figures",
     "generation_launch_progress",
     "import_problems",
+    "import_sample",
     "job_progress",
     "key_point_board_figure",
     "key_point_board_file",

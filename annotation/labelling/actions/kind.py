@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from annotation.labelling.models.campaigns import Campaign, Item, Slot
+from cqa_site.people.models import Study
 from cqa_site.rounds.kind import Audit, Card, RoundNotReady, Words
 from cqa_site.rounds.models import Place
 
@@ -45,9 +46,11 @@ class Labelling(Blocks):
     Item = Item
     Slot = Slot
     # Set by rooms above, like `after_closing`: what follows when somebody's block ended, with
-    # (campaign, place), and ordinary items with those first that a machine is least sure of.
+    # (campaign, place); ordinary items with those first that a machine is least sure of; and
+    # arguments with the labels that people agreed on, with (study, values of the scale).
     after_block: tuple[Callable[..., object], ...] = ()
     least_sure_first: Callable[[Campaign], list[int]] | None = None
+    agreed: Callable[[Study, list[int]], list[tuple[int, int]]] | None = None
 
     def make_slots(self, round_: Campaign) -> None:
         """In the order in which items are served."""

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 SETTINGS = {
     "name": "First round", "votes_per_item": 3, "block_size": 5, "controls_per_block": 1,
     "min_control_accuracy": 0.5, "low_accuracy": "warn", "share_cap": 1, "expected_seconds": 20,
-    "lease_minutes": 10, "seed": 1,
+    "lease_minutes": 10, "seed": 1, "which": "later", "known": 0,
 }  # fmt: skip
 
 
