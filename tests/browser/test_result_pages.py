@@ -1,4 +1,4 @@
-"""A page of results by hand: filters act at once, menus open and close, a phone keeps the score."""
+"""Results by hand: filters act at once, menus open and close, a phone keeps the score."""
 
 import re
 
