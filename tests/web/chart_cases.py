@@ -218,13 +218,18 @@ def agreed(n):
     lines = {"lower": Made(value=-0.3), "bias": Made(value=0.1), "upper": Made(value=0.5)}
     pair = Made(first="a", second="b", bland_altman=Made(points=points, **lines))
     rows = [Made(name=name, agreement=estimate(at, n)) for at, name in enumerate(names(n))]
+    columns = [Made(key=key, name=key, kind="group") for key in people]
     return Made(
-        people=Made(columns=people), with_people={"j": judge}, judges=rows, pairs=[pair], pair=pair
+        columns=columns,
+        people=Made(columns=people),
+        with_people={"j": judge},
+        judges=rows,
+        pairs=[pair],
     )
 
 
 def of_agreement(slug):
-    choice = Made(judge="j", pair="a,b")
+    choice = Made(judge="j", first="a", second="b")
     return lambda n, size: agreement.CHARTS[slug].draw(agreed(n), choice, size)
 
 

@@ -14,37 +14,44 @@ def row(name, value, group=None, apart=0.4):
 
 
 def layers(rows, **options):
-    spec = ranked_dots(rows, title="Points", **options)
-    return [{**one, "rows": spec["datasets"][one["data"]["name"]]} for one in spec["layer"]]
+    return ranked_dots(rows, title="Points", **options)["layer"]
+
+
+def values(drawn, style):
+    """The rows of the layer of a style."""
+    found = [each for each in drawn if each["mark"].get("style") == style]
+    return found[0]["data"]["values"] if found else []
 
 
 def test_a_group_of_two_or_more_neighbours_stands_behind_one_bracket():
     groups = [1, 1, 2, 3, 3, 3]
     rows = [row(f"S{at}", 9 - at, group) for at, group in enumerate(groups)]
-    upright = [one for one in layers(rows)[-1]["rows"] if one["x"] == one["x2"]]
-    assert [(one["y"] // 24, one["y2"] // 24) for one in upright] == [(0, 1), (3, 5)]
-    assert layers([row("A", 2), row("B", 1)])[-1]["rows"] == []
+    lines = values(layers(rows), "bracket")
+    upright = [(one["y"] - 6, one["y2"] - 6) for one in lines if one["x"] == one["x2"]]
+    assert [(top // 24, bottom // 24) for top, bottom in upright] == [(0, 1), (3, 5)]
+    assert values(layers([row("A", 2), row("B", 1)]), "bracket") == []
 
 
 def test_without_a_value_there_is_a_dash_and_no_dot():
     drawn = layers([row("A", 0.5), row("B", None)], domain=(0, 1))
-    assert [one["number"] for one in drawn[4]["rows"]] == ["0.500", "–"]
-    assert [one["name"] for one in drawn[2]["rows"]] == ["A"]
+    assert [one["text"] for one in values(drawn, "value")] == ["0.500", "–"]
+    assert [one["name"] for one in values(drawn, "sign")] == ["A"]
 
 
 @pytest.mark.parametrize(
     ("domain", "shown"), [(None, [8.5, 11.5]), ((0, 19), [0, 19]), ((10, 11), [8.6, 11.4])]
 )
 def test_nothing_lies_outside_the_axis(domain, shown):
-    rows = [row("A", 11), row("B", 9)]
-    assert layers(rows, domain=domain)[2]["encoding"]["x"]["scale"]["domain"] == shown
+    drawn = layers([row("A", 11), row("B", 9)], domain=domain)
+    dots = next(each for each in drawn if each["mark"]["type"] == "point")
+    assert dots["encoding"]["x"]["scale"]["domain"] == shown
 
 
 @pytest.mark.parametrize(("size", "lines"), [("wide", 2), ("narrow", 1)])
 def test_a_long_name_is_whole_on_two_lines_or_above_its_dot(size, lines):
-    drawn = layers([row(LONG, 1), row("B", 2)], size=size)[3]["rows"]
+    drawn = values(layers([row(LONG, 1), row("B", 2)], size=size), "name")
     assert len(drawn) == lines + 1
-    assert "".join(one["name"] for one in drawn[:-1]).replace(" ", "") == LONG.replace(" ", "")
+    assert "".join(one["text"] for one in drawn[:-1]).replace(" ", "") == LONG.replace(" ", "")
 
 
 def test_what_does_not_fit_loses_its_middle():

@@ -9,8 +9,9 @@ from cqa_site.web.charts.measure import text_width, wrap
 from cqa_site.web.charts.paint import (
     LEADING,
     SIZE,
-    chart,
+    Layer,
     finish,
+    layer,
     lines_of,
     looks,
     segment,
@@ -49,20 +50,18 @@ def difference_plot(
     return finish(layers, size, plane.end)
 
 
-def _dots(points: Rows, plane: Plane) -> Any:
-    import altair as alt
-
+def _dots(points: Rows, plane: Plane) -> Layer:
     most = max((point["n"] for point in points), default=1)
-    scale = alt.Scale(domain=[1, max(most, 2)], range=[18, 220])
-    size = alt.Size("n", type="quantitative", scale=scale, legend=None)
+    scale = {"domain": [1, max(most, 2)], "range": [18, 220]}
+    size = {"field": "n", "type": "quantitative", "scale": scale, "legend": None}
     # Of one series, so that the theme colours them.
     marked = [{**point, "series": ""} for point in points]
-    look = {**looks([""], has_signs=False), "size": size}
-    dots = chart(marked).mark_point(filled=True, opacity=0.55)
-    return dots.encode(**on(plane, "mean", "difference"), **look)
+    places = on(plane, "mean", "difference")
+    look = looks([""], has_signs=False)
+    return layer(marked, "point", {**places, **look, "size": size}, filled=True, opacity=0.55)
 
 
-def _names(lines: Rows, plane: Plane) -> list[Any]:
+def _names(lines: Rows, plane: Plane) -> list[Layer]:
     """Names and values from above to below, each joined to its line."""
     ordered = sorted(lines, key=lambda line: -line["at"])
     said = [_said(line) for line in ordered]

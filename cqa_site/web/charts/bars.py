@@ -7,7 +7,7 @@ from typing import Any
 from .axis import Axis, axis_of, seconds, time_axis
 from .drawing import WIDTHS, Rows, Spec
 from .measure import text_width
-from .paint import SIZE, chart, finish, legend, looks, pixels, segment, segments, texts
+from .paint import SIZE, Layer, areas, finish, layer, legend, looks, segment, segments, texts
 from .plane import Plane, frame, plane_of
 
 # Of its place, what a bar takes.
@@ -123,14 +123,11 @@ def _bar(plane: Plane, middle: float, part: float, low: float, high: float) -> d
     return segment(left, plane.y(low), right, plane.y(high))
 
 
-def _bars(bars: Rows, names: Sequence[str]) -> Any:
-    from .loading import alt
-
-    places = {"x": pixels(alt.X, "x"), "y": pixels(alt.Y, "y"), "x2": "x2", "y2": "y2"}
-    return chart(bars).mark_bar().encode(**places, **looks(names, has_signs=False))
+def _bars(bars: Rows, names: Sequence[str]) -> Layer:
+    return layer(bars, "bar", {**areas(), **looks(names, has_signs=False)})
 
 
-def _sums(sums: dict[Any, float], plane: Plane) -> list[Any]:
+def _sums(sums: dict[Any, float], plane: Plane) -> list[Layer]:
     """The sum above each bar, where the bars are wide enough for all of them."""
     words = [
         {"x": plane.x(at), "y": plane.y(value) - 8, "text": f"{value:,}"}

@@ -3,7 +3,7 @@
 from .axis import axis_of
 from .drawing import WIDTHS, Rows, Spec
 from .naming import named
-from .paint import chart, finish, looks, segment, segments
+from .paint import finish, layer, looks, segment, segments
 from .plane import frame, on, plane_of
 
 
@@ -25,11 +25,11 @@ def beside(
     ends = (both.low, both.low, both.high, both.high)
     words, end = named(plane, marked, size, lines=[ends])
     line = segment(plane.left, plane.bottom, plane.right, plane.top)
-    dots = chart(marked).mark_point(style="sign", filled=True, size=60)
+    places = {**on(plane, "x", "y"), **looks([""])}
     layers = [
         *frame(plane),
         segments([line], "guide"),
-        dots.encode(**on(plane, "x", "y"), **looks([""])),
+        layer(marked, "point", places, style="sign", filled=True, size=60),
         *words,
     ]
     return finish(layers, size, end)

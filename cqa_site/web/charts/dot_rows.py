@@ -5,15 +5,31 @@ from dataclasses import dataclass
 from typing import Any
 
 from .axis import Axis
-from .drawing import WIDTHS
+from .drawing import WIDTHS, Rows
 from .measure import fits, text_width, wrap
-from .paint import EDGE, LEADING, SIZE, chart, looks, pixels, segment, segments, texts
+from .paint import (
+    EDGE,
+    LEADING,
+    SIZE,
+    Layer,
+    layer,
+    looks,
+    pixels,
+    segment,
+    segments,
+    texts,
+    values,
+)
 
 # Of the picture's width, what names may take beside the dots.
 BESIDE = 0.38
 GAP = 14
-# Height of the name above the dots of its row, and what parts rows.
-NAME, APART = 20, 6
+# Between lines of a name, between a name and the dots below it, and between rows.
+LINE, UNDER = 14, 6
+# Between rows of one dot; twice as much between rows of several.
+APART = 6
+# Lines of a name; what needs more loses its middle.
+MOST_LINES = 4
 TICKS = {"wide": 6, "middle": 5, "narrow": 4}
 
 
@@ -28,21 +44,27 @@ class Place:
     left: float
     right: float
     top: float
-    row: float
+    rows: list[float]
     slot: float
     slots: int
+    apart: float
     names: list[list[str]]
     is_above: bool
 
     @property
     def bottom(self) -> float:
         """Where the last row ends."""
-        return self.top + self.row * max(1, len(self.names))
+        return self.top + sum(self.rows)
+
+    def start(self, at: int) -> float:
+        """Where a row begins."""
+        return self.top + sum(self.rows[:at])
 
     def middle(self, at: int) -> float:
         """The middle of a row's dots."""
-        start = self.top + at * self.row
-        return start + (NAME + self.slots * self.slot / 2 if self.is_above else self.row / 2)
+        if not self.is_above:
+            return self.start(at) + self.rows[at] / 2
+        return self.start(at) + self.rows[at] - self.apart - self.slots * self.slot / 2
 
     def dot(self, at: int, slot: int = 0) -> float:
         """The height of a dot."""
@@ -61,32 +83,32 @@ def place_rows(
 ) -> Place:
     """Room for names and numbers; ``beyond`` is kept free at the right of them.
 
-    Where names are long, they take two lines in a wide picture, and one or two above their dots
-    in a narrow one.
+    Long names take several lines, in a narrow picture above their dots.
     """
     width = WIDTHS[size]
     longest = max((text_width(name, SIZE) for name in names), default=0)
     is_above = size == "narrow" and longest > BESIDE * width
     room = width - 2 * EDGE if is_above else BESIDE * width
-    lines = [wrap(name, room, SIZE, most=1 if is_above else 2) for name in names]
+    lines = [wrap(name, room, SIZE, most=MOST_LINES) for name in names]
     column = max((text_width(line, SIZE) for each in lines for line in each), default=0)
     taken = max((text_width(each, SIZE, is_bold=True) for each in numbers), default=0)
-    tallest = max((len(each) for each in lines), default=1) * 14
-    inner = slots * slot
+    tall = [LINE * len(each) for each in lines]
+    dots, apart = slots * slot, APART if slots == 1 else 2 * APART
     return Place(
         width=width,
         left=EDGE if is_above else column + EDGE + GAP,
         right=width - beyond - (taken + GAP if taken else 2 * EDGE),
         top=top,
-        row=(NAME + inner if is_above else max(tallest, inner)) + APART,
+        rows=[(one + UNDER + dots if is_above else max(one, dots)) + apart for one in tall],
         slot=slot,
         slots=slots,
+        apart=apart,
         names=lines,
         is_above=is_above,
     )
 
 
-def frame(place: Place, axis: Axis, title: str, marks: Sequence[float] = ()) -> list[Any]:
+def frame(place: Place, axis: Axis, title: str, marks: Sequence[float] = ()) -> list[Layer]:
     """Names, lines and the axis, with dashed lines at the marks; and nothing behind a name."""
     rows = range(len(place.names))
     across = [
@@ -107,32 +129,20 @@ def below(place: Place, title: str) -> float:
     return 26 + LEADING * len(_title(place, title)[0])
 
 
-def spans(rows: Sequence[dict[str, Any]], axis: Axis, place: Place, names: Sequence[str]) -> Any:
+def spans(rows: Rows, axis: Axis, place: Place, names: Sequence[str]) -> Layer:
     """Lines from low to high at the height y."""
-    from .loading import alt
-
     known = [row for row in rows if row["low"] is not None and row["high"] is not None]
-    return (
-        chart(known)
-        .mark_rule(style="interval")
-        .encode(
-            x=_values(alt.X, "low", axis, place),
-            x2="high",
-            y=pixels(alt.Y, "y"),
-            **looks(names, has_signs=False),
-        )
-    )
+    x = values("low", axis, (place.left, place.right))
+    across = {"x": x, "x2": {"field": "high"}, "y": pixels("y")}
+    return layer(known, "rule", {**across, **looks(names, has_signs=False)}, style="interval")
 
 
-def dots(rows: Sequence[dict[str, Any]], axis: Axis, place: Place, names: Sequence[str]) -> Any:
+def dots(rows: Rows, axis: Axis, place: Place, names: Sequence[str]) -> Layer:
     """A sign at each value at the height y."""
-    from .loading import alt
-
-    return (
-        chart([row for row in rows if row["value"] is not None])
-        .mark_point(style="sign", filled=True)
-        .encode(x=_values(alt.X, "value", axis, place), y=pixels(alt.Y, "y"), **looks(names))
-    )
+    known = [row for row in rows if row["value"] is not None]
+    x = values("value", axis, (place.left, place.right))
+    encoding = {"x": x, "y": pixels("y"), **looks(names)}
+    return layer(known, "point", encoding, style="sign", filled=True)
 
 
 def number_of(value: float | None, axis: Axis) -> str:
@@ -141,15 +151,6 @@ def number_of(value: float | None, axis: Axis) -> str:
         return "–"
     places = 3 if max(abs(axis.low), abs(axis.high)) <= 1 else 2
     return f"{value:.{places}f}".replace("-", "−")
-
-
-def _values(channel: Any, name: str, axis: Axis, place: Place) -> Any:
-    from .loading import alt
-
-    scale = alt.Scale(
-        domain=[axis.low, axis.high], range=[place.left, place.right], nice=False, zero=False
-    )
-    return channel(name, type="quantitative", scale=scale, axis=None)
 
 
 def _upright(place: Place, axis: Axis, values: Sequence[float]) -> list[dict[str, float]]:
@@ -166,18 +167,19 @@ def _upright(place: Place, axis: Axis, values: Sequence[float]) -> list[dict[str
     return made
 
 
-def _names(place: Place) -> Any:
+def _names(place: Place) -> Layer:
     x = place.left if place.is_above else place.left - GAP
     marked = []
     for at, lines in enumerate(place.names):
-        start = place.top + at * place.row + 11 if place.is_above else place.middle(at)
-        for number, line in enumerate(lines):
-            y = start + 14 * (number - (len(lines) - 1) / 2)
-            marked.append({"x": x, "y": y, "text": line})
+        half = LINE * (len(lines) - 1) / 2
+        first = place.start(at) + 11 if place.is_above else place.middle(at) - half
+        marked += [
+            {"x": x, "y": first + LINE * number, "text": line} for number, line in enumerate(lines)
+        ]
     return texts(marked, "name", "left" if place.is_above else "right")
 
 
-def _axis(place: Place, axis: Axis, title: str) -> list[Any]:
+def _axis(place: Place, axis: Axis, title: str) -> list[Layer]:
     y = place.bottom + 12
     labels: list[dict[str, Any]] = [
         {"x": axis.place(tick, place.left, place.right), "y": y, "text": label}
@@ -200,4 +202,4 @@ def _title(place: Place, title: str) -> tuple[list[str], str]:
         return [], "center"
     if fits(title, span, SIZE):
         return wrap(title, span, SIZE), "center"
-    return wrap(title, place.right - EDGE, SIZE, most=3), "right"
+    return wrap(title, place.right - EDGE, SIZE, most=4), "right"

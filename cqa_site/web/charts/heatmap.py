@@ -6,7 +6,19 @@ from typing import Any
 
 from .drawing import WIDTHS, Rows, Spec
 from .measure import fits, text_width, wrap
-from .paint import EDGE, LEADING, SIZE, chart, finish, lines_of, pixels, segment, segments, texts
+from .paint import (
+    EDGE,
+    LEADING,
+    SIZE,
+    Layer,
+    areas,
+    finish,
+    layer,
+    lines_of,
+    segment,
+    segments,
+    texts,
+)
 
 # Of the picture's width, what names of rows may take.
 NAMES = 0.38
@@ -29,7 +41,8 @@ def heatmap(
     """Cells shaded by ``share`` (0 to 1, or missing) with ``text`` in them, in the rows' order.
 
     Columns too narrow for their names are numbered: as the rows are, if those have the same
-    names, and otherwise with a key below. In cells too narrow for their texts stands none.
+    names, and otherwise with a key below. Narrow cells hold the first line of their texts, or
+    none.
     """
     across, down = (list(dict.fromkeys(str(row[name]) for row in rows)) for name in (x, y))
     cells = [
@@ -43,7 +56,7 @@ def heatmap(
     ]
     grid = _grid(across, down, titles, [cell["lines"] for cell in cells], size)
     layers = [_shades(cells, grid), _borders(grid), *_words(grid)]
-    if grid.has_texts:
+    if grid.lines:
         layers += [_texts(cells, grid, is_deep=False), _texts(cells, grid, is_deep=True)]
     return finish(layers, size, grid.end + EDGE + LEADING * len(grid.key))
 
@@ -60,7 +73,7 @@ class Grid:
     heads: Lines
     titles: list[str]
     key: list[str]
-    has_texts: bool
+    lines: int
 
     @property
     def end(self) -> float:
@@ -77,30 +90,36 @@ def _grid(
     if is_square and not is_named:
         down = _numbered(down)
         left, width = _columns(down, across, picture)
-    names = [wrap(name, picture * NAMES, SIZE) for name in down]
+    names = [wrap(name, picture * NAMES, SIZE, most=4) for name in down]
     heads = (
         [wrap(name, width - AIR, SIZE) for name in across] if is_named else _heads(across, width)
     )
     said = [f"{title} {arrow}" for title, arrow in zip(titles, "→↓", strict=True) if title]
     words = _lines(said, picture - 2 * EDGE)
-    has_texts = _widest(inside) + AIR <= width
-    inner = LEADING * max(map(len, inside), default=1) if has_texts else 0
+    lines = _shown(inside, width)
     return Grid(
         left=left,
         top=EDGE + LEADING * len(words) + 14 * max(map(len, heads), default=0) + AIR,
         width=width,
-        height=max(LOWEST, 14 * max(map(len, names), default=0) + AIR, inner + 2 * AIR),
+        height=max(LOWEST, 14 * max(map(len, names), default=0) + AIR, LEADING * lines + 2 * AIR),
         names=names,
         heads=heads,
         titles=words,
         key=[] if is_named or is_square else _lines(_numbered(across), picture - 2 * EDGE),
-        has_texts=has_texts,
+        lines=lines,
     )
+
+
+def _shown(inside: Lines, width: float) -> int:
+    """How many lines of the cells' texts are shown: all, the first, or none where none fits."""
+    most = max(map(len, inside), default=0)
+    tries = (most, 1) if most else ()
+    return next((n for n in tries if _widest([each[:n] for each in inside]) + AIR <= width), 0)
 
 
 def _columns(down: Sequence[str], across: Sequence[str], picture: int) -> tuple[float, float]:
     """Where the cells begin, and how wide they are."""
-    left = EDGE + _widest([wrap(name, picture * NAMES, SIZE) for name in down]) + 8
+    left = EDGE + _widest([wrap(name, picture * NAMES, SIZE, most=4) for name in down]) + 8
     return left, min(WIDEST, (picture - EDGE - left) / max(1, len(across)))
 
 
@@ -120,12 +139,10 @@ def _widest(texts: Lines) -> float:
 
 
 def _lines(texts: Sequence[str], width: float) -> list[str]:
-    return [line for text in texts for line in wrap(text, width, SIZE)]
+    return [line for text in texts for line in wrap(text, width, SIZE, most=4)]
 
 
-def _shades(cells: Rows, grid: Grid) -> Any:
-    from .loading import alt
-
+def _shades(cells: Rows, grid: Grid) -> Layer:
     marked = [
         {
             "x": grid.left + grid.width * cell["across"],
@@ -136,13 +153,16 @@ def _shades(cells: Rows, grid: Grid) -> Any:
         }
         for cell in cells
     ]
-    places = {"x": pixels(alt.X, "x"), "y": pixels(alt.Y, "y"), "x2": "x2", "y2": "y2"}
-    scale = alt.Scale(domain=[0, 1])
-    shade = alt.Color("share", type="quantitative", scale=scale, legend=None)
-    return chart(marked).mark_rect().encode(**places, color=shade)
+    shade = {
+        "field": "share",
+        "type": "quantitative",
+        "scale": {"domain": [0, 1], "interpolate": "lab"},
+        "legend": None,
+    }
+    return layer(marked, "rect", {**areas(), "color": shade})
 
 
-def _borders(grid: Grid) -> Any:
+def _borders(grid: Grid) -> Layer:
     """Thin lines around all cells, so that pale ones have an end."""
     right = grid.left + grid.width * len(grid.heads)
     heights = [grid.top + grid.height * at for at in range(len(grid.names) + 1)]
@@ -151,7 +171,7 @@ def _borders(grid: Grid) -> Any:
     return segments([*lines, *(segment(x, grid.top, x, grid.end) for x in places)], "grid")
 
 
-def _words(grid: Grid) -> list[Any]:
+def _words(grid: Grid) -> list[Layer]:
     """Titles, names of rows and columns, and the key."""
     names = [
         text
@@ -179,14 +199,14 @@ def _around(lines: Sequence[str], x: float, y: float, leading: float) -> list[di
     return [{"x": x, "y": first + leading * at, "text": line} for at, line in enumerate(lines)]
 
 
-def _texts(cells: Rows, grid: Grid, *, is_deep: bool) -> Any:
+def _texts(cells: Rows, grid: Grid, *, is_deep: bool) -> Layer:
     """What stands in the deep cells, or in the pale ones."""
     words = [
         text
         for cell in cells
         if ((cell["share"] or 0) > 0.5) == is_deep
         for text in _around(
-            cell["lines"],
+            cell["lines"][: grid.lines],
             grid.left + grid.width * (cell["across"] + 0.5),
             grid.top + grid.height * (cell["down"] + 0.5),
             LEADING,

@@ -27,7 +27,9 @@ def intervals(
     axis = axis_of(values, domain=(0, 1), most=TICKS[size])
     above, height = legend(names, size)
     numbers = [number_of(row["value"], axis) for row in rows]
-    place = place_rows(kinds, size, numbers=numbers, top=height + EDGE, slots=len(names) or 1)
+    place = place_rows(
+        kinds, size, numbers=numbers, top=height + EDGE, slots=len(names) or 1, beyond=EDGE
+    )
     marked = [
         {
             **row,

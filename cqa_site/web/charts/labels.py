@@ -1,6 +1,6 @@
 """Words beside dots: where they fit, or numbers with a key where they do not."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import cos, pi, sin
 from typing import NamedTuple
@@ -10,8 +10,8 @@ from .paint import SIZE
 
 Point = tuple[float, float]
 HEIGHT, AWAY, RADIUS = 14, 8, 6
-STEPS = 16
-FARTHEST = 90
+STEPS = 24
+FARTHEST = 150
 
 
 class Box(NamedTuple):
@@ -39,12 +39,12 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True)
 class Label:
-    """A word's middle, and the dot it belongs to where that is not just beside it."""
+    """A word's middle, and where the line from its dot ends if that is not just beside it."""
 
     text: str
     x: float
     y: float
-    dot: Point | None = None
+    lead: Point | None = None
 
 
 def beside(
@@ -57,7 +57,7 @@ def beside(
         if not name:
             continue
         boxes = _near(point, text_width(name, SIZE, is_bold=True))
-        free = _first(boxes, area, [*_round(points), *taken, *placed])
+        free = _first(boxes, area, [*around(points), *taken, *placed])
         if free is None:
             return None
         placed.append(free)
@@ -65,20 +65,45 @@ def beside(
     return made
 
 
-def numbered(points: Sequence[Point], area: Box, taken: Sequence[Box] = ()) -> list[Label]:
-    """Numbers from 1 as near to their dots as they fit; a crowd's stand off, with a line."""
+def numbered(points: Sequence[Point], area: Box, taken: Sequence[Box] = ()) -> list[Label | None]:
+    """Numbers from 1 near their dots, or off a crowd with a line; None where there is no place."""
     placed: list[Box] = []
-    made = []
-    for at, point in enumerate(points, start=1):
-        width = text_width(str(at), SIZE, is_bold=True)
-        near = _near(point, width)
-        rings = [box for away in range(16, FARTHEST, 6) for box in _ring(point, width, away)]
-        blocked = [*_round(points), *taken, *placed]
-        # What is full everywhere lies over an interval rather than over another number.
-        free = _first([*near, *rings], area, blocked) or _first(rings, area, placed) or near[0]
+    leads: list[Box] = []
+    made: list[Label | None] = []
+    for point in points:
+        text = str(len(placed) + 1)
+        near = _near(point, text_width(text, SIZE, is_bold=True))
+        blocked = [*around(points), *taken, *leads, *placed]
+        free = _first([*near, *_far(point, near[0], placed)], area, blocked)
+        if free is None:
+            made.append(None)
+            continue
+        lead = None if free in near else edge(free, point)
+        # A line leaves its own dot, and those that it lies on.
+        leads += along(point, lead) if lead else []
         placed.append(free)
-        made.append(Label(str(at), *_middle(free), None if free in near else point))
+        made.append(Label(text, *_middle(free), lead))
     return made
+
+
+def _far(point: Point, size: Box, placed: Sequence[Box]) -> Iterator[Box]:
+    """Places farther and farther away to which a line goes past the words that are there."""
+    width = size.right - size.left
+    for away in range(16, FARTHEST, 6):
+        for box in _ring(point, width, away):
+            line = along(point, edge(box, point))
+            if not any(spot.meets(other) for spot in line for other in placed):
+                yield box
+
+
+def edge(box: Box, point: Point) -> Point:
+    """Where the line from a point to the middle of a box meets the box."""
+    x, y = _middle(box)
+    dx, dy = point[0] - x, point[1] - y
+    reach = min(
+        (box.right - x + 1) / abs(dx) if dx else 9e9, (box.bottom - y + 1) / abs(dy) if dy else 9e9
+    )
+    return x + dx * min(1, reach), y + dy * min(1, reach)
 
 
 def _near(point: Point, width: float) -> list[Box]:
@@ -106,11 +131,12 @@ def _middle(box: Box) -> Point:
     return (box.left + box.right) / 2, (box.top + box.bottom) / 2
 
 
-def _round(points: Sequence[Point]) -> list[Box]:
+def around(points: Sequence[Point]) -> list[Box]:
+    """The boxes of dots."""
     return [Box(x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS) for x, y in points]
 
 
-def _first(boxes: Sequence[Box], area: Box, blocked: Sequence[Box]) -> Box | None:
+def _first(boxes: Iterable[Box], area: Box, blocked: Sequence[Box]) -> Box | None:
     return next(
         (box for box in boxes if area.holds(box) and not any(map(box.meets, blocked))), None
     )

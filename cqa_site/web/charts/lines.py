@@ -2,7 +2,7 @@
 
 from .axis import axis_of
 from .drawing import Rows, Spec
-from .paint import chart, dashes, finish, legend, looks
+from .paint import dashes, finish, layer, legend, looks
 from .plane import frame, on, plane_of
 
 
@@ -21,5 +21,5 @@ def lines(
         start=start,
     )
     look = {**looks(names, has_signs=False), "strokeDash": dashes(names)}
-    drawn = chart(marked).mark_line(strokeWidth=2).encode(**on(plane, "x", "y"), **look)
+    drawn = layer(marked, "line", {**on(plane, "x", "y"), **look}, strokeWidth=2)
     return finish([*above, *frame(plane, start=start), drawn], size, plane.end)

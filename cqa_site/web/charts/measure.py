@@ -9,21 +9,21 @@ import re
 
 # Widths in hundredths of the size, each for the characters after it.
 _CLASSES = {
-    28: "ijl'|",
+    28: "ijl'",
     32: "IJ ,.·",
-    35: "/:;\\f-−",
-    42: '()[]tr!"',
-    55: "*_`–sz?cL",
-    62: "FkPvxyTYaeo",
+    37: "/:;\\f-|",
+    42: "()[]tr!",
+    55: "*_`–sz?c\"",
+    62: "FkPvxyTYaeoL",
     65: "0123456789ESbdghnpqu{}$",
     71: "KABVXZCR",
     79: "UNHDGOQ&",
-    84: "w#+<=>^~",
+    84: "w#+<=>^~−",
 }
 _WIDTHS = {ord(one): share / 100 for share, ones in _CLASSES.items() for one in ones}
 _WIDEST = 1.08
 # Weight 600 is drawn bold where a face has nothing between.
-_BOLD = 1.13
+_BOLD = 1.2
 # After these a line may break.
 _PIECES = re.compile(r"[^\s/_-]*[\s/_-]?")
 ELLIPSIS = "…"

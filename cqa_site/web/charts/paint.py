@@ -7,9 +7,11 @@ another width moves nothing.
 from collections.abc import Sequence
 from typing import Any
 
+from .axis import Axis
 from .drawing import WIDTHS, Rows, Spec
 from .measure import text_width, wrap
 
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 SIZE = 12
 LEADING = 15
 EDGE = 6
@@ -19,36 +21,55 @@ SIGNS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 3], [4, 2, 1, 2])
 
 
-def chart(rows: Rows) -> Any:
-    """Rows inside the specification."""
-    from .loading import alt
-
-    return alt.Chart(alt.InlineData(values=list(rows)))
+Layer = dict[str, Any]
+Channels = dict[str, Any]
 
 
-def finish(layers: Sequence[Any], size: str, height: float) -> Spec:
-    """The layers as one picture, drawn from the first to the last."""
-    from .loading import alt
+def layer(rows: Rows, mark: str, encoding: Channels, **look: Any) -> Layer:
+    """Rows drawn as marks."""
+    return {
+        "data": {"values": list(rows)},
+        "mark": {"type": mark, **look},
+        "encoding": encoding,
+    }
 
-    whole = alt.layer(*layers).properties(width=WIDTHS[size], height=round(height)).to_dict()
-    whole.pop("config", None)
-    return {**whole, "autosize": {"type": "none"}, "padding": 0}
+
+def finish(layers: Sequence[Layer], size: str, height: float) -> Spec:
+    """The layers as one picture, drawn from the first to the last; those without rows are not."""
+    return {
+        "$schema": SCHEMA,
+        "width": WIDTHS[size],
+        "height": round(height),
+        "autosize": {"type": "none"},
+        "padding": 0,
+        "layer": [each for each in layers if each["data"]["values"]],
+    }
 
 
-def pixels(channel: Any, name: str) -> Any:
+def pixels(name: str) -> Channels:
     """A field that holds pixels."""
-    return channel(name, type="quantitative", scale=None, axis=None)
+    return {"field": name, "type": "quantitative", "scale": None, "axis": None}
 
 
-def segments(lines: Rows, style: str) -> Any:
+def places() -> Channels:
+    """Fields x and y that hold pixels."""
+    return {"x": pixels("x"), "y": pixels("y")}
+
+
+def areas() -> Channels:
+    """Fields from x, y to x2, y2 that hold pixels."""
+    return {**places(), "x2": {"field": "x2"}, "y2": {"field": "y2"}}
+
+
+def values(name: str, axis: Axis, ends: Sequence[float]) -> Channels:
+    """A field of values on an axis that runs from one pixel to another."""
+    scale = {"domain": [axis.low, axis.high], "range": list(ends), "nice": False, "zero": False}
+    return {"field": name, "type": "quantitative", "scale": scale, "axis": None}
+
+
+def segments(lines: Rows, style: str) -> Layer:
     """Straight lines from x, y to x2, y2."""
-    from .loading import alt
-
-    return (
-        chart(lines)
-        .mark_rule(style=style)
-        .encode(x=pixels(alt.X, "x"), y=pixels(alt.Y, "y"), x2="x2", y2="y2")
-    )
+    return layer(lines, "rule", areas(), style=style)
 
 
 def segment(x: float, y: float, x2: float, y2: float) -> dict[str, float]:
@@ -56,15 +77,10 @@ def segment(x: float, y: float, x2: float, y2: float) -> dict[str, float]:
     return {"x": x, "y": y, "x2": x2, "y2": y2}
 
 
-def texts(rows: Rows, style: str, align: str = "left") -> Any:
+def texts(rows: Rows, style: str, align: str = "left") -> Layer:
     """Texts (field text) whose middle is at the height y."""
-    from .loading import alt
-
-    return (
-        chart(rows)
-        .mark_text(style=style, align=align, baseline="middle")
-        .encode(x=pixels(alt.X, "x"), y=pixels(alt.Y, "y"), text=alt.Text("text", type="nominal"))
-    )
+    encoding = {**places(), "text": {"field": "text", "type": "nominal"}}
+    return layer(rows, "text", encoding, style=style, align=align, baseline="middle")
 
 
 def lines_of(lines: Sequence[str], x: float, y: float) -> list[dict[str, Any]]:
@@ -72,27 +88,26 @@ def lines_of(lines: Sequence[str], x: float, y: float) -> list[dict[str, Any]]:
     return [{"x": x, "y": y + LEADING * at, "text": line} for at, line in enumerate(lines)]
 
 
-def looks(names: Sequence[str], *, has_signs: bool = True) -> dict[str, Any]:
+def looks(names: Sequence[str], *, has_signs: bool = True) -> Channels:
     """Colour and sign of each series (field series); a single series has the first of both."""
-    from .loading import alt
-
-    scale = alt.Scale(domain=list(names))
-    made: dict[str, Any] = {"color": alt.Color("series", type="nominal", scale=scale, legend=None)}
-    if has_signs:
-        signs = alt.Scale(domain=list(names), range=_each(SIGNS, names))
-        made["shape"] = alt.Shape("series", type="nominal", scale=signs, legend=None)
-    return made
+    made = {"color": _kinds(names)}
+    return {**made, "shape": _kinds(names, SIGNS)} if has_signs else made
 
 
-def dashes(names: Sequence[str]) -> Any:
+def dashes(names: Sequence[str]) -> Channels:
     """The dash of each series."""
-    from .loading import alt
-
-    scale = alt.Scale(domain=list(names), range=_each(DASHES, names))
-    return alt.StrokeDash("series", type="nominal", scale=scale, legend=None)
+    return _kinds(names, DASHES)
 
 
-def legend(names: Sequence[str], size: str, *, sign: str = "point") -> tuple[list[Any], float]:
+def _kinds(names: Sequence[str], kinds: Sequence[Any] = ()) -> Channels:
+    """A kind for each series, from the beginning again where there are more series."""
+    scale: dict[str, Any] = {"domain": list(names)}
+    if kinds:
+        scale["range"] = [kinds[at % len(kinds)] for at in range(len(names))]
+    return {"field": "series", "type": "nominal", "scale": scale, "legend": None}
+
+
+def legend(names: Sequence[str], size: str, *, sign: str = "point") -> tuple[list[Layer], float]:
     """Layers that name the series above a chart, and the height they take; none for one series.
 
     ``sign`` is point, square or line.
@@ -112,7 +127,7 @@ def _flow(
     """Names one after the other on lines, each with its lines and place; and the height of all."""
     made, x, y, tallest = [], 0.0, float(LEADING) - 3, 1
     for name in names:
-        lines = wrap(name, width - lead, SIZE)
+        lines = wrap(name, width - lead, SIZE, most=3)
         taken = lead + max(text_width(line, SIZE) for line in lines) + 14
         if x and x + taken - 14 > width:
             x, y, tallest = 0.0, y + LEADING * tallest + 4, 1
@@ -121,26 +136,15 @@ def _flow(
     return made, y + LEADING * (tallest - 1) + 16
 
 
-def _signs(rows: Rows, names: Sequence[str], sign: str) -> Any:
-    from .loading import alt
-
+def _signs(rows: Rows, names: Sequence[str], sign: str) -> Layer:
     if sign == "line":
-        marked = [{**row, "x2": row["x"] + 24} for row in rows]
-        place = {"x": pixels(alt.X, "x"), "y": pixels(alt.Y, "y"), "x2": "x2"}
+        marked = [{**row, "x2": row["x"] + 24, "y2": row["y"]} for row in rows]
         look = {**looks(names, has_signs=False), "strokeDash": dashes(names)}
-        return chart(marked).mark_rule(strokeWidth=2).encode(**place, **look)
+        return layer(marked, "rule", {**areas(), **look}, strokeWidth=2)
     marked = [{**row, "x": row["x"] + 5} for row in rows]
-    place = {"x": pixels(alt.X, "x"), "y": pixels(alt.Y, "y")}
     is_square = sign == "square"
-    shape = {"shape": "square"} if is_square else {}
     look = looks(names, has_signs=not is_square)
-    return (
-        chart(marked)
-        .mark_point(style="sign", filled=True, size=70, **shape)
-        .encode(**place, **look)
+    shape = {"shape": "square"} if is_square else {}
+    return layer(
+        marked, "point", {**places(), **look}, style="sign", filled=True, size=70, **shape
     )
-
-
-def _each(kinds: Sequence[Any], names: Sequence[str]) -> list[Any]:
-    """One kind for each name, from the beginning again where there are more names."""
-    return [kinds[at % len(kinds)] for at in range(len(names))]

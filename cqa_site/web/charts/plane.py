@@ -1,13 +1,12 @@
 """A plane with two axes, drawn with nothing in the way of its words."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .axis import Axis
 from .drawing import WIDTHS
 from .measure import text_width, wrap
-from .paint import EDGE, LEADING, SIZE, lines_of, segment, segments, texts
+from .paint import EDGE, LEADING, SIZE, Channels, Layer, lines_of, segment, segments, texts, values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +34,7 @@ class Plane:
     @property
     def end(self) -> float:
         """Where the axis across and its title end."""
-        return self.bottom + 26 + LEADING * len(self.title)
+        return self.bottom + 30 + LEADING * len(self.title)
 
 
 def plane_of(
@@ -50,7 +49,7 @@ def plane_of(
 ) -> Plane:
     """A plane of a height below ``start``; ``beyond`` is kept free at its right."""
     picture = WIDTHS[size]
-    above = wrap(titles[1], picture - 2 * EDGE, SIZE) if titles[1] else []
+    above = wrap(titles[1], picture - 2 * EDGE, SIZE, most=4) if titles[1] else []
     left = EDGE + max((text_width(each, SIZE) for each in up.labels), default=0) + 8
     top = start + EDGE + LEADING * len(above) + 10
     return Plane(
@@ -61,12 +60,12 @@ def plane_of(
         bottom=top + height,
         across=across,
         up=up,
-        title=wrap(titles[0], picture - 2 * EDGE, SIZE) if titles[0] else [],
+        title=wrap(titles[0], picture - 2 * EDGE, SIZE, most=4) if titles[0] else [],
         title_up=above,
     )
 
 
-def frame(plane: Plane, *, start: float = 0) -> list[Any]:
+def frame(plane: Plane, *, start: float = 0) -> list[Layer]:
     """Lines at the values up, the values of both axes, and both titles."""
     lines = [
         segment(plane.left, plane.y(tick), plane.right, plane.y(tick)) for tick in plane.up.ticks
@@ -93,32 +92,22 @@ def _labels(plane: Plane) -> list[dict[str, Any]]:
         half = text_width(label, SIZE) / 2
         x = min(max(plane.x(tick), half + 1), plane.picture - half - 1)
         if x - half >= end:
-            made.append({"x": x, "y": plane.bottom + 12, "text": label})
+            made.append({"x": x, "y": plane.bottom + 16, "text": label})
             end = x + half + 6
     return made
 
 
-def _title(plane: Plane) -> Any:
+def _title(plane: Plane) -> Layer:
     """Under the middle of the plane, or of the picture where it needs more room."""
     half = max((text_width(line, SIZE) for line in plane.title), default=0) / 2
     middle = (plane.left + plane.right) / 2
     x = min(max(middle, half + EDGE), plane.picture - half - EDGE)
-    return texts(lines_of(plane.title, x, plane.bottom + 32), "soft", "center")
+    return texts(lines_of(plane.title, x, plane.bottom + 36), "soft", "center")
 
 
-def values(channel: Any, name: str, axis: Axis, ends: Sequence[float]) -> Any:
-    """A field of values on an axis that runs from one pixel to another."""
-    from .loading import alt
-
-    scale = alt.Scale(domain=[axis.low, axis.high], range=list(ends), nice=False, zero=False)
-    return channel(name, type="quantitative", scale=scale, axis=None)
-
-
-def on(plane: Plane, x: str, y: str) -> dict[str, Any]:
+def on(plane: Plane, x: str, y: str) -> Channels:
     """Fields of values as places of a plane."""
-    from .loading import alt
-
     return {
-        "x": values(alt.X, x, plane.across, (plane.left, plane.right)),
-        "y": values(alt.Y, y, plane.up, (plane.bottom, plane.top)),
+        "x": values(x, plane.across, (plane.left, plane.right)),
+        "y": values(y, plane.up, (plane.bottom, plane.top)),
     }

@@ -8,7 +8,7 @@ from cqa_site.web.charts.drawing import Rows, Spec
 
 from .axis import Axis, axis_of, seconds, time_axis
 from .naming import named
-from .paint import SIGNS, chart, finish, legend, looks
+from .paint import SIGNS, Layer, finish, layer, legend, looks
 from .plane import Plane, frame, on, plane_of
 
 HEIGHT = {"wide": 220, "middle": 220, "narrow": 240}
@@ -96,14 +96,16 @@ def _has_span(row: dict[str, Any]) -> bool:
     return row["low"] is not None and row["high"] is not None
 
 
-def _drawn(rows: Rows, plane: Plane, names: Sequence[str], is_curve: bool) -> list[Any]:
+def _drawn(rows: Rows, plane: Plane, names: Sequence[str], is_curve: bool) -> list[Layer]:
     """Intervals, lines and dots."""
     colour = looks(names, has_signs=False)
     places = on(plane, "x", "y")
-    spans = chart([row for row in rows if _has_span(row)])
-    bounded = {**on(plane, "x", "low"), "y2": "high", **colour}
-    dots = chart(rows).mark_point(style="sign", filled=True, size=45 if is_curve else 80)
-    layers = [spans.mark_rule(style="interval").encode(**bounded)]
-    if is_curve:
-        layers.append(chart(rows).mark_line(strokeWidth=2).encode(**places, **colour))
-    return [*layers, dots.encode(**places, **looks(names))]
+    spans = [row for row in rows if _has_span(row)]
+    bounded = {**on(plane, "x", "low"), "y2": {"field": "high"}, **colour}
+    curves = rows if is_curve else ()
+    signs = {"style": "sign", "filled": True, "size": 45 if is_curve else 80}
+    return [
+        layer(spans, "rule", bounded, style="interval"),
+        layer(curves, "line", {**places, **colour}, strokeWidth=2),
+        layer(rows, "point", {**places, **looks(names)}, **signs),
+    ]

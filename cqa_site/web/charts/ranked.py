@@ -1,13 +1,12 @@
 """A ranking: one row a system, with its value, its interval and whom it ties with."""
 
 from itertools import groupby
-from typing import Any
 
 from cqa_site.web.charts.drawing import Rows, Spec
 
 from .axis import axis_of
 from .dot_rows import TICKS, Place, below, dots, frame, number_of, place_rows, spans
-from .paint import finish, segment, segments, texts
+from .paint import Layer, finish, segment, segments, texts
 
 # Between numbers and the brackets at the very right.
 BRACKET = 12
@@ -53,7 +52,7 @@ def ranked_dots(
     return finish(layers, size, place.bottom + below(place, title))
 
 
-def _brackets(rows: Rows, place: Place) -> Any:
+def _brackets(rows: Rows, place: Place) -> Layer:
     """A thin bracket behind the numbers of neighbours that share a group."""
     lines, at, x = [], 0, place.width - 2
     for group, members in groupby(rows, key=lambda row: row.get("group")):

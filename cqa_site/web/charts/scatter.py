@@ -3,7 +3,7 @@
 from cqa_site.web.charts.drawing import WIDTHS, Rows, Spec
 
 from .axis import axis_of
-from .paint import chart, finish, looks
+from .paint import finish, layer, looks
 from .plane import frame, on, plane_of
 
 
@@ -17,6 +17,6 @@ def scatter(rows: Rows, *, x: str, y: str, titles: tuple[str, str], size: str = 
         size,
         height=WIDTHS[size] // 2,
     )
-    dots = chart(marked).mark_point(style="sign", filled=True, size=70, opacity=0.55)
-    layers = [*frame(plane), dots.encode(**on(plane, "x", "y"), **looks([""]))]
-    return finish(layers, size, plane.end)
+    look = {"style": "sign", "filled": True, "size": 70, "opacity": 0.55}
+    dots = layer(marked, "point", {**on(plane, "x", "y"), **looks([""])}, **look)
+    return finish([*frame(plane), dots], size, plane.end)
