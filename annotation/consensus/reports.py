@@ -32,7 +32,6 @@ COLUMNS = {
     "control_label": "item__control_label",
     "is_extra": "is_extra",
     "is_retired": "item__is_retired",
-    "answered_at": "answered_at",
     "active_ms": "active_ms",
     "excluded_at": "excluded_at",
 }
@@ -50,8 +49,8 @@ def vote_table(campaign: Campaign, *, exclude: bool = True, **where: object) -> 
 
     Columns: assignment, item, unit (key of the argument), rater (key),
     rater_kind, value, is_control, control_label (Int64), is_extra,
-    is_retired, answered_at, active_ms (Int64), excluded. Ordered by
-    assignment, so that seeded methods repeat.
+    is_retired, active_ms (Int64), excluded. Ordered by assignment, so that
+    seeded methods repeat.
     """
     everybody = _answered(campaign=campaign, rater__kind__in=VOTERS)
     votes = counted_votes(campaign) if exclude else everybody

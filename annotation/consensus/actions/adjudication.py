@@ -89,16 +89,18 @@ def disputed(campaign: Campaign) -> QuerySet[FinalLabel]:
     expert overrides), and in a running round whatever still waits for votes.
     """
     values = campaign.guideline.values
-    control = Item.objects.filter(
-        campaign=campaign, argument=OuterRef("argument"), control_label__isnull=False
-    )
-    far_apart = Q(spread__gte=values[-1] - values[0]) & ~Exists(control)
+    # One list for all arguments, and slots found by argument: SQLite looked through the whole
+    # round for each argument, which took 17 s with 100,000 votes.
+    controls = Item.objects.filter(campaign=campaign, control_label__isnull=False)
+    is_control = Q(argument__in=controls.values("argument"))
+    far_apart = Q(spread__gte=values[-1] - values[0]) & ~is_control
     rows = FinalLabel.objects.filter(Q(is_tied=True) | far_apart, campaign=campaign)
     rows = rows.filter(expert_label__isnull=True)
     if campaign.is_live and campaign.state != Campaign.State.CLOSED:
+        unfinished = (Slot.State.OPEN, Slot.State.LEASED)
         waiting = Slot.objects.filter(
-            campaign=campaign, item__argument=OuterRef("argument")
-        ).exclude(state=Slot.State.DONE)
+            item__argument=OuterRef("argument"), item__campaign=campaign, state__in=unfinished
+        )
         rows = rows.filter(~Exists(waiting))
     return rows.order_by("-spread", "-is_tied", "pk")
 

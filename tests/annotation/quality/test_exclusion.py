@@ -148,3 +148,9 @@ def test_the_page_previews_excludes_and_undoes(campaign, actor, django_assert_ma
     for name in ("figures.svg", "labels.png", "figures.csv", "figures.tex"):
         assert client.get(here(campaign, name)).status_code == 200
     assert client.get(here(campaign, "other.svg")).status_code == 404
+
+
+def test_a_preview_is_counted_once(campaign, monkeypatch):
+    seen = preview_exclusion(campaign, 0.5, "accuracy")
+    monkeypatch.setattr("annotation.quality.reports.exclusion._ordinary", None)
+    assert preview_exclusion(campaign, 0.5, "accuracy") == seen
