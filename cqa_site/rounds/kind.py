@@ -91,6 +91,8 @@ class TaskKind:
     results_page: ClassVar[str] = ""
     # Where else pages live that belong to its rounds, as addresses begin inside a study.
     under: ClassVar[tuple[str, ...]] = ()
+    # Words of the glossary that its plan uses.
+    terms: ClassVar[tuple[str, ...]] = ()
     # Whether people of a crowd link may come into its rounds, and the head of the page of links.
     takes_crowd: ClassVar[bool] = False
     crowd_head: ClassVar[str] = "rounds/crowd/_head.html"

@@ -62,6 +62,7 @@ class Editing(Desk):
     )
     section = "answers"
     under = ("editing/",)
+    terms = ("calibration set", "silver / gold answer", "segment")
     work_page = "desk"
     sheet_page = "desk_form"
     subject = "answer"

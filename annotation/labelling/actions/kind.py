@@ -38,6 +38,7 @@ class Labelling(Blocks):
         new=lazy("New round"),
     )
     section = "label"
+    terms = ("item", "vote", "block", "control item", "judge")
     work_page = "label"
     answer_pages: ClassVar[tuple[str, ...]] = ("label_answer",)
     takes_crowd = True

@@ -163,7 +163,7 @@ def write_counts(command: BaseCommand, outcomes: Collection[Outcome]) -> None:
         numbers = [sum(each.counts[name][result] for each in outcomes) for result in RESULTS]
         if any(numbers):
             cells = "".join(f"{number:>12,}" for number in numbers)
-            command.stdout.write(f"{kind.title!s:>20}{cells}")
+            command.stdout.write(f"{str(kind.title).lower():>20}{cells}")
 
 
 def pieces(path: Path) -> Iterator[bytes]:

@@ -139,4 +139,5 @@ RELEVANCE = Path(
     lazy("People label arguments from 0 to 3; several labels each give a final one."),
     steps,
     place=10,
+    terms=("argument", "round", "control item", "vote", "majority label", "alpha"),
 )

@@ -352,7 +352,7 @@ def test_each_kind_has_a_command(study, tmp_path, settings, capsys, command, rec
     path = json_file(tmp_path, [record], "cam.json")
     call_command(command, str(path), "--study", study.name)
     assert study.systems.get().name == system
-    assert "Answers" in capsys.readouterr().out
+    assert "answers" in capsys.readouterr().out
     options = study.import_files.get().options
     assert (options["system"], options["scenario"]) == ("", None)
 
