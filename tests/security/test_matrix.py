@@ -106,7 +106,7 @@ FIXED = {
     "board_file": {"name": "manifest.json"},
     "import_sample": {"name": "table"},
     "import_sample_take": {"name": "table"},
-    "preferences_figure": {"figure": "verdicts"},
+    "preferences_figure": {"figure": "verdicts", "format": "csv"},
     "snapshot_figure": {"figure": "labels", "format": "svg"},
     "judges_figure": {"figure": "judges", "format": "svg"},
     "faithfulness_figure": {"figure": "coherence", "format": "svg"},
