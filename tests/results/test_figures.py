@@ -9,7 +9,7 @@ from django.urls import path
 
 from cqa_site.home import pages as home
 from cqa_site.results.figures import Figure, Files, figure_file
-from cqa_site.web.charts import drawing
+from cqa_site.web.charts.intervals import intervals
 from cqa_site.web.tables import TableData
 
 ROWS = [{"who": "A", "value": 0.5}]
@@ -24,7 +24,7 @@ FIGURE = Figure(
 
 def spec(size):
     rows = [{**ROWS[0], "series": "", "low": None, "high": None}]
-    return drawing.intervals(rows, y="who", series="series", title="Mean", size=size)
+    return intervals(rows, y="who", series="series", title="Mean", size=size)
 
 
 DRAWN = replace(FIGURE, alt="A: 0.5", draw=spec)

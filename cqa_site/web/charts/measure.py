@@ -13,7 +13,7 @@ _CLASSES = {
     32: "IJ ,.·",
     37: "/:;\\f-|",
     42: "()[]tr!",
-    55: "*_`–sz?c\"",
+    55: '*_`–sz?c"',
     62: "FkPvxyTYaeoL",
     65: "0123456789ESbdghnpqu{}$",
     71: "KABVXZCR",
