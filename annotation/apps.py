@@ -10,6 +10,7 @@ class AnnotationConfig(AppConfig):
         from annotation.answers.reports.integrity import find_violations
         from annotation.consensus.actions import consensus
         from annotation.consensus.actions.adjudication import disputes_in
+        from annotation.consensus.reports import agreed_labels
         from annotation.editing.actions.kind import EDITING
         from annotation.faithfulness.actions import faithfulness
         from annotation.figures.actions import CAMPAIGNS
@@ -37,6 +38,7 @@ class AnnotationConfig(AppConfig):
         LABELS.waits = disputes_in
         LABELS.after_block = (check_rater,)
         LABELS.least_sure_first = least_sure_first
+        LABELS.agreed = agreed_labels
         EDITING.after_closing = (faithfulness.after_closing,)
         results.register(CAMPAIGNS)
         invariants.register(find_violations)

@@ -17,8 +17,8 @@ DATASETS = Finder(
 def key_point_entries() -> Iterator[Entry]:
     """Datasets, what systems make of them, and how good that is."""
     yield Entry("key_points", _("Datasets"), "datasets", 5, under=("key-points/cells/",))
-    yield Entry("key_points", _("Leaderboard"), "key_points", place=10)
-    yield Entry("key_points", _("Metrics"), "summary_metrics", place=15)
-    yield Entry("key_points", _("Sheets"), "counting_sheets", place=35)
+    yield Entry("key_points", _("Leaderboard of key points"), "key_points", place=10)
+    yield Entry("key_points", _("Metrics of key points"), "summary_metrics", place=15)
+    yield Entry("key_points", _("Count sheets"), "counting_sheets", place=35)
     yield Entry("key_points", _("Match scorers"), "scorers", place=60)
-    yield Entry("key_points", _("Snapshots"), "key_point_boards", place=70)
+    yield Entry("key_points", _("Snapshots of key points"), "key_point_boards", place=70)

@@ -53,4 +53,5 @@ COMMENTS = Path(
     lazy("Comments are grouped into key points, with how many people make each."),
     steps,
     place=40,
+    terms=("dataset", "reference key point", "coverage", "uniqueness"),
 )

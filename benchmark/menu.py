@@ -16,9 +16,9 @@ RUBRICS = Finder(
 
 def score_entries() -> Iterator[Entry]:
     """The leaderboard first, then what it stands on."""
-    yield Entry("score", _("Leaderboard"), "scores", place=10)
+    yield Entry("score", _("Leaderboard of scores"), "scores", place=10)
     yield Entry("score", _("Replace people?"), "score_replace", place=25)
     yield Entry("score", _("Rubrics"), "rubrics", place=60)
-    yield Entry("score", _("Snapshots"), "boards", place=70)
+    yield Entry("score", _("Snapshots of scores"), "boards", place=70)
     yield Entry("score", _("Training data"), "distillation", place=80)
-    yield Entry("judges", _("Judges compared"), "score_judges", place=60)
+    yield Entry("judges", _("Leaderboard of judges"), "score_judges", place=60)

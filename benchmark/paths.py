@@ -92,4 +92,5 @@ ANSWERS = Path(
     lazy("Systems answer the same questions; people or judges score them by a rubric."),
     steps,
     place=20,
+    terms=("comparative question", "system", "rubric version", "score sheet", "judge"),
 )

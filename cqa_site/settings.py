@@ -337,7 +337,7 @@ ENUM_NAMES = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Counterpoint API",
-    "DESCRIPTION": "Studies, campaigns, votes, final labels, agreement, judge runs and exports.",
+    "DESCRIPTION": "Studies, rounds, votes, final labels, agreement, judge runs and exports.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",

@@ -39,7 +39,7 @@ class ConsensusForm(forms.ModelForm):
         fields = ["aggregator", "overridden_by"]
         labels = {
             "aggregator": _("Votes become a label by"),
-            "overridden_by": _("Experts' campaigns that overrule the votes"),
+            "overridden_by": _("Experts' rounds that overrule the votes"),
         }
         help_texts = {"overridden_by": _("Several experts: most frequent label, higher on a tie.")}
         widgets = {"overridden_by": forms.CheckboxSelectMultiple}

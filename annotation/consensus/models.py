@@ -15,7 +15,7 @@ class Adjudication(models.Model):
         """Where the decision came from."""
 
         QUEUE = "queue", _("Adjudication queue")
-        ADOPTED = "adopted", _("Adopted from another campaign")
+        ADOPTED = "adopted", _("Adopted from another round")
 
     campaign = models.ForeignKey(
         "annotation.Campaign", models.CASCADE, related_name="adjudications"

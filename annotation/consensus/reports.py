@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import F, FilteredRelation, Q, QuerySet
+from django.db.models import Count, F, FilteredRelation, Max, Min, Q, QuerySet
 
 from annotation.consensus.models import Adjudication, PreferredLabels
 from annotation.labelling.models.campaigns import Campaign
@@ -20,6 +20,7 @@ MACHINES = (Rater.Kind.MODEL, Rater.Kind.CLASSIFIER)
 VOTERS = tuple(kind for kind in Rater.Kind if kind not in MACHINES)
 # What no figure counts, whoever asks: late ones, those on a retired control, those of machines.
 OUTSIDE_THE_COUNT = Q(is_extra=True) | Q(item__is_retired=True) | Q(rater__kind__in=MACHINES)
+ENOUGH_TO_AGREE, MOST_AGREED = 2, 1_000
 # Column of the table → where it comes from.
 COLUMNS = {
     "assignment": "pk",
@@ -31,7 +32,6 @@ COLUMNS = {
     "control_label": "item__control_label",
     "is_extra": "is_extra",
     "is_retired": "item__is_retired",
-    "answered_at": "answered_at",
     "active_ms": "active_ms",
     "excluded_at": "excluded_at",
 }
@@ -49,8 +49,8 @@ def vote_table(campaign: Campaign, *, exclude: bool = True, **where: object) -> 
 
     Columns: assignment, item, unit (key of the argument), rater (key),
     rater_kind, value, is_control, control_label (Int64), is_extra,
-    is_retired, answered_at, active_ms (Int64), excluded. Ordered by
-    assignment, so that seeded methods repeat.
+    is_retired, active_ms (Int64), excluded. Ordered by assignment, so that
+    seeded methods repeat.
     """
     everybody = _answered(campaign=campaign, rater__kind__in=VOTERS)
     votes = counted_votes(campaign) if exclude else everybody
@@ -144,6 +144,23 @@ def adoptable_labels(campaign: Campaign, source: int, rater: int) -> list[tuple[
     labels = _standing(_answered(campaign=source, rater=rater)).filter(is_extra=False)
     mine = labels.filter(item__argument__in=campaign.items.values("argument"))
     return list(mine.order_by("pk").values_list("item__argument_id", "label"))
+
+
+def agreed_labels(study: Study, values: list[int]) -> list[tuple[int, int]]:
+    """Arguments with the label that two people or more gave them and nobody another one.
+
+    Only labels by guidelines with these values; so many arguments that control items can be drawn.
+    """
+    guidelines = [each.pk for each in study.guidelines.only("levels") if each.values == values]
+    votes = _counted(_answered(campaign__study=study, campaign__guideline__in=guidelines))
+    agreed = (
+        votes.order_by()
+        .values("item__argument")
+        .annotate(people=Count("rater", distinct=True), least=Min("label"), most=Max("label"))
+        .filter(people__gte=ENOUGH_TO_AGREE, least=F("most"))
+        .order_by("item__argument")
+    )
+    return list(agreed.values_list("item__argument", "least")[:MOST_AGREED])
 
 
 def _answered(**where: object) -> QuerySet[Assignment]:

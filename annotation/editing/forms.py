@@ -10,11 +10,20 @@ from annotation.answers.forms.conditions import one_condition
 from annotation.answers.models.answers import Answer, System
 from annotation.editing.actions.choice import Choice
 from annotation.editing.actions.kind import EDITING, EditContent
-from annotation.editing.actions.rounds import LEAVE, LEAVE_QUESTIONS, Plan, experts_of, plan_round
+from annotation.editing.actions.rounds import (
+    LEAVE,
+    LEAVE_QUESTIONS,
+    Plan,
+    experts_of,
+    matching_answers,
+    plan_round,
+)
 from annotation.editing.models import EditingSheet, Revision, plain_lines
 from cqa_site.people.models import User
+from cqa_site.rounds.forms.extent import Extent
 from cqa_site.rounds.forms.plan import PlanForm
 from cqa_site.rounds.forms.save import LARGEST, SaveForm
+from cqa_site.rounds.progress import seconds_each
 from cqa_site.web.choices import offer
 
 from ..answers.forms.conditions import ConditionField
@@ -126,12 +135,27 @@ class RoundForm(PlanForm):
         """The cleaned fields as the action takes them."""
         data = self.cleaned_data
         return Plan(
-            **{key: data[key] for key in ("name", "seed", "calibration", "individual")},
+            name=data.get("name", ""),
+            **{key: data[key] for key in ("seed", "calibration", "individual")},
             **{key: data[key] for key in ("instructions", "system", "scenario", "choice")},
             condition=data["condition"],
             makes_answers=data["makes_answers"],
             experts=tuple(data["experts"]),
             leave=data["leave"] or LEAVE_QUESTIONS,
+        )
+
+    def measure(self) -> Extent:
+        """What is asked for; nothing where fewer answers match."""
+        plan = self.plan()
+        people = len(plan.experts)
+        items = plan.calibration + people * plan.individual
+        if items > matching_answers(study=self.study, plan=plan, round_=self.round).count():
+            items = 0
+        return Extent(
+            items=items,
+            answers=people * (plan.calibration + plan.individual) if items else 0,
+            people=people,
+            seconds=seconds_each(EDITING, self.study),
         )
 
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.answers.models.answers import Answer
 from annotation.consensus.actions.consensus import request_everywhere
 from annotation.corpus.methods.column_guess import guess_mapping, is_own_export
+from annotation.corpus.methods.generic_table import REQUIRED_FIELDS
 from annotation.labelling.models.campaigns import Campaign
 from cqa_site.files.actions.guessing import guessed
 from cqa_site.files.actions.rows import Outcome
@@ -22,6 +23,7 @@ from cqa_site.files.options import Option, register_options
 from cqa_site.people.models import Study, User
 from cqa_site.tabular import Preview
 
+from . import samples
 from .actions import answer_sources, sources
 from .actions.origin import Origin, gold_origin, origin_of, silver_origin
 from .actions.question_sources import read_questions
@@ -34,7 +36,8 @@ NEW_ARGUMENTS = ngettext_lazy("%(shown)s new argument", "%(shown)s new arguments
 NEW_QUESTIONS = ngettext_lazy("%(shown)s new question", "%(shown)s new questions", "number")
 NEW_ANSWERS = ngettext_lazy("%(shown)s new answer", "%(shown)s new answers", "number")
 NEW_VOTES = ngettext_lazy("%(shown)s new vote", "%(shown)s new votes", "number")
-TO_LABEL = _("Its arguments can be labelled in a campaign.")
+TO_LABEL = _("Its arguments can be labelled in a round.")
+TO_A_ROUND = _("Label them in a new round")
 SIDE_BY_SIDE = _("Its answers stand side by side with those of other systems.")
 WHO_WROTE = _("Who wrote the answers")
 
@@ -61,17 +64,19 @@ class StudyFormat(Format):
         """Labels are in campaigns of their own."""
         number = file.counts.get("campaigns", {}).get("new", 0)
         if number > 1:
-            return gettext("Its labels are in %s campaigns; this is the first.") % number
+            return gettext("Its labels are in %s rounds; this is the first.") % number
         if file.round:
             return gettext(
-                "Its labels are in a campaign of their own; look at agreement and final labels "
-                "there."
+                "Its labels are in a round of their own; look at agreement and final labels there."
             )
         return super().follow(file)
 
     def links(self, study: Study, file: ImportFile | ImportBatch) -> list[Link]:
-        """The campaign first."""
+        """The campaign first; arguments that nobody labelled yet lead to a round."""
         campaign = getattr(file, "round", None)
+        if campaign is None and self.home == ARGUMENTS_PAGE:
+            address = reverse("campaign_new", args=[study.public_id])
+            return [Link(TO_A_ROUND, address), *super().links(study, file)]
         if campaign is None:
             return super().links(study, file)
         address = reverse("campaign", args=[study.public_id, campaign.public_id])
@@ -105,6 +110,10 @@ class TableFormat(StudyFormat):
         mapping = guess_mapping(shown.columns)
         return guessed(file, shown, mapping, is_own=is_own_export(shown.columns))
 
+    def is_clear(self, options: Mapping[str, Any]) -> bool:
+        """Both objects and the sentence were found."""
+        return set(REQUIRED_FIELDS) <= set(options.get("mapping") or ())
+
 
 def register_study_imports() -> None:
     """Make formats, what they count and what they may be told known to the platform."""
@@ -114,7 +123,7 @@ def register_study_imports() -> None:
         Counted("questions", _("Questions"), NEW_QUESTIONS, is_shared=True),
         Counted("systems", _("Systems"), is_shared=True),
         Counted("answers", _("Answers"), NEW_ANSWERS, _("New answers")),
-        Counted("campaigns", _("Campaigns")),
+        Counted("campaigns", _("Rounds")),
         Counted("items", _("Items")),
         Counted("raters", _("Raters")),
         Counted("votes", _("Votes"), NEW_VOTES, _("New votes")),
@@ -131,11 +140,12 @@ def register_study_imports() -> None:
         Option(
             "campaign",
             longest=100,
-            label=_("Name of the campaign for its labels"),
+            label=_("Name of the round for its labels"),
             help_text=_("Empty: the file's name. Of no use for files without labels."),
             hint="Where its labels go; by default the file's name.",
             is_shared=True,
             tells=UUID,
+            flag="round",
         ),
         Option(
             "system",
@@ -160,23 +170,50 @@ def register_study_imports() -> None:
         ),
     )
     register_format(
-        StudyFormat("toloka", _("Toloka assignments (TSV)"), sources.read_crowd, is_many=True),
-        StudyFormat("expert_workbook", _("Expert workbook (XLSX)"), sources.read_experts),
-        StudyFormat("final_labels", _("Final labels (JSON)"), sources.read_released),
+        StudyFormat(
+            "toloka",
+            _("Toloka assignments (TSV)"),
+            sources.read_crowd,
+            is_many=True,
+            fits=samples.fits_toloka,
+            sample=samples.SAMPLES["toloka"],
+        ),
+        StudyFormat(
+            "expert_workbook",
+            _("Expert workbook (XLSX)"),
+            sources.read_experts,
+            fits=samples.fits_experts,
+            sample=samples.SAMPLES["expert_workbook"],
+        ),
+        StudyFormat(
+            "final_labels",
+            _("Final labels (JSON)"),
+            sources.read_released,
+            fits=samples.fits_final_labels,
+            sample=samples.SAMPLES["final_labels"],
+        ),
         AnswersFormat(
             "silver",
             _("Comparisons with arguments and answers (JSON)"),
             answer_sources.read_silver_answers,
             origin=silver_origin,
+            fits=samples.fits_silver,
+            sample=samples.SAMPLES["silver"],
         ),
         AnswersFormat(
             "gold",
             _("Edited answers (JSON)"),
             answer_sources.read_gold_answers,
             origin=gold_origin,
+            fits=samples.fits_gold,
+            sample=samples.SAMPLES["gold"],
         ),
         AnswersFormat(
-            "answers", _("Answers of one system (JSON)"), answer_sources.read_system_answers
+            "answers",
+            _("Answers of one system (JSON)"),
+            answer_sources.read_system_answers,
+            fits=samples.fits_answers,
+            sample=samples.SAMPLES["answers"],
         ),
         StudyFormat(
             "questions",
@@ -185,6 +222,8 @@ def register_study_imports() -> None:
             is_many=True,
             next_step=_("Its questions can be answered by systems."),
             home=ANSWERS_PAGE,
+            fits=samples.fits_questions,
+            sample=samples.SAMPLES["questions"],
         ),
         TableFormat(
             "table",
@@ -199,5 +238,7 @@ def register_study_imports() -> None:
             is_mapped=True,
             is_many=True,
             is_usual=True,
+            fits=samples.fits_table,
+            sample=samples.SAMPLES["table"],
         ),
     )

@@ -40,7 +40,7 @@ class MappingForm(ColumnsForm):
 
     beside = ("campaign", "rater_kind")
     campaign = forms.CharField(
-        label=_("Campaign for the labels"),
+        label=_("Round for the labels"),
         required=False,
         max_length=100,
         help_text=_("Found by name, or made. Empty: the file's name."),

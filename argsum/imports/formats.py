@@ -10,6 +10,7 @@ from .actions.book import StoredScoreReconciliation
 from .actions.entries import BOOK
 from .actions.reading import read_stored
 from .asking import AskingScores
+from .samples import SAMPLE, fits_scores
 
 
 def register_summary_score_imports() -> None:
@@ -31,6 +32,8 @@ def register_summary_score_imports() -> None:
             _("Stored scores of summaries (JSON)"),
             read_stored,
             StoredScoreReconciliation,
+            fits=fits_scores,
+            sample=SAMPLE,
             asks="summary-scores",
             asking=AskingScores,
             holds=_(

@@ -17,6 +17,7 @@ from cqa_site.files.models import ImportFile
 from cqa_site.files.options import Option, register_options
 from cqa_site.tabular import Preview
 
+from . import samples
 from .actions.book import SheetReconciliation
 from .actions.entries import BOOK, chosen_rubric
 from .actions.human import read_human_table
@@ -65,6 +66,8 @@ def register_score_imports() -> None:
                 "is never 0."
             ),
             next_step=NEXT_STEP,
+            fits=samples.fits_judged,
+            sample=samples.SAMPLES["judged"],
         ),
         SheetsFormat(
             "human_scores",
@@ -75,6 +78,8 @@ def register_score_imports() -> None:
                 "Each row is linked to the answer of the study with the same letters and "
                 "digits. Half points are kept, and the total is the sum of the criteria."
             ),
+            fits=samples.fits_human,
+            sample=samples.SAMPLES["human_scores"],
         ),
         SheetsFormat(
             "score_sheets",
@@ -86,5 +91,7 @@ def register_score_imports() -> None:
                 "column, and a row has to say whose sheet it is and for which answer."
             ),
             is_mapped=True,
+            fits=samples.fits_sheets,
+            sample=samples.SAMPLES["score_sheets"],
         ),
     )

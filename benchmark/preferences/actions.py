@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Count, F, QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.answers.models.answers import Answer, System
@@ -171,6 +171,27 @@ def _candidates(study: Study, plan: Plan) -> list[Candidate]:
         Candidate(answer=pk, question="-".join(map(str, written)), system=system)
         for pk, system, *written in rows
     ]
+
+
+def free_pairs(*, study: Study, plan: Plan, round_: PreferenceRound | None = None) -> int:
+    """How many pairs of two systems' answers a plan can choose from, counted by the database."""
+    same = ("question",) if plan.is_mixed else ("question", "scenario", "condition")
+    answers = _answers(study, plan).order_by()
+    of_all = answers.values(*same).annotate(n=Count("pk")).values_list("n", flat=True)
+    of_one = answers.values(*same, "system").annotate(n=Count("pk")).values_list("n", flat=True)
+    free = sum(map(_pairs_of, of_all)) - sum(map(_pairs_of, of_one))
+    if not plan.leave_out_used:
+        return free
+    chosen = answers.values("pk")
+    items = PreferenceItem.objects.filter(round__study=study, pair__first__in=chosen)
+    asked = items.filter(pair__second__in=chosen).exclude(round=round_ and round_.pk)
+    if not plan.is_mixed:
+        asked = asked.filter(pair__first__scenario=F("pair__second__scenario"))
+    return max(0, free - asked.aggregate(n=Count("pair", distinct=True))["n"])
+
+
+def _pairs_of(n: int) -> int:
+    return n * (n - 1) // 2
 
 
 def _asked(study: Study, planned: PreferenceRound) -> set[frozenset[int | str]]:

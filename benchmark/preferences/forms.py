@@ -12,12 +12,14 @@ from django.utils.translation import gettext_lazy as lazy
 from annotation.answers.forms.conditions import ConditionsField, condition_choices
 from annotation.answers.models.answers import Answer, System
 from annotation.editing.models import plain_lines
-from benchmark.preferences.actions import MOST_PAIRS, Plan, plan_round
+from benchmark.preferences.actions import MOST_PAIRS, Plan, free_pairs, plan_round
 from benchmark.preferences.kind import PREFERRING, PreferenceContent, turned
 from benchmark.preferences.methods.verdicts import OUTCOME_OF
 from benchmark.preferences.models import PreferenceSheet
+from cqa_site.rounds.forms.extent import Extent
 from cqa_site.rounds.forms.plan import PlanForm
 from cqa_site.rounds.forms.save import SaveForm
+from cqa_site.rounds.progress import seconds_each
 from cqa_site.web.choices import offer
 from cqa_site.web.strict_query import id_from
 
@@ -162,7 +164,20 @@ class RoundForm(PlanForm):
         several = {
             name: tuple(self.cleaned_data[name]) for name in ("systems", "scenarios", "conditions")
         }
-        return Plan(**self.cleaned_data | several)
+        return Plan(**{"name": "", **self.cleaned_data, **several})
+
+    def measure(self) -> Extent:
+        """As many pairs as are wanted, or as can be formed; controls are among them."""
+        plan = self.plan()
+        free = free_pairs(study=self.study, plan=plan, round_=self.round)
+        items = min(plan.size, free)
+        return Extent(
+            items=items,
+            answers=items * plan.raters,
+            people=plan.raters,
+            known=min(plan.n_controls, items),
+            seconds=seconds_each(PREFERRING, self.study),
+        )
 
 
 class PreferForm(SaveForm):

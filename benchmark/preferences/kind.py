@@ -66,6 +66,7 @@ class Preferring(OneByOne):
     )
     section = "score"
     results_page = "preferences"
+    terms = ("verdict", "control pair", "contradiction", "qualification")
     work_page = "prefer"
     sheet_page = "prefer_form"
     takes_crowd = True

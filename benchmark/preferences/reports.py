@@ -17,8 +17,9 @@ from benchmark.scoring.reports.scored_by_people import PEOPLE
 from benchmark.scoring.reports.sheet_rows import counted_sheets
 from cqa_site.judging.identity import digest
 from cqa_site.people.models import Rater, Study
+from cqa_site.results.finding import Finding
 from cqa_site.rounds.models import COUNTED
-from cqa_site.web.tables import TableData
+from cqa_site.web.tables import Cell, TableData
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -276,10 +277,17 @@ def _of_both(table: pd.DataFrame, name: str) -> list[Any]:
     return list(dict.fromkeys([*table[name.format("first")], *table[name.format("second")]]))
 
 
-def finding(results: Results, choice: Choice) -> list[str]:
-    """What was found, in sentences."""
+def finding(results: Results, choice: Choice) -> Finding:
+    """Who is preferred, how sure that is, and whether points say the same."""
     said = _by_judge(results, choice) if choice.is_judge else [_how_many(results)]
-    return [_leader(results), *said, *_beside(results)]
+    sure = " ".join([*said, *_beside(results)])
+    return Finding(_leader(results), sure, _mark(results.ranking))
+
+
+def _mark(ranking: PreferenceRanking) -> str:
+    if not ranking.standings:
+        return "warn"
+    return "good" if ranking.standings[0].rank_high == 1 else ""
 
 
 def _by_judge(results: Results, choice: Choice) -> list[str]:
@@ -452,23 +460,57 @@ def matrix_rows(results: Results) -> list[tuple[str, list[dict[str, Any] | None]
     ]
 
 
-def beside_rows(results: Results) -> list[dict[str, Any]]:
-    """Systems with both ranks, the preferred first."""
+def beside_table(results: Results) -> TableData:
+    """Systems with both places, the preferred first; no row without scores of all of them."""
+    columns = [
+        _("System"),
+        _("Place by preference"),
+        _("Place by points"),
+        _("Log strength"),
+        _("Mean points"),
+    ]
     beside = results.beside
     if beside is None or not beside.means:
-        return []
+        return TableData(columns, [], name="preference-points")
     by_points = sorted(beside.means, reverse=True)
-    rows = zip(beside.systems, beside.log_strengths, beside.means, strict=True)
-    return [
-        {
-            "system": system,
-            "log_strength": strength,
-            "points": mean,
-            "place": place,
-            "place_by_points": by_points.index(mean) + 1,
-        }
-        for place, (system, strength, mean) in enumerate(rows, 1)
+    both = zip(beside.systems, beside.log_strengths, beside.means, strict=True)
+    rows: list[list[Cell]] = [
+        [system, place, by_points.index(mean) + 1, strength, mean]
+        for place, (system, strength, mean) in enumerate(both, 1)
     ]
+    return TableData(columns, rows, name="preference-points")
+
+
+def beside_recipe(results: Results) -> str:
+    """Whose points stand beside the ranking, and over which questions."""
+    by = _("people") if results.scored_by == PEOPLE_NAME else _("judges")
+    text = _(
+        "Mean points by %(by)s, %(rubric)s, over %(n)d questions with a score of every system."
+    )
+    n = results.beside.n_questions if results.beside else 0
+    return text % {"by": by, "rubric": results.rubric, "n": n}
+
+
+def checks_table(results: Results) -> TableData:
+    """Every check with its interval and n."""
+    columns = [_("Figure"), _("Value"), _("low"), _("high"), "n"]
+    rows: list[list[Cell]] = [
+        [name, one.value, one.low, one.high, n] for name, n, one in checks(results)
+    ]
+    return TableData(columns, rows, name="preference-checks")
+
+
+def checks_recipe(results: Results) -> str:
+    """How each check was made, and why one has no value."""
+    return "\n\n".join(
+        f"{name}: {one.recipe}{f'; {one.reason}' if one.reason else ''}."
+        for name, _n, one in checks(results)
+    )
+
+
+def state_of(results: Results) -> str:
+    """Short name of exactly these figures."""
+    return digest([str(ranking_table(results).rows), str(checks_table(results).rows)])[:12]
 
 
 def checks(results: Results) -> list[tuple[str, int, Estimate]]:

@@ -5,27 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
-from django.urls import path
+from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.views.decorators.http import require_safe
 
 from benchmark.preferences import reports
+from benchmark.preferences.charts import CHARTS
 from benchmark.preferences.forms import LONGEST_REASON, PreferForm, RoundForm
 from benchmark.preferences.kind import PREFERRING, PreferenceContent, turned
 from benchmark.preferences.methods.verdicts import FIRST, SECOND
 from benchmark.preferences.models import PreferenceItem, PreferenceRound, PreferenceSheet
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.boards import Board, BoardCell, BoardRow, figure_cell
+from cqa_site.results.boards import Board, BoardCell, BoardColumn, BoardRow, figure_cell
+from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.results.files import table_file
 from cqa_site.rounds.access import shown_sheets
 from cqa_site.rounds.pages.rounds import Column, RoundFace, round_urls
 from cqa_site.rounds.pages.work import Face, address_of, work_urls
 from cqa_site.rounds.progress import RaterProgress
 from cqa_site.rounds.qualifying import EXCLUSIONS
+from cqa_site.web.charts.chart import chart_of
 from cqa_site.web.strict_query import chosen
 
 if TYPE_CHECKING:
@@ -153,31 +156,89 @@ def preferences(request: StudyRequest, study: Study) -> HttpResponse:
     choices = reports.choices_of(study)
     choice = _chosen(request, choices)
     results = reports.results_of(study, choice) if choice else None
-    context: dict[str, Any] = {
-        "study": study,
-        "choices": choices,
-        "choice": choice,
-        "results": results,
-    }
+    context: dict[str, Any] = {"study": study, "choices": choices, "choice": choice}
     if choice is not None and results is not None:
         context |= {
-            "ranking": _ranking(results.ranking),
             "finding": reports.finding(results, choice),
-            "matrix": reports.matrix_rows(results),
-            "beside": reports.beside_rows(results),
-            "checks": reports.checks(results),
+            "cards": _figures(study, choice, results),
         }
     return render(request, "benchmark/preferences/results.html", context)
 
 
-def _ranking(found: PreferenceRanking) -> Board:
-    caption = _("Log strengths of Davidson’s model, mean 0; both bad counts as a tie.")
-    if found.standings and not found.reason:
-        sure = _(
-            "Intervals and places: 95 %%, %(n)d resamples of %(questions)d questions. Systems of "
-            "one tie group cannot be told apart (Holm)."
+def _figures(study: Study, choice: reports.Choice, results: reports.Results) -> list[Figure]:
+    """The ranking, who beats whom, points beside it, and how far it holds."""
+    files = Files(
+        view="preferences_figure",
+        ids=(study.public_id,),
+        query=f"by={choice.name}",
+        version=reports.state_of(results),
+    )
+    verdicts = reverse("preferences_figure", args=[study.public_id, "verdicts", "csv"])
+    made = [
+        Figure(
+            slug="ranking",
+            title=_("Ranking"),
+            recipe=_recipe(results.ranking),
+            table=reports.ranking_table(results),
+            body="benchmark/preferences/_ranking.html",
+            data=_ranking(results.ranking),
+            files=files,
+            is_wide=True,
+            more=[(_("Every verdict (CSV)"), verdicts)],
+            **chart_of(CHARTS, "ranking", results),
+        ),
+        Figure(
+            slug="matrix",
+            title=_("Who beats whom"),
+            recipe=_(
+                "Share of verdicts that row won against column, equal ones and both bad as half; "
+                "below it won – equal – lost."
+            ),
+            table=reports.matrix_table(results),
+            body="benchmark/preferences/_matrix.html",
+            data=reports.matrix_rows(results),
+            files=files,
+            is_wide=True,
+        ),
+    ]
+    beside = reports.beside_table(results)
+    if beside.rows:
+        made.append(
+            Figure(
+                slug="beside",
+                title=_("Beside the points"),
+                recipe=reports.beside_recipe(results),
+                table=beside,
+                files=files,
+                is_wide=True,
+            )
         )
-        caption += f" {sure % {'n': found.n_resamples, 'questions': found.n_questions}}"
+    made.append(
+        Figure(
+            slug="checks",
+            title=_("How far it holds"),
+            recipe=reports.checks_recipe(results),
+            table=reports.checks_table(results),
+            files=files,
+            is_wide=True,
+        )
+    )
+    return made
+
+
+def _recipe(found: PreferenceRanking) -> str:
+    """How the ranking was made; why it has no intervals where it has none."""
+    recipe = _("Log strengths of Davidson’s model, mean 0; both bad counts as a tie.")
+    if found.reason:
+        return f"{recipe} {_('Without intervals: %s.') % found.reason}"
+    sure = _(
+        "Intervals and places: 95 %%, %(n)d resamples of %(questions)d questions. Systems of "
+        "one tie group cannot be told apart (Holm)."
+    )
+    return f"{recipe} {sure % {'n': found.n_resamples, 'questions': found.n_questions}}"
+
+
+def _ranking(found: PreferenceRanking) -> Board:
     counts = ("wins", "losses", "ties", "both_bad", "n_questions")
     rows = [
         BoardRow(
@@ -197,24 +258,26 @@ def _ranking(found: PreferenceRanking) -> Board:
         BoardRow(name=system, cells=(), why=reason, is_low=True)
         for system, reason in found.strengths.unranked.items()
     ]
-    columns = [_("Log strength"), _("Won"), _("Lost"), _("Equal"), _("Both bad"), _("Questions")]
-    return Board(columns=columns, rows=rows, caption=caption)
+    titles = [_("Log strength"), _("Won"), _("Lost"), _("Equal"), _("Both bad"), _("Questions")]
+    columns = [
+        BoardColumn(key, title)
+        for key, title in zip(("log_strength", *counts), titles, strict=True)
+    ]
+    return Board(columns=columns, rows=rows)
 
 
 @study_page(*RESEARCHERS)
 @require_safe
-def preferences_table(request: StudyRequest, study: Study, figure: str) -> HttpResponse:
-    """Download the ranking, the matrix, or the verdicts behind both."""
+def preferences_figure(
+    request: StudyRequest, study: Study, figure: str, format: str
+) -> HttpResponse:
+    """Send one figure's table or chart, or the verdicts behind all of them."""
     if figure == "verdicts":
-        table = reports.verdicts_table(study)
-    else:
-        choice = _chosen(request, reports.choices_of(study))
-        results = reports.results_of(study, choice) if choice else None
-        made = {"ranking": reports.ranking_table, "matrix": reports.matrix_table}.get(figure)
-        if results is None or made is None:
-            raise Http404
-        table = made(results)
-    return table_file(table, "csv")
+        return table_file(reports.verdicts_table(study), format)
+    choice = _chosen(request, reports.choices_of(study))
+    results = reports.results_of(study, choice) if choice else None
+    cards = _figures(study, choice, results) if choice and results else []
+    return figure_file(request, cards, figure, format)
 
 
 def _chosen(request: StudyRequest, choices: list[reports.Choice]) -> reports.Choice | None:
@@ -224,7 +287,7 @@ def _chosen(request: StudyRequest, choices: list[reports.Choice]) -> reports.Cho
 
 urlpatterns = [
     path("preferences/", preferences, name="preferences"),
-    path("preferences/<slug:figure>.csv", preferences_table, name="preferences_table"),
+    path("preferences/<slug:figure>.<str:format>", preferences_figure, name="preferences_figure"),
     *round_urls(ROUNDS, "preferences/rounds/", "preference_id"),
     *work_urls(
         WORK,

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from django.urls import reverse
 from django.utils.functional import Promise
 
+from .looking import Fits, Sample, nothing_fits
+
 if TYPE_CHECKING:
     from cqa_site.people.models import Study, User
     from cqa_site.tabular import Preview
@@ -63,6 +65,11 @@ class Format:
         A page of the study that shows what such files bring, and the words of its button.
     near_page
         The page of what a text of a row nearly is.
+    fits
+        Says of a file's beginning why it is of this format; empty where it is not, or could be of
+        another one as well.
+    sample
+        A small invented file of the format.
     """
 
     name: str
@@ -80,6 +87,8 @@ class Format:
     next_step: Text = ""
     home: tuple[str, Text] | None = None
     near_page: str = ""
+    fits: Fits = nothing_fits
+    sample: Sample | None = None
 
     @property
     def asks_page(self) -> str:
@@ -91,6 +100,10 @@ class Format:
     ) -> Mapping[str, Any]:
         """More options of a table, as its page would propose them beside those chosen."""
         return {}
+
+    def is_clear(self, options: Mapping[str, Any]) -> bool:
+        """Whether a guess leaves nothing to be asked before the first look."""
+        return False
 
     def told(self, file: "ImportFile") -> Mapping[str, Any]:
         """What options are, as chosen or as the file's name says; for options with ``tells``."""

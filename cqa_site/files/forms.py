@@ -16,7 +16,8 @@ from cqa_site.tabular.encodings import ACCEPTED
 from cqa_site.web.choices import offer
 
 from .actions.batches import same_names
-from .formats import batch_kinds, known_kinds, usual_kind
+from .actions.recognising import of_one_kind
+from .formats import batch_kinds, known_kinds
 from .options import OptionsForm, asked_with_uploads
 
 FILE_TYPES = ".csv,.tsv,.json,.jsonl,.ndjson,.xlsx,.txt,.zip"
@@ -42,7 +43,10 @@ class UploadForm(OptionsForm):
     """One file or several, and what they are."""
 
     kind = forms.ChoiceField(
-        label=_("What is in the file"), choices=known_kinds, initial=usual_kind
+        label=_("What is in the file"),
+        choices=lambda: [("", _("Find out from its content")), *known_kinds()],
+        required=False,
+        help_text=_("You are told what it was taken for and why, and can say otherwise."),
     )
     file = FilesField(label=_("File, or several of this kind"), max_length=255)
 
@@ -58,7 +62,11 @@ class UploadForm(OptionsForm):
         """Several files are of a kind that asks nothing of each, and have names of their own."""
         data = super().clean() or {}
         files = data.get("file") or []
-        if len(files) > 1 and data.get("kind") not in dict(batch_kinds()):
+        if len(files) > 1 and not data.get("kind"):
+            data["kind"], problem = of_one_kind(files)
+            if problem:
+                self.add_error("kind", problem)
+        if len(files) > 1 and data.get("kind") and data.get("kind") not in dict(batch_kinds()):
             several = _("Files of this kind ask a question each: upload them one by one.")
             self.add_error("file", several)
         if same := same_names(files):
@@ -70,6 +78,12 @@ class UploadForm(OptionsForm):
     def options(self) -> dict[str, Any]:
         """As the import keeps them."""
         return {each.name: self.cleaned_data[each.name] for each in asked_with_uploads()}
+
+
+class KindForm(forms.Form):
+    """What a file is, where its content does not say or a person knows better."""
+
+    kind = forms.ChoiceField(label=_("What is in the file"), choices=known_kinds)
 
 
 class BatchApplyForm(forms.Form):

@@ -32,6 +32,8 @@ class Option:
     hint: str = ""
     is_shared: bool = False
     tells: type | None = None
+    # Its word on the command line, where that is another one than the interface's.
+    flag: str = ""
 
     def field(self, *, is_short: bool = False) -> forms.Field:
         """As a form asks for it."""
@@ -59,11 +61,12 @@ class Option:
 
     def add_to(self, parser: "ArgumentParser") -> None:
         """As the command line takes it."""
+        flag, about = f"--{self.flag or self.name}", {"dest": self.name, "help": self.hint}
         if self.choices:
             values = [value for value, _name in self.choices]
-            parser.add_argument(f"--{self.name}", type=int, choices=values, help=self.hint)
+            parser.add_argument(flag, type=int, choices=values, **about)
         else:
-            parser.add_argument(f"--{self.name}", default="", help=self.hint)
+            parser.add_argument(flag, default="", metavar=flag[2:].upper(), **about)
 
     def output(self) -> "serializers.Field":
         """As the interface tells it of a file; null where a file has nothing of the kind."""

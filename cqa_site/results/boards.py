@@ -1,6 +1,6 @@
 """A board as a page shows it: systems in order, with intervals, rank ranges and tie groups."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,14 +11,22 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class BoardCell:
-    """One figure in words: its value, its interval, and what stands below it.
+    """One figure in words.
 
-    ``css`` is the class of a cell that counts less than its neighbours.
+    Attributes
+    ----------
+    text, bounds
+        Its value and its interval.
+    notes, details
+        What has to be said of it; how many there are and the like, shown where one asks for it.
+    css
+        The class of a cell that counts less than its neighbours.
     """
 
     text: str = NOTHING
     bounds: str = ""
     notes: Sequence[str] = ()
+    details: Sequence[str] = ()
     css: str = ""
 
 
@@ -58,15 +66,38 @@ class BoardRow:
     behind: Any = None
 
 
+@dataclass(frozen=True)
+class BoardColumn:
+    """A column, and whether it is shown; a board opens with some of its columns."""
+
+    key: str
+    title: str
+    is_shown: bool = True
+
+
 @dataclass(frozen=True, kw_only=True)
 class Board:
-    """Systems, best first; ``behind`` is the template of the rows behind each of them."""
+    """Systems, best first.
 
-    columns: Sequence[str]
+    Attributes
+    ----------
+    columns
+        Those that are shown, once `with_columns` was asked.
+    choices
+        All of them, where some can be chosen.
+    has_details
+        Whether the details of cells are shown, too.
+    behind
+        The template of the rows behind each system.
+    """
+
+    columns: Sequence[BoardColumn]
+    choices: Sequence[BoardColumn] = ()
     rows: Sequence[BoardRow]
     caption: str = ""
     is_ranked: bool = True
     is_ticked: bool = False
+    has_details: bool = True
     behind: str = ""
 
     @property
@@ -80,6 +111,31 @@ class Board:
         return len(self.columns) + 1 + self.is_ranked + self.is_ticked
 
 
+# Of an address: what is chosen to be shown, and the choice of details among the columns.
+SHOW, DETAILS = "show", "details"
+
+
+def with_columns(board: Board, wanted: Collection[str]) -> Board:
+    """The board with these of its columns; with those it opens with where none is wanted."""
+    known = {each.key for each in board.columns}
+    chosen = known.intersection(wanted)
+    choices = [
+        replace(each, is_shown=each.key in chosen if chosen else each.is_shown)
+        for each in board.columns
+    ]
+    places = [at for at, each in enumerate(choices) if each.is_shown]
+    return replace(
+        board,
+        columns=[choices[at] for at in places],
+        choices=choices,
+        has_details=DETAILS in wanted,
+        rows=[
+            replace(row, cells=[row.cells[at] for at in places] if row.cells else ())
+            for row in board.rows
+        ],
+    )
+
+
 def figure_cell(
     value: float | None,
     low: float | None = None,
@@ -87,11 +143,13 @@ def figure_cell(
     *,
     decimals: int = 2,
     notes: Sequence[str] = (),
+    details: Sequence[str] = (),
 ) -> BoardCell:
     """A value with its interval; a dash alone where there is no value."""
     if value is None:
         return BoardCell()
-    shown = BoardCell(text_of(float(value), decimals), notes=[each for each in notes if each])
+    said, more = ([each for each in some if each] for some in (notes, details))
+    shown = BoardCell(text_of(float(value), decimals), notes=said, details=more)
     return shown if low is None or high is None else replace(shown, bounds=bounds_of(low, high))
 
 

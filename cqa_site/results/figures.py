@@ -73,6 +73,10 @@ class Figure:
         What the rows behind it are called, and their address.
     files, more
         Where it goes away, and further files.
+    is_wide
+        Whether it takes the whole width of a page.
+    needed
+        What would fill it, said where its table has no rows.
     """
 
     slug: str
@@ -90,6 +94,8 @@ class Figure:
     rows: Link | None = None
     files: Files
     more: list[Link] = field(default_factory=list)
+    is_wide: bool = False
+    needed: Any = ""
 
     @property
     def page_table(self) -> TableData | PageTable:

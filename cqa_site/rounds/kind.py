@@ -38,6 +38,12 @@ class Audit:
     person: str
     # Decisions about people that it has other words for.
     decisions: Mapping[str, str] = field(default_factory=dict)
+    # What the history calls a round, where addresses have another word.
+    noun: str = ""
+
+    def of_round(self, act: str) -> str:
+        """The verb of an act on a round."""
+        return f"{self.noun or self.round}_{act}"
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,10 @@ class TaskKind:
     # ``results_page``, if there is one.
     section: ClassVar[str]
     results_page: ClassVar[str] = ""
+    # Where else pages live that belong to its rounds, as addresses begin inside a study.
+    under: ClassVar[tuple[str, ...]] = ()
+    # Words of the glossary that its plan uses.
+    terms: ClassVar[tuple[str, ...]] = ()
     # Whether people of a crowd link may come into its rounds, and the head of the page of links.
     takes_crowd: ClassVar[bool] = False
     crowd_head: ClassVar[str] = "rounds/crowd/_head.html"

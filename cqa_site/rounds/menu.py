@@ -21,6 +21,7 @@ ROUNDS = Finder(
 def round_entries() -> Iterator[Entry]:
     """The list of a kind's rounds, and the page of results, where it has one."""
     for kind in kinds():
-        yield Entry(kind.section, kind.words.rounds, kind.rounds_page, 30, waits=kind.waits)
+        page, words = kind.rounds_page, kind.words
+        yield Entry(kind.section, words.rounds, page, 30, under=kind.under, waits=kind.waits)
         if kind.results_page:
-            yield Entry(kind.section, kind.words.results, kind.results_page, place=20)
+            yield Entry(kind.section, words.results, kind.results_page, place=20)

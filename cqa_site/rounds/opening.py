@@ -63,7 +63,7 @@ def delete_round(*, round_: Round, actor: User) -> None:
     """Remove a draft; nobody has worked on it yet. Raises RoundNotReady."""
     stored = locked_round(round_, Round.State.DRAFT)
     kind_of(stored).check_removal(stored)
-    verb = f"{kind_of(stored).audit.round}_deleted"
+    verb = kind_of(stored).audit.of_round("deleted")
     record(study=stored.study, actor=actor, verb=verb, subject=stored.name)
     stored.delete()
 
@@ -89,7 +89,7 @@ def _move(stored: Any, state: str, actor: User) -> None:
     record(
         study=stored.study,
         actor=actor,
-        verb=f"{kind_of(stored).audit.round}_{state}",
+        verb=kind_of(stored).audit.of_round(state),
         subject=stored.name,
         before=before,
     )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Avg, Count, Max, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from cqa_site.people.models import Rater, Study
@@ -40,6 +40,13 @@ class RaterProgress:
 def rounds_of(kind: TaskKind, study: Study) -> QuerySet[Any]:
     """The study's rounds of a kind with ``size``, ``wanted`` and ``done``; one query."""
     return kind.Round._default_manager.filter(study=study).annotate(**kind.counts())
+
+
+def seconds_each(kind: SheetKind, study: Study) -> float | None:
+    """How long a sheet of the kind took people of the study on average; None before one did."""
+    rows = kind.Sheet._default_manager.filter(COUNTED, study=study, active_seconds__gt=0)
+    found: float | None = rows.aggregate(mean=Avg("active_seconds"))["mean"]
+    return found
 
 
 def progress_of(round_: Round) -> list[RaterProgress]:

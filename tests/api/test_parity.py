@@ -24,6 +24,7 @@ JOINING = "The person who was invited comes in by a browser."
 LABELLING = "Items come one at a time, blind and timed; a program would defeat all three."
 DESK = "Experts edit by hand, in their own browser; a program would not be an expert."
 DRAWN = "Drawn for eyes; the numbers behind it are the figures of the snapshot."
+ESTIMATE = "An estimate while a form is filled in; a draft tells the same, and can be removed."
 IN_PAGES = {
     "account_login": SIGNING_IN,
     "account_logout": SIGNING_IN,
@@ -65,6 +66,7 @@ IN_PAGES = {
     "invitation_revoke": ("invitation_revoke",),
     "audit": ("log",),
     "campaigns": ("campaigns",),
+    "campaign_extent": ESTIMATE,
     "campaign_new": ("campaigns",),
     "campaign": ("campaign",),
     "campaign_edit": ("campaign",),
@@ -90,6 +92,7 @@ IN_PAGES = {
     "adjudication": ("adjudications",),
     "editing": ("editing_rounds", "editing_tasks"),
     "editing_rounds": ("editing_rounds",),
+    "editing_round_extent": ESTIMATE,
     "editing_round_new": ("editing_rounds",),
     "editing_round": ("editing_round", "editing_tasks"),
     "editing_round_edit": ("editing_round",),
@@ -215,6 +218,9 @@ IN_PAGES = {
     "trained_judge": ("trained_judge",),
     "trained_judge_card": ("trained_judge",),
     "import_origin": ("import_check",),
+    "import_kind": "A program says what its file is when it sends it; nothing is guessed.",
+    "import_sample": "An invented file to look at; a program has files of its own.",
+    "import_sample_take": "An invented file to try the pages with; a program has its own.",
     "questions": ("questions",),
     "question": ("question", "answers"),
     "question_new": ("questions",),
@@ -231,6 +237,7 @@ IN_PAGES = {
     "score_submit": LABELLING,
     "score_settle": LABELLING,
     "scoring_rounds": ("scoring_rounds",),
+    "scoring_round_extent": ESTIMATE,
     "scoring_round_new": ("scoring_rounds",),
     "scoring_round": ("scoring_round", "scoring_items", "scorers"),
     "scoring_round_edit": ("scoring_round",),
@@ -286,8 +293,9 @@ IN_PAGES = {
     "prefer_submit": LABELLING,
     "prefer_settle": LABELLING,
     "preferences": ("preferences",),
-    "preferences_table": ("preferences", "preference_sheets"),
+    "preferences_figure": ("preferences", "preference_sheets"),
     "preference_rounds": ("preference_rounds",),
+    "preference_round_extent": ESTIMATE,
     "preference_round_new": ("preference_rounds",),
     "preference_round": ("preference_round", "preference_items", "preferrers"),
     "preference_round_edit": ("preference_round",),
@@ -311,6 +319,7 @@ IN_PAGES = {
     "counting_round_close": ("counting_round_close",),
     "counting_round_delete": ("counting_round",),
     "counting_round_edit": ("counting_round",),
+    "counting_round_extent": ESTIMATE,
     "counting_round_new": ("counting_rounds",),
     "counting_round_open": ("counting_round_open",),
     "counting_round_reopen": ("counting_round_reopen",),

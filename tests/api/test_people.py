@@ -249,7 +249,7 @@ def test_the_log_says_who_changed_what_and_why(world, researcher):
     assert newest["details"] == {"before": 1}
     rows = researcher.get(f"{url}?verb=thing_done").json()["results"]
     assert rows == [newest]
-    rows = researcher.get(f"{url}?subject=Round 1&verb=campaign_open").json()["results"]
+    rows = researcher.get(f"{url}?subject=Round 1&verb=label_round_open").json()["results"]
     assert [row["subject"] for row in rows] == ["Round 1"]
 
 

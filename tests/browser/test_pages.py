@@ -60,6 +60,7 @@ PIECES = {
     "generation_figures",
     "generation_launch_progress",
     "import_problems",
+    "import_sample",
     "job_progress",
     "key_point_board_figure",
     "key_point_board_file",
@@ -78,7 +79,7 @@ PIECES = {
     # Without a rater there is nothing to compare with.
     "label_compare_figure",
     "label_next",
-    "preferences_table",
+    "preferences_figure",
     "rubric_json",
     "study_search",
     "study_waiting",

@@ -29,7 +29,7 @@ def test_a_run_whose_web_server_died_after_its_answer_is_carried(site):
         try:
             browser = Annotator(site.port, site.work, seed=1)
             browser.sign_in("boss@bench.example", PASSWORD)
-            path = f"/s/{site.study}/campaigns/{site.campaign}/judges/new/"
+            path = f"/s/{site.study}/label-rounds/{site.campaign}/judges/new/"
             _status, page = browser.request("GET", path)
             browser.token = CSRF.search(page)[1].decode()
             _status, page = browser.request("POST", path, form)

@@ -12,6 +12,7 @@ from annotation.labelling.models.campaigns import Campaign
 from annotation.labelling.models.votes import Assignment
 from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Rater, Role, Study
+from cqa_site.rounds.crowd.participants import PlatformIds, create_link, take_part
 from cqa_site.rounds.opening import open_round
 from cqa_site.web.navigation.paths import paths
 from tests import cast
@@ -26,6 +27,14 @@ def opened(study, people, **fields):
     campaign = cast.make_campaign(study, **fields)
     open_round(round_=campaign, actor=people["admin"])
     return campaign
+
+
+def crowd(round_, actor, count):
+    soon = timezone.now() + timedelta(days=1)
+    link, _secret = create_link(round_=round_, actor=actor, required_items=2, expires_at=soon)
+    for number in range(count):
+        name = f"p-{round_.pk}-{number}"
+        take_part(link=link, ids=PlatformIds(name), browser=name)
 
 
 def vote(campaign, person, count):
@@ -80,6 +89,20 @@ def test_then_come_as_many_annotators_as_an_argument_asks_for(db, study):
     card = next_card(overview(client, study))
     assert "2 people can label; each argument asks for 3 labels." in card
     cast.make_member(study, Role.EXPERT)
+    assert "Let people label" in next_card(overview(client, study))
+
+
+def test_a_crowd_counts_for_its_own_round(db, study):
+    """Whoever came by the link of another round cannot label here."""
+    admin = cast.make_member(study, Role.ADMIN)
+    other, mine = (cast.make_campaign(study, name=name) for name in ("Other", "Mine"))
+    for round_ in (other, mine):
+        open_round(round_=round_, actor=admin)
+    client = cast.sign_in(admin)
+    crowd(other, admin, 3)
+    assert "Bring in annotators" in next_card(overview(client, study))
+    crowd(mine, admin, 2)
+    cast.make_member(study, Role.ANNOTATOR)
     assert "Let people label" in next_card(overview(client, study))
 
 

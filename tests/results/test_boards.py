@@ -2,7 +2,14 @@
 
 from django.template.loader import render_to_string
 
-from cqa_site.results.boards import Board, BoardCell, BoardRow, figure_cell
+from cqa_site.results.boards import (
+    Board,
+    BoardCell,
+    BoardColumn,
+    BoardRow,
+    figure_cell,
+    with_columns,
+)
 from tests.flat import flat
 
 
@@ -10,7 +17,7 @@ def shown(**about) -> str:
     places = {"rank": 1, "rank_low": 1, "rank_high": 2, "tie_group": 2}
     ranked = BoardRow(name="Alpha", cells=[figure_cell(1.25, -0.5, 3)], tick="7", **places)
     unranked = BoardRow(name="Beta <b>", cells=(), why="it met nobody")
-    board = Board(columns=["Mean"], rows=[ranked, unranked], **about)
+    board = Board(columns=[BoardColumn("mean", "Mean")], rows=[ranked, unranked], **about)
     return flat(render_to_string("results/_board.html", {"board": board}))
 
 
@@ -33,4 +40,35 @@ def test_only_ticked_boards_offer_a_choice_and_only_ranked_ones_a_rank():
 
 def test_an_unknown_figure_is_a_dash_and_an_interval_has_two_bounds():
     assert figure_cell(None, 1, 2) == BoardCell()
-    assert figure_cell(1, None, None, notes=["", "n 3"]) == BoardCell("1.00", notes=["n 3"])
+    found = figure_cell(1, None, None, notes=["", "few"], details=["n 3", ""])
+    assert found == BoardCell("1.00", notes=["few"], details=["n 3"])
+
+
+def columned() -> Board:
+    cell = figure_cell(1, notes=["few"], details=["n 3"])
+    rows = [BoardRow(name="Alpha", cells=[cell, BoardCell("9 s")]), BoardRow(name="B", cells=())]
+    columns = [BoardColumn("mean", "Mean"), BoardColumn("cost", "Cost", is_shown=False)]
+    return Board(columns=columns, rows=rows)
+
+
+def test_a_board_opens_with_some_columns_and_shows_those_that_are_wanted():
+    opened = with_columns(columned(), ())
+    assert [each.title for each in opened.columns] == ["Mean"]
+    assert [each.is_shown for each in opened.choices] == [True, False]
+    assert opened.rows[0].cells == [figure_cell(1, notes=["few"], details=["n 3"])]
+    assert not opened.rows[1].cells
+    chosen = with_columns(columned(), ("cost", "unknown"))
+    assert [each.title for each in chosen.columns] == ["Cost"]
+    assert [each.is_shown for each in chosen.choices] == [False, True]
+    assert chosen.rows[0].cells == [BoardCell("9 s")]
+
+
+def test_details_of_cells_are_shown_where_one_asks_for_them_and_notes_always():
+    def said(*wanted):
+        board = with_columns(columned(), wanted)
+        return flat(render_to_string("results/_board.html", {"board": board}))
+
+    assert "few" in said()
+    assert "n 3" not in said()
+    assert "n 3" in said("details")
+    assert "Mean" in said("details")

@@ -380,7 +380,7 @@ def test_the_list_says_what_comes_first_and_where_a_run_is_started(
 ):
     new = reverse("run_new", args=[study.public_id, campaign.public_id])
     shown = page(client, "runs", study.public_id)
-    assert "Choose a campaign above or below" in shown.text
+    assert "Choose a round above or below" in shown.text
     assert new in shown.text
     # An older campaign is no choice of the filter, unless it was asked for.
     monkeypatch.setattr("annotation.judges.views.runs.OFFERED_CAMPAIGNS", 0)
@@ -394,7 +394,7 @@ def test_a_study_without_campaigns_has_nothing_to_judge():
     study = make_study("Nothing")
     client = sign_in(make_member(study, "researcher"))
     shown = page(client, "runs", study.public_id).text
-    assert "Make a campaign first" in shown
+    assert "Make a round first" in shown
     assert reverse("campaigns", args=[study.public_id]) in shown
 
 

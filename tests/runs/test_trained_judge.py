@@ -395,7 +395,7 @@ def test_the_command_trains_and_prints_the_figures(shop):
 
 @pytest.mark.parametrize("given", ["nonsense", "00000000-0000-0000-0000-000000000007"])
 def test_the_command_names_an_unknown_campaign(given):
-    with pytest.raises(CommandError, match="no campaign"):
+    with pytest.raises(CommandError, match="no round"):
         call_command("train_judge", campaign=given)
 
 

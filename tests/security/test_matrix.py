@@ -104,7 +104,9 @@ KEPT_BY_BROWSERS = {
 FIXED = {
     "board_figure": {"figure": "board", "format": "csv"},
     "board_file": {"name": "manifest.json"},
-    "preferences_table": {"figure": "verdicts"},
+    "import_sample": {"name": "table"},
+    "import_sample_take": {"name": "table"},
+    "preferences_figure": {"figure": "verdicts"},
     "snapshot_figure": {"figure": "labels", "format": "svg"},
     "judges_figure": {"figure": "judges", "format": "svg"},
     "faithfulness_figure": {"figure": "coherence", "format": "svg"},

@@ -16,7 +16,7 @@ class LabelsField(forms.ChoiceField):
 
     # Of ids; and what a program sends.
     longest = 36
-    sent = "The id of a campaign, or newest; empty for the study's choice."
+    sent = "The id of a round, or newest; empty for the study's choice."
 
     def __init__(self, **kwargs) -> None:
         usual: dict[str, Any] = {"label": lazy("Whose labels"), "required": False}

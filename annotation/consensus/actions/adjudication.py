@@ -33,7 +33,7 @@ def adjudicate(
     if label not in campaign.guideline.values:
         raise DecisionNotValid(_("Choose a label of the scale."))
     if not campaign.items.filter(argument=argument).exists():
-        raise DecisionNotValid(_("This sentence is not part of the campaign."))
+        raise DecisionNotValid(_("This sentence is not part of the round."))
     Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)  # two tabs of one expert
     mine = _in_force(campaign).filter(argument=argument, rater=rater)
     earlier = mine.first()
@@ -89,16 +89,18 @@ def disputed(campaign: Campaign) -> QuerySet[FinalLabel]:
     expert overrides), and in a running round whatever still waits for votes.
     """
     values = campaign.guideline.values
-    control = Item.objects.filter(
-        campaign=campaign, argument=OuterRef("argument"), control_label__isnull=False
-    )
-    far_apart = Q(spread__gte=values[-1] - values[0]) & ~Exists(control)
+    # One list for all arguments, and slots found by argument: SQLite looked through the whole
+    # round for each argument, which took 17 s with 100,000 votes.
+    controls = Item.objects.filter(campaign=campaign, control_label__isnull=False)
+    is_control = Q(argument__in=controls.values("argument"))
+    far_apart = Q(spread__gte=values[-1] - values[0]) & ~is_control
     rows = FinalLabel.objects.filter(Q(is_tied=True) | far_apart, campaign=campaign)
     rows = rows.filter(expert_label__isnull=True)
     if campaign.is_live and campaign.state != Campaign.State.CLOSED:
+        unfinished = (Slot.State.OPEN, Slot.State.LEASED)
         waiting = Slot.objects.filter(
-            campaign=campaign, item__argument=OuterRef("argument")
-        ).exclude(state=Slot.State.DONE)
+            item__argument=OuterRef("argument"), item__campaign=campaign, state__in=unfinished
+        )
         rows = rows.filter(~Exists(waiting))
     return rows.order_by("-spread", "-is_tied", "pk")
 

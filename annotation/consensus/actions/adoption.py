@@ -117,7 +117,7 @@ def _in_force(campaign: Campaign, source: Campaign, rater: Rater):
 
 def _check_source(campaign: Campaign, source: Campaign) -> None:
     if source.study_id != campaign.study_id or source == campaign:
-        raise AdoptionNotPossible(_("Choose another campaign of the same study."))
+        raise AdoptionNotPossible(_("Choose another round of the same study."))
 
 
 def _log(adoption: Adoption, verb: str, actor: User) -> None:

@@ -159,7 +159,7 @@ def set_consensus(
     """Choose how votes become a label and whose labels overrule them."""
     sources = list(overridden_by)
     if any(each == campaign or each.study_id != campaign.study_id for each in sources):
-        raise SourceNotValid(_("Only other campaigns of the same study can overrule this one."))
+        raise SourceNotValid(_("Only other rounds of the same study can overrule this one."))
     record(
         study=campaign.study,
         actor=actor,

@@ -1,4 +1,4 @@
-"""Labels of other campaigns that decide here: looking first, adopting, withdrawing."""
+"""Labels of other rounds that decide here: looking first, adopting, withdrawing."""
 
 import uuid
 from typing import Any
@@ -23,7 +23,7 @@ from cqa_site.web.rest.problems import Conflict, invalid_on
 
 
 class AdoptionViews(CampaignViews):
-    """Adoptions of a campaign, withdrawn ones included."""
+    """Adoptions of a round, withdrawn ones included."""
 
     queryset = Adoption.objects.none()
     serializer_class = AdoptionSerializer
@@ -35,7 +35,7 @@ class AdoptionViews(CampaignViews):
 
     @extend_schema(request=AdoptInput, responses={201: AdoptionSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Let another campaign's labels by one expert, model or release decide here."""
+        """Let another round's labels by one expert, model or release decide here."""
         with invalid_on("campaign", actions.AdoptionNotPossible):
             made = actions.adopt_labels(**self._asked(), actor=request.user)
         return self.shown(self.get_queryset().get(pk=made.pk), 201)

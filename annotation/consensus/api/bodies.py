@@ -11,7 +11,7 @@ from cqa_site.api.serializers import ReadSerializer, public_id
 
 
 class ConsensusSerializer(ReadSerializer):
-    """How votes become a label, and the ids of campaigns whose labels overrule them."""
+    """How votes become a label, and the ids of rounds whose labels overrule them."""
 
     id = None
     overridden_by: serializers.SlugRelatedField = serializers.SlugRelatedField(
@@ -90,7 +90,7 @@ class AdjudicationSerializer(SentenceSerializer):
 
 
 class AdoptionSerializer(ReadSerializer):
-    """Labels of one rater in another campaign that decide here."""
+    """Labels of one rater in another round that decide here."""
 
     campaign = public_id("source")
     campaign_name = serializers.CharField(source="source.name", read_only=True)
@@ -130,7 +130,7 @@ class AdoptionPreviewSerializer(serializers.Serializer):
 
 
 class PreferredLabelsSerializer(serializers.Serializer):
-    """The campaign whose final labels the study uses; null for each sentence's newest."""
+    """The round whose final labels the study uses; null for each sentence's newest."""
 
     campaign = serializers.UUIDField(allow_null=True)
     name = serializers.CharField(allow_null=True)

@@ -18,13 +18,13 @@ from cqa_site.web.rest.problems import invalid_on
 
 
 class ConsensusViews(CampaignViews):
-    """The consensus settings of a campaign."""
+    """The consensus settings of a round."""
 
     queryset = Campaign.objects.none()
     serializer_class = ConsensusSerializer
 
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """The method, and the campaigns whose labels overrule the votes."""
+        """The method, and the rounds whose labels overrule the votes."""
         return self.shown(self.campaign)
 
     @extend_schema(request=ConsensusInput, responses=ConsensusSerializer)
@@ -50,5 +50,5 @@ class ConsensusViews(CampaignViews):
         wanted = set(given["overridden_by"])
         sources = list(campaigns_of(self.study).filter(public_id__in=wanted))
         if len(sources) < len(wanted):
-            raise ValidationError({"overridden_by": ["Some are no campaigns of this study."]})
+            raise ValidationError({"overridden_by": ["Some are no rounds of this study."]})
         return sources

@@ -11,7 +11,7 @@ class VoteFilter(filters.FilterSet):
     """Votes by what happened to them."""
 
     counted = TrueFalseFilter(
-        field_name="is_counted", label="Whether the vote enters the figures of the campaign."
+        field_name="is_counted", label="Whether the vote enters the figures of the round."
     )
     is_extra = TrueFalseFilter()
     is_flagged = TrueFalseFilter()

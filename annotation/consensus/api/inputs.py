@@ -9,7 +9,7 @@ MAX_SOURCES = 100
 
 
 class AdjudicationInput(Input):
-    """A decision on one argument of the campaign."""
+    """A decision on one argument of the round."""
 
     argument = serializers.UUIDField()
     label = serializers.IntegerField(min_value=0, max_value=9)
@@ -17,7 +17,7 @@ class AdjudicationInput(Input):
 
 
 class AdoptInput(Input):
-    """Whose labels of another campaign decide here."""
+    """Whose labels of another round decide here."""
 
     campaign = serializers.UUIDField()
     rater = serializers.UUIDField()
@@ -25,13 +25,13 @@ class AdoptInput(Input):
 
 
 class ConsensusInput(Input):
-    """How votes become a label, and the campaigns whose labels overrule them."""
+    """How votes become a label, and the rounds whose labels overrule them."""
 
     aggregator = serializers.ChoiceField(Campaign.Aggregator.choices)
     overridden_by = serializers.ListField(child=serializers.UUIDField(), max_length=MAX_SOURCES)
 
 
 class PreferredLabelsInput(Input):
-    """The campaign whose final labels the study uses; null for each sentence's newest."""
+    """The round whose final labels the study uses; null for each sentence's newest."""
 
     campaign = serializers.UUIDField(allow_null=True)

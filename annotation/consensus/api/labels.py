@@ -1,4 +1,4 @@
-"""What came of a campaign: votes, raters, final labels, decisions."""
+"""What came of a round: votes, raters, final labels, decisions."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ from cqa_site.web.rest.problems import invalid_on
 
 
 class VoteViews(CampaignViews):
-    """The votes of a campaign."""
+    """The votes of a round."""
 
     queryset = Assignment.objects.none()
     serializer_class = VoteSerializer
@@ -44,7 +44,7 @@ class VoteViews(CampaignViews):
 
 
 class FinalLabelViews(CampaignViews):
-    """The labels a campaign arrived at."""
+    """The labels a round arrived at."""
 
     queryset = FinalLabel.objects.none()
     serializer_class = FinalLabelSerializer
@@ -64,7 +64,7 @@ class FinalLabelViews(CampaignViews):
 
 
 class AdjudicationViews(CampaignViews):
-    """Experts' decisions on arguments of a campaign."""
+    """Experts' decisions on arguments of a round."""
 
     queryset = Adjudication.objects.none()
     serializer_class = AdjudicationSerializer

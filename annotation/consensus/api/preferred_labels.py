@@ -17,25 +17,25 @@ from cqa_site.api.views import StudyViews
 
 
 class PreferredLabelsViews(StudyViews):
-    """The campaign whose final labels lists, filters, faithfulness and the desk use."""
+    """The round whose final labels lists, filters, faithfulness and the desk use."""
 
     queryset = PreferredLabels.objects.none()
     serializer_class = PreferredLabelsSerializer
 
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Its id; null: of each sentence the label of the newest campaign that has one."""
+        """Its id; null: of each sentence the label of the newest round that has one."""
         return Response(self._shown())
 
     @extend_schema(request=PreferredLabelsInput, responses=PreferredLabelsSerializer)
     def partial_update(self, request: Request, **kwargs: Any) -> Response:
-        """Choose a campaign, or with null each sentence's newest label."""
+        """Choose a round, or with null each sentence's newest label."""
         given = self.read(PreferredLabelsInput, partial=True)
         if "campaign" not in given:
             return Response(self._shown())
         wanted = given["campaign"]
         campaign = campaigns_of(self.study).filter(public_id=wanted).first() if wanted else None
         if wanted and campaign is None:
-            raise ValidationError({"campaign": ["No such campaign in this study."]})
+            raise ValidationError({"campaign": ["No such round in this study."]})
         prefer_labels(study=self.study, campaign=campaign, actor=request.user)
         return Response(self._shown())
 

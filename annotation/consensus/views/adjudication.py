@@ -168,14 +168,14 @@ def _to_queue(request: StudyRequest, study: Study, campaign: Campaign) -> HttpRe
 
 
 urlpatterns = [
-    path("campaigns/<uuid:campaign_id>/adjudicate/", adjudication, name="adjudication"),
+    path("label-rounds/<uuid:campaign_id>/adjudicate/", adjudication, name="adjudication"),
     path(
-        "campaigns/<uuid:campaign_id>/adjudicate/skip/",
+        "label-rounds/<uuid:campaign_id>/adjudicate/skip/",
         adjudication_skip,
         name="adjudication_skip",
     ),
     path(
-        "campaigns/<uuid:campaign_id>/adjudicate/undo/",
+        "label-rounds/<uuid:campaign_id>/adjudicate/undo/",
         adjudication_undo,
         name="adjudication_undo",
     ),

@@ -179,25 +179,27 @@ def _summary(campaign: Campaign) -> dict[str, Any]:
 
 
 urlpatterns = [
-    path("campaigns/<uuid:campaign_id>/labels/", final_labels, name="final_labels"),
+    path("label-rounds/<uuid:campaign_id>/labels/", final_labels, name="final_labels"),
     path(
-        "campaigns/<uuid:campaign_id>/labels/settings/",
+        "label-rounds/<uuid:campaign_id>/labels/settings/",
         final_labels_settings,
         name="final_labels_settings",
     ),
     path(
-        "campaigns/<uuid:campaign_id>/labels/adopt/",
+        "label-rounds/<uuid:campaign_id>/labels/adopt/",
         final_labels_adopt,
         name="final_labels_adopt",
     ),
     path(
-        "campaigns/<uuid:campaign_id>/labels/adoptions/<uuid:adoption_id>/withdraw/",
+        "label-rounds/<uuid:campaign_id>/labels/adoptions/<uuid:adoption_id>/withdraw/",
         final_labels_withdraw,
         name="final_labels_withdraw",
     ),
-    path("campaigns/<uuid:campaign_id>/labels/prefer/", labels_preferred, name="labels_preferred"),
     path(
-        "campaigns/<uuid:campaign_id>/labels/recompute/",
+        "label-rounds/<uuid:campaign_id>/labels/prefer/", labels_preferred, name="labels_preferred"
+    ),
+    path(
+        "label-rounds/<uuid:campaign_id>/labels/recompute/",
         final_labels_recompute,
         name="final_labels_recompute",
     ),

@@ -61,6 +61,8 @@ class Editing(Desk):
         results=lazy("Agreement of experts"),
     )
     section = "answers"
+    under = ("editing/",)
+    terms = ("calibration set", "silver / gold answer", "segment")
     work_page = "desk"
     sheet_page = "desk_form"
     subject = "answer"

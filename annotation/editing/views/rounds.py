@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
@@ -17,7 +17,7 @@ from annotation.answers.forms.conditions import MIXED, PLAIN_ONLY
 from annotation.answers.models.answers import Answer
 from annotation.answers.reports.conditions import ALL, names_of
 from annotation.editing.actions.expert_answers import make_expert_answers, waiting_revisions
-from annotation.editing.actions.rounds import CHUNK, experts_of
+from annotation.editing.actions.rounds import CHUNK, Plan, experts_of, matching_answers
 from annotation.editing.forms import RoundForm
 from annotation.editing.models import EditingRound, EditingSheet
 from annotation.editing.reports.editing import calibration_answers, sheets_with_revisions
@@ -58,8 +58,23 @@ def _sheets(request: StudyRequest, row: EditingRound) -> QuerySet[EditingSheet]:
     return sheets if wanted is None else sheets.filter(wanted)
 
 
+def _initial(request: HttpRequest, study: Study) -> dict[str, Any]:
+    """All experts, and sets of the usual sizes as far as the answers reach."""
+    experts = list(experts_of(study).values_list("user__public_id", flat=True))
+    plan = Plan(name="", seed=1, experts=(), calibration=0, individual=0)
+    answers = matching_answers(study=study, plan=plan).count()
+    common = min(RoundForm.base_fields["calibration"].initial, (answers + 1) // 2)
+    own = (answers - common) // max(1, len(experts))
+    return {
+        "experts": experts,
+        "calibration": common,
+        "individual": min(RoundForm.base_fields["individual"].initial, own),
+    }
+
+
 FACE = RoundFace(
     form=RoundForm,
+    initial=_initial,
     template="annotation/editing/round.html",
     listed=_sheets,
     more=_more,

@@ -1,4 +1,4 @@
-"""Snapshots of a campaign, and the files made from them."""
+"""Snapshots of a round, and the files made from them."""
 
 import uuid
 from typing import Any

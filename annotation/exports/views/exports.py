@@ -110,15 +110,15 @@ def _finished(study: Study, campaign_id: uuid.UUID, export_id: uuid.UUID) -> Exp
 
 
 urlpatterns = [
-    path("campaigns/<uuid:campaign_id>/exports/", exports, name="exports"),
-    path("campaigns/<uuid:campaign_id>/exports/list/", export_list, name="export_list"),
+    path("label-rounds/<uuid:campaign_id>/exports/", exports, name="exports"),
+    path("label-rounds/<uuid:campaign_id>/exports/list/", export_list, name="export_list"),
     path(
-        "campaigns/<uuid:campaign_id>/exports/<uuid:export_id>/file/",
+        "label-rounds/<uuid:campaign_id>/exports/<uuid:export_id>/file/",
         export_download,
         name="export_download",
     ),
     path(
-        "campaigns/<uuid:campaign_id>/exports/<uuid:export_id>/manifest/",
+        "label-rounds/<uuid:campaign_id>/exports/<uuid:export_id>/manifest/",
         export_manifest,
         name="export_manifest",
     ),

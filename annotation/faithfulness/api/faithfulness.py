@@ -52,7 +52,7 @@ CONDITION = OpenApiParameter(
 LABELS = OpenApiParameter(
     "labels",
     str,
-    description="Whose final labels precision, recall and F1 are by: a campaign's id, or newest "
+    description="Whose final labels precision, recall and F1 are by: a round's id, or newest "
     "(of each sentence); by default the study's choice.",
 )
 RUN = OpenApiParameter("run", str, description="Whose verdicts; by default the newest.")
@@ -177,9 +177,7 @@ def choice_of(request: Request, study: Study | None = None) -> Choice:
         raise ValidationError({"mode": [f"One of {', '.join(FaithfulnessFigures.Mode.values)}."]})
     choice = Choice.from_query(request.query_params, study)
     if study is not None and choice.labels != request.query_params.get("labels", ""):
-        raise ValidationError(
-            {"labels": ["A campaign of the study with final labels, or newest."]}
-        )
+        raise ValidationError({"labels": ["A round of the study with final labels, or newest."]})
     return choice
 
 

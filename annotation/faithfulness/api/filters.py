@@ -12,7 +12,7 @@ from cqa_site.web.rest.strict_filters import TrueFalseFilter
 
 
 class LabelSetFilter(filters.CharFilter):
-    """The id of a campaign, or "newest"; the view refuses any other text."""
+    """The id of a round, or "newest"; the view refuses any other text."""
 
 
 class FiguresFilter(filters.FilterSet):

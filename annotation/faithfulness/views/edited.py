@@ -10,6 +10,7 @@ from annotation.faithfulness.actions.texts import stale_pairs
 from annotation.faithfulness.reports.edited_figures import RECIPE, Summary, summarise
 from annotation.faithfulness.reports.edited_pairs import TITLES, edited_of, pairs_of
 from annotation.faithfulness.reports.edited_tables import pairs_table, summary_table
+from annotation.faithfulness.reports.finding import edited_finding
 from annotation.faithfulness.reports.tables import MODES
 from annotation.faithfulness.reports.versions import Choice
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
@@ -33,6 +34,7 @@ def edited_texts(request: StudyRequest, study: Study) -> HttpResponse:
         "study": study,
         "choice": choice,
         "modes": MODES,
+        "finding": edited_finding(summary),
         "summary": summary,
         "page": page,
         "titles": TITLES,

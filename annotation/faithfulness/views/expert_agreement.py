@@ -26,6 +26,7 @@ from annotation.faithfulness.reports.expert_agreement_tables import (
     names_of,
     work_table,
 )
+from annotation.faithfulness.reports.finding import experts_finding
 from annotation.faithfulness.reports.versions import Choice, state_of
 from cqa_site.people.access import EXPERTS, StudyRequest, study_page
 from cqa_site.people.models import Study
@@ -44,6 +45,7 @@ def expert_agreement(request: StudyRequest, study: Study, round_id: uuid.UUID) -
         "editing_round": editing_round,
         "choice": choice,
         "job": latest_job(study),
+        "finding": experts_finding(shown.found),
         "cards": _figures(request, editing_round, choice, shown),
         **vars(shown),
     }

@@ -25,6 +25,7 @@ from annotation.faithfulness.reports.charts import (
     chart_table,
 )
 from annotation.faithfulness.reports.faithfulness import GroupFigures
+from annotation.faithfulness.reports.finding import faithfulness_finding
 from annotation.faithfulness.reports.tables import (
     INTERVALS,
     MEASURES,
@@ -122,6 +123,7 @@ def faithfulness(request: StudyRequest, study: Study) -> HttpResponse:
         "label_choices": label_choices(study),
         "conditions": used_conditions(study),
         "groups": measures.data,
+        "finding": faithfulness_finding(shown.groups),
         "card": measures,
         "charts": charts,
         "runs": shown.runs,

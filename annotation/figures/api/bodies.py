@@ -1,4 +1,4 @@
-"""What the interface shows of snapshots of a campaign."""
+"""What the interface shows of snapshots of a round."""
 
 from rest_framework import serializers
 

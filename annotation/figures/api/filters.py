@@ -1,4 +1,4 @@
-"""Which query parameters the lists of snapshots of a campaign know; all others are refused."""
+"""Which query parameters the lists of snapshots of a round know; all others are refused."""
 
 from django_filters import rest_framework as filters
 

@@ -1,4 +1,4 @@
-"""Addresses of snapshots of a campaign."""
+"""Addresses of snapshots of a round."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from cqa_site.runs.api.bodies import JobSerializer
 
 
 class SnapshotViews(FreezingViews, CampaignViews):
-    """The numbered sets of figures of a campaign."""
+    """The numbered sets of figures of a round."""
 
     kind = snapshots.CAMPAIGNS
     queryset = Snapshot.objects.none()
@@ -29,7 +29,7 @@ class SnapshotViews(FreezingViews, CampaignViews):
 
     @property
     def owner(self) -> Campaign:
-        """Numbers count within the campaign."""
+        """Numbers count within the round."""
         return self.campaign
 
     def rows(self) -> QuerySet:

@@ -32,7 +32,7 @@ def figure_table(snapshot: Snapshot, figures: Figures, slug: str) -> TableData:
     entry = TABLES[slug]
     columns, rows = entry.build(figures)
     assert snapshot.computed_at is not None  # noqa: S101 - there are figures
-    where = _("Campaign “%(campaign)s”, snapshot #%(number)s, votes sha256 %(sha)s, %(date)s.") % {
+    where = _("Round “%(campaign)s”, snapshot #%(number)s, votes sha256 %(sha)s, %(date)s.") % {
         "campaign": snapshot.campaign.name,
         "number": snapshot.number,
         "sha": snapshot.sha256[:12],
@@ -227,13 +227,6 @@ def _votes_over_time(figures: Figures) -> tuple[list[str], Rows]:
 
 
 TABLES: dict[str, Entry] = {
-    "progress": Entry(
-        gettext_lazy("Progress"),
-        gettext_lazy(
-            "Counted: answered, within the wanted number of votes, annotator not excluded."
-        ),
-        _progress,
-    ),
     "agreement": Entry(
         gettext_lazy("Agreement"),
         gettext_lazy(
@@ -242,6 +235,13 @@ TABLES: dict[str, Entry] = {
             "agreement and Fleiss' kappa; for the median of pairs, quartiles over pairs."
         ),
         _agreement,
+    ),
+    "progress": Entry(
+        gettext_lazy("Progress"),
+        gettext_lazy(
+            "Counted: answered, within the wanted number of votes, annotator not excluded."
+        ),
+        _progress,
     ),
     "labels": Entry(
         gettext_lazy("Label distribution"),

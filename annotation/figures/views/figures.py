@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from annotation.figures.actions import latest_job, request_snapshot
 from annotation.figures.models import Snapshot
 from annotation.figures.reports.charts import CHARTS
+from annotation.figures.reports.finding import figures_finding
 from annotation.figures.reports.kept import Figures
 from annotation.figures.reports.snapshots import marker
 from annotation.figures.reports.tables import TABLES, figure_table
@@ -39,6 +40,7 @@ BODIES = {
     "hardest": "annotation/figures/_hardest.html",
     "annotators": "annotation/figures/_annotators.html",
 }
+WIDE = ("progress", "agreement", "pairs", "hardest", "annotators")
 PLAIN = "annotation/figures/_plain.html"
 UNITS = {"progress": "rows", "agreement": "alpha", "confusion": "alpha", "pairs": "alpha"}
 UNITS |= {"per-label": "alpha", "hardest": "alpha", "annotators": "rows", "time": "time"}
@@ -126,6 +128,7 @@ def cards(study: Study, snapshot: Snapshot, figures: Figures) -> list[Figure]:
             rows=(_("Show the votes used"), f"{units}?figure={UNITS.get(slug, 'votes')}"),
             table=figure_table(snapshot, figures, slug),
             files=files,
+            is_wide=slug in WIDE,
             **chart_of(CHARTS, slug, figures),
         )
         for slug, entry in TABLES.items()
@@ -142,6 +145,7 @@ def figure_context(study: Study, snapshot: Snapshot) -> dict:
         "campaign": snapshot.campaign,
         "snapshot": snapshot,
         "figures": figures,
+        "finding": figures_finding(figures),
         "cards": cards(study, snapshot, figures),
         "arguments": dict(arguments.values_list("external_id", "argument__public_id")),
     }
@@ -187,7 +191,7 @@ def _context(study: Study, campaign: Campaign, shown: Shown) -> dict:
     return context
 
 
-BASE = "campaigns/<uuid:campaign_id>"
+BASE = "label-rounds/<uuid:campaign_id>"
 urlpatterns = [
     path(f"{BASE}/figures/", figures, name="figures"),
     path(f"{BASE}/figures/fragment/", figures_fragment, name="figures_fragment"),

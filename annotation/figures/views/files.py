@@ -92,7 +92,7 @@ def _unit_choices(snapshot: Snapshot) -> list[tuple[str, str]]:
     ]
 
 
-BASE = "campaigns/<uuid:campaign_id>/snapshots/<int:number>"
+BASE = "label-rounds/<uuid:campaign_id>/snapshots/<int:number>"
 urlpatterns = [
     path(f"{BASE}/units/", units_page, name="units"),
     path(f"{BASE}/<slug:figure>.<str:format>", snapshot_figure, name="snapshot_figure"),

@@ -69,7 +69,7 @@ def _owner(study: Study, campaign_id: uuid.UUID) -> Campaign:
     return get_object_or_404(campaigns_of(study), public_id=campaign_id)
 
 
-BASE = "campaigns/<uuid:campaign_id>/snapshots"
+BASE = "label-rounds/<uuid:campaign_id>/snapshots"
 FACE = SnapshotFace(
     CAMPAIGNS, f"{BASE}/<int:number>", "snapshot", "snapshots", _owner, is_publishable=False
 )

@@ -34,7 +34,7 @@ class RunComparisonViews(StudyViews):
     def compare(
         self, request: Request, public_id: uuid.UUID, other_id: uuid.UUID, **kwargs: Any
     ) -> Response:
-        """How far this run and another one over the same campaign agree."""
+        """How far this run and another one over the same round agree."""
         judges = self.get_queryset().filter(kind="relevance")
         run = get_object_or_404(judges, public_id=public_id)
         others = judges.filter(relevance__campaign=run.relevance.campaign)

@@ -106,7 +106,7 @@ def _workbook(source: Source) -> Iterator[Line]:
             yield from _sheet_entries(sheet, campaign_of(source))
         elif sheet.rows:
             yield Note(
-                _("%(sheet)s holds no label in %(rows)s rows; no campaign was made for it.")
+                _("%(sheet)s holds no label in %(rows)s rows; no round was made for it.")
                 % {"sheet": _sheet_name(sheet), "rows": len(sheet.rows)}
             )
 

@@ -44,8 +44,7 @@ class CampaignBook:
         found = Campaign.objects.filter(study=self.work.study, name=name).first()
         if found is not None and found.is_live:
             raise ImportRefused(
-                _("“%s” is a campaign run here. Choose another name for the imported votes.")
-                % name
+                _("“%s” is a round run here. Choose another name for the imported votes.") % name
             )
         self.work.result("campaigns", "same" if found else "new")
         if found is not None or not self.work.write:

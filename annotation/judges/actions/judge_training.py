@@ -187,7 +187,7 @@ def _cold(task: Task) -> Trained:
     `annotation.judges.methods.zero_shot`. Other scales have similarity only.
     """
     if task.units.empty:
-        raise JobRefused(_("The campaign has no sentence to look at."))
+        raise JobRefused(_("The round has no sentence to look at."))
     has_rule = task.levels == list(RELEVANCE_SCALE)
     probabilities = _by_rule(task) if has_rule else _by_similarity(task)
     predicted = _predicted(task, task.units, probabilities, is_out_of_fold=False)

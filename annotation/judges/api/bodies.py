@@ -195,7 +195,7 @@ class LabelSetSerializer(serializers.Serializer):
 
 
 class LabelComparisonSerializer(serializers.Serializer):
-    """Label sets of a campaign beside one rater, and who else there is."""
+    """Label sets of a round beside one rater, and who else there is."""
 
     name = serializers.CharField()
     choices = ComparableSerializer(many=True)

@@ -8,7 +8,7 @@ from cqa_site.runs.api.bodies import PlanInput
 
 
 class RunInput(PlanInput):
-    """A judge over the sentences of a campaign."""
+    """A judge over the sentences of a round."""
 
     form = RunForm
     kind = serializers.ChoiceField(["relevance"], default="relevance")
@@ -16,6 +16,6 @@ class RunInput(PlanInput):
 
 
 class TrainingInput(Input):
-    """Whose final labels it learns from; by default those of the campaign itself."""
+    """Whose final labels it learns from; by default those of the round itself."""
 
     source = serializers.UUIDField(required=False)

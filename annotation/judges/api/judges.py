@@ -1,4 +1,4 @@
-"""Judges beside people, and the trained judge of a campaign."""
+"""Judges beside people, and the trained judge of a round."""
 
 import uuid
 from typing import Any
@@ -39,7 +39,7 @@ CHOICE = [
 
 
 class JudgeViews(CampaignViews):
-    """Everything that labelled arguments of the campaign and is no person."""
+    """Everything that labelled arguments of the round and is no person."""
 
     queryset = JudgeLabel.objects.none()
     serializer_class = JudgeSerializer
@@ -81,7 +81,7 @@ class TrainedJudgeViews(CampaignViews):
         campaigns = campaigns_of(self.study).select_related("guideline")
         source = campaigns.filter(public_id=wanted).first()
         if source is None:
-            raise ValidationError({"source": ["No such campaign in this study."]})
+            raise ValidationError({"source": ["No such round in this study."]})
         with invalid_on("source", actions.TrainingNotPossible):
             job = actions.request_training(
                 campaign=self.campaign, source=source, actor=request.user
@@ -99,7 +99,7 @@ class TrainedJudgeViews(CampaignViews):
 
 
 class LabelComparisonViews(CampaignViews):
-    """A campaign's final labels beside what anybody said."""
+    """A round's final labels beside what anybody said."""
 
     queryset = FinalLabel.objects.none()
     serializer_class = LabelComparisonSerializer

@@ -14,7 +14,7 @@ def _relevance(study: Study, actor: User, given: Given) -> PlanForm:
     campaigns = campaigns_of(study).select_related("guideline")
     campaign = campaigns.filter(public_id=given.pop("campaign")).first()
     if campaign is None:
-        raise ValidationError({"campaign": ["No such campaign in this study."]})
+        raise ValidationError({"campaign": ["No such round in this study."]})
     return RunForm(as_typed(RunForm, study, given), campaign=campaign, actor=actor)
 
 

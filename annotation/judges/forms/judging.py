@@ -24,7 +24,7 @@ class RunForm(PlanForm):
     choice = forms.ChoiceField(
         label=lazy("Which sentences"),
         choices=[
-            ("all", lazy("All of the campaign")),
+            ("all", lazy("All of the round")),
             ("final", lazy("Those with a final label")),
             ("undecided", lazy("Those without a final label")),
             ("sample", lazy("A random sample")),

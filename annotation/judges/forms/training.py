@@ -16,7 +16,7 @@ class TrainingForm(forms.Form):
         to_field_name="public_id",
         required=False,
         help_text=_(
-            "Other campaigns of the study with the same scale can lend their final labels, for "
+            "Other rounds of the study with the same scale can lend their final labels, for "
             "instance a pilot round."
         ),
     )
@@ -27,7 +27,7 @@ class TrainingForm(forms.Form):
         others = campaigns_of(campaign.study).exclude(pk=campaign.pk).select_related("guideline")
         same = [each.pk for each in others if each.guideline.values == campaign.guideline.values]
         offer(self, source=Campaign.objects.filter(pk__in=same))
-        vars(self.fields["source"]).update(empty_label=_("this campaign"))
+        vars(self.fields["source"]).update(empty_label=_("this round"))
 
     def clean_source(self) -> Campaign:
         """Nothing chosen means the campaign itself."""

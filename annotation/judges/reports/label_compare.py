@@ -256,7 +256,7 @@ def steps_table(campaign: Campaign, name: str, rows: list[LabelSet]) -> TableDat
         ]
         for row in rows
     ]
-    caption = _("Label sets of campaign “%(campaign)s” beside %(rater)s.") % {
+    caption = _("Label sets of round “%(campaign)s” beside %(rater)s.") % {
         "campaign": campaign.name,
         "rater": name,
     }

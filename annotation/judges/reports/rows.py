@@ -39,12 +39,12 @@ class Labelled:
         One row an argument, indexed by its key and ascending: ``final``, and a column for
         each judge under its key; missing where there is no label.
     votes
-        People's votes of each argument, ascending.
+        People's votes, one a row: ``item`` (the key of the argument), ``value``.
     """
 
     judges: list[Judge]
     table: pd.DataFrame
-    votes: dict[int, list[int]]
+    votes: pd.DataFrame
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,26 +68,30 @@ def labelled(campaign: Campaign, cell: Cell) -> Labelled:
     if cell.judge in columns:
         given = table[cell.judge]
         table = table[given.notna() if cell.label is None else given == cell.label]
-    votes = people.votes.to_frame().sort_values("value")
-    votes = votes[votes["item"].isin(table.index)]
-    groups = votes.groupby("item")["value"]
-    by_item = {int(item): values.astype(int).tolist() for item, values in groups}
-    return Labelled(judges=judges, table=table, votes=by_item)
+    return Labelled(judges=judges, table=table, votes=people.votes.to_frame())
 
 
 def shown_rows(found: Labelled, start: int, count: int) -> list[Row]:
     """Some of the arguments with their text; one query."""
     part = found.table.iloc[start : start + count]
+    votes = _votes_of(found, part.index)
     texts = Argument.objects.select_related("comparison").in_bulk(part.index.tolist())
     return [
         Row(
             **vars(sentence(texts[int(pk)])),
-            votes=found.votes.get(int(pk), []),
+            votes=votes.get(int(pk), []),
             final=_whole(row["final"]),
             labels=[_whole(row[judge.key]) for judge in found.judges],
         )
         for pk, row in part.iterrows()
     ]
+
+
+def _votes_of(found: Labelled, arguments: pd.Index) -> dict[int, list[int]]:
+    """People's votes of some arguments, ascending; of a whole round they would take a second."""
+    votes = found.votes[found.votes["item"].isin(arguments)].sort_values("value")
+    groups = votes.groupby("item")["value"]
+    return {int(item): values.astype(int).tolist() for item, values in groups}
 
 
 def rows_table(campaign: Campaign, found: Labelled) -> TableData:

@@ -40,7 +40,7 @@ def judge_table(campaign: Campaign, figures: Figures, slug: str, state: str) -> 
         about.append(chosen.name)
     if figures.common.is_on:
         about.append(_("arguments that every judge labelled"))
-    where = _("Campaign “%(campaign)s”, state %(state)s.") % {
+    where = _("Round “%(campaign)s”, state %(state)s.") % {
         "campaign": campaign.name,
         "state": state,
     }

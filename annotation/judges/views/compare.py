@@ -47,5 +47,5 @@ def _chosen(runs, number: str | None) -> Run | None:
 
 
 urlpatterns = [
-    path("campaigns/<uuid:campaign_id>/judges/compare/", run_compare, name="run_compare")
+    path("label-rounds/<uuid:campaign_id>/judges/compare/", run_compare, name="run_compare")
 ]

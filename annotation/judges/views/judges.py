@@ -13,7 +13,8 @@ from django.utils.translation import gettext as _
 
 from annotation.consensus.actions.consensus import active_job, keep_current
 from annotation.judges.reports.charts import CHARTS
-from annotation.judges.reports.found import Figures, JudgeFigures
+from annotation.judges.reports.finding import judges_finding
+from annotation.judges.reports.found import Figures
 from annotation.judges.reports.kept import figures_of
 from annotation.judges.reports.tables import TABLES, judge_table
 from annotation.judges.reports.versions import Choice, state_of
@@ -24,8 +25,6 @@ from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.results.files import table_file
 from cqa_site.runs.models import Run
 from cqa_site.web.charts.chart import chart_of
-from cqa_site.web.tables import text_of
-from cqa_site.web.templatetags.figures import interval
 
 PER_PAGE = 50
 SHORT = 6
@@ -35,6 +34,7 @@ BODIES = {
     "replacement": "annotation/judges/_replacement.html",
     "hardest": "annotation/judges/_hardest.html",
 }
+WIDE = ("judges", "prompts", "hardest")
 PLAIN = "annotation/judges/_plain.html"
 
 
@@ -116,7 +116,6 @@ def _context(study: Study, campaign: Campaign, choice: Choice) -> dict[str, Any]
     # Read before the labels: one that comes in between makes the page stale, never wrong.
     state = state_of(campaign)
     figures = figures_of(campaign, choice, state)
-    best = _best(figures)
     return {
         "study": study,
         "campaign": campaign,
@@ -124,43 +123,12 @@ def _context(study: Study, campaign: Campaign, choice: Choice) -> dict[str, Any]
         "state": state,
         "is_polling": _is_polling(campaign),
         "figures": figures,
-        "best": best,
-        "verdict": _verdict(best) if best else "",
+        "finding": judges_finding(figures),
         "chosen": figures.named(figures.chosen),
         "other": figures.named(figures.other),
         "cards": _cards(campaign, choice, figures, state) if figures.judges else [],
         "trained": campaign.trained_judges.defer("model").first(),
     }
-
-
-def _best(figures: Figures) -> JudgeFigures | None:
-    """The judge of the headline: the first that is ranked and has a defined alpha."""
-    ranked = (row for row in figures.judges if not row.is_low)
-    return next((row for row in ranked if row.ordinal.value is not None), None)
-
-
-def _verdict(best: JudgeFigures) -> str:
-    """How the judge's agreement with votes differs from people's own, on the same arguments."""
-    found = best.difference
-    if found.value is None or found.low is None or found.high is None:
-        text = _("Whether it agrees with people as they do with each other cannot be told: %s.")
-        return text % found.reason
-    text = _("difference of alphas %(value)s %(bounds)s on the %(n)s arguments that carry both")
-    numbers = text % {
-        "value": text_of(found.value),
-        "bounds": interval(found),
-        "n": f"{found.n_pairable_items:,}",
-    }
-    if found.low > 0:
-        said = _("This judge agrees with people more than people agree with each other: %s.")
-    elif found.high < 0:
-        said = _("This judge agrees with people less than people agree with each other: %s.")
-    else:
-        said = _(
-            "It is not shown that this judge agrees with people more, or less, than they agree "
-            "with each other: %s."
-        )
-    return said % numbers
 
 
 def _cards(campaign: Campaign, choice: Choice, figures: Figures, state: str) -> list[Figure]:
@@ -180,6 +148,7 @@ def _cards(campaign: Campaign, choice: Choice, figures: Figures, state: str) -> 
             rows=(_("Show the arguments"), rows + (one if entry.is_about_one else "") + common),
             table=judge_table(campaign, figures, slug, state),
             files=files,
+            is_wide=slug in WIDE,
             **chart_of(CHARTS, slug, figures),
         )
         for slug, entry in TABLES.items()
@@ -197,7 +166,7 @@ def judges_figure(
     return figure_file(request, cards, figure, format)
 
 
-BASE = "campaigns/<uuid:campaign_id>/judges"
+BASE = "label-rounds/<uuid:campaign_id>/judges"
 urlpatterns = [
     path(f"{BASE}/", judges, name="judges"),
     path(f"{BASE}/fragment/", judges_fragment, name="judges_fragment"),

@@ -103,7 +103,7 @@ def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
     return get_object_or_404(campaigns, public_id=campaign_id)
 
 
-BASE = "campaigns/<uuid:campaign_id>/labels/compare"
+BASE = "label-rounds/<uuid:campaign_id>/labels/compare"
 urlpatterns = [
     path(f"{BASE}/", label_compare, name="label_compare"),
     path(f"{BASE}/<slug:figure>.<str:format>", label_compare_figure, name="label_compare_figure"),

@@ -42,7 +42,7 @@ def _campaign(study: Study, campaign_id: uuid.UUID) -> Campaign:
     )
 
 
-BASE = "campaigns/<uuid:campaign_id>/judges"
+BASE = "label-rounds/<uuid:campaign_id>/judges"
 urlpatterns = [
     path(f"{BASE}/new/", run_new, name="run_new"),
     path(f"{BASE}/estimate/", run_estimate, name="run_estimate"),

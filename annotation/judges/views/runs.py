@@ -31,16 +31,14 @@ FACE = ListFace(
     kind=KIND,
     has_things=lambda study: campaigns_of(study).exists(),
     about=lazy(
-        "Language models label the sentences of a campaign in the background; people's votes "
+        "Language models label the sentences of a round in the background; people's votes "
         "stay apart."
     ),
-    lead=lazy("Choose a campaign above or below and start the first run."),
-    nothing=lazy("A judge labels the items of a campaign. Make a campaign first."),
-    starts=(("campaigns", lazy("Campaigns")),),
-    columns=(RunColumn(lazy("Campaign"), "annotation/judges/_run_campaign.html"),),
-    filters=(
-        RunFilter("campaign", lazy("Campaign"), _campaigns, "relevance__campaign__public_id"),
-    ),
+    lead=lazy("Choose a round above or below and start the first run."),
+    nothing=lazy("A judge labels the items of a round. Make a round first."),
+    starts=(("campaigns", lazy("Rounds")),),
+    columns=(RunColumn(lazy("Round"), "annotation/judges/_run_campaign.html"),),
+    filters=(RunFilter("campaign", lazy("Round"), _campaigns, "relevance__campaign__public_id"),),
     related=("relevance__campaign",),
     template="annotation/judges/runs.html",
 )

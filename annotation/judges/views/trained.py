@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 from annotation.judges.actions import trained_judge as actions
 from annotation.judges.forms.training import TrainingForm
 from annotation.judges.models import TrainedJudge
+from annotation.judges.reports.finding import trained_finding
 from annotation.judges.reports.found import TrainedFigures
 from annotation.judges.reports.model_cards import model_card, recipe_rows
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
@@ -45,7 +46,7 @@ def train_judge(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> 
     campaign = campaign_or_404(study, campaign_id)
     form = TrainingForm(request.POST, campaign=campaign)
     if not form.is_valid():
-        messages.error(request, _("Choose a campaign of this study with the same label scale."))
+        messages.error(request, _("Choose a round of this study with the same label scale."))
     else:
         actions.request_training(
             campaign=campaign, source=form.cleaned_data["source"], actor=request.user
@@ -72,11 +73,13 @@ def trained_judge(
 ) -> HttpResponse:
     """One version: what it was trained on, how, and how far it agrees out of fold."""
     version = _version_or_404(study, campaign_id, number)
+    figures = from_json(TrainedFigures, version.figures)
     context = {
         "study": study,
         "campaign": version.campaign,
         "version": version,
-        "figures": from_json(TrainedFigures, version.figures),
+        "figures": figures,
+        "finding": trained_finding(figures, version.number),
         "recipe": recipe_rows(version),
     }
     return render(request, "annotation/judges/trained_judge.html", context)
@@ -104,7 +107,7 @@ def _version_or_404(study: Study, campaign_id: uuid.UUID, number: int) -> Traine
     )
 
 
-BASE = "campaigns/<uuid:campaign_id>/judges/trained"
+BASE = "label-rounds/<uuid:campaign_id>/judges/trained"
 urlpatterns = [
     path(f"{BASE}/", trained_judges, name="trained_judges"),
     path(f"{BASE}/train/", train_judge, name="train_judge"),

@@ -1,10 +1,11 @@
 """Planning and filling campaigns, and what makes one ready to open."""
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.corpus.models.questions import Argument
@@ -17,6 +18,8 @@ from .guidelines import default_guideline, freeze
 
 CHUNK = 5_000
 Order = Callable[[Campaign], list[int]]
+# Which arguments a new campaign takes: all, those that no campaign holds yet, or none for now.
+EVERY, NEW, LATER = "all", "new", "later"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,18 +41,60 @@ class Plan:
     orders_by_uncertainty: bool
 
 
+@dataclass(frozen=True)
+class Take:
+    """What a new campaign begins with: which arguments, and how many known ones as controls.
+
+    ``known`` are arguments with the labels that people agreed on; so many of them, drawn by the
+    campaign's seed, become control items.
+    """
+
+    which: str = LATER
+    sample: int | None = None
+    known: Sequence[tuple[int, int]] = ()
+    controls: int = 0
+
+
 @transaction.atomic
 def plan_campaign(
-    *, study: Study, plan: Plan, actor: User, round_: Campaign | None = None
+    *, study: Study, plan: Plan, actor: User, round_: Campaign | None = None, take: Take = Take()
 ) -> Campaign:
-    """Make a draft without items, or change a draft, which keeps its items."""
+    """Make a draft with what it shall take, or change a draft, which keeps its items."""
     planned = locked_round(round_, Campaign.State.DRAFT) if round_ else None
     planned = planned or Campaign(study=study, created_by=actor)
     for name, value in vars(plan).items():
         setattr(planned, name, value)
     planned.guideline = plan.guideline or default_guideline(study, actor=actor)
     planned.save()
+    if round_ is None:
+        _fill(planned, take)
     return planned
+
+
+def arguments_of(study: Study, which: str) -> QuerySet[Argument]:
+    """The arguments that a campaign may take."""
+    if which == LATER:
+        return Argument.objects.none()
+    arguments = study.arguments.all()
+    held = Item.objects.filter(argument=OuterRef("pk"))
+    return arguments.filter(~Exists(held)) if which == NEW else arguments
+
+
+def _fill(campaign: Campaign, take: Take) -> None:
+    """Draw control items, then take ordinary ones among the others."""
+    source = random.Random(campaign.seed)  # noqa: S311  an order, not a secret
+    known = dict(source.sample(sorted(take.known), min(take.controls, len(take.known))))
+    ids = list(
+        arguments_of(campaign.study, take.which).order_by("pk").values_list("pk", flat=True)
+    )
+    others = [pk for pk in ids if pk not in known]
+    if take.sample:
+        others = source.sample(others, min(take.sample, len(others)))
+    add_items(campaign=campaign, argument_ids=[*known, *others])
+    # Both columns, as where somebody marks an item by hand.
+    for item in campaign.items.filter(argument__in=known):
+        item.control_label = item.imported_control_label = known[item.argument_id]
+        item.save(update_fields=["control_label", "imported_control_label"])
 
 
 @transaction.atomic
@@ -91,12 +136,12 @@ def prepare_campaign(campaign: Campaign, least_sure_first: Order | None) -> None
 
 def _check_complete(campaign: Campaign) -> None:
     if not campaign.is_live:
-        raise RoundNotReady(_("An imported campaign only holds the labels of its files."))
+        raise RoundNotReady(_("An imported round only holds the labels of its files."))
     ordinary = campaign.items.filter(control_label__isnull=True).count()
     keyed = campaign.items.filter(control_label__isnull=False)
     controls = keyed.count()
     if ordinary == 0:
-        raise RoundNotReady(_("Add arguments before you open the campaign."))
+        raise RoundNotReady(_("Add arguments before you open the round."))
     if campaign.controls_per_block and controls == 0:
         raise RoundNotReady(
             _("Mark at least one item as a control item, or set control items per block to 0.")
@@ -137,7 +182,7 @@ def _places(campaign: Campaign, least_sure_first: Order | None) -> Iterable[tupl
             raise RoundNotReady(
                 _(
                     "Items are to come in the order of the trained judge's uncertainty, and no "
-                    "judge was trained for this campaign. Train one on its page Judges, or change "
+                    "judge was trained for this round. Train one on its page Judges, or change "
                     "the order."
                 )
             )

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from annotation.labelling.models.campaigns import Campaign, Item, Slot
+from cqa_site.people.models import Study
 from cqa_site.rounds.kind import Audit, Card, RoundNotReady, Words
 from cqa_site.rounds.models import Place
 
@@ -26,16 +27,18 @@ class Labelling(Blocks):
         round="campaign",
         person="rater",
         decisions={"exclude": "excluded", "reinstate": "reinstated", "pause": "paused"},
+        noun="label_round",
     )
     words = Words(
         rounds=lazy("Label rounds"),
-        about=lazy("A campaign collects labels for a set of arguments under one guideline."),
+        about=lazy("A round collects labels for a set of arguments under one guideline."),
         things=lazy("Arguments"),
         results=lazy("Figures"),
         work=lazy("Votes"),
-        new=lazy("New campaign"),
+        new=lazy("New round"),
     )
     section = "label"
+    terms = ("item", "vote", "block", "control item", "judge")
     work_page = "label"
     answer_pages: ClassVar[tuple[str, ...]] = ("label_answer",)
     takes_crowd = True
@@ -44,9 +47,11 @@ class Labelling(Blocks):
     Item = Item
     Slot = Slot
     # Set by rooms above, like `after_closing`: what follows when somebody's block ended, with
-    # (campaign, place), and ordinary items with those first that a machine is least sure of.
+    # (campaign, place); ordinary items with those first that a machine is least sure of; and
+    # arguments with the labels that people agreed on, with (study, values of the scale).
     after_block: tuple[Callable[..., object], ...] = ()
     least_sure_first: Callable[[Campaign], list[int]] | None = None
+    agreed: Callable[[Study, list[int]], list[tuple[int, int]]] | None = None
 
     def make_slots(self, round_: Campaign) -> None:
         """In the order in which items are served."""
@@ -60,7 +65,7 @@ class Labelling(Blocks):
     def check_removal(self, round_: Campaign) -> None:
         """Not if a judge labelled its sentences, or anything else was made of it."""
         if any(getattr(round_, name).exists() for name in MADE_OF_IT):
-            raise RoundNotReady(_("Something was made of this campaign already; it stays."))
+            raise RoundNotReady(_("Something was made of this round already; it stays."))
 
     def card(self, done: int) -> Card:
         """Words for a person's first page."""

@@ -1,4 +1,4 @@
-"""What the interface shows of guidelines, campaigns and their items."""
+"""What the interface shows of guidelines, rounds and their items."""
 
 from rest_framework import serializers
 
@@ -31,7 +31,7 @@ class CampaignSerializer(RoundSerializer):
 
 
 class ItemSerializer(SentenceSerializer):
-    """An argument in a campaign; ``control_label`` makes it a control item."""
+    """An argument in a round; ``control_label`` makes it a control item."""
 
     item_id = serializers.CharField(source="external_id", read_only=True)
 

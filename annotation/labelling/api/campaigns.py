@@ -1,4 +1,4 @@
-"""Campaigns: make a draft, open, pause, close; and addresses below one."""
+"""Rounds: make a draft, open, pause, close; and addresses below one."""
 
 from annotation.labelling.api.bodies import CampaignSerializer
 from annotation.labelling.api.filters import CampaignFilter
@@ -22,5 +22,5 @@ class CampaignViews(ROUNDS.part):  # type: ignore[name-defined]
 
     @property
     def campaign(self) -> Campaign:
-        """The campaign of the address."""
+        """The round of the address."""
         return self.round

@@ -1,4 +1,4 @@
-"""Query parameters of lists of guidelines, campaigns and their items; others are refused."""
+"""Query parameters of lists of guidelines, rounds and their items; others are refused."""
 
 from django_filters import rest_framework as filters
 
@@ -7,7 +7,7 @@ from cqa_site.web.rest.strict_filters import TrueFalseFilter
 
 
 class CampaignFilter(filters.FilterSet):
-    """Campaigns by state and origin."""
+    """Rounds by state and origin."""
 
     state = filters.ChoiceFilter(choices=Campaign.State.choices)
     origin = filters.ChoiceFilter(choices=Campaign.Origin.choices)

@@ -1,4 +1,4 @@
-"""Addresses of guidelines, campaigns and their items."""
+"""Addresses of guidelines, rounds and their items."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the interface takes about guidelines, campaigns and their items."""
+"""What the interface takes about guidelines, rounds and their items."""
 
 from rest_framework import serializers
 

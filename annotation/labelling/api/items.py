@@ -1,4 +1,4 @@
-"""The items of a campaign: pick arguments, mark control items."""
+"""The items of a round: pick arguments, mark control items."""
 
 import uuid
 from typing import Any
@@ -21,7 +21,7 @@ from .campaigns import CampaignViews
 
 
 class ItemViews(CampaignViews):
-    """The items of a campaign, control items included."""
+    """The items of a round, control items included."""
 
     queryset = Item.objects.none()
     serializer_class = ItemSerializer
@@ -50,7 +50,7 @@ class ItemViews(CampaignViews):
         given = self.read(ControlInput)
         item = self.get_queryset().filter(external_id=given["item_id"]).first()
         if item is None:
-            raise ValidationError({"item_id": ["No such item in this campaign."]})
+            raise ValidationError({"item_id": ["No such item in this round."]})
         with conflict_on(RoundNotReady):
             actions.set_control(campaign=self.campaign, item=item, label=given["label"])
         return self.shown(self.get_queryset().get(pk=item.pk))

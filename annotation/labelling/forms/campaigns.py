@@ -1,5 +1,8 @@
 """Forms of campaigns and guidelines."""
 
+import math
+from dataclasses import fields as dataclass_fields
+from functools import cached_property
 from typing import Any
 
 from django import forms
@@ -8,15 +11,44 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.corpus.models.questions import Comparison
-from annotation.labelling.actions.campaigns import Plan, plan_campaign
+from annotation.labelling.actions.campaigns import (
+    EVERY,
+    LATER,
+    NEW,
+    Plan,
+    Take,
+    arguments_of,
+    plan_campaign,
+)
 from annotation.labelling.actions.kind import LABELS
-from annotation.labelling.models.campaigns import Campaign, Guideline
+from annotation.labelling.models.campaigns import Campaign, Guideline, Item
 from annotation.labelling.models.scales import ScaleNotValid, check_levels
 from cqa_site.people.models import Study
+from cqa_site.rounds.forms.extent import Extent
 from cqa_site.rounds.forms.plan import PlanForm
 from cqa_site.web.choices import offer
 
 ROWS_OF_LEVELS = 10
+MOST_CONTROLS = 1_000
+WHICH = [
+    (EVERY, lazy("All arguments of the study")),
+    (NEW, lazy("Those that no round holds yet")),
+    (LATER, lazy("I pick them on the next page")),
+]
+
+
+def agreed_on(study: Study, guideline: Guideline | None) -> list[tuple[int, int]]:
+    """Arguments with labels on which people of the study agreed, by the scale of the guideline."""
+    if guideline is None or LABELS.agreed is None:
+        return []
+    return LABELS.agreed(study, guideline.values)
+
+
+def proposed_controls(arguments: int, known: int) -> dict[str, int]:
+    """One control item for each usual block as far as known labels reach; without any, none."""
+    block = CampaignForm.base_fields["block_size"].initial
+    controls = min(known, math.ceil(arguments / block))
+    return {"known": controls, "controls_per_block": 1 if controls else 0}
 
 
 class CampaignForm(PlanForm):
@@ -122,7 +154,7 @@ class CampaignForm(PlanForm):
         label=lazy("Serve first what the trained judge is least sure of"),
         required=False,
         help_text=lazy(
-            "Uses the newest trained judge of the study when the campaign opens. What it does not "
+            "Uses the newest trained judge of the study when the round opens. What it does not "
             "know comes after, in the random order. Annotators see nothing of it."
         ),
     )
@@ -149,7 +181,90 @@ class CampaignForm(PlanForm):
 
     def plan(self) -> Plan:
         """The cleaned fields as the action takes them."""
-        return Plan(**self.cleaned_data)
+        data = {"name": "", **self.cleaned_data}
+        return Plan(**{each.name: data[each.name] for each in dataclass_fields(Plan)})
+
+    def measure(self) -> Extent:
+        """Ordinary items for so many people each, and the control items that these meet."""
+        plan = self.plan()
+        ordinary, controls = self.items()
+        blocks = math.ceil(ordinary / max(1, plan.block_size - plan.controls_per_block))
+        met = min(controls, blocks * plan.controls_per_block)
+        return Extent(
+            items=ordinary,
+            answers=plan.votes_per_item * (ordinary + met),
+            people=plan.votes_per_item,
+            known=controls,
+            seconds=plan.expected_seconds or None,
+        )
+
+    def items(self) -> tuple[int, int]:
+        """Ordinary items and control items of the draft."""
+        items = Item.objects.filter(campaign=self.round)
+        controls = items.filter(control_label__isnull=False).count()
+        return items.count() - controls, controls
+
+
+class NewCampaignForm(CampaignForm):
+    """A campaign with the items it begins with; a program and a draft name them one by one."""
+
+    groups = (
+        (lazy("Which arguments"), (("which", "sample"), ("known",))),
+        *CampaignForm.groups,
+    )
+
+    which = forms.ChoiceField(label=lazy("Arguments"), choices=WHICH, initial=EVERY)
+    sample = forms.IntegerField(
+        label=lazy("Only so many of them, drawn at random"),
+        required=False,
+        min_value=1,
+        max_value=1_000_000,
+        help_text=lazy("Empty takes all of them."),
+    )
+    known = forms.IntegerField(
+        label=lazy("Control items from agreed labels"),
+        min_value=0,
+        max_value=MOST_CONTROLS,
+        initial=0,
+        help_text=lazy(
+            "Arguments that two people or more of this study gave the same label, and nobody "
+            "another one. So many of them come as control items with that label."
+        ),
+    )
+
+    @cached_property
+    def agreed(self) -> list[tuple[int, int]]:
+        """Arguments whose label is known because people agreed."""
+        return agreed_on(self.study, self.cleaned_data.get("guideline"))
+
+    def clean(self) -> dict[str, Any]:
+        """No more control items than there are agreed labels."""
+        data = super().clean()
+        if data.get("known", 0) > len(self.agreed):
+            found = _("People agreed on %d arguments under this guideline; no more can be taken.")
+            self.add_error("known", found % len(self.agreed))
+        return data
+
+    def planned(self, **about: Any) -> Campaign:  # type: ignore[override]  # knows what to take
+        """Make the campaign with its items."""
+        data = self.cleaned_data
+        known = self.agreed if data["known"] else ()
+        take = Take(data["which"], data["sample"], known, data["known"])
+        return plan_campaign(take=take, **about)
+
+    @property
+    def picks_later(self) -> bool:
+        """Whether somebody picks the arguments by hand."""
+        return bool(self.cleaned_data["which"] == LATER)
+
+    def items(self) -> tuple[int, int]:
+        """Ordinary items and control items as they would be taken."""
+        controls, sample = self.cleaned_data["known"], self.cleaned_data["sample"]
+        arguments = arguments_of(self.study, self.cleaned_data["which"])
+        # Those drawn as control items are not taken a second time.
+        both = arguments.filter(pk__in=[pk for pk, _label in self.agreed]) if controls else None
+        ordinary = arguments.count() - min(controls, both.count() if both is not None else 0)
+        return min(ordinary, sample or ordinary), controls
 
 
 class PickForm(forms.Form):
@@ -164,7 +279,7 @@ class PickForm(forms.Form):
     )
     search = forms.CharField(label=lazy("Sentence contains"), required=False, max_length=200)
     only_new = forms.BooleanField(
-        label=lazy("Only arguments that no campaign holds yet"), required=False
+        label=lazy("Only arguments that no round holds yet"), required=False
     )
     sample = forms.IntegerField(
         label=lazy("Random sample of"),

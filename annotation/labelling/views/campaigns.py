@@ -6,8 +6,8 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
-from django.http import HttpResponse
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext_lazy as lazy
@@ -16,8 +16,15 @@ from django.views.decorators.http import require_POST
 
 from annotation.corpus.models.questions import Argument
 from annotation.labelling.actions import campaigns as actions
-from annotation.labelling.forms.campaigns import CampaignForm, ControlForm, PickForm
-from annotation.labelling.models.campaigns import Campaign, Item
+from annotation.labelling.forms.campaigns import (
+    CampaignForm,
+    ControlForm,
+    NewCampaignForm,
+    PickForm,
+    agreed_on,
+    proposed_controls,
+)
+from annotation.labelling.models.campaigns import Campaign
 from annotation.labelling.models.votes import Assignment
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
@@ -35,15 +42,23 @@ def _more(campaign: Campaign) -> dict[str, Any]:
     return {"campaign": campaign, **kinds, **people}
 
 
+def _initial(request: HttpRequest, study: Study) -> dict[str, Any]:
+    """A plan that can be opened as it is, with control items where people agreed, or none."""
+    known = agreed_on(study, study.guidelines.first())
+    return proposed_controls(study.arguments.count(), len(known))
+
+
 FACE = RoundFace(
     form=CampaignForm,
+    new_form=NewCampaignForm,
+    initial=_initial,
     template="annotation/labelling/campaign.html",
     more=_more,
     picks_page="campaign_items",
     is_ready=lambda study: study.arguments.exists(),
     needs=lazy(
         "Import arguments first, or import the votes of a finished crowd project. Then open a "
-        "campaign here."
+        "round here."
     ),
     columns=(
         Column(lazy("Origin"), lambda row: row.get_origin_display()),
@@ -92,13 +107,12 @@ def _add(request: StudyRequest, study: Study, campaign: Campaign, wanted: dict) 
 
 
 def _matching(study: Study, wanted: dict) -> QuerySet[Argument]:
-    arguments = study.arguments.all()
+    which = actions.NEW if wanted["only_new"] else actions.EVERY
+    arguments = actions.arguments_of(study, which)
     if wanted["comparisons"]:
         arguments = arguments.filter(comparison__in=wanted["comparisons"])
     if wanted["search"]:
         arguments = arguments.filter(text__icontains=wanted["search"])
-    if wanted["only_new"]:
-        arguments = arguments.filter(~Exists(Item.objects.filter(argument=OuterRef("pk"))))
     return arguments
 
 
@@ -126,10 +140,10 @@ def campaign_control(
 
 
 urlpatterns = [
-    *round_urls(FACE, "campaigns/", "campaign_id"),
-    path("campaigns/<uuid:campaign_id>/items/", campaign_items, name="campaign_items"),
+    *round_urls(FACE, "label-rounds/", "campaign_id"),
+    path("label-rounds/<uuid:campaign_id>/items/", campaign_items, name="campaign_items"),
     path(
-        "campaigns/<uuid:campaign_id>/items/<uuid:argument_id>/control/",
+        "label-rounds/<uuid:campaign_id>/items/<uuid:argument_id>/control/",
         campaign_control,
         name="campaign_control",
     ),

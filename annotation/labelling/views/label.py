@@ -270,9 +270,9 @@ def _see_other(name: str, *args: object) -> HttpResponse:
 
 
 urlpatterns = [
-    path("campaigns/<uuid:campaign_id>/label/", label, name="label"),
-    path("campaigns/<uuid:campaign_id>/label/answer/", label_answer, name="label_answer"),
-    path("campaigns/<uuid:campaign_id>/label/next/", label_next, name="label_next"),
-    path("campaigns/<uuid:campaign_id>/label/alive/", label_alive, name="label_alive"),
-    path("campaigns/<uuid:campaign_id>/label/answers/", label_answers, name="label_answers"),
+    path("label-rounds/<uuid:campaign_id>/label/", label, name="label"),
+    path("label-rounds/<uuid:campaign_id>/label/answer/", label_answer, name="label_answer"),
+    path("label-rounds/<uuid:campaign_id>/label/next/", label_next, name="label_next"),
+    path("label-rounds/<uuid:campaign_id>/label/alive/", label_alive, name="label_alive"),
+    path("label-rounds/<uuid:campaign_id>/label/answers/", label_answers, name="label_answers"),
 ]

@@ -157,12 +157,13 @@ class TableCommand(ImportCommand):
 
 def write_counts(command: BaseCommand, outcomes: Collection[Outcome]) -> None:
     """Print the counts of one file, or of several together."""
-    command.stdout.write("".join(f"{word:>12}" for word in ("", *RESULTS)))
-    for name in COUNTED:
+    heads = "".join(f"{word:>12}" for word in RESULTS)
+    command.stdout.write(f"{'':>20}{heads}")
+    for name, kind in COUNTED.items():
         numbers = [sum(each.counts[name][result] for each in outcomes) for result in RESULTS]
         if any(numbers):
             cells = "".join(f"{number:>12,}" for number in numbers)
-            command.stdout.write(f"{name:>12}{cells}")
+            command.stdout.write(f"{str(kind.title).lower():>20}{cells}")
 
 
 def pieces(path: Path) -> Iterator[bytes]:

@@ -13,13 +13,13 @@ from cqa_site.stats.as_json import from_json
 
 class Command(BaseCommand):
     help = (
-        "Train the next version of a campaign's judge on its final labels, here and now; the "
+        "Train the next version of a round's judge on its final labels, here and now; the "
         "page Trained judge does the same in the background."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--campaign", required=True, help="id of the campaign")
-        parser.add_argument("--source", help="id of the campaign that lends its final labels")
+        parser.add_argument("--round", dest="campaign", required=True, help="id of the round")
+        parser.add_argument("--source", help="id of the round that lends its final labels")
 
     def handle(self, *args: Any, **options: Any) -> None:
         campaign = _campaign(options["campaign"])
@@ -44,4 +44,4 @@ def _campaign(given: str) -> Campaign:
     try:
         return Campaign.objects.select_related("guideline", "study").get(public_id=UUID(given))
     except (Campaign.DoesNotExist, ValueError, ValidationError) as error:
-        raise CommandError(f"There is no campaign {given}.") from error
+        raise CommandError(f"There is no round {given}.") from error

@@ -8,7 +8,7 @@ from cqa_site.people.models import Rater
 
 
 class RaterSerializer(ReadSerializer):
-    """A rater in one campaign, under a pseudonym."""
+    """A rater in one round, under a pseudonym."""
 
     pseudonym = serializers.CharField(read_only=True)
     votes = serializers.IntegerField(read_only=True)

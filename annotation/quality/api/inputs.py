@@ -15,7 +15,7 @@ class ControlChangeInput(Input):
 
 
 class BelowInput(Input):
-    """Below which control accuracy annotators are left out; the campaign's mark by default."""
+    """Below which control accuracy annotators are left out; the round's mark by default."""
 
     below = serializers.FloatField(min_value=0, max_value=1, required=False)
     rule = serializers.ChoiceField(Exclusion.Rule.choices, default=Exclusion.Rule.SURELY)

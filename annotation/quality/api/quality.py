@@ -35,7 +35,7 @@ from cqa_site.web.rest.problems import Conflict, invalid_on
 
 
 class AnnotatorViews(CampaignViews):
-    """Everybody with a label in the campaign, with what speaks for and against them."""
+    """Everybody with a label in the round, with what speaks for and against them."""
 
     queryset = Rater.objects.none()
     serializer_class = AnnotatorSerializer
@@ -58,7 +58,7 @@ class AnnotatorViews(CampaignViews):
 
     @extend_schema(
         parameters=[
-            OpenApiParameter("below", float, description="Default: the campaign's mark."),
+            OpenApiParameter("below", float, description="Default: the round's mark."),
             OpenApiParameter("rule", str, enum=Exclusion.Rule.values),
         ],
         responses=ExclusionPreviewSerializer,
@@ -113,7 +113,7 @@ class ExclusionViews(CampaignViews):
 
 
 class ControlViews(CampaignViews):
-    """The control items of a campaign, with what crowd and experts say about their keys."""
+    """The control items of a round, with what crowd and experts say about their keys."""
 
     queryset = Item.objects.none()
     serializer_class = ControlSerializer
@@ -134,7 +134,7 @@ class ControlViews(CampaignViews):
 
     @extend_schema(request=ControlChangeInput, responses=ControlSerializer)
     def change(self, request: Request, **kwargs: Any) -> Response:
-        """Give a control item another known label, also while the campaign runs, or retire it.
+        """Give a control item another known label, also while the round runs, or retire it.
 
         Every control accuracy follows at once. A retired item is served no
         more; giving it a label brings it back.
@@ -143,7 +143,7 @@ class ControlViews(CampaignViews):
         keyed = self.campaign.items.filter(control_label__isnull=False)
         item = keyed.filter(external_id=given.pop("item_id")).first()
         if item is None:
-            raise ValidationError({"item_id": ["No such control item in this campaign."]})
+            raise ValidationError({"item_id": ["No such control item in this round."]})
         with invalid_on("label", actions.ControlNotValid):
             actions.replace_control_label(
                 campaign=self.campaign, item=item, actor=request.user, **given

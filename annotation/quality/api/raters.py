@@ -21,7 +21,7 @@ from cqa_site.rounds.progress import count_of
 
 
 class RaterViews(CampaignViews):
-    """The raters of a campaign, under pseudonyms."""
+    """The raters of a round, under pseudonyms."""
 
     queryset = Rater.objects.none()
     serializer_class = RaterSerializer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -45,21 +46,24 @@ def low_raters(campaign: Campaign, below: float, rule: str) -> set[int]:
 
 
 def preview_exclusion(campaign: Campaign, below: float, rule: str) -> dict[str, Any]:
-    """How many would be excluded, and the votes on ordinary items ``now`` and ``then``."""
-    low = low_raters(campaign, below, rule)
-    votes = _ordinary(campaign)
-    return {
-        "excluded": len(low),
-        "now": asdict(votes.without(set())),
-        "then": asdict(votes.without(low)),
-    }
+    """How many would be excluded, and the votes on ordinary items ``now`` and ``then``; kept."""
+
+    def compute() -> dict[str, Any]:
+        low = low_raters(campaign, below, rule)
+        votes = _ordinary(campaign)
+        return {
+            "excluded": len(low),
+            "now": asdict(votes.without(set())),
+            "then": asdict(votes.without(low)),
+        }
+
+    return _kept(f"preview:{below}:{rule}", campaign, compute)
 
 
 def exclusion_curve(campaign: Campaign) -> list[dict[str, Any]]:
     """What would remain at each threshold, as the votes stand; kept until they change."""
-    key = f"exclusion-curve:{campaign.pk}:{state_of(campaign)}"
-    rows = cache.get(key)
-    if rows is None:
+
+    def compute() -> list[dict[str, Any]]:
         from annotation.quality.methods.exclusion_curve import THRESHOLDS
 
         votes, records = _ordinary(campaign), control_records(campaign)
@@ -67,8 +71,15 @@ def exclusion_curve(campaign: Campaign) -> list[dict[str, Any]]:
         for below in THRESHOLDS:
             low = {rater for rater, found in records.items() if found.right < below * found.n}
             rows.append({"below": below, **asdict(votes.without(low))})
-        cache.set(key, rows, KEPT_SECONDS)
-    return rows
+        return rows
+
+    return _kept("curve", campaign, compute)
+
+
+def _kept(name: str, campaign: Campaign, compute: Callable[[], Any]) -> Any:
+    """What was computed for the votes as they stand, computed once."""
+    key = f"exclusion-{name}:{campaign.pk}:{state_of(campaign)}"
+    return cache.get_or_set(key, compute, KEPT_SECONDS)
 
 
 def state_of(campaign: Campaign) -> str:
@@ -92,7 +103,7 @@ def curve_table(campaign: Campaign, rows: list[dict[str, Any]], name: str) -> Ta
         columns |= {"raters": _("Annotators left"), "votes": _("Votes")}
         columns |= {"without": _("Items without a vote"), "ties": _("Ties")}
         columns |= {"alpha": _("Ordinal alpha")}
-    caption = _("What remains of campaign “%s” without annotators below a control accuracy.")
+    caption = _("What remains of round “%s” without annotators below a control accuracy.")
     return TableData.of_rows(
         [row | dict(zip(labels, row["labels"], strict=True)) for row in rows],
         columns | labels,

@@ -124,7 +124,7 @@ def _exclusions(campaign: Campaign):
     return rows.annotate(still_out=Count("places"))[:20]
 
 
-BASE = "campaigns/<uuid:campaign_id>/quality/exclude-low"
+BASE = "label-rounds/<uuid:campaign_id>/quality/exclude-low"
 urlpatterns = [
     path(f"{BASE}/", quality_exclude_low, name="quality_exclude_low"),
     path(f"{BASE}/<uuid:exclusion_id>/undo/", exclusion_undo, name="exclusion_undo"),

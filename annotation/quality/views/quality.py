@@ -168,7 +168,9 @@ def _history(study: Study, *subjects: str) -> QuerySet[AuditEvent]:
 
 
 urlpatterns = [
-    path("campaigns/<uuid:campaign_id>/quality/", quality, name="quality"),
-    path("campaigns/<uuid:campaign_id>/annotators/<uuid:rater_id>/", annotator, name="annotator"),
-    path("campaigns/<uuid:campaign_id>/controls/<uuid:argument_id>/", control, name="control"),
+    path("label-rounds/<uuid:campaign_id>/quality/", quality, name="quality"),
+    path(
+        "label-rounds/<uuid:campaign_id>/annotators/<uuid:rater_id>/", annotator, name="annotator"
+    ),
+    path("label-rounds/<uuid:campaign_id>/controls/<uuid:argument_id>/", control, name="control"),
 ]

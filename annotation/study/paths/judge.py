@@ -86,4 +86,5 @@ JUDGE = Path(
     lazy("A language model labels what people labelled, and is compared with each of them."),
     steps,
     place=30,
+    terms=("judge", "endpoint", "prompt version", "run", "unscored"),
 )

@@ -66,9 +66,7 @@ def _round(study: Study, rounds: list[Any], opened: Any | None) -> Step:
 
 def _people(study: Study, about: Any) -> Step:
     """Done only when as many people can label as each argument of the round asks for."""
-    members = study.memberships.filter(
-        role__in=(Role.ANNOTATOR, Role.EXPERT), is_active=True
-    ).count()
+    members = _members(study) + Participant.objects.filter(link__round=about.pk).count()
     wanted = about.votes_per_item if about.is_live else 1
     found = ngettext("%(count)s person can label", "%(count)s people can label", members)
     text = found % {"count": f"{members:,}"}
@@ -81,12 +79,14 @@ def _people(study: Study, about: Any) -> Step:
         text=f"{text}." if members else asked,
         button=_("People"),
         page="members",
-        is_done=members >= wanted or not about.is_live or _crowd_is_enough(about, wanted),
+        is_done=members >= wanted or not about.is_live,
     )
 
 
-def _crowd_is_enough(about: Any, wanted: int) -> bool:
-    return Participant.objects.filter(link__round=about.pk).count() >= wanted
+def _members(study: Study) -> int:
+    """People with an account who can label; whoever came by a crowd link has one round alone."""
+    people = study.memberships.filter(role__in=(Role.ANNOTATOR, Role.EXPERT), is_active=True)
+    return people.filter(user__participant__isnull=True).count()
 
 
 def _labels(study: Study, opened: Any | None) -> Step:
@@ -139,4 +139,5 @@ RELEVANCE = Path(
     lazy("People label arguments from 0 to 3; several labels each give a final one."),
     steps,
     place=10,
+    terms=("argument", "round", "control item", "vote", "majority label", "alpha"),
 )

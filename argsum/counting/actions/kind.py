@@ -71,6 +71,7 @@ class Counting(OneByOne):
     )
     section = "key_points"
     results_page = "summary_people"
+    terms = ("reference key point", "coverage", "uniqueness")
     work_page = "count"
     sheet_page = "count_form"
     takes_crowd = True

@@ -74,12 +74,7 @@ def plan_round(
     """
     planned = locked_round(round_, CountingRound.State.DRAFT) if round_ else None
     planned = planned or CountingRound(study=study, created_by=actor)
-    rows = matching_sets(study=study, plan=plan, round_=round_)
-    found = list(rows.order_by("pk").values_list("pk", "system", "setting", "cell"))
-    strata: list[tuple[int, Hashable]] = [(pk, pk) for pk, *_rest in found]
-    if plan.per_cell == ONE:
-        strata = one_setting(found, seed=plan.seed)
-    drawn = draw_sets(strata, plan.size, seed=plan.seed)
+    drawn, found = drawn_sets(study=study, plan=plan, round_=round_)
     if not drawn:
         raise RoundNotReady(_("No set with key points and references matches."))
     if len(drawn) > MOST_SETS:
@@ -89,7 +84,7 @@ def plan_round(
         )
     for name in SETTINGS:
         setattr(planned, name, getattr(plan, name))
-    planned.recipe = plan.recipe(len(found))
+    planned.recipe = plan.recipe(found)
     planned.save()
     planned.items.all().delete()
     CountingItem.objects.bulk_create(
@@ -100,6 +95,18 @@ def plan_round(
         batch_size=CHUNK,
     )
     return planned
+
+
+def drawn_sets(
+    *, study: Study, plan: Plan, round_: CountingRound | None = None
+) -> tuple[list[int], int]:
+    """Keys of the sets that the plan draws, in their order, and how many matched."""
+    rows = matching_sets(study=study, plan=plan, round_=round_)
+    found = list(rows.order_by("pk").values_list("pk", "system", "setting", "cell"))
+    strata: list[tuple[int, Hashable]] = [(pk, pk) for pk, *_rest in found]
+    if plan.per_cell == ONE:
+        strata = one_setting(found, seed=plan.seed)
+    return draw_sets(strata, plan.size, seed=plan.seed), len(found)
 
 
 def one_setting(

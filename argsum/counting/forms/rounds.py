@@ -7,10 +7,12 @@ from django.utils.translation import gettext_lazy as lazy
 
 from argsum.counting.actions.guide import GUIDE
 from argsum.counting.actions.kind import COUNTING
-from argsum.counting.actions.rounds import ALL, MOST_SETS, ONE, Plan, plan_round
+from argsum.counting.actions.rounds import ALL, MOST_SETS, ONE, Plan, drawn_sets, plan_round
 from argsum.datasets.models import Cell, Dataset
 from cqa_site.people.models import Study
+from cqa_site.rounds.forms.extent import Extent
 from cqa_site.rounds.forms.plan import PlanForm
+from cqa_site.rounds.progress import seconds_each
 from cqa_site.web.choices import offer
 
 PER_CELL = [
@@ -98,6 +100,17 @@ class RoundForm(PlanForm):
 
     def plan(self) -> Plan:
         """The cleaned fields as the action takes them."""
-        data = dict(self.cleaned_data)
+        data = {"name": "", **self.cleaned_data}
         data["systems"] = tuple(data["systems"])
         return Plan(**data)
+
+    def measure(self) -> Extent:
+        """The sets that would be drawn, each for so many people."""
+        plan = self.plan()
+        drawn, _found = drawn_sets(study=self.study, plan=plan, round_=self.round)
+        return Extent(
+            items=len(drawn),
+            answers=len(drawn) * plan.raters,
+            people=plan.raters,
+            seconds=seconds_each(COUNTING, self.study),
+        )

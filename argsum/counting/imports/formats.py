@@ -10,6 +10,7 @@ from .asking import AskingCounts
 from .book import CountReconciliation
 from .entries import BOOK
 from .reading import read_count_sheets
+from .samples import SAMPLE, fits_counts
 
 
 def register_count_imports() -> None:
@@ -21,6 +22,8 @@ def register_count_imports() -> None:
             _("Coverage and uniqueness counts of one person (CSV)"),
             read_count_sheets,
             CountReconciliation,
+            fits=fits_counts,
+            sample=SAMPLE,
             asks="counts",
             asking=AskingCounts,
             holds=_(

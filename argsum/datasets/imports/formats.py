@@ -10,6 +10,7 @@ from cqa_site.files.counted import Counted, register_counted
 from cqa_site.files.formats import Format, Text, register_format
 from cqa_site.files.options import Option, register_options
 
+from . import samples
 from .asking import AskingDataset
 from .book import DatasetReconciliation
 from .entries import BOOK
@@ -43,6 +44,8 @@ def register_argument_imports() -> None:
             "argkp",
             _("Arguments, key points and their labels (ZIP of three CSV files)"),
             read_argkp,
+            fits=samples.fits_argkp,
+            sample=samples.SAMPLES["argkp"],
             holds=_(
                 "An archive with arguments_…, key_points_… and labels_… for train, dev or test, "
                 "as CSV files."
@@ -52,6 +55,8 @@ def register_argument_imports() -> None:
             "argument_pairs",
             _("Pairs of arguments and key points (CSV)"),
             read_pairs,
+            fits=samples.fits_pairs,
+            sample=samples.SAMPLES["argument_pairs"],
             holds=_(
                 "One row per argument and key point: topic, argument, key_point, stance, label "
                 "and, if known, set and quality. Without a label column every row is a match."
@@ -61,6 +66,8 @@ def register_argument_imports() -> None:
             "argument_list",
             _("Arguments on topics, without key points (CSV, JSONL)"),
             read_list,
+            fits=samples.fits_list,
+            sample=samples.SAMPLES["argument_list"],
             holds=_("One row per argument: topic, argument and, if known, stance and quality."),
         ),
     )

@@ -14,6 +14,7 @@ from argsum.leaderboard.methods.system_board import FIGURES, SELECTIONS, SystemR
 from argsum.leaderboard.reports.board import SummaryBoard, summary_board
 from argsum.leaderboard.reports.charts import BOARD_CHARTS, MOST
 from argsum.leaderboard.reports.choice import STEPS, board_choice
+from argsum.leaderboard.reports.finding import board_finding
 from argsum.leaderboard.reports.printed import printed_board, printed_cells
 from argsum.leaderboard.reports.tables import (
     FIGURE_NAMES,
@@ -26,13 +27,11 @@ from argsum.leaderboard.reports.tables import (
 )
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.results.boards import NOTHING, Board, BoardCell, BoardRow, figure_cell
+from cqa_site.results.boards import NOTHING, Board, BoardCell, BoardColumn, BoardRow, figure_cell
 from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.results.files import TABLES
 from cqa_site.stats.estimate import Estimate
 from cqa_site.web.charts.chart import chart_of
-
-FEW_CELLS = 10
 
 
 @study_page(*RESEARCHERS)
@@ -41,8 +40,10 @@ def key_points(request: StudyRequest, study: Study) -> HttpResponse:
     choice = board_choice(study, request.GET.dict())
     found = summary_board(choice)
     systems, _cells, *charts = _figures(study, found)
+    is_part = request.headers.get("HX-Request") and not request.headers.get("HX-Boosted")
     context = {
         "study": study,
+        "is_part": is_part,
         "choice": choice,
         "board": found,
         "splits": [(split, Cell.Split(split).label) for split in choice.splits],
@@ -50,18 +51,17 @@ def key_points(request: StudyRequest, study: Study) -> HttpResponse:
         "coverage_sources": [(each, source_name(each)) for each in choice.coverage_sources],
         "redundancy_sources": [(each, source_name(each)) for each in choice.redundancy_sources],
         "step": 1 / STEPS,
+        "finding": board_finding(found),
         "card": systems,
         "charts": [each for each in charts if each.alt],
         "unfinished": unfinished_notes(found),
-        "few_cells": 0 < len(found.cells) < FEW_CELLS,
     }
-    is_part = request.headers.get("HX-Request") and not request.headers.get("HX-Boosted")
     page = "argsum/leaderboard/_board.html" if is_part else "argsum/leaderboard/key_points.html"
     return render(request, page, context)
 
 
 def _board(study: Study, found: SummaryBoard) -> Board:
-    columns = [str(FIGURE_NAMES[name]) for name in FIGURES]
+    columns = [BoardColumn(name, str(FIGURE_NAMES[name])) for name in FIGURES]
     rows = [
         BoardRow(
             name=row.system,

@@ -27,6 +27,7 @@ from argsum.leaderboard.reports.correlation import (
     metric_rows,
     sets_left_out,
 )
+from argsum.leaderboard.reports.finding import metric_finding, metrics_finding
 from argsum.leaderboard.reports.printed import printed_correlations
 from argsum.leaderboard.reports.set_scores import Source
 from argsum.leaderboard.reports.tables import (
@@ -80,6 +81,7 @@ def _page(
         "form": form,
         "job": job,
         "worker_alive": is_worker_alive() if job and job.is_active else None,
+        "finding": metrics_finding(rows),
         "card": every,
         "cards": [each for each in parts if each.data],
         "has_rows": bool(rows),
@@ -95,12 +97,14 @@ def summary_metric(request: StudyRequest, study: Study) -> HttpResponse:
     dataset = chosen_dataset(request, study, LEFT_OUT)
     source = _source(request, study)
     points = metric_points(study, source, dataset.chosen, dataset.without)
+    found = correlations_of(points)
     context = {
         "study": study,
         "dataset": dataset,
         "source": source,
         "card": _points(study, dataset, source, points),
-        "found": correlations_of(points),
+        "found": found,
+        "finding": metric_finding(found, str(source)),
     }
     return render(request, "argsum/leaderboard/summary_metric.html", context)
 

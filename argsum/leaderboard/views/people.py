@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 
 from argsum.datasets.views.chosen_dataset import ChosenDataset, chosen_dataset, state_of
 from argsum.leaderboard.reports.charts import heat_alt, heat_spec
+from argsum.leaderboard.reports.finding import people_finding
 from argsum.leaderboard.reports.people_agreement import (
     DimensionAgreement,
     PeopleAgreement,
@@ -36,6 +37,7 @@ def summary_people(request: StudyRequest, study: Study) -> HttpResponse:
         "study": study,
         "dataset": dataset,
         "found": found,
+        "finding": people_finding(found),
         "cards": cards,
         "raters": raters,
     }

@@ -6,10 +6,11 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from benchmark.agreement.methods.figures import Agreement, Figure, Pair
+from benchmark.agreement.methods.figures import Agreement, Beside, Figure, Pair
 from cqa_site.web.charts.chart import MOST, Chart, distinct, of_all
 from cqa_site.web.charts.drawing import Spec
 from cqa_site.web.charts.intervals import intervals
+from cqa_site.web.charts.ranked import ranked_dots
 
 from .choice import Choice, pair_of
 from .scatter import difference_plot
@@ -84,6 +85,27 @@ def _judges_alt(figures: Agreement, choice: Choice) -> str:
     return _("Interval alpha of totals with people. %s.") % ("; ".join(parts) or _("Not defined"))
 
 
+def _difference_rows(figures: Agreement, choice: Choice) -> list[Row]:
+    """Judge minus people for each column where both are known on the same answers."""
+    beside, names = figures.with_people.get(choice.judge, {}), column_names(figures)
+    return [
+        {"name": name, "group": None, **_part(found.difference)}
+        for key, name in names.items()
+        if isinstance(found := beside.get(key), Beside) and found.difference.value is not None
+    ]
+
+
+def _differences(figures: Agreement, choice: Choice, size: str) -> Spec:
+    title = _("Judge minus people, interval alpha, 95 % interval")
+    return ranked_dots(_difference_rows(figures, choice), title=title, size=size)
+
+
+def _differences_alt(figures: Agreement, choice: Choice) -> str:
+    rows = _difference_rows(figures, choice)
+    parts = "; ".join(f"{row['name']}: {row['value']:.3f}" for row in rows)
+    return _("Alpha of the judge with people minus that of people. %s.") % parts
+
+
 def _points(figures: Agreement, choice: Choice) -> list[Row]:
     pair = pair_of(figures, choice)
     found = pair.bland_altman.points if pair else ()
@@ -113,6 +135,7 @@ def _bland_altman_alt(figures: Agreement, choice: Choice) -> str:
 
 CHARTS = {
     "ceiling": Chart(_ceiling, _ceiling_alt, _ceiling_rows),
+    "replace": Chart(_differences, _differences_alt, _difference_rows),
     "judges": Chart(_judges, _judges_alt, lambda figures, choice: figures.judges),
     "bland-altman": Chart(_bland_altman, _bland_altman_alt, _points),
 }

@@ -106,6 +106,10 @@ def _replace(figures: Agreement, choice: Choice) -> Built:
     return columns, rows
 
 
+TWICE = gettext_lazy(
+    "A rater has to score answers twice: ask for replicates in a run, or for blind repeats in a "
+    "round."
+)
 JUDGE_TABLES: dict[str, Entry] = {
     "judges": Entry(
         gettext_lazy("Judges beside each other"),
@@ -128,6 +132,7 @@ JUDGE_TABLES: dict[str, Entry] = {
             "Who never scored an answer twice is left out."
         ),
         _consistency,
+        TWICE,
     ),
     "replicates": Entry(
         gettext_lazy("What more sheets of each answer would buy"),
@@ -137,6 +142,7 @@ JUDGE_TABLES: dict[str, Entry] = {
             "number."
         ),
         _replicates,
+        TWICE,
     ),
     "preference": Entry(
         gettext_lazy("Does a judge favour its own family?"),
@@ -147,6 +153,7 @@ JUDGE_TABLES: dict[str, Entry] = {
             "from names."
         ),
         _preference,
+        gettext_lazy("A judge has to score answers of its own family and of others."),
     ),
     "length": Entry(
         gettext_lazy("Scores and length"),
@@ -155,6 +162,7 @@ JUDGE_TABLES: dict[str, Entry] = {
             "question. Intervals resample questions."
         ),
         _length,
+        gettext_lazy("Somebody has to score two answers to one question."),
     ),
     "replace": Entry(
         gettext_lazy("Who may replace people, and where"),

@@ -35,13 +35,18 @@ MEASURE_NAMES = {
 }
 
 
+# What most tables here wait for.
+SHARED = gettext_lazy("Two raters have to score the same answers.")
+
+
 @dataclass(frozen=True)
 class Entry:
-    """A table: its title, how its numbers were made, and what builds it."""
+    """A table: its title, how its numbers were made, what builds it, and what would fill it."""
 
     title: Any
     recipe: Any
     build: Callable[[Agreement, Choice], Built]
+    needed: Any = SHARED
 
 
 def rater_names(figures: Agreement) -> dict[str, str]:

@@ -68,6 +68,56 @@ SOURCES = {
 }
 
 
+# What a rule found, by its result, for somebody who has not read the rules.
+SAYS = {
+    ("alternative", "yes"): gettext_lazy("It comes as close to the others as a person does."),
+    ("alternative", "no"): gettext_lazy("Most people come closer to the others than it does."),
+    ("alternative", "not_shown"): gettext_lazy(
+        "Too few answers or people to see whether it comes as close as a person."
+    ),
+    ("agreement", "yes"): gettext_lazy("It agrees with people as they do with each other."),
+    ("agreement", "no"): gettext_lazy("It agrees with people clearly less than they do."),
+    ("agreement", "not_shown"): gettext_lazy(
+        "It may agree less with people than they do: the interval does not exclude it."
+    ),
+    ("bias", "yes"): gettext_lazy("It is neither stricter nor more lenient than people."),
+    ("bias", "no"): gettext_lazy("It is stricter or more lenient than people by over 5 %."),
+    ("bias", "not_shown"): gettext_lazy(
+        "It may be too strict or too lenient: the interval reaches past 5 %."
+    ),
+    ("unscored", "yes"): gettext_lazy("Nearly all of its replies can be used."),
+    ("unscored", "no"): gettext_lazy("Too many of its replies have no usable points."),
+    ("unscored", "not_shown"): gettext_lazy(
+        "Too few replies to see that at most 5 % have no usable points."
+    ),
+    ("consistency", "yes"): gettext_lazy("Asked again, it says the same."),
+    ("consistency", "no"): gettext_lazy("Asked again, it says something else too often."),
+    ("consistency", "not_shown"): gettext_lazy(
+        "It was not asked often enough to see whether it says the same again."
+    ),
+}
+# What decides comes first: one "no" is enough, "not shown" keeps a "yes" away.
+WEIGHT = {"no": 0, "not_shown": 1, "yes": 2}
+N_REASONS = 3
+
+
+def reasons_of(verdict: Verdict) -> list[dict[str, Any]]:
+    """The three rules that decide a verdict most, in words and numbers."""
+    ordered = sorted(RULES, key=lambda rule: WEIGHT[verdict.rules[rule].result])
+    return [
+        {
+            "title": RULES[rule],
+            "result": RESULTS[outcome.result],
+            "badge": BADGES[outcome.result],
+            "says": SAYS[rule, outcome.result],
+            "numbers": numbers_of(rule, outcome),
+            "missing": [_needed(name, number) for name, number in outcome.missing.items()],
+        }
+        for rule in ordered[:N_REASONS]
+        for outcome in [verdict.rules[rule]]
+    ]
+
+
 def answer_of(figures: Agreement, judge: str) -> list[dict[str, Any]]:
     """One line for each result: which columns, of the total and the criteria, have it."""
     verdicts = figures.verdict[judge]
@@ -86,11 +136,7 @@ def headline(figures: Agreement, judge: str, name: str) -> str:
     if verdict.result == "yes":
         return _("Yes: for totals, %(name)s may take a person's place.") % {"name": name}
     if verdict.result == "no":
-        failed = [str(RULES[key]) for key in RULES if verdict.rules[key].result == "no"]
-        text = _(
-            "No: for totals, %(name)s may not take the place of a person. It fails: %(rules)s."
-        )
-        return text % {"name": name, "rules": ", ".join(failed).lower()}
+        return _("No: for totals, %(name)s may not take a person's place.") % {"name": name}
     return _("Not shown: these data cannot tell whether %(name)s may take a person's place.") % {
         "name": name
     }
@@ -111,7 +157,7 @@ def numbers_of(rule: str, outcome: Outcome) -> str:
     if isinstance(found, Figure):
         if rule == "agreement":
             return _("difference of alphas %s") % _estimate(found)
-        return _("%(share)s of the most points") % {"share": _estimate(found, percent=True)}
+        return _("bias, as a share of the most points: %s") % _estimate(found, percent=True)
     if isinstance(found, TwoAlphas):
         alphas = {"people": _estimate(found.people), "judge": _estimate(found.judge)}
         return _("people %(people)s; judge %(judge)s") % alphas

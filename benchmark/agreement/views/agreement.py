@@ -6,6 +6,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from benchmark.agreement.actions import shown_agreement
 from benchmark.agreement.methods.figures import Agreement, Pair
@@ -13,6 +14,7 @@ from benchmark.agreement.reports.agreement import judge_trust
 from benchmark.agreement.reports.charts import CHARTS
 from benchmark.agreement.reports.choice import MEASURES, Choice, pair_of, state_of
 from benchmark.agreement.reports.detail_tables import DETAIL_TABLES
+from benchmark.agreement.reports.finding import agreement_finding, judges_finding
 from benchmark.agreement.reports.judge_tables import JUDGE_TABLES
 from benchmark.agreement.reports.pair_tables import PAIR_TABLES
 from benchmark.agreement.reports.tables import (
@@ -27,30 +29,28 @@ from benchmark.agreement.reports.tables import (
 from benchmark.leaderboard.models import BoardSnapshot
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.results.boards import DETAILS, SHOW
+from cqa_site.results.figures import PLAIN as WITH_CHART
 from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.web.charts.chart import chart_of
+from cqa_site.web.strict_query import chosen
 
 from .verdict import verdict_context
 
 TABLES: dict[str, Entry] = PAIR_TABLES | DETAIL_TABLES | JUDGE_TABLES
-PLAIN = "benchmark/agreement/_plain.html"
+PLAIN = "benchmark/agreement/_table.html"
 BODIES = {
     "pairs": "benchmark/agreement/_pairs.html",
     "criteria": "benchmark/agreement/_criteria.html",
     "confusion": "benchmark/agreement/_confusion.html",
     "judges": "benchmark/agreement/_judges.html",
 }
-# Wide tables whose chart says the same come with it; these lie folded behind theirs.
-ON_AGREEMENT = (
-    "ceiling",
-    "pairs",
-    "criteria",
-    "concatenated",
-    "systems",
-    "aspect",
-    "bland-altman",
-    "confusion",
-    "by-code",
+# The parts of the page about agreement: its name in the address, its title, its figures.
+PARTS = (
+    ("", gettext_lazy("Summary"), ("ceiling",)),
+    ("pairs", gettext_lazy("Every two raters"), ("pairs", "criteria")),
+    ("systems", gettext_lazy("Systems and aspects"), ("systems", "aspect", "concatenated")),
+    ("detail", gettext_lazy("One pair in detail"), ("bland-altman", "confusion", "by-code")),
 )
 OF_A_PAIR = ("bland-altman", "confusion")
 ON_JUDGES = ("judges", "consistency", "replicates", "preference", "length")
@@ -59,9 +59,12 @@ ON_JUDGES = ("judges", "consistency", "replicates", "preference", "length")
 @study_page(*RESEARCHERS)
 def score_agreement(request: StudyRequest, study: Study) -> HttpResponse:
     """Show how far everybody agrees who scored the same answers."""
-    context = agreement_context(request, study, ON_AGREEMENT)
-    if context["figures"]:
-        context |= _details(context["figures"], context["choice"])
+    part = chosen(request, "part", {key for key, _title, _slugs in PARTS})
+    context = agreement_context(request, study, {key: slugs for key, _title, slugs in PARTS}[part])
+    context |= {"part": part, "parts": [(key, title) for key, title, _slugs in PARTS]}
+    if figures := context["figures"]:
+        context |= _details(figures, context["choice"])
+        context["finding"] = agreement_finding(figures, context["choice"])
     return render(request, "benchmark/agreement/agreement.html", context)
 
 
@@ -71,6 +74,7 @@ def score_replace(request: StudyRequest, study: Study) -> HttpResponse:
     context = agreement_context(request, study, ())
     if context["figures"] and context["choice"].judge:
         context |= verdict_context(context["figures"], context["choice"])
+        context["has_details"] = DETAILS in request.GET.getlist(SHOW)
         snapshot, figures, choice = (context[name] for name in ("snapshot", "figures", "choice"))
         context["card"] = card_of(snapshot, figures, choice, "replace")
     return render(request, "benchmark/agreement/replace.html", context)
@@ -84,6 +88,8 @@ def score_judges(request: StudyRequest, study: Study) -> HttpResponse:
         trust = judge_trust(context["snapshot"].rubric)
         context["trust"] = {each.key: each for each in trust}
         context["kept_out"] = [each for each in trust if each.is_kept_out]
+    if context["figures"]:
+        context["finding"] = judges_finding(context["figures"].judges)
     return render(request, "benchmark/agreement/judges.html", context)
 
 
@@ -130,13 +136,15 @@ def card_of(snapshot: BoardSnapshot, figures: Agreement, choice: Choice, slug: s
     study = snapshot.study.public_id
     rows = reverse("score_rows", args=[study])
     pair = f"rater={choice.first}&other={choice.second}&" if slug in OF_A_PAIR else ""
+    chart = chart_of(CHARTS, slug, figures, choice)
     return Figure(
         slug=slug,
         anchor=slug,
         title=entry.title,
         about=_about(figures, choice, slug),
         recipe=entry.recipe,
-        body=BODIES.get(slug, PLAIN),
+        needed=entry.needed,
+        body=BODIES.get(slug, WITH_CHART if chart else PLAIN),
         rows=(_("Show the answers"), f"{rows}?{pair}{choice.where}"),
         table=table_of(snapshot, figures, choice, slug, entry),
         files=Files(
@@ -145,7 +153,8 @@ def card_of(snapshot: BoardSnapshot, figures: Agreement, choice: Choice, slug: s
             query=choice.query,
             version=state_of(snapshot, choice),
         ),
-        **chart_of(CHARTS, slug, figures, choice),
+        is_wide=True,
+        **chart,
     )
 
 

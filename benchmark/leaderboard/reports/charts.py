@@ -13,6 +13,7 @@ from cqa_site.web.charts.beside import beside
 from cqa_site.web.charts.chart import MOST, Chart, distinct, of_all
 from cqa_site.web.charts.drawing import Spec
 from cqa_site.web.charts.intervals import parts
+from cqa_site.web.charts.ranked import ranked_dots
 
 from .view import BoardLine, board_rows, judge_name, scenario_names
 
@@ -24,6 +25,29 @@ def _named(board: Board, judge: str) -> list[tuple[str, BoardLine]]:
     """The best rows under names that differ."""
     rows = board_rows(board, judge)[:MOST]
     return list(zip(distinct(row.name for row in rows), rows, strict=True))
+
+
+def _rank_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
+    """The ranked systems; where nobody has a rank, all that have a mean."""
+    named = _named(board, judge)
+    ranked = [(name, row) for name, row in named if row.standing]
+    return [
+        {
+            "name": name,
+            "value": row.row.mean,
+            "low": row.row.low,
+            "high": row.row.high,
+            "group": row.standing.tie_group if row.standing else None,
+        }
+        for name, row in ranked or named
+        if row.row.mean is not None
+    ]
+
+
+def _ranks(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
+    return ranked_dots(
+        _rank_rows(board, judge, recipe), title=_("Mean points, 95 % interval"), size=size
+    )
 
 
 def _scenario_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
@@ -141,6 +165,11 @@ def _chart(draw: Callable[..., Spec], read: Read, words: Callable[[Any], str]) -
 
 
 CHARTS = {
+    "board": _chart(
+        _ranks,
+        _rank_rows,
+        lambda row: f"{row['name']}: {row['value']:.2f}",
+    ),
     "scenarios": _chart(
         _scenarios,
         _scenario_rows,

@@ -9,12 +9,13 @@ from django.utils.translation import gettext as _
 
 from benchmark.leaderboard.methods.figures import Board as Figures
 from benchmark.leaderboard.reports.charts import CHARTS
+from benchmark.leaderboard.reports.finding import board_finding, ground_of
 from benchmark.leaderboard.reports.paper import RECIPE, has_paper
 from benchmark.leaderboard.reports.tables import TABLES, board_table_of
 from benchmark.leaderboard.reports.view import conditions_of, ranking_of, version_of
 from benchmark.leaderboard.reports.warnings import first_version
 from benchmark.leaderboard.views.face import leaderboard, paper_board
-from cqa_site.results.boards import Board, bounds_of
+from cqa_site.results.boards import Board, bounds_of, with_columns
 from cqa_site.results.figures import Figure, PageTable
 from cqa_site.web.charts.chart import chart_of
 from cqa_site.web.tables import TableData, text_of
@@ -34,6 +35,7 @@ CARDS = (
 )
 
 
+WIDE = ("conditions", "criteria", "judges", "paper-cells")
 PAPER_CARDS = ("paper-cells",)
 
 
@@ -50,20 +52,12 @@ def board_context(shown: Shown) -> dict[str, Any]:
         "n_several": len(conditions_of(board)),
         "first_version": first_version() if version_of(board) == 1 else "",
         "ranking": ranking_of(board, judge) if judge else None,
+        "finding": board_finding(board, judge) if judge and not shown.is_paper else None,
         "chosen": next((each for each in board.judges if each.key == judge), None),
         "main": _main(shown),
         "leaderboard": _leaderboard(shown, board) if judge else None,
         "cards": board_cards(shown) if judge else [],
-        "why_not_calibrated": _why_not_calibrated(board, judge),
     }
-
-
-def _why_not_calibrated(board: Figures, judge: str) -> str:
-    """Why the calibrated column of a model judge is hidden; empty where it is shown."""
-    own = [each for each in board.calibrated if each.judge == judge]
-    if not own or any(each.mean is not None for each in own):
-        return ""
-    return board.why_not_calibrated or own[0].reason or ""
 
 
 def board_cards(shown: Shown) -> list[Figure]:
@@ -80,6 +74,9 @@ def _main(shown: Shown) -> Figure:
         found = figure_of(shown, "paper")
         return replace(found, title=TABLES["board"].title, recipe=RECIPE)
     found = figure_of(shown, "board")
+    if shown.judge:
+        ground = ground_of(shown.found[1], shown.judge)
+        found = replace(found, recipe=f"{ground}\n\n{found.recipe}")
     if shown.is_public:
         return found
     tables = {"cells": _("cells (CSV)"), "pairs": _("pairs (CSV)")}
@@ -102,13 +99,15 @@ def figure_of(shown: Shown, slug: str) -> Figure:
         recipe=entry.recipe,
         table=board_table_of(snapshot, board, judge, shown.filters, slug),
         files=shown.files,
+        is_wide=slug in WIDE,
         **chart_of(CHARTS, slug, board, judge, snapshot.recipe),
     )
 
 
 def _leaderboard(shown: Shown, board: Figures) -> Board:
     face = paper_board if shown.is_paper else leaderboard
-    return face(board, shown.judge, is_ticked=not shown.is_public)
+    found = face(board, shown.judge, is_ticked=not shown.is_public)
+    return with_columns(found, shown.columns)
 
 
 def _joined(table: TableData) -> PageTable:

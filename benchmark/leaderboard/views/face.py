@@ -1,5 +1,6 @@
 """The leaderboard as a page shows it: what stands in each cell of it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from django.utils.translation import gettext as _
@@ -16,10 +17,13 @@ from benchmark.leaderboard.reports.view import (
     judge_name,
     ranking_of,
 )
-from cqa_site.results.boards import NOTHING, Board, BoardCell, BoardRow, figure_cell
+from cqa_site.results.boards import NOTHING, Board, BoardCell, BoardColumn, BoardRow, figure_cell
 from cqa_site.runs.templatetags.ledger import money
 from cqa_site.web.tables import text_of
 from cqa_site.web.templatetags.figures import percent
+
+# Among more judges than these, the columns of the others are left to choice.
+MOST_JUDGES = 3
 
 
 def leaderboard(board: Figures, judge: str, *, is_ticked: bool) -> Board:
@@ -28,9 +32,14 @@ def leaderboard(board: Figures, judge: str, *, is_ticked: bool) -> Board:
     has_costs = any(each.n for each in board.costs.systems)
     is_calibrated = any(each.judge == judge and each.mean is not None for each in board.calibrated)
     reason = ranking_of(board, judge).reason
-    others = [judge_name(each) for each in board.judges if each.key != judge]
-    columns = [_("Mean"), *([_("Calibrated to people")] if is_calibrated else [])]
-    columns += [*_scenarios(board), *others, _("Best?"), _("Answers"), _("Without length")]
+    columns = [BoardColumn("mean", _("Mean"))]
+    columns += [BoardColumn("calibrated", _("Calibrated to people"))] if is_calibrated else []
+    columns += [*_scenarios(board), *_others(board, judge)]
+    columns += [
+        BoardColumn("best", _("Best?"), is_shown=not reason),
+        BoardColumn("answers", _("Answers")),
+        BoardColumn("length", _("Without length"), is_shown=False),
+    ]
     rows = []
     for each in board_rows(board, judge):
         standing, cells = each.standing, [_mean(each.row, has_scenarios)]
@@ -51,7 +60,7 @@ def leaderboard(board: Figures, judge: str, *, is_ticked: bool) -> Board:
                 **({name: getattr(standing, name) for name in places} if standing else {}),
             )
         )
-    columns += [_("Per answer")] if has_costs else []
+    columns += [BoardColumn("cost", _("Per answer"), is_shown=False)] if has_costs else []
     return Board(columns=columns, rows=rows, is_ticked=is_ticked)
 
 
@@ -70,34 +79,53 @@ def paper_board(board: Figures, judge: str, *, is_ticked: bool) -> Board:
         )
         for each in paper_rows(board, judge)
     ]
-    columns = [_("Mean ± sd"), *_scenarios(board), _("Sheets")]
+    columns = [BoardColumn("mean", _("Mean ± sd")), *_scenarios(board, is_shown=True)]
+    columns += [BoardColumn("sheets", _("Sheets"))]
     return Board(columns=columns, rows=rows, is_ranked=False, is_ticked=is_ticked)
 
 
-def _scenarios(board: Figures) -> list[str]:
+def _scenarios(board: Figures, *, is_shown: bool = False) -> list[BoardColumn]:
     """Headings of scenarios, where there are several."""
     if len(board.scenarios) < 2:
         return []
-    return [_("Scenario %d") % each if each else _("No scenario") for each in board.scenarios]
+    return [
+        BoardColumn(
+            f"scenario-{each}",
+            _("Scenario %d") % each if each else _("No scenario"),
+            is_shown=is_shown,
+        )
+        for each in board.scenarios
+    ]
 
 
-def _estimate(cell: Row | Cell | Calibrated, *notes: str) -> BoardCell:
+def _others(board: Figures, judge: str) -> list[BoardColumn]:
+    """Headings of the other judges, by their places: public pages name nobody's key."""
+    return [
+        BoardColumn(f"judge-{at}", judge_name(each), is_shown=len(board.judges) <= MOST_JUDGES)
+        for at, each in enumerate(board.judges)
+        if each.key != judge
+    ]
+
+
+def _estimate(
+    cell: Row | Cell | Calibrated, *details: str, notes: Sequence[str] = ()
+) -> BoardCell:
     """A mean with its interval, or that it has none."""
     lacks = cell.low is None and cell.reason
     said = [_("no interval") if lacks else "", *notes]
-    return figure_cell(cell.mean, cell.low, cell.high, notes=said)
+    return figure_cell(cell.mean, cell.low, cell.high, notes=said, details=details)
 
 
 def _mean(row: Row, has_scenarios: bool) -> BoardCell:
-    notes = []
+    notes, details = [], []
     if row.paper_sd is not None and has_scenarios:
-        notes.append(_("paper %s") % _spread(row.paper_mean, row.paper_sd))
+        details.append(_("paper %s") % _spread(row.paper_mean, row.paper_sd))
     if row.pooled_sd is not None:
-        notes.append(_("pooled %s") % _spread(row.pooled_mean, row.pooled_sd))
+        details.append(_("pooled %s") % _spread(row.pooled_mean, row.pooled_sd))
     if row.is_common is False and row.mean is not None:
         text = ngettext("its own %d question", "its own %d questions", row.n_used)
         notes.append(text % row.n_used)
-    return _estimate(row, *notes)
+    return _estimate(row, *details, notes=notes)
 
 
 def _spread(mean: float | None, sd: float) -> str:
@@ -119,15 +147,16 @@ def _scenario(one: ShownCell | None) -> BoardCell:
     n = f"n {cell.n_answers:,}"
     css = "low" if cell.is_low else ""
     if cell.is_thin:
-        return BoardCell("", notes=[_("too few"), n, *_conditions(one.several)], css=css)
+        notes = [_("too few"), *_conditions(one.several)]
+        return BoardCell("", notes=notes, details=[n], css=css)
     share = f"{percent(cell.coverage, 1)} · " if cell.coverage < 1 else ""
     spread = f", sd {text_of(cell.sd, 2)}" if cell.sd is not None else ""
     worst = ""
     if cell.is_low:
         bounds = {name: text_of(getattr(cell, name), 1) for name in ("worst", "best")}
         worst = _("%(worst)s to %(best)s") % bounds
-    notes = [f"{share}{n}{spread}", *_conditions(one.several), worst]
-    return replace(_estimate(cell, *notes), css=css)
+    notes = [*_conditions(one.several), worst]
+    return replace(_estimate(cell, f"{share}{n}{spread}", notes=notes), css=css)
 
 
 def _conditions(several: Several | None) -> list[str]:
@@ -155,8 +184,8 @@ def _answers(row: Row) -> BoardCell:
 def _length(found: LengthRank | None) -> BoardCell:
     if not found:
         return BoardCell()
-    notes = [_("rank %d") % found.rank] if found.rank else []
-    return figure_cell(found.mean, found.low, found.high, notes=notes)
+    details = [_("rank %d") % found.rank] if found.rank else []
+    return figure_cell(found.mean, found.low, found.high, details=details)
 
 
 def _cost(cost: Cost) -> BoardCell:
@@ -168,18 +197,17 @@ def _cost(cost: Cost) -> BoardCell:
     )
 
 
-def _with_sd(cell: PaperCell | PaperRow, *notes: str) -> BoardCell:
+def _with_sd(cell: PaperCell | PaperRow, *notes: str, details: Sequence[str] = ()) -> BoardCell:
     if cell.mean is None:
         return BoardCell()
     if cell.sd is None:
-        return figure_cell(cell.mean, notes=notes)
-    return BoardCell(_spread(cell.mean, cell.sd), notes=notes)
+        return figure_cell(cell.mean, notes=notes, details=details)
+    return BoardCell(_spread(cell.mean, cell.sd), notes=notes, details=details)
 
 
 def _paper_cell(cell: PaperCell | None) -> BoardCell:
     if not cell:
         return BoardCell()
-    parts = [f"n {cell.n:,}"]
-    parts += [_("%d off the scale") % cell.off_scale] if cell.off_scale else []
-    parts += [_("%d left out") % cell.dropped] if cell.dropped else []
-    return _with_sd(cell, " · ".join(parts))
+    notes = [_("%d off the scale") % cell.off_scale] if cell.off_scale else []
+    notes += [_("%d left out") % cell.dropped] if cell.dropped else []
+    return _with_sd(cell, *notes, details=[f"n {cell.n:,}"])

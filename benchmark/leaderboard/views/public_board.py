@@ -16,7 +16,7 @@ from benchmark.leaderboard.reports.warnings import board_warnings
 
 from .cards import board_context
 from .files import send_figure
-from .shown import Shown, wants_paper, with_board
+from .shown import Shown, wanted_columns, wants_paper, with_board
 
 NO_INDEX = "noindex, nofollow"
 
@@ -31,7 +31,15 @@ def public_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
         board = Board.from_dict(snapshot.stored)
         judge = chosen_judge(board, request.GET.get("judge", ""))
         is_paper = wants_paper(request, board)
-        shown = Shown(snapshot, Filters(), judge, board, is_paper=is_paper, is_public=True)
+        shown = Shown(
+            snapshot,
+            Filters(),
+            judge,
+            board,
+            is_paper=is_paper,
+            is_public=True,
+            columns=wanted_columns(request),
+        )
         response = view(request, shown, **kwargs)
         response["X-Robots-Tag"] = NO_INDEX
         return response

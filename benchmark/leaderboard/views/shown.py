@@ -1,7 +1,7 @@
 """What a page of a board shows: snapshot, filters, judge, figures, and whether newer ones come."""
 
 from dataclasses import dataclass
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from django.db.models import QuerySet
 from django.db.models.fields.json import KeyTransform
@@ -18,12 +18,14 @@ from benchmark.leaderboard.reports.view import chosen_judge
 from benchmark.rubrics.models import RubricVersion
 from cqa_site.people.access import StudyRequest
 from cqa_site.people.models import Study
+from cqa_site.results.boards import SHOW
 from cqa_site.results.figures import Files
 from cqa_site.runs.models import Job
 from cqa_site.web.strict_query import id_from
 
 # The other recipe of a board, as an address names it.
 PAPER = "paper"
+LONGEST_COLUMN = 40
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class Shown:
     """A snapshot as somebody asked for it.
 
     ``board`` is None while the figures of these filters are being computed. ``of_rows`` is the
-    hash of older rows from which they are, until newer ones are there; else empty.
+    hash of older rows from which they are, until newer ones are there; else empty. ``columns``
+    are those of the leaderboard that the address asks for.
     """
 
     snapshot: BoardSnapshot | None
@@ -44,6 +47,7 @@ class Shown:
     of_rows: str = ""
     is_paper: bool = False
     is_public: bool = False
+    columns: tuple[str, ...] = ()
 
     @property
     def found(self) -> tuple[BoardSnapshot, Board]:
@@ -113,6 +117,12 @@ class Shown:
         )
 
     @property
+    def here(self) -> str:
+        """The choice and the columns as the end of an address."""
+        shown = urlencode([(SHOW, each) for each in self.columns])
+        return "&".join(part for part in (self.query, shown) if part)
+
+    @property
     def query(self) -> str:
         """The choice as the end of an address."""
         parts = [self.filters.key, f"judge={self.judge}" if self.judge else ""]
@@ -179,10 +189,26 @@ def shown_board(
             is_stale, of_rows, job = True, found.marker if found else "", slice_job
     judge = chosen_judge(board, request.GET.get("judge", "")) if board else ""
     is_paper = wants_paper(request, board)
-    return Shown(snapshot, filters, judge, board, job, is_stale, is_live, of_rows, is_paper)
+    return Shown(
+        snapshot,
+        filters,
+        judge,
+        board,
+        job,
+        is_stale,
+        is_live,
+        of_rows,
+        is_paper,
+        columns=wanted_columns(request),
+    )
 
 
 def wants_paper(request: HttpRequest, board: Board | None) -> bool:
     """Whether the address asks for the paper's recipe, and the board has it."""
     is_asked = request.GET.get("recipe") == PAPER
     return is_asked and (board is None or has_paper(board))
+
+
+def wanted_columns(request: HttpRequest) -> tuple[str, ...]:
+    """The columns that the address asks for."""
+    return tuple(each for each in request.GET.getlist(SHOW) if len(each) <= LONGEST_COLUMN)

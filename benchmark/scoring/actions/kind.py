@@ -44,6 +44,7 @@ class Scoring(OneByOne):
     )
     section = "score"
     results_page = "score_agreement"
+    terms = ("rubric version", "score sheet", "blind repeat", "qualification")
     work_page = "score"
     sheet_page = "score_form"
     takes_crowd = True

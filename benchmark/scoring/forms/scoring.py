@@ -14,11 +14,21 @@ from benchmark.rubrics.actions import default_rubric
 from benchmark.rubrics.methods.rubric import MOST_CRITERIA
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.actions.kind import SCORING, ScoreContent
-from benchmark.scoring.actions.rounds import MOST_ANSWERS, WITH, WITHOUT, Plan, plan_round
+from benchmark.scoring.actions.rounds import (
+    MOST_ANSWERS,
+    WITH,
+    WITHOUT,
+    Plan,
+    matching_answers,
+    plan_round,
+)
+from benchmark.scoring.methods.drawing import overlap_of
 from benchmark.scoring.models.sheets import ScoreSheet
 from cqa_site.people.models import Study
+from cqa_site.rounds.forms.extent import Extent
 from cqa_site.rounds.forms.plan import PlanForm
 from cqa_site.rounds.forms.save import SaveForm
+from cqa_site.rounds.progress import seconds_each
 from cqa_site.web.choices import offer
 
 LONGEST_NOTE = 2_000
@@ -163,11 +173,24 @@ class RoundForm(PlanForm):
 
     def plan(self) -> Plan:
         """The cleaned fields as the action takes them."""
-        data = dict(self.cleaned_data)
+        data = {"name": "", **self.cleaned_data}
         data["systems"] = tuple(data["systems"])
         data["scenarios"] = tuple(data["scenarios"])
         data["conditions"] = tuple(data["conditions"])
         return Plan(**data)
+
+    def measure(self) -> Extent:
+        """What matches, as many as are drawn; a share of them goes to several people."""
+        plan = self.plan()
+        found = matching_answers(study=self.study, plan=plan, round_=self.round).count()
+        items = found if plan.size is None else min(found, plan.size)
+        again = overlap_of(items, plan.overlap_share) * (plan.overlap_raters - 1)
+        return Extent(
+            items=items,
+            answers=items + again,
+            people=plan.overlap_raters if again else 1,
+            seconds=seconds_each(SCORING, self.study),
+        )
 
 
 class ScoreForm(SaveForm):

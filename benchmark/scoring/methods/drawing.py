@@ -49,6 +49,18 @@ def draw_answers(
     return {answer: drawn[answer] for answer in rng.sample(sorted(drawn), len(drawn))}
 
 
+def overlap_of(answers: int, share: float) -> int:
+    """How many of so many answers several people score: the share of them, rounded up.
+
+    Examples
+    --------
+    >>> overlap_of(10, 0.25), overlap_of(10, 0.3)
+    (3, 3)
+    """
+    # 0.3 of 10 is 3 and not 4, whatever floating point makes of it.
+    return math.ceil(round(answers * share, 9))
+
+
 def draw_overlap(answers: Sequence[int], share: float, *, seed: int) -> set[int]:
     """Answers that several people score: ``share`` of them, rounded up.
 
@@ -58,9 +70,7 @@ def draw_overlap(answers: Sequence[int], share: float, *, seed: int) -> set[int]
     3
     """
     rng = random.Random(f"overlap:{seed}")  # noqa: S311  a draw, not a secret
-    # 0.3 of 10 is 3 and not 4, whatever floating point makes of it.
-    size = math.ceil(round(len(answers) * share, 9))
-    return set(rng.sample(sorted(answers), size))
+    return set(rng.sample(sorted(answers), overlap_of(len(answers), share)))
 
 
 def _allocate(sizes: Mapping[Hashable, int], size: int) -> dict[Hashable, int]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from django.db import transaction
 
 from cqa_site.files.models import ImportBatch, ImportFile
+from cqa_site.files.options import asked_with_uploads
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import enqueue
@@ -20,6 +21,8 @@ APPLY_JOB = "apply_import"
 # answer, or that it is another one; and one word for all rows without their own.
 BY_ROW, FOR_ALL = "decisions", "near"
 DECISIONS = (BY_ROW, FOR_ALL)
+# What its content showed: kinds that fit with the reasons, as long as nobody said otherwise.
+FITS = "fits"
 
 
 class NotInThisState(Exception):
@@ -65,10 +68,27 @@ def choose_mapping(*, import_file: ImportFile, options: dict, actor: User | None
     """Keep which column is what, and ask for the dry run; what was decided about rows stays."""
     waiting = [State.UPLOADED, State.CHECKED, State.REFUSED]
     _move(import_file, State.UPLOADED, from_states=waiting)
-    kept = {name: import_file.options[name] for name in DECISIONS if name in import_file.options}
+    names = (*DECISIONS, FITS)
+    kept = {name: import_file.options[name] for name in names if name in import_file.options}
     import_file.options = kept | options
     import_file.save(update_fields=["options"])
     request_check(import_file=import_file, actor=actor)
+
+
+@transaction.atomic
+def choose_kind(*, import_file: ImportFile, kind: str) -> None:
+    """Take a file for another kind; what was found out about it as the old one is forgotten."""
+    waiting = [State.UPLOADED, State.CHECKED, State.REFUSED]
+    _move(import_file, State.UPLOADED, from_states=waiting)
+    asked = {each.name for each in asked_with_uploads()}
+    import_file.kind = kind
+    import_file.options = {
+        name: value for name, value in import_file.options.items() if name in asked
+    }
+    import_file.counts, import_file.rows, import_file.notes = {}, {}, []
+    import_file.save(update_fields=["kind", "options", "counts", "rows", "notes"])
+    import_file.problems.all().delete()
+    import_file.matches.all().delete()
 
 
 @transaction.atomic

@@ -17,12 +17,14 @@ from django.urls import path, resolve
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from cqa_site.files.actions.batches import store_batch
 from cqa_site.files.actions.decisions import NoSuchMatch, decide_matches
 from cqa_site.files.actions.files import (
+    FITS,
     NotInThisState,
+    choose_kind,
     choose_mapping,
     discard_import,
     is_stranded,
@@ -30,10 +32,13 @@ from cqa_site.files.actions.files import (
     request_check,
     store_upload,
 )
+from cqa_site.files.actions.guessing import guess_options
+from cqa_site.files.actions.recognising import recognised_upload, unclear
 from cqa_site.files.actions.rows import ImportRefused
 from cqa_site.files.counted import COUNTED, RESULTS
-from cqa_site.files.formats import FORMATS, Format, Text, format_of
-from cqa_site.files.forms import ApplyForm, MatchForm, SheetForm, UploadForm
+from cqa_site.files.formats import FORMATS, Format, Text, format_of, usual_kind
+from cqa_site.files.forms import ApplyForm, KindForm, MatchForm, SheetForm, UploadForm
+from cqa_site.files.looking import Sample
 from cqa_site.files.models import ImportFile, ImportProblem
 from cqa_site.files.options import OPTIONS, OptionsForm
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
@@ -81,13 +86,78 @@ def _upload(request: StudyRequest, study: Study) -> HttpResponse:
             batch = store_batch(files=uploads, **about)
             return redirect("import_batch", study.public_id, batch.public_id)
         (upload,) = uploads
+        if not about["kind"]:
+            about |= _found(recognised_upload(upload), form.options)
         import_file = store_upload(name=upload.name, chunks=upload.chunks(), **about)
     except TooLarge:
         return too_large_page(request, study)
-    if asks := format_of(import_file.kind).asks_page:
-        return redirect(asks, study.public_id, import_file.public_id)
-    request_check(import_file=import_file, actor=request.user)
-    return _to_file(import_file)
+    return _begin(request, import_file)
+
+
+def _found(fits: dict[str, str], options: dict[str, Any]) -> dict[str, Any]:
+    """What a file is taken for; where that is not clear, its page asks."""
+    return {"kind": next(iter(fits), usual_kind()), "options": options | {FITS: fits}}
+
+
+def _begin(request: StudyRequest, file: ImportFile) -> HttpResponse:
+    """Look at a file at once, unless something has to be asked before."""
+    format = format_of(file.kind)
+    if unclear(file):
+        return _to_file(file)
+    if FITS in file.options:
+        guess_options(file)
+    if format.asks_page and not format.is_clear(file.options):
+        return redirect(format.asks_page, file.study.public_id, file.public_id)
+    request_check(import_file=file, actor=request.user)
+    return _to_file(file)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def import_kind(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
+    """Say what a file is, and go on with it."""
+    file = get_object_or_404(study.import_files.select_related("job"), public_id=file_id)
+    form = KindForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("Choose what is in the file."))
+        return _to_file(file)
+    with said_if_busy(request):
+        choose_kind(import_file=file, kind=form.cleaned_data["kind"])
+        return _begin(request, file)
+    return _to_file(file)
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def import_sample(request: StudyRequest, study: Study, name: str) -> HttpResponse:
+    """A small invented file of the kind of that name."""
+    sample = _sample(name)
+    types = "application/octet-stream"
+    return as_file(sample.make(), name=sample.name, content_type=types)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def import_sample_take(request: StudyRequest, study: Study, name: str) -> HttpResponse:
+    """Take the invented file in as if it had been uploaded."""
+    sample = _sample(name)
+    options = dict(sample.options) | {FITS: {name: _("it is the sample of this site")}}
+    file = store_upload(
+        study=study,
+        kind=name,
+        name=sample.name,
+        chunks=[sample.make()],
+        options=options,
+        actor=request.user,
+    )
+    return _begin(request, file)
+
+
+def _sample(kind: str) -> Sample:
+    format = FORMATS.get(kind)
+    if format is None or format.sample is None:
+        raise Http404
+    return format.sample
 
 
 def _list_page(
@@ -102,12 +172,19 @@ def _list_page(
         "form": form,
         "page": page,
         "columns": columns,
+        "samples": _samples(),
         "rows": [
             (file, [file.counts.get(each.name, {}).get("new") for each in columns])
             for file in page
         ],
     }
     return render(request, "files/imports.html", context, status=status)
+
+
+def _samples() -> list[tuple[Format, Text]]:
+    """Formats that have one, each with the title of the format whose sample comes before."""
+    found = [(format, format.sample) for format in FORMATS.values() if format.sample]
+    return [(format, sample.after and format_of(sample.after).title) for format, sample in found]
 
 
 def too_large_page(request: StudyRequest, study: Study) -> HttpResponse:
@@ -130,7 +207,7 @@ def ask(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse
         name: request.GET.get(name, file.options.get(name) or "")
         for name in format.asking.seen_names
     }
-    context: dict[str, Any] = {"study": study, "file": file}
+    context: dict[str, Any] = {"study": study, "file": file, "format": format}
     try:
         asking = format.asking(study, file, seen)
     except (UnreadableFile, ImportRefused) as error:
@@ -139,7 +216,7 @@ def ask(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse
     form = asking.form(request.POST or None)
     if request.method == "POST" and form.is_valid():
         return _look_with(request, file, asking.options(form))
-    context |= {"format": format, "asking": asking, "form": form}
+    context |= {"asking": asking, "form": form, **_taken_for(file, format), "mapping": None}
     return render(request, "files/ask.html", context, status=422 if form.errors else 200)
 
 
@@ -178,10 +255,25 @@ def import_file(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Http
         "is_stranded": is_stranded(file),
         "form": ApplyForm(),
         "origin": _origin(file, format),
+        **_taken_for(file, format),
     }
     if file.state == ImportFile.State.APPLIED:
         context |= {"follow": format.follow(file), "links": format.links(study, file)}
     return render(request, "files/file.html", context)
+
+
+def _taken_for(file: ImportFile, format: Format) -> dict[str, Any]:
+    """What the content showed, which columns were found, and another choice while there is one."""
+    fits = file.options.get(FITS) or {}
+    waiting = (ImportFile.State.UPLOADED, ImportFile.State.CHECKED, ImportFile.State.REFUSED)
+    found = [(FORMATS[kind], reason) for kind, reason in fits.items() if kind in FORMATS]
+    return {
+        "is_unclear": unclear(file),
+        "fits": found,
+        "reason": fits.get(file.kind, ""),
+        "kind_form": KindForm(initial={"kind": file.kind}) if file.state in waiting else None,
+        "mapping": file.options.get("mapping") if format.is_mapped else None,
+    }
 
 
 def brings(counts: Mapping[str, Mapping[str, int]]) -> str:
@@ -318,8 +410,11 @@ QUESTIONS = {each.asks: each.asks_page for each in FORMATS.values() if each.asks
 urlpatterns = [
     path("imports/", imports, name="imports"),
     path("imports/upload/", import_upload, name="import_upload"),
+    path("imports/samples/<slug:name>/", import_sample, name="import_sample"),
+    path("imports/samples/<slug:name>/take/", import_sample_take, name="import_sample_take"),
     path("imports/<uuid:file_id>/", import_file, name="import_file"),
     path("imports/<uuid:file_id>/problems.csv", import_problems, name="import_problems"),
+    path("imports/<uuid:file_id>/kind/", import_kind, name="import_kind"),
     path("imports/<uuid:file_id>/check/", import_check, name="import_check"),
     path("imports/<uuid:file_id>/origin/", import_origin, name="import_origin"),
     path("imports/<uuid:file_id>/matches/", import_matches, name="import_matches"),

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as lazy
 from cqa_site.people.models import Study
 
 from ..kind import TaskKind
+from .extent import Extent
 from .save import LARGEST
 
 LONGEST_INSTRUCTIONS = 20_000
@@ -106,6 +107,30 @@ class PlanForm(forms.Form):
             for legend, rows in self.groups
         ]
         return [("", [[self["name"]]]), *groups, *([("", rest)] if rest else [])]
+
+    @classmethod
+    def next_name(cls, study: Study) -> str:
+        """A name that no round of the kind has yet, so that a new plan can stay as it is."""
+        rounds = cls.kind.Round._default_manager.filter(study=study)
+        taken = set(rounds.values_list("name", flat=True))
+        free = (_("Round %d") % number for number in range(1, len(taken) + 2))
+        return next(name for name in free if name not in taken)
+
+    def extent(self) -> Extent | None:
+        """How much work the plan makes, counted and not drawn; None while a field is wrong.
+
+        A name that is missing or taken changes nothing about that.
+        """
+        return None if set(self.errors) - {"name"} else self.measure()
+
+    def measure(self) -> Extent:
+        """As `extent`, of cleaned fields, in a few queries."""
+        raise NotImplementedError
+
+    @property
+    def picks_later(self) -> bool:
+        """Whether a new round begins without items, which are picked one by one."""
+        return False
 
     def plan(self) -> Any:
         """What was chosen, as the kind's rounds are planned."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -18,8 +19,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
-from cqa_site.people.models import Rater, Study
+from cqa_site.people.models import Rater, Study, User
+from cqa_site.web.strict_query import id_from
 
+from ..forms.extent import PayForm
 from ..forms.plan import PlanForm
 from ..kind import RoundNotReady, TaskKind, kind_of
 from ..models import Place, Round
@@ -28,6 +31,8 @@ from ..progress import items_of, progress_of, rounds_of
 from ..qualifying import DECISIONS, LONGEST_REASON, decide_rater
 
 PER_PAGE = 50
+# What the buttons of a plan ask for, beside making a draft.
+COUNT, OPEN = "count", "open"
 MOVES = {"open": open_round, "pause": pause_round, "close": close_round, "reopen": reopen_round}
 
 
@@ -49,6 +54,8 @@ class RoundFace:
     """
 
     form: type[PlanForm]
+    # What a new round is asked, where that is more than a draft or a program is.
+    new_form: type[PlanForm] | None = None
     # Tables of rounds, of people (rows are `RaterProgress`) and of items.
     columns: tuple[Column, ...] = ()
     people: tuple[Column, ...] = ()
@@ -104,10 +111,11 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
 
     @study_page(*RESEARCHERS)
     def new(request: StudyRequest, study: Study) -> HttpResponse:
-        """Make a draft round; its items are on the next page."""
+        """Make a round from a plan that can be opened as it is, or kept as a draft."""
         seed = random.randrange(10**6)  # noqa: S311  an order, not a secret
-        initial = {"seed": seed, **face.form.usual(study), **face.initial(request, study)}
-        form = face.form(request.POST or None, study=study, initial=initial)
+        initial = {"seed": seed, "name": face.form.next_name(study)}
+        initial |= {**face.form.usual(study), **face.initial(request, study)}
+        form = (face.new_form or face.form)(request.POST or None, study=study, initial=initial)
         return _form_page(face, request, form)
 
     @study_page(*RESEARCHERS)
@@ -120,6 +128,15 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
         stored = face.form(study=study, round_=row).stored()
         form = face.form(request.POST or None, study=study, round_=row, initial=stored)
         return _form_page(face, request, form)
+
+    @study_page(*RESEARCHERS)
+    @require_POST
+    def extent(request: StudyRequest, study: Study) -> HttpResponse:
+        """Say how much work a plan would make; nothing is stored."""
+        row = _draft(face, request, study)
+        asked = face.form if row else face.new_form or face.form
+        form = asked(request.POST, study=study, round_=row)
+        return render(request, "rounds/_extent.html", _extent(form, PayForm(request.POST)))
 
     @study_page(*RESEARCHERS)
     @require_safe
@@ -174,6 +191,7 @@ def round_urls(face: RoundFace, base: str, round_id: str) -> list[URLPattern]:
     return [
         path(base, listed, name=f"{name}s"),
         path(f"{base}new/", new, name=f"{name}_new"),
+        path(f"{base}extent/", extent, name=f"{name}_extent"),
         path(place, shown, name=name),
         path(f"{place}edit/", edit, name=f"{name}_edit"),
         path(f"{place}delete/", delete, name=f"{name}_delete"),
@@ -211,17 +229,53 @@ def to_round(row: Any) -> HttpResponse:
 
 def _form_page(face: RoundFace, request: StudyRequest, form: PlanForm) -> HttpResponse:
     study, row = form.study, form.round
-    if request.method == "POST" and form.is_valid():
+    then = request.POST.get("then", "")
+    if request.method == "POST" and then != COUNT and form.is_valid():
         try:
-            planned = form.planned(study=study, plan=form.plan(), actor=request.user, round_=row)
+            planned = _planned(form, request.user, is_opened=then == OPEN)
         except RoundNotReady as reason:
             form.add_error(None, str(reason))
         else:
-            if row is None and face.picks_page:
+            if face.picks_page and form.picks_later:
                 return redirect(face.picks_page, study.public_id, planned.public_id)
             return to_round(planned)
     context = _context(face, study) | {"form": form, "round": row}
-    return render(request, "rounds/round_form.html", context, status=422 if form.errors else 200)
+    context |= _extent(_measured(form), PayForm(request.POST or None))
+    status = 422 if form.errors and then != COUNT else 200
+    return render(request, "rounds/round_form.html", context, status=status)
+
+
+@transaction.atomic
+def _planned(form: PlanForm, actor: User, *, is_opened: bool) -> Any:
+    """The round that the plan makes; one that cannot be opened leaves no draft behind."""
+    planned = form.planned(study=form.study, plan=form.plan(), actor=actor, round_=form.round)
+    if is_opened:
+        open_round(round_=planned, actor=actor)
+    return planned
+
+
+def _draft(face: RoundFace, request: StudyRequest, study: Study) -> Any:
+    """The draft that a plan is about to change, if it is about one; raises Http404."""
+    named = request.POST.get("round")
+    found = round_in(face, study, id_from(named) or uuid.UUID(int=0)) if named else None
+    return found if found is None or found.state == Round.State.DRAFT else None
+
+
+def _measured(form: PlanForm) -> PlanForm:
+    """The form as it would be sent: a plan that nobody touched yet can be measured, too."""
+    values = form.data if form.is_bound else {name: form[name].value() for name in form.fields}
+    return type(form)(values, study=form.study, round_=form.round)
+
+
+def _extent(form: PlanForm, pay: PayForm) -> dict[str, Any]:
+    """What the page says of the work that a plan makes."""
+    extent = form.extent()
+    return {
+        "kind": form.kind,
+        "extent": extent,
+        "cost": extent and extent.cost(pay.given),
+        "pay": pay,
+    }
 
 
 def _context(face: RoundFace, study: Study) -> dict[str, Any]:

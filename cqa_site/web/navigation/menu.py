@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 # Stands for a study while addresses are cut into what comes before and after it.
@@ -98,6 +99,15 @@ class ShownGroup:
         return any(each.is_current for each in self.entries)
 
 
+@dataclass(frozen=True)
+class Here:
+    """Where a page stands: its group, and the page of the menu above it unless it is that one."""
+
+    group: str
+    title: str = ""
+    url: str = ""
+
+
 Source = Callable[[], Iterable[Entry]]
 _SOURCES: list[Source] = []
 
@@ -127,6 +137,18 @@ def menu_of(study_id: UUID, role: str, here: str) -> list[ShownGroup]:
         for group in GROUPS
     ]
     return [each for each in groups if each.entries]
+
+
+def place_of(address: str, study_id: UUID, groups: Iterable[ShownGroup]) -> Here | None:
+    """Where the page of this address stands; nothing for a study's first page."""
+    for shown in groups:
+        for each in shown.entries:
+            if each.is_current and each.url == address:
+                return Here(str(shown.group.title))
+            if each.is_current:
+                return Here(str(shown.group.title), str(each.entry.title), each.url)
+    overview = reverse("study", args=[study_id])
+    return None if address == overview else Here("", gettext("Overview"), overview)
 
 
 def entry_at(here: str, among: Iterable[Entry]) -> Entry | None:

@@ -31,6 +31,8 @@ class Path:
     about: str | Promise
     steps: Callable[[Any], list[Step]]
     place: int = 50
+    # Words of the glossary that somebody new to it may want to look up.
+    terms: tuple[str, ...] = ()
 
 
 _PATHS: dict[str, Path] = {}

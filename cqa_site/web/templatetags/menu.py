@@ -1,6 +1,7 @@
 """The menu of a study, and icons from the site's sprite."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django import template
 from django.templatetags.static import static
@@ -8,7 +9,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from cqa_site.web.navigation.menu import ShownGroup, inside, menu_of
+from cqa_site.web.navigation.menu import Here, ShownGroup, inside, menu_of, place_of
 
 register = template.Library()
 
@@ -38,6 +39,21 @@ def help_address(context: dict[str, Any], groups: list[ShownGroup]) -> str:
         if shown.is_current:
             return reverse("help_page", args=[shown.group.help])
     return reverse("help")
+
+
+@register.simple_tag(takes_context=True)
+def you_are_here(context: dict[str, Any], groups: list[ShownGroup]) -> Here | None:
+    """The way to the page at hand, for those who have a menu."""
+    address = context["request"].path
+    return place_of(address, context["study"].public_id, groups) if groups else None
+
+
+@register.simple_tag(takes_context=True)
+def crumb(context: dict[str, Any], text: object, page: str, *things: Any, **asked: Any) -> str:
+    """A page of the study on the way to the one at hand; ``asked`` is what its address asks."""
+    address = reverse(page, args=[context["study"].public_id, *(one.public_id for one in things)])
+    query = f"?{urlencode(asked)}" if asked else ""
+    return format_html('<li><a href="{}{}">{}</a></li>', address, query, text)
 
 
 @register.simple_tag

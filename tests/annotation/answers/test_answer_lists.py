@@ -136,11 +136,11 @@ def test_a_study_chooses_whose_labels_it_uses(study):
     keys = [both.pk, only_new.pk]
     assert relevance_of(study, keys) == {both.pk: 3, only_new.pk: 2}
     client = sign_in(make_member(study, "researcher"))
-    page = f"/s/{study.public_id}/campaigns/{old.public_id}/labels/"
+    page = f"/s/{study.public_id}/label-rounds/{old.public_id}/labels/"
     client.post(f"{page}prefer/", {"use": "this"})
     assert label_source(study) == old
     assert relevance_of(study, keys) == {both.pk: 0, only_new.pk: None}
-    assert "this campaign's" in client.get(page).content.decode()
+    assert "this round's" in client.get(page).content.decode()
     prefer_labels(study=study, campaign=None, actor=make_member(study, "admin"))
     assert relevance_of(study, keys) == {both.pk: 3, only_new.pk: 2}
     verbs = study.audit_events.values_list("verb", "details__after")
@@ -159,6 +159,6 @@ def test_pages_say_whose_labels_they_show(study):
     make_answer(question, listed=make_list(question))
     client = sign_in(make_member(study, "researcher"))
     page = f"/s/{study.public_id}/questions/{question.public_id}/"
-    assert "newest campaign that has one" in client.get(page).content.decode()
+    assert "newest round that has one" in client.get(page).content.decode()
     prefer_labels(study=study, campaign=campaign, actor=make_member(study, "admin"))
-    assert "campaign “Crowd”" in client.get(page).content.decode()
+    assert "round “Crowd”" in client.get(page).content.decode()

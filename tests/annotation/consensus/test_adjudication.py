@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from annotation.consensus.actions import adjudication, consensus
@@ -55,7 +56,31 @@ def arguments(campaign):
 
 
 def here(campaign, tail=""):
-    return f"/s/{campaign.study.public_id}/campaigns/{campaign.public_id}/adjudicate/{tail}"
+    return f"/s/{campaign.study.public_id}/label-rounds/{campaign.public_id}/adjudicate/{tail}"
+
+
+def steps(rows):
+    """How much SQLite has to do to count the rows, in hundreds of its instructions."""
+    connection.ensure_connection()
+    done = []
+    connection.connection.set_progress_handler(lambda: done.append(1), 100)
+    rows.count()
+    connection.connection.set_progress_handler(None, 0)
+    return len(done)
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="counts the instructions of SQLite")
+def test_twice_the_arguments_are_about_twice_the_work(study):
+    crowd = make_raters(study, 3)
+    taken = []
+    for count in (100, 200):
+        campaign = opened(study, ordinary=count, controls=1, name=f"Of {count}")
+        for item in campaign.items.filter(control_label=None):
+            for rater, label in zip(crowd, (0, 1, 3), strict=True):
+                vote(item, rater, label)
+        consensus.recompute_final_labels(campaign)
+        taken.append(steps(queue(campaign, rater=None)))
+    assert taken[1] < 3 * taken[0]
 
 
 # -- order and content of the queue ---------------------------------------------------------
@@ -349,7 +374,7 @@ def test_closing_a_round_fills_the_queue(
     round_with_a_tie, expert, django_capture_on_commit_callbacks
 ):
     client = sign_in(make_member(round_with_a_tie.study, "researcher"))
-    address = f"/s/{round_with_a_tie.study.public_id}/campaigns/{round_with_a_tie.public_id}/"
+    address = f"/s/{round_with_a_tie.study.public_id}/label-rounds/{round_with_a_tie.public_id}/"
     with django_capture_on_commit_callbacks(execute=True):
         client.post(f"{address}close/")
     assert round_with_a_tie.final_labels.filter(is_tied=True).count() == 2

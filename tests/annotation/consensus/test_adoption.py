@@ -206,7 +206,7 @@ def test_reading_what_is_adopted_costs_a_query_for_each_adoption(
 
 
 def here(campaign, tail=""):
-    return f"/s/{campaign.study.public_id}/campaigns/{campaign.public_id}/labels/{tail}"
+    return f"/s/{campaign.study.public_id}/label-rounds/{campaign.public_id}/labels/{tail}"
 
 
 def test_raters_are_listed_by_what_they_are(campaign, release):

@@ -32,7 +32,7 @@ def campaign(study):
 
 
 def here(campaign, tail=""):
-    return f"/s/{campaign.study.public_id}/campaigns/{campaign.public_id}/labels/{tail}"
+    return f"/s/{campaign.study.public_id}/label-rounds/{campaign.public_id}/labels/{tail}"
 
 
 def test_the_page_shows_sources_in_a_bounded_number_of_queries(

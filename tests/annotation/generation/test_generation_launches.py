@@ -187,7 +187,7 @@ def test_a_launch_says_whose_labels_filter_its_arguments(lab):
     assert not any("labels" in each for each in filters)
     client = sign_in(lab.researcher)
     place = [lab.study.public_id, first.public_id]
-    assert "of campaign “Labels”" in client.get(reverse("run", args=place)).content.decode()
+    assert "of round “Labels”" in client.get(reverse("run", args=place)).content.decode()
     other = make_campaign(make_study("Elsewhere"))
     form = MatrixForm(
         fields(lab, labels=str(other.public_id)), study=lab.study, actor=lab.researcher

@@ -34,7 +34,7 @@ def run(*args) -> str:
 
 def test_a_crowd_file_with_its_record(tmp_path):
     path = crowd_file(tmp_path, crowd_row())
-    text = run("import_toloka", path, "--study", "New", "--create-study", "--campaign", "Crowd")
+    text = run("import_toloka", path, "--study", "New", "--create-study", "--round", "Crowd")
     assert text.splitlines()[0].split() == ["new", "same", "changed", "rejected"]
     assert ["votes", "1", "0", "0", "0"] in [line.split() for line in text.splitlines()]
     study = Study.objects.get(name="New")
@@ -190,6 +190,6 @@ def test_the_tables_of_a_study(tmp_path):
     with pytest.raises(CommandError, match="no study"):
         run("reproduce", "relevance", "--study", "Other")
     path = crowd_file(tmp_path, crowd_row())
-    run("import_toloka", path, "--study", "Mine", "--campaign", "Crowd")
+    run("import_toloka", path, "--study", "Mine", "--round", "Crowd")
     votes = run("reproduce", "relevance", "--study", "Mine", "--table", "relevance-votes")
     assert "Votes of “Crowd”" in votes

@@ -111,7 +111,7 @@ def test_everybody_but_the_crowd_is_offered_and_anybody_can_be_named(settled, re
 
 
 def here(campaign, tail=""):
-    return f"/s/{campaign.study.public_id}/campaigns/{campaign.public_id}/labels/compare/{tail}"
+    return f"/s/{campaign.study.public_id}/label-rounds/{campaign.public_id}/labels/compare/{tail}"
 
 
 def test_the_page_and_its_files(settled, release, django_assert_max_num_queries):

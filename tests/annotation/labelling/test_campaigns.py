@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 SETTINGS = {
     "name": "First round", "votes_per_item": 3, "block_size": 5, "controls_per_block": 1,
     "min_control_accuracy": 0.5, "low_accuracy": "warn", "share_cap": 1, "expected_seconds": 20,
-    "lease_minutes": 10, "seed": 1,
+    "lease_minutes": 10, "seed": 1, "which": "later", "known": 0,
 }  # fmt: skip
 
 
@@ -123,7 +123,12 @@ def test_pausing_and_closing_are_logged(study, client):
     campaign.refresh_from_db()
     assert campaign.state == "closed"
     verbs = list(study.audit_events.order_by("pk").values_list("verb", flat=True))
-    assert verbs == ["campaign_open", "campaign_paused", "campaign_open", "campaign_closed"]
+    assert verbs == [
+        "label_round_open",
+        "label_round_paused",
+        "label_round_open",
+        "label_round_closed",
+    ]
 
 
 def scale(*values):

@@ -118,7 +118,7 @@ def test_a_draft_can_be_deleted_and_an_opened_campaign_cannot(study, boss):
         client.post(reverse("campaign_delete", args=[study.public_id, each.public_id]))
     assert [each.name for each in campaigns_of(study)] == ["Labels"]
     assert not Round.objects.filter(pk=draft.pk).exists()
-    assert study.audit_events.filter(verb="campaign_deleted", subject="Draft").count() == 1
+    assert study.audit_events.filter(verb="label_round_deleted", subject="Draft").count() == 1
 
 
 def test_a_draft_whose_sentences_a_judge_labelled_stays(study, boss):
@@ -128,7 +128,7 @@ def test_a_draft_whose_sentences_a_judge_labelled_stays(study, boss):
     page = sign_in(boss).post(
         reverse("campaign_delete", args=[study.public_id, draft.public_id]), follow=True
     )
-    assert "Something was made of this campaign already" in page.text
+    assert "Something was made of this round already" in page.text
     assert draft.trained_judges.count() == 1
 
 

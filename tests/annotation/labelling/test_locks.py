@@ -124,7 +124,7 @@ def test_labelling_over_http_while_the_rater_is_excluded(campaign, study, togeth
     actor, user = make_member(study, "admin"), make_member(study, "annotator")
     place = place_of(campaign, user)
     client = sign_in(user)
-    address = f"/s/{study.public_id}/campaigns/{campaign.public_id}/label"
+    address = f"/s/{study.public_id}/label-rounds/{campaign.public_id}/label"
 
     def label():
         todo = client.get(f"{address}/next/").json()["next"]

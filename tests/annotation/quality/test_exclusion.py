@@ -126,7 +126,7 @@ def test_a_curve_of_nothing_is_no_error(study):
 
 
 def here(campaign, tail=""):
-    base = f"/s/{campaign.study.public_id}/campaigns/{campaign.public_id}/quality/exclude-low/"
+    base = f"/s/{campaign.study.public_id}/label-rounds/{campaign.public_id}/quality/exclude-low/"
     return base + tail
 
 
@@ -148,3 +148,9 @@ def test_the_page_previews_excludes_and_undoes(campaign, actor, django_assert_ma
     for name in ("figures.svg", "labels.png", "figures.csv", "figures.tex"):
         assert client.get(here(campaign, name)).status_code == 200
     assert client.get(here(campaign, "other.svg")).status_code == 404
+
+
+def test_a_preview_is_counted_once(campaign, monkeypatch):
+    seen = preview_exclusion(campaign, 0.5, "accuracy")
+    monkeypatch.setattr("annotation.quality.reports.exclusion._ordinary", None)
+    assert preview_exclusion(campaign, 0.5, "accuracy") == seen

@@ -345,7 +345,7 @@ def address(campaign, *parts):
         [
             "/s",
             str(campaign.study.public_id),
-            "campaigns",
+            "label-rounds",
             str(campaign.public_id),
             *map(str, parts),
             "",

@@ -130,9 +130,9 @@ def test_the_best_per_cell_is_called_an_oracle(study, researcher):
     assert fixed.rows[0].figures["coverage"].value == 0.5
     url = reverse("key_points", args=[study.public_id])
     page = researcher.get(f"{url}?selection=oracle").content.decode()
-    assert "Oracle: for every cell" in page
+    assert "An upper bound: every setting" in page
     assert '<span class="badge warn">oracle</span>' in page
-    assert "Oracle: for every cell" not in researcher.get(url).content.decode()
+    assert "An upper bound: every setting" not in researcher.get(url).content.decode()
 
 
 def test_a_setting_chosen_on_the_dev_split(study):

@@ -3,6 +3,7 @@
 import copy
 import csv
 import io
+import re
 
 import pytest
 from django.db import transaction
@@ -81,16 +82,27 @@ def test_pages_take_few_queries(client, study, raters, name, django_assert_max_n
     assert response.status_code == 200
     assert "gpt-4o" in text
     # People stand under pseudonyms.
-    assert "Ada" not in text
+    assert not re.search(r"\bAda\b", text)
 
 
 def test_agreement_says_n_method_and_leads_to_rows(client, study, raters):
-    text = page(client, study, "score_agreement", "?column=C9&measure=leniency").content.decode()
+    query = "?part=pairs&column=C9&measure=leniency"
+    text = page(client, study, "score_agreement", query).content.decode()
     assert "People together" in text
     assert "1,000 resamples" in text
     key = raters["gpt-4o"].public_id
     assert f"rater={key}&amp;other=people&amp;criterion=C9" in text
-    assert text.count("<img") == 2  # the ceiling and Bland-Altman
+
+
+def test_agreement_comes_in_parts_that_keep_the_choice(client, study, raters):
+    shown = {"": "ceiling", "pairs": "pairs", "systems": "systems", "detail": "bland-altman"}
+    for part, own in shown.items():
+        text = page(client, study, "score_agreement", f"?part={part}&column=C9").content.decode()
+        found = [slug for slug in shown.values() if f'id="{slug}"' in text]
+        assert found == [own]
+        assert "part=systems&amp;column=C9" in text
+    unknown = page(client, study, "score_agreement", "?part=nothing").content.decode()
+    assert 'id="ceiling"' in unknown
 
 
 def test_unknown_choices_fall_back_and_unknown_snapshots_are_missing(client, study, raters):
@@ -193,7 +205,7 @@ def test_a_sheet_beside_the_others_of_its_answer(
     text = response.content.decode()
     assert len(response.context["columns"]) == 5
     assert "Names &lt;b&gt;no&lt;/b&gt; aspect." in text
-    assert "Ada" not in text
+    assert not re.search(r"\bAda\b", text)
     assert raters["Ada"].pseudonym in text
 
 

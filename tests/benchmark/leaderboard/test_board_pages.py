@@ -427,6 +427,8 @@ def test_cells_name_their_condition_and_another_can_be_chosen(
     live = keeping.refresh(BOARDS, rubric)
     said = page(client, "scores", study, query="?judge=people")
     assert "In 1 cell answers were written under several conditions" in said
+    assert "1 other condition" not in said
+    said = page(client, "scores", study, query="?judge=people&show=scenario-1")
     assert "1 other condition" in said
     assert str(warm) in said
     listed = live.figures["board"]["conditions"]

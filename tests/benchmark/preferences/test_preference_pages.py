@@ -56,7 +56,7 @@ def compare(study, round_, people: int = 1) -> None:
 
 
 def rows_of(client, study, figure) -> list[dict[str, str]]:
-    reply = client.get(address("preferences_table", study, figure))
+    reply = client.get(address("preferences_figure", study, figure, "csv"))
     assert reply.status_code == 200
     assert reply["Content-Disposition"].startswith("attachment")
     return list(csv.DictReader(io.StringIO(reply.content.decode("utf-8-sig"))))
@@ -117,7 +117,7 @@ def test_the_ranking_says_what_people_said_and_leads_to_their_rows(study, resear
     assert len(verdicts) == 24
     assert verdicts[0]["reason"] == "Why not"
     assert verdicts[0]["rater"].startswith("R-")
-    assert client.get(address("preferences_table", study, "nothing")).status_code == 404
+    assert client.get(address("preferences_figure", study, "nothing", "csv")).status_code == 404
 
 
 def test_points_stand_beside_preferences_and_contradict_them(study, researcher, client):
@@ -159,7 +159,7 @@ def test_who_is_left_out_does_not_count(study, researcher, client):
     decide_rater(place=Place.objects.get(), actor=researcher, decision="exclude", reason="fast")
     page = client.get(address("preferences", study)).content.decode()
     assert "No verdict yet" in page
-    assert client.get(address("preferences_table", study, "ranking")).status_code == 404
+    assert client.get(address("preferences_figure", study, "ranking", "csv")).status_code == 404
     assert rows_of(client, study, "verdicts") == []
 
 
@@ -198,7 +198,7 @@ def test_pages_ask_the_same_number_of_queries_however_much_there_is(
     with django_assert_max_num_queries(16):
         client.get(address("preferences", study))
     with django_assert_max_num_queries(14):
-        client.get(address("preferences_table", study, "verdicts"))
+        client.get(address("preferences_figure", study, "verdicts", "csv"))
     with django_assert_max_num_queries(18):
         client.get(address("preference_round", study, round_.public_id))
 

@@ -1,0 +1,77 @@
+"""Whether a judge labels as people do, in a sentence, and how sure that is."""
+
+from django.utils.translation import gettext as _
+
+from annotation.judges.reports.found import Figures, JudgeFigures, TrainedFigures
+from cqa_site.results.finding import Finding, in_words, level_of
+from cqa_site.web.tables import text_of
+
+
+def judges_finding(figures: Figures) -> Finding | None:
+    """The best judge beside people, and whether they agree with it as with each other."""
+    if not figures.judges:
+        return None
+    best = _best(figures)
+    if best is None:
+        says = _("No judge can be ranked yet.")
+        sure = _(
+            "Agreement needs arguments with a final label and a judge's label, and a judge has to "
+            "label at least 95 % of what it was asked."
+        )
+        return Finding(says, sure, "warn")
+    difference = best.difference
+    if difference.value is None or difference.low is None or difference.high is None:
+        says = _("Whether %(name)s agrees with people as they do with each other cannot be told.")
+        return Finding(says % {"name": best.name}, _reason(best, difference.reason), "warn")
+    if difference.low > 0:
+        says = _("%(name)s agrees with people more than people agree with each other.")
+        mark = "good"
+    elif difference.high < 0:
+        says = _("%(name)s agrees with people less than people agree with each other.")
+        mark = "warn"
+    else:
+        says = _(
+            "It is not shown that %(name)s agrees with people more, or less, than they do with "
+            "each other."
+        )
+        mark = ""
+    return Finding(says % {"name": best.name}, _numbers(figures, best), mark)
+
+
+def _best(figures: Figures) -> JudgeFigures | None:
+    """The first judge that is ranked and has a defined alpha."""
+    ranked = (row for row in figures.judges if not row.is_low)
+    return next((row for row in ranked if row.ordinal.value is not None), None)
+
+
+def _reason(best: JudgeFigures, reason: str | None) -> str:
+    said = _("With final labels: ordinal alpha %s.") % in_words(best.ordinal)
+    return f"{said} {(reason or '').capitalize()}."
+
+
+def _numbers(figures: Figures, best: JudgeFigures) -> str:
+    text = _(
+        "Difference of alphas %(difference)s on the %(n)s arguments that carry both. Ordinal "
+        "alpha with final labels %(final)s, with votes %(votes)s; people among themselves "
+        "%(people)s."
+    )
+    return text % {
+        "difference": in_words(best.difference),
+        "n": f"{best.difference.n_pairable_items:,}",
+        "final": in_words(best.ordinal),
+        "votes": in_words(best.with_votes),
+        "people": in_words(figures.people.agreement),
+    }
+
+
+def trained_finding(figures: TrainedFigures, number: int) -> Finding:
+    """How far a version of the trained judge agrees with labels it had not seen."""
+    alpha = figures.ordinal
+    if alpha.value is None:
+        says = _("How far version %(n)d agrees with people cannot be said.") % {"n": number}
+        return Finding(says, f"{(alpha.reason or '').capitalize()}.", "warn")
+    level, mark = level_of(alpha.value)
+    said = {"n": number, "level": level, "alpha": text_of(alpha.value, 2)}
+    says = _("Version %(n)d agrees with final labels %(level)s: ordinal alpha %(alpha)s.") % said
+    sure = _("%(figure)s on %(n)s arguments of pairs it had not seen.")
+    return Finding(says, sure % {"figure": in_words(alpha), "n": f"{figures.n:,}"}, mark)

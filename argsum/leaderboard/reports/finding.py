@@ -1,0 +1,135 @@
+"""What boards of key points, metrics and people come to, in a sentence, and how sure that is."""
+
+from collections.abc import Mapping, Sequence
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from argsum.leaderboard.methods.system_board import FIGURES, SystemRow
+from argsum.leaderboard.reports.board import SummaryBoard
+from argsum.leaderboard.reports.correlation import MetricRow
+from argsum.leaderboard.reports.people_agreement import PeopleAgreement
+from argsum.leaderboard.reports.tables import DIMENSION_NAMES, FIGURE_NAMES
+from argsum.metrics.methods.correlation import Correlations
+from cqa_site.results.finding import Finding, in_words, level_of
+from cqa_site.stats.estimate import Estimate
+from cqa_site.web.tables import text_of
+
+# Intervals that resample fewer cells than these are rough, and tend to be too narrow.
+FEW_CELLS = 10
+
+
+def board_finding(board: SummaryBoard) -> Finding | None:
+    """Which system leads, by the first figure that any of them has."""
+    name = next((each for each in FIGURES if any(_value(row, each) for row in board.rows)), None)
+    if name is None:
+        return None
+    rows = sorted(
+        (row for row in board.rows if _value(row, name) is not None),
+        key=lambda row: -(_value(row, name) or 0.0),
+    )
+    best = rows[0]
+    said = {"name": best.system, "figure": str(FIGURE_NAMES[name]).lower(),
+            "value": in_words(best.figures[name])}  # fmt: skip
+    if board.is_oracle:
+        says = _("%(name)s reaches most, at best: %(figure)s %(value)s.")
+        sure = _(
+            "An upper bound: every setting was chosen by the very score that is shown, which no "
+            "system can know beforehand."
+        )
+        return Finding(says % said, sure, "warn")
+    says = _("%(name)s leads: %(figure)s %(value)s.") % said
+    return Finding(says, " ".join([*_next(rows, name), *_ground(board)]))
+
+
+def _value(row: SystemRow, name: str) -> float | None:
+    return row.figures[name].value
+
+
+def _next(rows: Sequence[SystemRow], name: str) -> list[str]:
+    """The second system, and whether the intervals of both overlap."""
+    if len(rows) == 1:
+        return [_("It is the only system here.")]
+    first, second = rows[0].figures[name], rows[1].figures[name]
+    said = [_("Next: %(name)s, %(value)s.") % {"name": rows[1].system, "value": in_words(second)}]
+    if first.low is None or second.high is None or first.low <= second.high:
+        said.append(_("The intervals overlap, so the order may be chance."))
+    return said
+
+
+def _ground(board: SummaryBoard) -> list[str]:
+    n = len(board.cells)
+    if n >= FEW_CELLS:
+        return [_("Intervals resample %d cells (topic and side).") % n]
+    text = ngettext(
+        "There is %d cell (topic and side): intervals that resample so few are rough, and tend to "
+        "be too narrow.",
+        "There are only %d cells (topic and side): intervals that resample so few are rough, and "
+        "tend to be too narrow.",
+        n,
+    )
+    return [text % n]
+
+
+def metrics_finding(rows: Sequence[MetricRow]) -> Finding | None:
+    """The metric that says best what people say, of each dimension."""
+    best = [
+        (name, max(own, key=lambda row: row.rank))
+        for dimension, name in DIMENSION_NAMES.items()
+        if (own := [each for each in rows
+                    if each.source.dimension == dimension and each.found.across is not None])
+    ]  # fmt: skip
+    if not best:
+        if not rows:
+            return None
+        needed = _("It needs sets with both, and values that are not all alike.")
+        return Finding(_("No metric correlates with people yet."), needed, "warn")
+    says = "; ".join(
+        _("%(metric)s comes closest to people's %(dimension)s: Pearson %(r)s")
+        % {
+            "metric": row.source,
+            "dimension": str(name).lower(),
+            "r": text_of(row.found.across or 0.0, 2),
+        }
+        for name, row in best
+    )
+    sure = (_within(row.found, str(name).lower()) for name, row in best)
+    return Finding(f"{says}.", " ".join(sure))
+
+
+def metric_finding(found: Correlations, metric: str) -> Finding | None:
+    """How one metric goes with people."""
+    if found.across is None:
+        return None
+    said = {"metric": metric, "r": text_of(found.across, 2)}
+    return Finding(_("%(metric)s and people correlate at %(r)s.") % said, _within(found))
+
+
+def _within(found: Correlations, dimension: str = "") -> str:
+    """What is left of a correlation where sets of one cell alone are compared."""
+    said = {"n": f"{found.n:,}", "what": dimension or _("Pearson")}
+    if found.within_mean is None:
+        return _("%(what)s: over %(n)s sets.").capitalize() % said
+    text = _("%(what)s: over %(n)s sets; within cells %(mean)s ± %(sd)s.")
+    spread = {"mean": text_of(found.within_mean, 2), "sd": text_of(found.within_sd or 0.0, 2)}
+    return (text % (said | spread)).capitalize()
+
+
+def people_finding(found: PeopleAgreement) -> Finding | None:
+    """How far people agree about each dimension."""
+    known: Mapping[str, Estimate] = {
+        each.dimension: each.alpha for each in found.dimensions if each.alpha.value is not None
+    }
+    if not known:
+        if not found.sets:
+            return None
+        needed = _("Two people have to judge the same sets.")
+        return Finding(_("How far people agree cannot be said yet."), needed, "warn")
+    lowest = min(known.values(), key=lambda each: each.value or 0.0)
+    level, mark = level_of(lowest.value or 0.0)
+    figures = ", ".join(
+        f"{str(DIMENSION_NAMES[name]).lower()} {in_words(alpha)}" for name, alpha in known.items()
+    )
+    says = _("People agree %(level)s about sets of key points.") % {"level": level}
+    sure = _("Interval alpha: %(figures)s. No metric can be expected to agree with people better.")
+    return Finding(says, sure % {"figures": figures}, mark)

@@ -1,0 +1,120 @@
+"""What a leaderboard found, in a sentence, and how sure that is."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from benchmark.leaderboard.methods.figures import Board, JudgeRanking
+from cqa_site.results.finding import Finding, listed
+from cqa_site.stats.ranks.standing import Standing
+from cqa_site.web.tables import text_of
+
+from .view import ranking_of
+
+# Common questions from which a paired test can tell two systems apart.
+LEAST = 6
+SMALLEST_P = 0.001
+
+
+def board_finding(board: Board, judge: str) -> Finding:
+    """Who leads by one judge, and whether that can be told from chance."""
+    ranking = ranking_of(board, judge)
+    ranked = [each for each in ranking.standings if each.rank is not None]
+    if not ranked:
+        return _nobody(board, judge, ranking)
+    names = {each.system: board.systems[int(each.system)].name for each in ranked}
+    top = [each for each in ranked if each.tie_group == ranked[0].tie_group]
+    if len(ranked) == 1:
+        says = _("%(name)s is the only system with a rank: %(points)s points on average.")
+        return Finding(says % _leader(ranked[0], names), _ground(ranking), "warn")
+    if len(top) > 1 or ranked[0].tie_group is None:
+        shown = listed([names[each.system] for each in (top if len(top) > 1 else ranked)])
+        says = _("%(names)s lead, and these data cannot tell them apart.") % {"names": shown}
+        return Finding(says, _not_apart(ranking))
+    says = _("%(name)s leads with %(points)s of %(most)s points, %(gap)s more than %(next)s.")
+    gap = (ranked[0].mean or 0.0) - (ranked[1].mean or 0.0)
+    said = {
+        "most": f"{board.options.maximum:g}",
+        "gap": text_of(gap, 2),
+        "next": names[ranked[1].system],
+    }
+    return Finding(says % (_leader(ranked[0], names) | said), _sure(ranking, ranked), "good")
+
+
+def ground_of(board: Board, judge: str) -> str:
+    """What ranks and means are over; why there are no ranks, and no calibrated means."""
+    ranking = ranking_of(board, judge)
+    said = []
+    if ranking.reason:
+        said.append(_("Each mean is over the system's own questions and comparable with none."))
+    else:
+        said.append(_ground(ranking))
+    if ranking.detectable and ranking.n_common >= LEAST:
+        said.append(_detectable(ranking))
+    own = [each for each in board.calibrated if each.judge == judge]
+    if own and all(each.mean is None for each in own):
+        reason = board.why_not_calibrated or own[0].reason or ""
+        said.append(_("No column calibrated to people: %s.") % reason)
+    return " ".join(said)
+
+
+def _nobody(board: Board, judge: str, ranking: JudgeRanking) -> Finding:
+    rows = [each for each in board.rows if each.judge == judge and each.mean is not None]
+    says = _("No system can be ranked yet: %s.") % (ranking.reason or _("none has enough scores"))
+    if not rows:
+        return Finding(says, mark="warn")
+    sure = _("Each mean below is over the system's own questions and comparable with none.")
+    return Finding(says, sure, "warn")
+
+
+def _leader(found: Standing, names: dict[str, str]) -> dict[str, str]:
+    return {"name": names[found.system], "points": text_of(found.mean or 0.0, 2)}
+
+
+def _sure(ranking: JudgeRanking, ranked: list[Standing]) -> str:
+    """The interval and the test of the first two, and how many questions they rest on."""
+    pairs, two = ranking.pairs, tuple(int(each.system) for each in ranked[:2])
+    places = [at for at, both in enumerate(zip(pairs.first, pairs.second, strict=True))
+              if both == two]  # fmt: skip
+    if not places:
+        return _ground(ranking)
+    low, high, p = (kept[places[0]] for kept in (pairs.low, pairs.high, pairs.p_holm))
+    said = _("95 %% interval of the lead: %(low)s to %(high)s points; p %(p)s after Holm.") % {
+        "low": text_of(low, 2),
+        "high": text_of(high, 2),
+        "p": f"= {text_of(p, 3)}" if p >= SMALLEST_P else f"< {SMALLEST_P}",
+    }
+    return f"{said} {_ground(ranking)}"
+
+
+def _ground(ranking: JudgeRanking) -> str:
+    n = ranking.n_common
+    text = ngettext(
+        "It rests on the %(n)s question that all ranked systems share",
+        "It rests on the %(n)s questions that all ranked systems share",
+        n,
+    ) % {"n": f"{n:,}"}
+    if len(ranking.scenarios) > 1:
+        text += _(", in scenarios %s where a system has any") % ", ".join(
+            map(str, ranking.scenarios)
+        )
+    return f"{text}."
+
+
+def _not_apart(ranking: JudgeRanking) -> str:
+    """Why, and what would tell them apart."""
+    said = [_ground(ranking)]
+    if ranking.n_common < LEAST:
+        said.append(
+            _("So few can tell no two systems apart, however far these lie; from 6 on they can.")
+        )
+    elif ranking.detectable:
+        said.append(_detectable(ranking))
+    return " ".join(said)
+
+
+def _detectable(ranking: JudgeRanking) -> str:
+    return _("The smallest difference these questions can find is about %s points.") % text_of(
+        ranking.detectable or 0.0, 2
+    )

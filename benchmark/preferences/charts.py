@@ -1,0 +1,41 @@
+"""The ranking by preference as a chart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.utils.translation import gettext as _
+
+from cqa_site.web.charts.chart import Chart
+from cqa_site.web.charts.ranked import ranked_dots
+
+if TYPE_CHECKING:
+    from benchmark.preferences.reports import Results
+    from cqa_site.web.charts.drawing import Spec
+
+MOST = 40
+
+
+def _rows(results: Results) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": each.system,
+            "value": each.log_strength,
+            "low": each.low,
+            "high": each.high,
+            "group": each.tie_group,
+        }
+        for each in results.ranking.standings[:MOST]
+    ]
+
+
+def _draw(results: Results, size: str) -> Spec:
+    return ranked_dots(_rows(results), title=_("Log strength, 95 % interval"), size=size)
+
+
+def _alt(results: Results) -> str:
+    parts = "; ".join(f"{row['name']}: {row['value']:.2f}" for row in _rows(results))
+    return _("Systems by log strength, the preferred first. %s.") % parts
+
+
+CHARTS = {"ranking": Chart(_draw, _alt, _rows)}

@@ -1,0 +1,94 @@
+"""What a file is, found by its content: every format is asked, and none wins over another."""
+
+import tempfile
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext as _
+
+from cqa_site.files.formats import FORMATS
+from cqa_site.files.looking import Look
+from cqa_site.files.models import ImportFile
+from cqa_site.tabular import DEFAULT_LIMITS, UnreadableFile, preview
+from cqa_site.tabular.strict_json import StrictJsonError, loads
+
+from .files import FITS
+
+# A workbook is an archive, too.
+_OF_A_WORKBOOK = "[Content_Types].xml"
+_MOST_MEMBERS = 2_000
+
+
+def look_at(path: Path, *, name: str) -> Look:
+    """See what the beginning of a file shows; a file that shows nothing says why."""
+    if members := _members(path):
+        if _OF_A_WORKBOOK not in members:
+            return Look("zip", members=members)
+    elif keys := _keys(path, name):
+        return Look("json", keys=keys)
+    try:
+        shown = preview(path, name=name)
+    except UnreadableFile as error:
+        return Look(trouble=str(error))
+    first = shown.rows[0].values if shown.rows else {}
+    return Look(shown.kind, tuple(shown.columns), first)
+
+
+def recognised(look: Look) -> dict[str, str]:
+    """Kinds that fit, each with the reason."""
+    found = {name: str(format.fits(look)) for name, format in FORMATS.items()}
+    return {name: reason for name, reason in found.items() if reason}
+
+
+def recognised_upload(upload: UploadedFile) -> dict[str, str]:
+    """As `recognised`, of a file that is not stored yet."""
+    with tempfile.NamedTemporaryFile() as copy:
+        for chunk in upload.chunks():
+            copy.write(chunk)
+        copy.flush()
+        return recognised(look_at(Path(copy.name), name=upload.name or ""))
+
+
+def unclear(import_file: ImportFile) -> bool:
+    """Whether a person has to say what the file is: nothing fits, or several kinds do."""
+    fits = import_file.options.get(FITS)
+    return fits is not None and len(fits) != 1 and import_file.state == ImportFile.State.UPLOADED
+
+
+def of_one_kind(uploads: Iterable[UploadedFile]) -> tuple[str, str]:
+    """The kind that fits all of the files and no other does, or empty with what is wrong."""
+    kinds: dict[str, list[str]] = {}
+    for upload in uploads:
+        found = recognised_upload(upload)
+        kind = next(iter(found)) if len(found) == 1 else ""
+        kinds.setdefault(kind, []).append(upload.name or "")
+    if len(kinds) == 1 and "" not in kinds:
+        return next(iter(kinds)), ""
+    if unknown := kinds.get(""):
+        text = _("Say what these files are; their content does not show it: %s.")
+        return "", text % ", ".join(unknown[:5])
+    titles = ", ".join(f"{FORMATS[kind].title} ({len(names)})" for kind, names in kinds.items())
+    return "", _("These files are of several kinds, so upload each kind apart: %s.") % titles
+
+
+def _members(path: Path) -> tuple[str, ...]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return tuple(archive.namelist()[:_MOST_MEMBERS])
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        return ()
+
+
+def _keys(path: Path, name: str) -> tuple[str, ...]:
+    """Keys of a file that is one JSON object, not a list of them."""
+    with path.open("rb") as file:
+        begins = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+    if not begins or name.lower().endswith((".jsonl", ".ndjson")):
+        return ()
+    try:
+        found = loads(path.read_bytes(), max_bytes=DEFAULT_LIMITS.text_bytes)
+    except StrictJsonError:
+        return ()
+    return tuple(found) if isinstance(found, dict) else ()

@@ -1,0 +1,68 @@
+"""What a page of results says first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from django.utils.translation import gettext as _
+
+from cqa_site.web.tables import text_of
+
+from .boards import bounds_of
+
+# Krippendorff's customary marks of alpha: for firm conclusions, and for tentative ones.
+FIRM, TENTATIVE = 0.8, 0.667
+# Names that a sentence can hold.
+MOST_NAMES = 4
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found in one sentence, how sure that is, and how good it is.
+
+    ``mark`` is a class of badges: good, warn, bad; empty for a finding that is neither.
+    """
+
+    says: str
+    sure: str = ""
+    mark: str = ""
+
+
+class Bounded(Protocol):
+    """An estimate, of whatever kind."""
+
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+
+
+def in_words(found: Bounded, decimals: int = 2) -> str:
+    """A value with its interval; a dash where it is not defined."""
+    if found.value is None:
+        return "–"
+    value = text_of(float(found.value), decimals)
+    if found.low is None or found.high is None:
+        return value
+    return f"{value} {bounds_of(found.low, found.high, decimals)}"
+
+
+def level_of(alpha: float) -> tuple[str, str]:
+    """How much an alpha allows to conclude, in words, and its mark."""
+    if alpha >= FIRM:
+        return _("well enough for firm conclusions"), "good"
+    if alpha >= TENTATIVE:
+        return _("well enough for tentative conclusions"), ""
+    return _("too little for conclusions"), "warn"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence; of many the first."""
+    shown, more = list(names[:MOST_NAMES]), len(names) - MOST_NAMES
+    if more > 0:
+        return _("%(names)s and %(n)d more") % {"names": ", ".join(shown), "n": more}
+    if len(shown) == 1:
+        return shown[0]
+    return _("%(names)s and %(last)s") % {"names": ", ".join(shown[:-1]), "last": shown[-1]}

@@ -1,0 +1,214 @@
+"""The invented files that the site offers: each is recognised, and each can be imported."""
+
+import io
+import zipfile
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from cqa_site.files.actions.recognising import look_at, recognised
+from cqa_site.files.formats import FORMATS
+from cqa_site.files.looking import csv_of, json_of
+from cqa_site.files.models import ImportFile
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+
+
+def of(kind, tmp_path):
+    """The sample of a kind, stored."""
+    sample = FORMATS[kind].sample
+    path = tmp_path / sample.name
+    path.write_bytes(sample.make())
+    return path
+
+
+def test_every_format_has_a_sample():
+    assert [name for name, format in FORMATS.items() if format.sample is None] == []
+
+
+@pytest.mark.parametrize("kind", sorted(FORMATS))
+def test_a_sample_is_recognised_and_nothing_else(kind, tmp_path):
+    path = of(kind, tmp_path)
+    found = recognised(look_at(path, name=path.name))
+    assert list(found) == [kind]
+    assert len(found[kind]) > 20
+
+
+# -- the way with a sample ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def study():
+    return cast.make_study()
+
+
+@pytest.fixture
+def client(study):
+    return cast.sign_in(cast.make_member(study, "researcher"))
+
+
+@pytest.fixture
+def inline(django_capture_on_commit_callbacks):
+    """Background work runs when the block ends, as it would after the commit."""
+    return lambda: django_capture_on_commit_callbacks(execute=True)
+
+
+@pytest.fixture(autouse=True)
+def files_apart(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "media"
+
+
+def url(name, study, *ids):
+    return reverse(name, args=[study.public_id, *ids])
+
+
+def take_in(client, study, kind, inline):
+    """Press the button of the sample, answer what is asked as proposed, and import it."""
+    with inline():
+        reply = client.post(url("import_sample_take", study, kind))
+    file = study.import_files.latest("pk")
+    if file.state == "uploaded":
+        asked = client.get(reply["Location"])
+        form = asked.context["form"]
+        values = {name: form[name].value() for name in form.fields}
+        # A browser sends empty lists of choices, too.
+        given = {name: "" if value is None else value for name, value in values.items()}
+        with inline():
+            assert client.post(reply["Location"], given).status_code == 302
+    file.refresh_from_db()
+    assert (file.state, file.refusal) == ("checked", "")
+    assert file.rows["rejected"] == 0
+    with inline():
+        client.post(url("import_apply", study, file.public_id))
+    file.refresh_from_db()
+    return file
+
+
+@pytest.mark.parametrize("kind", sorted(FORMATS))
+def test_a_sample_can_be_imported(kind, client, study, inline):
+    if before := FORMATS[kind].sample.after:
+        assert take_in(client, study, before, inline).state == "applied"
+    file = take_in(client, study, kind, inline)
+    assert (file.state, file.refusal) == ("applied", "")
+    assert sum(each["new"] for each in file.counts.values()) > 0
+    page = client.get(url("import_file", study, file.public_id)).content.decode()
+    assert "the sample of this site" in page
+
+
+@pytest.mark.parametrize("kind", sorted(FORMATS))
+def test_a_sample_can_be_downloaded_and_comes_in_again(kind, client, study, inline):
+    reply = client.get(url("import_sample", study, kind))
+    sample = FORMATS[kind].sample
+    assert reply["Content-Disposition"] == f'attachment; filename="{sample.name}"'
+    with inline():
+        sent = {"file": SimpleUploadedFile(sample.name, reply.content), "kind": ""}
+        assert client.post(url("import_upload", study), sent).status_code == 302
+    file = study.import_files.get()
+    assert file.kind == kind
+    assert list(file.options["fits"]) == [kind]
+
+
+def test_the_page_offers_each_and_says_that_it_is_invented(client, study):
+    page = client.get(url("imports", study)).content.decode()
+    assert "All of it is invented" in page
+    for kind in FORMATS:
+        assert url("import_sample", study, kind) in page
+    assert client.get(url("import_sample", study, "nothing")).status_code == 404
+
+
+# -- what a file is taken for ---------------------------------------------------------------------
+
+
+def sent(client, study, name, content, inline, kind=""):
+    with inline():
+        reply = client.post(
+            url("import_upload", study), {"file": SimpleUploadedFile(name, content), "kind": kind}
+        )
+    return reply, study.import_files.first()
+
+
+def test_a_clear_table_asks_nothing_and_says_how_it_was_read(client, study, inline):
+    content = csv_of(("Object A", "Object B", "Sentence"), [("tea", "coffee", "Tea wins.")])
+    reply, file = sent(client, study, "x.csv", content, inline)
+    # A column that begins with "sentence" may be that of a list of questions, too.
+    assert set(file.options["fits"]) == {"table", "questions"}
+    content = csv_of(("Object A", "Object B", "Text"), [("tea", "coffee", "Tea wins.")])
+    reply, file = sent(client, study, "y.csv", content, inline)
+    assert reply["Location"] == url("import_file", study, file.public_id)
+    assert file.state == "checked"
+    page = client.get(reply["Location"]).content.decode()
+    assert "its columns Object A and Object B are the two objects" in page
+    assert "It is something else" in page
+
+
+def test_where_two_kinds_fit_a_person_is_asked(client, study, inline):
+    content = csv_of(("object1", "object2", "argument"), [("tea", "coffee", "Tea wins.")])
+    reply, file = sent(client, study, "x.csv", content, inline)
+    assert file.state == "uploaded"
+    page = client.get(reply["Location"]).content.decode()
+    assert "More than one kind fits" in page
+    with inline():
+        client.post(url("import_kind", study, file.public_id), {"kind": "questions"})
+    file.refresh_from_db()
+    assert (file.kind, file.state) == ("questions", "checked")
+    assert "fits" not in file.options
+
+
+def test_what_nothing_fits_is_asked_about(client, study, inline):
+    reply, file = sent(client, study, "x.csv", b"colour,size\nred,3\n", inline)
+    assert file.state == "uploaded"
+    assert "of no kind that is known here" in client.get(reply["Location"]).content.decode()
+
+
+def test_a_wrong_guess_can_be_corrected(client, study, inline):
+    content = csv_of(("object1", "object2", "text"), [("tea", "coffee", "Tea wins.")])
+    _reply, file = sent(client, study, "x.csv", content, inline)
+    assert (file.kind, file.state) == ("table", "checked")
+    reply = client.post(url("import_kind", study, file.public_id), {"kind": "score_sheets"})
+    assert reply["Location"] == url("import_scores", study, file.public_id)
+    file.refresh_from_db()
+    assert (file.kind, file.state, file.counts) == ("score_sheets", "uploaded", {})
+
+
+def test_what_was_said_is_not_doubted(client, study, inline):
+    content = csv_of(("object1", "object2", "text"), [("tea", "coffee", "Tea wins.")])
+    _reply, file = sent(client, study, "x.csv", content, inline, kind="questions")
+    assert file.kind == "questions"
+    assert "fits" not in file.options
+
+
+def test_an_imported_file_keeps_its_kind(client, study, inline):
+    file = take_in(client, study, "table", inline)
+    client.post(url("import_kind", study, file.public_id), {"kind": "questions"})
+    file.refresh_from_db()
+    assert (file.kind, file.state) == ("table", "applied")
+
+
+def test_many_files_of_one_kind_are_recognised_together(client, study, inline):
+    records = [{"object1": "a", "object2": "b", "aspect": "", "comparison": "A is better."}]
+    files = [
+        SimpleUploadedFile(f"m{number}_scenario_1.json", json_of(records)) for number in (1, 2)
+    ]
+    with inline():
+        client.post(url("import_upload", study), {"file": files, "kind": ""})
+    assert set(ImportFile.objects.values_list("kind", flat=True)) == {"answers"}
+
+
+def test_files_of_several_kinds_are_uploaded_apart(client, study):
+    made = {kind: FORMATS[kind].sample for kind in ("answers", "judged")}
+    files = [SimpleUploadedFile(each.name, each.make()) for each in made.values()]
+    with_files = client.post(url("import_upload", study), {"file": files, "kind": ""})
+    assert with_files.status_code == 422
+    assert "of several kinds" in with_files.content.decode()
+    assert not ImportFile.objects.exists()
+
+
+def test_an_archive_of_other_files_is_not_taken_for_key_points(client, study, inline):
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr("judged_gpt4/scored_gpt4_scenario_1.json", "[]")
+    reply, file = sent(client, study, "compqa.zip", target.getvalue(), inline)
+    assert file.options["fits"] == {}
+    assert "unpack any other" in client.get(reply["Location"]).content.decode()

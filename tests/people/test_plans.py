@@ -1,0 +1,211 @@
+"""The form of a new round: it can be opened as it comes, and says how much work it makes."""
+
+from decimal import Decimal
+
+import pytest
+from django.urls import reverse
+
+from annotation.consensus.reports import agreed_labels
+from annotation.labelling.models.campaigns import Campaign
+from cqa_site.rounds.forms.extent import Extent
+from cqa_site.rounds.kind import kind_of, kinds
+from cqa_site.rounds.models import Round
+from tests import cast
+from tests.annotation import editing_cast
+from tests.annotation.voting import imported, make_raters
+from tests.people.test_crowd_kinds import fill_answers, fill_sets
+
+FILLS = {
+    "label": lambda study: cast.make_arguments(study, 12),
+    "edit": lambda study: editing_cast.make_answers(study, questions=5),
+    "score": fill_answers,
+    "count": fill_sets,
+    "prefer": fill_answers,
+}
+KINDS = {each.name: each for each in kinds()}
+
+
+def address(kind, end, study):
+    return reverse(f"{kind.audit.round}_{end}", args=[study.public_id])
+
+
+def begun(client, kind, study):
+    """What a browser would send of the form as it comes."""
+    form = client.get(address(kind, "new", study)).context["form"]
+    values = {name: form[name].value() for name in form.fields}
+    return {
+        name: value for name, value in values.items() if value is not None and value is not False
+    }
+
+
+def figures(reply):
+    return reply.context["extent"]
+
+
+@pytest.fixture(params=sorted(FILLS))
+def kind(request, study):
+    FILLS[request.param](study)
+    return KINDS[request.param]
+
+
+def test_every_kind_has_a_case():
+    assert set(FILLS) == set(KINDS)
+
+
+def test_a_plan_can_be_opened_as_it_comes(kind, researcher, study, people):
+    values = begun(researcher, kind, study)
+    reply = researcher.post(address(kind, "new", study), values | {"then": "open"})
+    made = Round.objects.get()
+    assert reply["Location"] == reverse(kind.audit.round, args=[study.public_id, made.public_id])
+    assert made.state == "open"
+    assert made.name == "Round 1"
+
+
+def test_the_work_that_is_said_is_the_work_that_is_made(kind, researcher, study, people):
+    values = begun(researcher, kind, study)
+    said = figures(researcher.get(address(kind, "new", study)))
+    again = figures(researcher.post(address(kind, "extent", study), values))
+    assert said == again
+    researcher.post(address(kind, "new", study), values | {"then": "open"})
+    assert Round.objects.count() == 1
+    own = kind.own(Round.objects.get())
+    made = kind.Round.objects.annotate(**kind.counts()).get(pk=own.pk)
+    assert (said.items, said.answers) == (made.size, made.wanted)
+    assert said.items > 0
+
+
+def test_counting_stores_nothing(kind, researcher, study, people):
+    values = begun(researcher, kind, study)
+    reply = researcher.post(address(kind, "new", study), values | {"then": "count", "pay": "12"})
+    assert reply.status_code == 200
+    assert figures(reply).items > 0
+    assert not Round.objects.exists()
+
+
+def test_counting_costs_a_few_queries(
+    kind, researcher, study, people, django_assert_max_num_queries
+):
+    values = begun(researcher, kind, study)
+    with django_assert_max_num_queries(24):
+        researcher.post(address(kind, "extent", study), values)
+
+
+def test_a_wrong_field_is_no_work_and_a_name_is_no_matter(kind, researcher, study, people):
+    values = begun(researcher, kind, study)
+    url = address(kind, "extent", study)
+    assert figures(researcher.post(url, values | {"name": ""})).items > 0
+    wrong = researcher.post(url, values | {"seed": "many"})
+    assert figures(wrong) is None
+    assert "has to be mended" in wrong.content.decode()
+
+
+def test_a_round_that_cannot_be_opened_leaves_no_draft(researcher, study):
+    cast.make_arguments(study, 4)
+    kind = KINDS["label"]
+    values = begun(researcher, kind, study) | {"controls_per_block": 1, "then": "open"}
+    reply = researcher.post(address(kind, "new", study), values)
+    assert reply.status_code == 422
+    assert "Mark at least one item as a control item" in reply.content.decode()
+    assert not Campaign.objects.exists()
+
+
+def test_a_draft_of_another_study_is_not_there(researcher, study, other_study):
+    theirs = cast.make_campaign(other_study)
+    kind = KINDS["label"]
+    url = address(kind, "extent", study)
+    assert researcher.post(url, {"round": theirs.public_id}).status_code == 404
+    mine = cast.make_campaign(study)
+    guideline = mine.guideline.public_id
+    values = begun(researcher, kind, study) | {"guideline": guideline, "round": mine.public_id}
+    said = figures(researcher.post(url, values | {"controls_per_block": 1}))
+    assert (said.items, said.known) == (8, 2)
+
+
+def test_names_count_on(researcher, study):
+    cast.make_campaign(study, name="Round 1")
+    assert begun(researcher, KINDS["label"], study)["name"] == "Round 2"
+    # The first that is free, however many there are.
+    Campaign.objects.update(name="Round 2")
+    assert begun(researcher, KINDS["label"], study)["name"] == "Round 1"
+
+
+# -- control items from what people agreed on -----------------------------------------------------
+
+
+@pytest.fixture
+def agreed(study):
+    """Two arguments on which all agree, and others on which they do not, or one person alone."""
+    crowd = make_raters(study, 2)
+    votes = [[2, 2], [0, 0], [1, 3], [2, None]]
+    campaign = imported(study, crowd, votes=votes)
+    return {item.argument_id: votes[place][0] for place, item in enumerate(_first(campaign))}
+
+
+def _first(campaign):
+    return campaign.items.order_by("pk")[:2]
+
+
+def test_control_items_are_proposed_where_people_agreed(researcher, study, agreed):
+    cast.make_arguments(study, 6)
+    assert dict(agreed_labels(study, [0, 1, 2, 3])) == agreed
+    kind = KINDS["label"]
+    values = begun(researcher, kind, study)
+    assert (values["known"], values["controls_per_block"]) == (2, 1)
+    assert figures(researcher.post(address(kind, "extent", study), values)).items == 8
+    researcher.post(address(kind, "new", study), values | {"then": "open"})
+    made = Campaign.objects.get(state="open")
+    controls = made.items.filter(control_label__isnull=False)
+    assert dict(controls.values_list("argument", "control_label")) == agreed
+    assert made.items.count() == 10
+    assert made.slots.count() == 8 * 3
+
+
+def test_without_agreement_there_are_no_control_items(researcher, study):
+    cast.make_arguments(study, 6)
+    values = begun(researcher, KINDS["label"], study)
+    assert (values["known"], values["controls_per_block"]) == (0, 0)
+
+
+def test_no_more_control_items_than_agreed_labels(researcher, study, agreed):
+    kind = KINDS["label"]
+    values = begun(researcher, kind, study) | {"known": 3, "then": "open"}
+    reply = researcher.post(address(kind, "new", study), values)
+    assert reply.status_code == 422
+    assert "People agreed on 2 arguments" in reply.content.decode()
+
+
+def test_agreement_by_another_scale_is_none(study, agreed):
+    assert agreed_labels(study, [0, 1]) == []
+
+
+def test_only_what_no_round_holds_yet(researcher, study, agreed):
+    cast.make_arguments(study, 3)
+    kind = KINDS["label"]
+    values = begun(researcher, kind, study) | {"which": "new", "sample": 2}
+    assert figures(researcher.post(address(kind, "extent", study), values)).items == 2
+    researcher.post(address(kind, "new", study), values | {"then": "draft"})
+    made = Campaign.objects.get(state="draft", origin="live")
+    assert made.items.filter(control_label__isnull=True).count() == 2
+    assert made.items.count() == 4
+
+
+# -- time and money -------------------------------------------------------------------------------
+
+
+def test_time_and_money_by_hand():
+    extent = Extent(items=10, answers=30, people=3, seconds=90)
+    assert (extent.each, extent.minutes_each, extent.hours) == (10, 15, 0.75)
+    assert extent.cost(Decimal("12.50")) == Decimal("9.38")
+    assert extent.cost(None) is None
+    assert Extent(items=1, answers=1, people=1).cost(Decimal(5)) is None
+
+
+def test_pay_makes_a_cost(researcher, study):
+    cast.make_arguments(study, 12)
+    kind = KINDS["label"]
+    values = begun(researcher, kind, study) | {"expected_seconds": 100}
+    page = researcher.post(address(kind, "extent", study), values | {"pay": "18"})
+    # 36 labels of 100 seconds are an hour.
+    assert "18.00" in page.content.decode()
+    assert "Cost" not in researcher.post(address(kind, "extent", study), values).content.decode()
+    assert kind_of(Campaign()) is kind

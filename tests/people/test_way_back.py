@@ -1,0 +1,112 @@
+"""Every page of a study says where it stands, with a way back, in words that tell it from others.
+
+One study with one of everything is made once; each page is asked for once by each role.
+"""
+
+import re
+from collections import Counter
+from html import unescape
+
+import pytest
+from django.db import transaction
+from django.urls import reverse
+
+from tests.cast import sign_in
+from tests.security.matrix import STUDY_ROUTES
+from tests.security.test_matrix import World
+from tests.web.test_words import doubles
+
+from .test_menu import ELSEWHERE, WORK
+
+pytestmark = pytest.mark.django_db
+
+NAV = re.compile(r'<nav class="crumbs".*?</nav>', re.S)
+LINK = re.compile(r'<a\s+href="([^"]*)"\s*>(.*?)</a>', re.S)
+CURRENT = re.compile(r'<a class="menu-entry" href="([^"]*)"[^>]*aria-current="page"', re.S)
+GROUP = re.compile(r"<details[^>]* open>\s*<summary>.*?<span>(.*?)</span>", re.S)
+UNSEEN = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.S)
+
+
+@pytest.fixture(scope="module")
+def pages(django_db_setup, django_db_blocker):
+    """What experts, researchers and admins are shown at every address that is a whole page."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        world = World("Everything")
+        clients = {role: sign_in(world.people[role]) for role in "erd"}
+        shown = {}
+        for name, route in STUDY_ROUTES.items():
+            for role in [] if route.post else sorted(set(route.roles) & set(clients)):
+                reply = clients[role].get(reverse(name, kwargs=world.kwargs(name)))
+                text = "" if reply.streaming else reply.content.decode(errors="replace")
+                if reply.status_code == 200 and text.startswith("<!doctype"):
+                    shown[name, role] = (reply.wsgi_request.path, text)
+        yield clients, shown
+        transaction.set_rollback(True)
+
+
+def studied(pages):
+    """Pages with a menu around them: neither work nor the first page."""
+    for (name, role), (address, text) in pages[1].items():
+        if 'id="menu"' in text and not WORK.match(name) and name not in ELSEWHERE:
+            yield name, role, address, text
+
+
+def test_every_page_has_crumbs_that_lead_to_its_place_in_the_menu(pages):
+    seen = 0
+    for name, role, address, text in studied(pages):
+        (nav,) = NAV.findall(text)
+        links = [unescape(url) for url, _text in LINK.findall(nav)]
+        current = CURRENT.findall(text)
+        if not current:  # an expert on a page that experts have no list of
+            assert role == "e", name
+            assert links[0] == reverse("study", args=[address.split("/")[2]]), name
+        elif current == [address]:
+            assert not links, name
+            assert f"<li>{GROUP.search(text)[1]}</li>" in nav, name
+        else:
+            assert links[0].partition("?")[0] == current[0], name
+            assert f"<li>{GROUP.search(text)[1]}</li>" in nav, name
+        seen += 1
+    assert seen > 150
+
+
+def test_every_crumb_can_be_opened_and_none_is_the_page_itself(pages):
+    ways = {}
+    for name, role, address, text in studied(pages):
+        for url, _text in LINK.findall(NAV.search(text)[0]):
+            assert unescape(url).partition("?")[0] != address, name
+            ways.setdefault((role, unescape(url)), name)
+    assert len(ways) > 60
+    for (role, url), name in ways.items():
+        assert pages[0][role].get(url).status_code == 200, (name, role, url)
+
+
+def test_pages_deeper_than_a_round_or_run_lead_back_to_it(pages):
+    for name, steps in {
+        "annotator": ["Label rounds", "Open Everything", "Quality"],
+        "units": ["Label rounds", "Open Everything", "Agreement"],
+        "run_call": ["Labels by judges", None, "Requests"],
+        "scoring_example": ["Scoring rounds", "Draft", "Choose an example"],
+        "editing_history": ["Editing rounds", None],
+    }.items():
+        nav = NAV.search(pages[1][name, "r"][1])[0]
+        found = [unescape(UNSEEN.sub("", text)).strip() for _url, text in LINK.findall(nav)]
+        assert len(found) == len(steps), (name, found)
+        for said, expected in zip(found, steps, strict=True):
+            assert expected in (None, said), (name, found)
+
+
+def test_no_page_says_a_second_word(pages):
+    for (name, role), (_address, text) in pages[1].items():
+        words = unescape(UNSEEN.sub(" ", text)).replace("campaign Open", "")
+        assert not doubles(f"{name} as {role}", words)
+
+
+def test_pages_of_the_menu_have_titles_and_headings_of_their_own(pages):
+    titles, heads = Counter(), Counter()
+    for _name, role, address, text in studied(pages):
+        if role == "d" and CURRENT.findall(text) == [address]:
+            titles[re.search(r"<title>(.*?)</title>", text, re.S)[1].strip()] += 1
+            heads[UNSEEN.sub("", re.search(r"<h1.*?</h1>", text, re.S)[0]).strip()] += 1
+    assert len(titles) > 35
+    assert [each for each in (*titles.items(), *heads.items()) if each[1] > 1] == []

