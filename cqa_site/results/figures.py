@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 
 from cqa_site.reproduction.tables import PaperTable
-from cqa_site.web.charts.drawing import Spec
+from cqa_site.web.charts.drawing import WIDTHS, Spec
 from cqa_site.web.tables import TableData
 
 from .files import PICTURES, TABLES, chart_file, table_file
@@ -35,6 +35,7 @@ class Picture:
     src: str
     rest: str
     alt: str
+    sizes: Sequence[str] = tuple(WIDTHS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +101,11 @@ class Figure:
     def page_table(self) -> TableData | PageTable:
         """Its numbers as the page shows them."""
         return self.shown or self.table
+
+    @property
+    def numbers(self) -> str:
+        """The id of its table beside its chart."""
+        return f"{self.anchor or self.slug}-numbers"
 
     @property
     def links(self) -> list[Link]:

@@ -7,7 +7,10 @@ from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
+from cqa_site.web.charts.drawing import WIDTHS
 from tests.security.test_matrix import World
+
+pytestmark = pytest.mark.django_db
 
 PAGES = (
     "figures",
@@ -77,3 +80,40 @@ def test_a_choice_of_columns_stays_in_the_address_that_asks_again(world):
     assert 'value="length" checked' in page
     assert 'value="answers"' in page
     assert 'value="answers" checked' not in page
+
+
+# Further pages with charts.
+DRAWN = (*PAGES, "scorer", "system_run", "summary_set", "expert_agreement")
+IMAGE = re.compile(r'<img src="([^"?]+)\.svg\?([^"]*)"[^>]*>')
+TYPES = {"svg": "image/svg+xml", "png": "image/png", "csv": "text/csv", "tex": "application/x-tex"}
+
+
+def test_every_chart_leaves_as_svg_png_csv_and_latex(world):
+    client = Client()
+    client.force_login(world.people["r"])
+    charts = {}
+    for page in (page_of(world, name) for name in DRAWN):
+        for address, query in IMAGE.findall(page):
+            charts.setdefault(address, []).append(query.replace("&amp;", "&"))
+    assert {"labels", "time", "coherence", "prevalence"} <= {
+        address.rpartition("/")[2] for address in charts
+    }
+    for address, queries in charts.items():
+        sizes = {re.search(r"size=(\w+)", query)[1] for query in queries}
+        assert sizes == set(WIDTHS), address
+        for ending, content_type in TYPES.items():
+            reply = client.get(f"{address}.{ending}?{queries[0]}")
+            assert reply.status_code == 200, (address, ending)
+            assert reply["Content-Type"].startswith(content_type), (address, ending)
+
+
+def test_a_chart_says_what_it_shows_and_leads_to_the_numbers_on_its_page(world):
+    led = 0
+    for name in DRAWN:
+        page = page_of(world, name)
+        for image in re.findall(r'<img src="[^"]+\.svg\?[^>]*>', page):
+            assert re.search(r'alt="[^"]+"', image), (name, image)
+            for target in re.findall(r'aria-details="([^"]+)"', image):
+                led += 1
+                assert page.count(f'id="{target}"') == 1, (name, target)
+    assert led

@@ -10,9 +10,11 @@ from annotation.quality.reports import exclusion
 from argsum.keypoints.reports import key_points, setting_curve
 from argsum.leaderboard.reports import charts as summaries
 from argsum.scorers import reports as scorers
+from benchmark.agreement.methods.figures import Beside
 from benchmark.agreement.reports import charts as agreement
 from benchmark.leaderboard.reports import charts as boards
 from benchmark.leaderboard.reports import pairs
+from benchmark.preferences import charts as preferences
 from cqa_site.web.charts.beside import beside
 from cqa_site.web.charts.heatmap import heatmap
 from cqa_site.web.charts.intervals import intervals, parts
@@ -168,7 +170,10 @@ def board(n):
     ]
     groups = ("structure", "relevance", "quality")
     return Made(
-        rows=[Made(judge="j", system=at, mean=1, reason="", n_answers=9) for at in range(n)],
+        rows=[
+            Made(judge="j", system=at, mean=9, low=8, high=11, reason="", n_answers=9)
+            for at in range(n)
+        ],
         rankings=[Made(judge="j", standings=[], unranked={}, reason="")],
         lengths=[Made(judge="j", means={})],
         calibrated=[],
@@ -208,11 +213,24 @@ def of_figures(slug):
     return lambda n, size: figures.CHARTS[slug].draw(figures_of(n), size)
 
 
+class Both(Beside):
+    """A judge beside people, with nothing else of it."""
+
+    def __init__(self, found):
+        vars(self).update(alpha_interval=found, difference=Made(**{**vars(found), "low": -0.2}))
+
+
+def preferred(n, size):
+    rows = [
+        Made(system=name, log_strength=1 - at / 4, low=-at / 3, high=2 - at / 5, tie_group=at // 2)
+        for at, name in enumerate(names(n))
+    ]
+    return preferences.CHARTS["ranking"].draw(Made(ranking=Made(standings=rows)), size)
+
+
 def agreed(n):
-    people, judge = (
-        {key: Made(alpha_interval=estimate(at, n)) for at, key in enumerate(names(n))}
-        for _each in range(2)
-    )
+    people = {key: Made(alpha_interval=estimate(at, n)) for at, key in enumerate(names(n))}
+    judge = {key: Both(estimate(at, n)) for at, key in enumerate(people)}
     people["total"] = Made(alpha_interval=estimate(1, n))
     points = [(at * 19 / n, 3 - at % 7, 1 + at % 4) for at in range(n)]
     lines = {"lower": Made(value=-0.3), "bias": Made(value=0.1), "upper": Made(value=0.5)}
@@ -370,4 +388,5 @@ CASES = {
     "training": training,
     "settings": settings,
     "pair": pair,
+    "preferred": preferred,
 }

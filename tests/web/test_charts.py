@@ -3,10 +3,7 @@
 import csv
 import io
 import json
-import os
 import re
-import subprocess
-import sys
 
 import pytest
 from django.core.cache import cache
@@ -14,54 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cqa_site.web.charts import drawing as charts
+from cqa_site.web.charts.bars import histogram
+from cqa_site.web.charts.heatmap import heatmap
 from cqa_site.web.latex import booktabs, escape
 from cqa_site.web.tables import TableData, text_of
 from cqa_site.web.templatetags.figures import heat, percent
+from tests.web.chart_cases import CASES
 
-ROWS = [
-    {"label": "0", "votes": 3, "kind": "A", "part": 0},
-    {"label": "1", "votes": 4, "kind": "A", "part": 0},
-]
-BARS = {"x": "label", "y": "votes", "series": "kind", "titles": ("Label", "Votes")}
-
-
-def specs(size="wide"):
-    ranges = [{"level": "ordinal", "scope": "All", "value": -0.2, "low": -0.4, "high": 0.1}]
-    ranges.append({"level": "nominal", "scope": "All", "value": 0.5, "low": None, "high": None})
-    cells = [{"a": "0", "b": "1", "share": None, "text": "–"}]
-    return {
-        "bars": charts.stacked_bars(ROWS, **BARS, size=size),
-        "intervals": charts.intervals(
-            ranges, y="level", series="scope", title="alpha", marks=(0.8,), size=size
-        ),
-        "heatmap": charts.heatmap(
-            cells, x="a", y="b", share="share", text="text", titles=("x", "y"), size=size
-        ),
-        "histogram": charts.histogram(
-            [{"from": 0, "to": 2, "votes": 5}],
-            start="from",
-            end="to",
-            y="votes",
-            titles=("s", "n"),
-            size=size,
-        ),
-        "time": charts.columns_over_time(
-            [{"start": "2026-01-01T00:00", "votes": 5}],
-            x="start",
-            y="votes",
-            unit="yearmonthdate",
-            titles=("", "n"),
-            size=size,
-        ),
-    }
+BARS = CASES["figures labels"](2, "wide")
 
 
 @pytest.mark.parametrize("theme", charts.THEMES)
 @pytest.mark.parametrize("size", charts.WIDTHS)
-@pytest.mark.parametrize("name", specs())
+@pytest.mark.parametrize("name", ["judges judges", "raters", "board beside", "figures time"])
 def test_every_chart_is_drawn_in_every_look(name, size, theme):
     cache.clear()
-    spec = specs(size)[name]
+    spec = CASES[name](2, size)
     json.dumps(spec, allow_nan=False)
     svg = charts.picture(spec, format="svg", theme=theme).decode()
     assert svg.startswith("<svg")
@@ -73,17 +38,18 @@ def test_every_chart_is_drawn_in_every_look(name, size, theme):
 
 def test_bars_are_drawn_with_their_size_and_the_theme_colours():
     cache.clear()
-    light = charts.picture(specs()["histogram"], format="svg", theme="light").decode()
-    dark = charts.picture(specs()["histogram"], format="svg", theme="dark").decode()
+    spec = CASES["figures time"](8, "wide")
+    light = charts.picture(spec, format="svg", theme="light").decode()
+    dark = charts.picture(spec, format="svg", theme="dark").decode()
     bar = re.search(r'aria-roledescription="bar" d="M[\d.]+,[\d.]+h([\d.]+)v', light)
-    assert float(bar.group(1)) > 100
+    assert float(bar.group(1)) > 50
     assert charts.THEMES["light"]["first"] in light
     assert charts.THEMES["dark"]["first"] in dark
     assert charts.THEMES["light"]["first"] not in dark
 
 
 def test_a_png_is_a_png():
-    assert charts.picture(specs()["bars"], format="png", theme="light").startswith(b"\x89PNG")
+    assert charts.picture(BARS, format="png", theme="light").startswith(b"\x89PNG")
 
 
 def test_a_picture_is_drawn_once_for_the_same_data_and_anew_for_others(monkeypatch):
@@ -91,17 +57,42 @@ def test_a_picture_is_drawn_once_for_the_same_data_and_anew_for_others(monkeypat
     drawn = []
     monkeypatch.setattr(charts, "_draw", lambda *args: drawn.append(args) or b"picture")
     for _ in range(2):
-        charts.picture(specs()["bars"], format="svg", theme="light")
+        charts.picture(BARS, format="svg", theme="light")
     assert len(drawn) == 1
-    charts.picture(specs()["bars"], format="svg", theme="dark")
-    charts.picture(specs()["bars"], format="png", theme="light")
-    charts.picture(specs()["heatmap"], format="svg", theme="light")
+    charts.picture(BARS, format="svg", theme="dark")
+    charts.picture(BARS, format="png", theme="light")
+    charts.picture(CASES["raters"](2, "wide"), format="svg", theme="light")
     assert len(drawn) == 4
 
 
 def test_empty_data_still_gives_a_picture():
-    spec = charts.histogram([], start="a", end="b", y="n", titles=("", ""))
+    spec = histogram([], start="a", end="b", y="n", titles=("", ""))
     assert charts.picture(spec, format="svg", theme="light").startswith(b"<svg")
+
+
+def luminance(colour):
+    """Relative luminance (WCAG) of rgb(r, g, b)."""
+    parts = [int(each) / 255 for each in re.findall(r"\d+", colour)]
+    lines = [
+        each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts
+    ]
+    return sum(share * line for share, line in zip((0.2126, 0.7152, 0.0722), lines, strict=True))
+
+
+@pytest.mark.parametrize("theme", charts.THEMES)
+def test_words_in_cells_can_be_read_on_every_shade(theme):
+    shares = [0.0, 0.3, 0.6, 0.61, 0.8, 1.0]
+    rows = [{"x": str(at), "y": "a", "share": each, "text": "7"} for at, each in enumerate(shares)]
+    spec = heatmap(rows, x="x", y="y", share="share", text="text", titles=("", ""))
+    svg = charts.picture(spec, format="svg", theme=theme).decode()
+    fills = re.findall(r'<path[^>]* d="M[^"]*h[^"]*"[^>]*fill="(rgb\([^"]*)"', svg)
+    cells = [luminance(fill) for fill in fills]
+    assert len(cells) == len(shares)
+    for share, cell in zip(shares, cells, strict=True):
+        name = "on_first" if share > 0.6 else "ink"
+        word = charts.THEMES[theme][name]
+        ink = luminance(f"{int(word[1:3], 16)} {int(word[3:5], 16)} {int(word[5:], 16)}")
+        assert (max(ink, cell) + 0.05) / (min(ink, cell) + 0.05) >= 4.5, share
 
 
 # -- LaTeX -------------------------------------------------------------------------------------
@@ -226,34 +217,3 @@ def test_shades_and_percent():
         5,
     ]
     assert (percent(None), percent(0.256), percent(0.256, 1)) == ("–", "26 %", "25.6 %")
-
-
-TWO_AT_ONCE = """
-import sys, threading, time
-import altair
-from cqa_site.web.charts import drawing
-threading.Thread(target=__import__, args=("pandas",)).start()
-while "pandas" not in sys.modules:
-    time.sleep(0.01)
-row = {"level": "ordinal", "scope": "All", "value": 0.5, "low": 0.4, "high": 0.6}
-drawing.intervals([row], y="level", series="scope", title="alpha")
-"""
-
-
-def test_a_chart_waits_until_another_thread_has_loaded_pandas(tmp_path):
-    """The first two figures that a process draws are often asked for at once."""
-    slow = tmp_path / "pandas"
-    slow.mkdir()
-    (slow / "__init__.py").write_text(
-        "import time\ntime.sleep(1)\nTimestamp = DataFrame = Series = Index = slice\n"
-    )
-    path = os.pathsep.join([str(tmp_path), *sys.path])
-    done = subprocess.run(
-        [sys.executable, "-c", TWO_AT_ONCE],
-        env=os.environ | {"PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr[-500:]

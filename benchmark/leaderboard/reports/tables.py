@@ -189,7 +189,7 @@ TABLES: dict[str, Entry] = {
         gettext_lazy("Scores by scenario"),
         gettext_lazy(
             "Mean points over each system's own questions, thin cells left out. The last row is "
-            "over all scored answers. The chart shows the best 30 systems at most."
+            "over all scored answers."
         ),
         scenario_table,
     ),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from math import ceil, floor, log10
 
 # Steps of an axis of time, in seconds: minutes, hours, days, weeks, months, years.
-_TIMES = (60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 172800, 604800)
+_TIMES = (60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 172800, 604800, 1209600)
 _DAYS = 86400 * 30, 86400 * 90, 86400 * 365, 86400 * 3650
 
 

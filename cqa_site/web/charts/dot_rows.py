@@ -26,7 +26,7 @@ BESIDE = 0.38
 GAP = 14
 # Between lines of a name, between a name and the dots below it, and between rows.
 LINE, UNDER = 14, 6
-# Between rows of one dot; twice as much between rows of several.
+# Between rows of one dot; three times as much between rows of several.
 APART = 6
 # Lines of a name; what needs more loses its middle.
 MOST_LINES = 4
@@ -93,7 +93,7 @@ def place_rows(
     column = max((text_width(line, SIZE) for each in lines for line in each), default=0)
     taken = max((text_width(each, SIZE, is_bold=True) for each in numbers), default=0)
     tall = [LINE * len(each) for each in lines]
-    dots, apart = slots * slot, APART if slots == 1 else 2 * APART
+    dots, apart = slots * slot, APART if slots == 1 else 3 * APART
     return Place(
         width=width,
         left=EDGE if is_above else column + EDGE + GAP,

@@ -23,6 +23,8 @@ from .paint import (
 # Of the picture's width, what names of rows may take.
 NAMES = 0.38
 WIDEST, LOWEST = 84, 18
+# From this share on cells are deep.
+DEEP = 0.6
 # Around a name or a text inside its cell.
 AIR = 6
 Lines = list[list[str]]
@@ -149,17 +151,20 @@ def _shades(cells: Rows, grid: Grid) -> Layer:
             "y": grid.top + grid.height * cell["down"],
             "x2": grid.left + grid.width * (cell["across"] + 1),
             "y2": grid.top + grid.height * (cell["down"] + 1),
-            "share": cell["share"],
+            "share": _shade(cell["share"]),
         }
         for cell in cells
     ]
-    shade = {
-        "field": "share",
-        "type": "quantitative",
-        "scale": {"domain": [0, 1], "interpolate": "lab"},
-        "legend": None,
-    }
+    scale = {"domain": [0, 1], "interpolate": "lab"}
+    shade = {"field": "share", "type": "quantitative", "scale": scale, "legend": None}
     return layer(marked, "rect", {**areas(), "color": shade})
+
+
+def _shade(share: float | None) -> float | None:
+    """The share without the middle shades, on which neither dark nor light words can be read."""
+    if share is None:
+        return None
+    return share / DEEP / 2 if share <= DEEP else 1 - (1 - share) * 0.55
 
 
 def _borders(grid: Grid) -> Layer:
@@ -204,7 +209,7 @@ def _texts(cells: Rows, grid: Grid, *, is_deep: bool) -> Layer:
     words = [
         text
         for cell in cells
-        if ((cell["share"] or 0) > 0.5) == is_deep
+        if ((cell["share"] or 0) > DEEP) == is_deep
         for text in _around(
             cell["lines"][: grid.lines],
             grid.left + grid.width * (cell["across"] + 0.5),

@@ -1,6 +1,8 @@
 """A plane with two axes, drawn with nothing in the way of its words."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from .axis import Axis
@@ -85,16 +87,20 @@ def frame(plane: Plane, *, start: float = 0) -> list[Layer]:
 
 
 def _labels(plane: Plane) -> list[dict[str, Any]]:
-    """Values across, moved into the picture; left out where one would touch the one before."""
-    made: list[dict[str, Any]] = []
-    end = 0.0
+    """Values across, moved into the picture: all, or every second, third, fifth that has room."""
+    every = []
     for tick, label in zip(plane.across.ticks, plane.across.labels, strict=True):
         half = text_width(label, SIZE) / 2
         x = min(max(plane.x(tick), half + 1), plane.picture - half - 1)
-        if x - half >= end:
-            made.append({"x": x, "y": plane.bottom + 16, "text": label})
-            end = x + half + 6
-    return made
+        every.append(({"x": x, "y": plane.bottom + 16, "text": label}, x - half, x + half))
+    tries = ([*every[::step]] for step in (1, 2, 3, 5, 10, 20, 50, 100, len(every) or 1))
+    kept = next(tried for tried in tries if _is_free(tried))
+    return [label for label, _start, _end in kept]
+
+
+def _is_free(labels: Sequence[tuple[dict[str, Any], float, float]]) -> bool:
+    """Whether no label touches the next one."""
+    return all(one[2] + 6 <= other[1] for one, other in pairwise(labels))
 
 
 def _title(plane: Plane) -> Layer:
