@@ -25,6 +25,7 @@ urlpatterns = [
     path("healthz", health, name="health"),
     path("", include("cqa_site.home.help")),
     path("", include("cqa_site.rounds.crowd.urls")),
+    path("", include("cqa_site.rounds.pages.offline")),
     *(path("", include(f"{paper}.public_urls")) for paper in PAPERS),
     path("", include("cqa_site.people.urls")),
     path("", include("cqa_site.runs.urls")),

@@ -359,6 +359,7 @@ SITE_ROUTES = {
     "health": "200",
     "help": "in",
     "help_page": "in",
+    "work_worker": "200",
     "account": "in",
     "account_keys": "in",
     "token_new": "in",

@@ -41,6 +41,7 @@ from cqa_site.people.access import StudyRequest, study_page
 from cqa_site.people.models import Role, Study
 from cqa_site.rounds.access import participant_of
 from cqa_site.rounds.models import Place
+from cqa_site.rounds.pages.offline import kept_offline
 from cqa_site.web.replies import wants_json
 
 from .label_payload import earlier_payload, item_payload, segments_of
@@ -196,7 +197,7 @@ def _page(
     template = (
         "annotation/labelling/label.html" if current else "annotation/labelling/label_state.html"
     )
-    return render(request, template, context, status=status)
+    return kept_offline(render(request, template, context, status=status), request)
 
 
 def _refuse(

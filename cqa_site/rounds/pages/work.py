@@ -45,6 +45,7 @@ from ..saving import (
     take_kept,
 )
 from ..serving import place_for
+from .offline import kept_offline
 from .replies import (
     closed_reply,
     conflict_reply,
@@ -250,7 +251,8 @@ def _page(
         "page_name": f"{face.kind.work_page}-page",
         **face.shown(sheet, content),
     }
-    return render(request, f"{face.templates}.html", context, status=status)
+    reply = render(request, f"{face.templates}.html", context, status=status)
+    return kept_offline(reply, request)
 
 
 def _feedback(face: Face, request: Any, sheet: Any) -> HttpResponse:
