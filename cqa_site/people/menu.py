@@ -24,5 +24,6 @@ PEOPLE = Finder(
 def people_entries() -> Iterator[Entry]:
     """People, the log, and what admins change."""
     yield Entry("study", _("People"), "members", place=10)
+    yield Entry("study", _("API and access tokens"), "study_api", place=70)
     yield Entry("study", _("Log"), "audit", place=80)
     yield Entry("study", _("Settings"), "study_settings", place=90, roles=ADMINS)
