@@ -121,7 +121,7 @@ def operations() -> dict[str, Operation]:
 def _operation(path: str, method: str, said: Any, shapes: Any) -> Operation:
     content = said.get("requestBody", {}).get("content", {})
     status = next(code for code in sorted(said["responses"]) if code.startswith(("2", "3")))
-    given = next(iter(said["responses"][status].get("content", {}).values()), {})
+    given: dict[str, Any] = next(iter(said["responses"][status].get("content", {}).values()), {})
     return Operation(
         name=said["operationId"],
         method=method.upper(),
