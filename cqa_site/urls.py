@@ -32,6 +32,7 @@ urlpatterns = [
     path("", include("cqa_site.files.urls")),
     path("s/<uuid:study_id>/", include("annotation.urls")),
     path("s/<uuid:study_id>/", include("cqa_site.home.search")),
+    path("s/<uuid:study_id>/", include("cqa_site.home.interface_pages")),
     *(path("s/<uuid:study_id>/", include(f"{paper}.urls")) for paper in PAPERS),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     *(path("api/v1/", include(addresses)) for addresses in API),

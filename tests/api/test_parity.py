@@ -37,6 +37,7 @@ IN_PAGES = {
     "account": SIGNING_IN,
     "account_keys": SIGNING_IN,
     "token_new": NO_TOKENS,
+    "token_lend": NO_TOKENS,
     "token_revoke": NO_TOKENS,
     "invitation_accept": JOINING,
     "invitation": JOINING,
