@@ -178,8 +178,8 @@ def _page(
         "change": earlier_payload(current) if current and is_change else None,
         "earlier": [earlier_payload(row) for row in reversed(earlier)],
     }
-    shown = Shown(campaign, waiting, current, far, work.reason, notice)
-    return render_label(request, shown, context, page, status=status)
+    found = Shown(campaign, waiting, current, far, work.reason, notice)
+    return render_label(request, found, context, page, status=status)
 
 
 def _refuse(

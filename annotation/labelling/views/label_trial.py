@@ -136,9 +136,13 @@ def _page(
 
 def _ways(campaign: Campaign, number: int, answers: str) -> LabelWays:
     ids = [campaign.study.public_id, campaign.public_id]
-    names = ("label_trial_answer", "label_trial_next", "label_trial_alive")
-    sent = [reverse(name, args=ids) for name in names]
-    return LabelWays(reverse("label_trial", args=[*ids, number]), *sent, answers)
+    return LabelWays(
+        page=reverse("label_trial", args=[*ids, number]),
+        answer=reverse("label_trial_answer", args=ids),
+        next=reverse("label_trial_next", args=ids),
+        alive=reverse("label_trial_alive", args=ids),
+        answers=answers,
+    )
 
 
 BASE = "campaigns/<uuid:campaign_id>/label/trial/"
