@@ -25,7 +25,8 @@ FINDERS = (
 
 def study_entries() -> Iterator[Entry]:
     """From arguments to faithful answers."""
-    yield Entry("data", _("Arguments"), "arguments", place=20)
+    tour = _("What was retrieved for each comparison: what people label, and systems write from.")
+    yield Entry("data", _("Arguments"), "arguments", place=20, tour=tour)
     yield Entry("data", _("Find arguments"), "find_start", place=30, under=("comparisons/",))
     yield Entry("data", _("Corpora"), "corpora", place=40)
     yield Entry("label", _("Guidelines"), "guidelines", place=50)
@@ -33,5 +34,6 @@ def study_entries() -> Iterator[Entry]:
     yield Entry("answers", _("Questions"), "questions", 10, EXPERTS, answers)
     yield Entry("answers", _("Systems"), "systems", place=20)
     yield Entry("answers", _("Editing"), "editing", 25, frozenset({"expert"}))
-    yield Entry("answers", _("Faithfulness"), "faithfulness", place=60)
+    tour = _("How closely written answers keep to the arguments that they cite.")
+    yield Entry("answers", _("Faithfulness"), "faithfulness", place=60, tour=tour)
     yield Entry("answers", _("Before and after"), "edited_texts", place=70)

@@ -22,7 +22,7 @@ from annotation.judges.views import judges, label_compare
 from annotation.judges.views import new as judge_new
 from annotation.judges.views import runs as judge_runs
 from annotation.judges.views import trained as trained_judges
-from annotation.labelling.views import campaigns, guidelines, label
+from annotation.labelling.views import campaigns, guidelines, label, label_trial
 from annotation.quality.views import exclusion, quality
 from annotation.retrieval.views import corpora, find_arguments, find_cam
 from annotation.study.views import answers as study_answers
@@ -33,6 +33,7 @@ urlpatterns = [
     *campaigns.urlpatterns,
     *guidelines.urlpatterns,
     *label.urlpatterns,
+    *label_trial.urlpatterns,
     *quality.urlpatterns,
     *exclusion.urlpatterns,
     *adjudication.urlpatterns,

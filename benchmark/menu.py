@@ -16,8 +16,13 @@ RUBRICS = Finder(
 
 def score_entries() -> Iterator[Entry]:
     """The leaderboard first, then what it stands on."""
-    yield Entry("score", _("Leaderboard of scores"), "scores", place=10)
-    yield Entry("score", _("Replace people?"), "score_replace", place=25)
+    tour = _(
+        "Which system writes the best answers, and how sure each place is. Try another judge, or "
+        "another column."
+    )
+    yield Entry("score", _("Leaderboard of scores"), "scores", place=10, tour=tour)
+    tour = _("Whether a language model may take a person's place, and what would tell.")
+    yield Entry("score", _("Replace people?"), "score_replace", place=25, tour=tour)
     yield Entry("score", _("Rubrics"), "rubrics", place=60)
     yield Entry("score", _("Snapshots of scores"), "boards", place=70)
     yield Entry("score", _("Training data"), "distillation", place=80)

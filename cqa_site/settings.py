@@ -100,6 +100,7 @@ MIDDLEWARE = [
     "cqa_site.rounds.crowd.lost_answers.NoteLostAnswers",
     "cqa_site.web.not_there.NotFound",
     "cqa_site.web.unavailable.Unavailable",
+    "cqa_site.rounds.pages.offline.ForgetWork",
 ]
 
 ROOT_URLCONF = "cqa_site.urls"
@@ -213,6 +214,8 @@ ACCOUNT_RATE_LIMITS = {"login": "120/m/ip", "login_failed": "10/m/ip,5/5m/key"}
 
 # Binds a crowd participant's place to a browser; the other one remembers a lost answer.
 PLACE_COOKIE_NAME, LOST_ANSWER_COOKIE_NAME = "place", "lost-answer"
+# Says to the browser's worker whose work page it may show without a connection.
+WORK_COOKIE_NAME = "work"
 SESSION_COOKIE_AGE = 12 * 60 * 60
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
@@ -239,6 +242,7 @@ if PRODUCTION:
     SECURE_HSTS_PRELOAD = env.bool("SECURE_HSTS_PRELOAD", False)
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sid", "__Host-csrf"
     PLACE_COOKIE_NAME, LOST_ANSWER_COOKIE_NAME = "__Host-place", "__Host-lost-answer"
+    WORK_COOKIE_NAME = "__Host-work"
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
     if env.bool("TRUSTED_PROXY", False):
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
@@ -253,6 +257,8 @@ CONTENT_SECURITY_POLICY = {
         "font-src": ["'self'"],
         "connect-src": ["'self'"],
         "manifest-src": ["'self'"],
+        # The worker that keeps the last work page (cqa_site/rounds/pages/offline.py).
+        "worker-src": ["'self'"],
         "form-action": ["'self'"],
         "base-uri": ["'none'"],
         "object-src": ["'none'"],

@@ -32,7 +32,7 @@ ANSWER_FILE = "sample_model_scenario_4.json"
 
 
 def _records() -> list[dict[str, object]]:
-    about = {"object1": PAIR[0], "object2": PAIR[1], "aspect": None}
+    about: dict[str, object] = {"object1": PAIR[0], "object2": PAIR[1], "aspect": None}
     return [about | {"comparison": text} for text in ANSWERS]
 
 

@@ -295,7 +295,7 @@ class Migration(migrations.Migration):
                 ('rater', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='people.rater')),
                 ('label', models.PositiveSmallIntegerField()),
                 ('comment', models.CharField(blank=True, max_length=1000)),
-                ('source', models.CharField(choices=[('queue', 'Adjudication queue'), ('adopted', 'Adopted from another campaign')], default='queue', max_length=8)),
+                ('source', models.CharField(choices=[('queue', 'Adjudication queue'), ('adopted', 'Adopted from another round')], default='queue', max_length=8)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('superseded_at', models.DateTimeField(null=True)),
                 ('is_undone', models.BooleanField(default=False)),

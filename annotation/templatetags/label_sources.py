@@ -14,8 +14,10 @@ def labels_used(context: dict[str, Any]) -> dict[str, Any]:
     """Name the campaign whose final labels the page shows, and lead to where one chooses."""
     study, request = context["study"], context.get("request")
     membership = getattr(request, "membership", None)
+    # Whoever tries a work page sees it as those do who may not choose.
+    is_researcher = membership is not None and membership.is_researcher
     return {
         "study": study,
         "campaign": label_source(study),
-        "may_choose": membership is not None and membership.is_researcher,
+        "may_choose": is_researcher and "trial" not in context,
     }

@@ -25,6 +25,7 @@ from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.results.files import table_file
 from cqa_site.rounds.access import shown_sheets
 from cqa_site.rounds.pages.rounds import Column, RoundFace, round_urls
+from cqa_site.rounds.pages.trial import trial_urls
 from cqa_site.rounds.pages.work import Face, address_of, work_urls
 from cqa_site.rounds.progress import RaterProgress
 from cqa_site.rounds.qualifying import EXCLUSIONS
@@ -289,6 +290,7 @@ urlpatterns = [
     path("preferences/", preferences, name="preferences"),
     path("preferences/<slug:figure>.<str:format>", preferences_figure, name="preferences_figure"),
     *round_urls(ROUNDS, "preferences/rounds/", "preference_id"),
+    *trial_urls(WORK, "prefer/<uuid:preference_id>/"),
     *work_urls(
         WORK,
         rounds="prefer/<uuid:preference_id>/",

@@ -12,7 +12,14 @@ from .models import ImportFile
 
 def file_entries() -> Iterator[Entry]:
     """What came in as a file."""
-    yield Entry("data", _("Imports"), "imports", place=10, waits=files_waiting)
+    yield Entry(
+        "data",
+        _("Imports"),
+        "imports",
+        place=10,
+        waits=files_waiting,
+        tour=_("Files come in here. Each is checked first, and you see what it would add."),
+    )
 
 
 def files_waiting(study: Any) -> int:

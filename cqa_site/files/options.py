@@ -61,7 +61,8 @@ class Option:
 
     def add_to(self, parser: "ArgumentParser") -> None:
         """As the command line takes it."""
-        flag, about = f"--{self.flag or self.name}", {"dest": self.name, "help": self.hint}
+        flag = f"--{self.flag or self.name}"
+        about: dict[str, Any] = {"dest": self.name, "help": self.hint}
         if self.choices:
             values = [value for value, _name in self.choices]
             parser.add_argument(flag, type=int, choices=values, **about)

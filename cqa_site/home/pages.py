@@ -18,9 +18,13 @@ def home(request: PersonRequest) -> HttpResponse:
     return render(request, "home.html", context)
 
 
+# How good a finding can be; see `cqa_site.results.finding`.
+MARKS = ("", "good", "warn", "bad")
+
+
 def design(request: HttpRequest) -> HttpResponse:
     """Show every component of the design system once (debug mode only)."""
-    return render(request, "design.html", {"form": DesignForm({"name": ""})})
+    return render(request, "design.html", {"form": DesignForm({"name": ""}), "marks": MARKS})
 
 
 class DesignForm(forms.Form):

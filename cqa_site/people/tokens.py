@@ -12,11 +12,15 @@ from .access import record
 from .models import ApiToken, User, hash_secret, new_secret
 
 TOKEN_LIFETIME = timedelta(days=180)
+# A token that a page of the site asks the interface with, one for each person.
+LENT_NAME, LENT_LIFETIME = "API page", timedelta(minutes=15)
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 
 
 @transaction.atomic
-def create_token(*, user: User, name: str, scope: str) -> tuple[ApiToken, str]:
+def create_token(
+    *, user: User, name: str, scope: str, lifetime: timedelta = TOKEN_LIFETIME
+) -> tuple[ApiToken, str]:
     """Make a token; the second value is the secret, which is not kept."""
     secret = ApiToken.PREFIX + new_secret()
     token = ApiToken.objects.create(
@@ -25,10 +29,19 @@ def create_token(*, user: User, name: str, scope: str) -> tuple[ApiToken, str]:
         scope=scope,
         secret_hash=hash_secret(secret),
         last_four=secret[-4:],
-        expires_at=timezone.now() + TOKEN_LIFETIME,
+        expires_at=timezone.now() + lifetime,
     )
     record(study=None, actor=user, verb="token_created", subject=name, scope=scope)
     return token, secret
+
+
+@transaction.atomic
+def lend_token(*, user: User) -> str:
+    """Make the token that pages try addresses with; it may only read, and the last one ends."""
+    asked = {"name": LENT_NAME, "scope": ApiToken.Scope.READ}
+    user.api_tokens.filter(**asked, expires_at__lte=timezone.now() + LENT_LIFETIME).delete()
+    _token, secret = create_token(user=user, **asked, lifetime=LENT_LIFETIME)
+    return secret
 
 
 @transaction.atomic

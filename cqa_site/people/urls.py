@@ -34,6 +34,7 @@ urlpatterns = [
     path("account/", account.account, name="account"),
     path("account/keys/", account.account_keys, name="account_keys"),
     path("account/tokens/", account.token_new, name="token_new"),
+    path("account/tokens/lend/", account.token_lend, name="token_lend"),
     path("account/tokens/<uuid:token_id>/revoke/", account.token_revoke, name="token_revoke"),
     path("studies/new/", studies.study_new, name="study_new"),
     path("invitations/", invitations.invitation_accept, name="invitation_accept"),

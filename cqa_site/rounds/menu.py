@@ -22,6 +22,14 @@ def round_entries() -> Iterator[Entry]:
     """The list of a kind's rounds, and the page of results, where it has one."""
     for kind in kinds():
         page, words = kind.rounds_page, kind.words
-        yield Entry(kind.section, words.rounds, page, 30, under=kind.under, waits=kind.waits)
+        yield Entry(
+            kind.section,
+            words.rounds,
+            page,
+            30,
+            under=kind.under,
+            waits=kind.waits,
+            tour=words.about,
+        )
         if kind.results_page:
             yield Entry(kind.section, words.results, kind.results_page, place=20)

@@ -26,7 +26,11 @@ def run_entries() -> Iterator[Entry]:
     for home in {kind.home for kind in KINDS.values()}:
         yield Entry(home.section, home.title, home.route, 40, waits=partial(_waiting, home))
     yield Entry("judges", _("Prompts"), "prompts", place=80)
-    yield Entry("judges", _("Endpoints"), "endpoints", place=90)
+    tour = _(
+        "Language models are connected here; a small one is built in, so that everything can be "
+        "tried without a key."
+    )
+    yield Entry("judges", _("Endpoints"), "endpoints", place=90, tour=tour)
 
 
 def _waiting(home: Home, study: Any) -> int:

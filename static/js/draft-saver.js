@@ -91,6 +91,21 @@ class DraftSaver {
     window.addEventListener("online", () => this.flush());
   }
 
+  // A page shown without a connection goes on as the one that was reloaded, with its text, of which
+  // the server may know the last part or not. Returns the text, or null where this tab knows of none:
+  // then the page may be open in another tab, too, and writes under a name of its own.
+  resume() {
+    if (!isKeptPage) return null;
+    const was = tabMemory.get(this.copies.prefix);
+    if (was && was.at.version >= this.version) {
+      Object.assign(this, was.at);
+      return was.text;
+    }
+    this.client = crypto.randomUUID();
+    replaceWhenOnline(() => !this.hasUnsent);
+    return null;
+  }
+
   get hasUnsent() { return this.sequence > this.sentSequence; }
 
   // States after which sending more would be of no use.
@@ -137,6 +152,7 @@ class DraftSaver {
     this.worked.take(active_seconds);
     if (this.hasUnsent) this.#keep();
     else this.copies.drop({ client: this.client, sequence });
+    this.#remember();
   }
 
   // Another request met something that concerns drafts just as well.
@@ -145,6 +161,12 @@ class DraftSaver {
   #keep() {
     const { client, version, sequence } = this;
     this.copies.put({ client, version, sequence, text: this.read(), at: Date.now() });
+    this.#remember();
+  }
+
+  #remember() {
+    const { client, version, sequence, sentSequence } = this;
+    tabMemory.put(this.copies.prefix, { at: { client, version, sequence, sentSequence }, text: this.read() });
   }
 
   #plan() {

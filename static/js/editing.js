@@ -27,6 +27,9 @@ const saver = new DraftSaver({
   url: form.dataset.save, csrf, page, copies, read: () => editor.value, worked: new WorkClock(), onChange: showState,
 });
 
+const resumed = saver.resume();
+if (resumed !== null) editor.value = resumed;
+
 function say(text) { byId("announce").textContent = text; }
 
 // -- saving --------------------------------------------------------------------------------------
@@ -81,7 +84,7 @@ function showConflict(html) {
 
 // Texts of earlier visits that never arrived go first, as the pages sent them that wrote them.
 async function bringBack() {
-  const waiting = copies.all().filter((copy) => copy.client !== page.client);
+  const waiting = copies.all().filter((copy) => copy.client !== saver.client);
   let arrived = 0;
   for (const copy of waiting) {
     if (copy.text === editor.value) copies.drop(copy);
@@ -230,4 +233,4 @@ bringBack();
 tellArrival();
 readText();
 showSaved();
-if (wasTyped) saver.changed();
+if (wasTyped || saver.hasUnsent) saver.changed();

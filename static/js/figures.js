@@ -26,6 +26,22 @@ document.addEventListener("htmx:configRequest", (event) => {
   }
 });
 
+// A chart that is on its way keeps a place; what was drawn before is there already.
+document.documentElement.classList.add("drawing");
+for (const end of ["load", "error"]) {
+  document.addEventListener(end, (event) => {
+    if (event.target.matches?.(".chart img")) event.target.classList.add("drawn");
+  }, true);
+}
+
+function markDrawn() {
+  for (const chart of document.querySelectorAll(".chart img")) {
+    if (chart.complete && chart.naturalWidth) chart.classList.add("drawn");
+  }
+}
+markDrawn();
+document.addEventListener("htmx:afterSettle", markDrawn);
+
 document.addEventListener("click", (event) => {
   for (const menu of document.querySelectorAll(".drop[open]")) menu.open = menu.contains(event.target);
 });

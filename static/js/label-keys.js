@@ -120,7 +120,7 @@ function startForm() {
 function startQueue() {
   const before = shown();
   for (const entry of outbox.waiting()) remember(entry.item, entry.answer);
-  if (shown() !== before) show(words.next);
+  if (shown() !== before || resumed) show(words.next);
   showFlag();
 }
 

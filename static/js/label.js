@@ -19,11 +19,14 @@ const sender = new Sender({
 });
 const otherTabs = "BroadcastChannel" in window ? new BroadcastChannel(prefix) : null;
 
+// A page shown without a connection goes on where it was when it was reloaded.
+const resumed = tabMemory.get(prefix);
+if (!resumed) replaceWhenOnline(() => !outbox.waiting().length);
 // Items not answered yet, the shown one first; own answers of late, newest last.
-let queue = page.items;
-const past = page.earlier;
-let reviewed = page.change;
-const progress = page.progress;
+let queue = resumed?.queue ?? page.items;
+const past = resumed?.past ?? page.earlier;
+let reviewed = resumed ? null : page.change;
+const progress = { ...page.progress, ...resumed?.progress };
 let state = page.state;
 // Comment and flag of an item that has no label yet.
 const drafts = new Map();
@@ -81,6 +84,7 @@ function showFlag() {
 
 // How much can come is known when the page is loaded, and counted down here.
 function showProgress() {
+  tabMemory.put(prefix, { queue, past, progress });
   const done = progress.answered + outbox.waiting().filter((entry) => entry.isFirst).length;
   const total = Math.max(progress.total, done);
   const far = document.querySelector("[data-far]");

@@ -3,18 +3,17 @@
 "use strict";
 
 const verdicts = [...form.querySelectorAll("button[name=verdict]")];
-let chosen = form.dataset.chosen;
 
 // The fields as the browser would send them: the server reads both ways by the same code.
 function content() {
   const fields = new URLSearchParams();
-  if (chosen) fields.append("verdict", chosen);
+  if (form.dataset.chosen) fields.append("verdict", form.dataset.chosen);
   if (form.elements.comment.value) fields.append("comment", form.elements.comment.value);
   return fields.toString();
 }
 
 function showTotals() {
-  for (const button of verdicts) button.setAttribute("aria-pressed", String(button.value === chosen));
+  for (const button of verdicts) button.setAttribute("aria-pressed", String(button.value === form.dataset.chosen));
 }
 
 function showMissing() {
@@ -23,7 +22,7 @@ function showMissing() {
 
 function choose(value) {
   if (isFrozen || isSubmitting) return;
-  chosen = value;
+  form.dataset.chosen = value;
   changed();
   submitSheet();
 }

@@ -32,12 +32,29 @@ function startSheet(start) {
   saver = new DraftSaver({
     url: form.dataset.save, csrf, page, copies, read: content, worked: new WorkClock(), onChange: showState,
   });
+  const text = saver.resume();
+  if (text !== null) fill(text);
   const isOpened = !isFrozen;
   if (isOpened) start();
   // Also in a closed round: the server keeps aside what it never got.
   bringBack();
   // What somebody chose before this script was there differs from what the server sent.
-  if (isOpened && wasTouched()) saver.changed();
+  if (isOpened && (text === null ? wasTouched() : saver.hasUnsent)) saver.changed();
+}
+
+// The form as it was when its content was read.
+function fill(text) {
+  const fields = new URLSearchParams(text);
+  for (const element of form.elements) {
+    const values = fields.getAll(element.name);
+    if (!element.name || SENT_APART.includes(element.name) || element.matches("button, fieldset")) continue;
+    if (element.matches("[type=radio], [type=checkbox]")) element.checked = values.includes(element.value);
+    else if (values.length || !element.matches("select")) element.value = values[0] ?? "";
+  }
+  form.dataset.chosen = fields.get("verdict") ?? "";
+  form.elements.base_version.value = saver.version;
+  last = content();
+  showTotals();
 }
 
 function changed() {
@@ -99,7 +116,7 @@ function savedText() {
 // What an earlier visit entered and the server never got is sent as that page would have sent it.
 async function bringBack() {
   let arrived = 0;
-  for (const copy of copies.all().filter(({ client }) => client !== page.client)) {
+  for (const copy of copies.all().filter(({ client }) => client !== saver.client)) {
     if (copy.text === content()) copies.drop(copy);
     else if (await deliver(copy)) arrived += 1;
   }

@@ -25,6 +25,7 @@ LABELLING = "Items come one at a time, blind and timed; a program would defeat a
 DESK = "Experts edit by hand, in their own browser; a program would not be an expert."
 DRAWN = "Drawn for eyes; the numbers behind it are the figures of the snapshot."
 ESTIMATE = "An estimate while a form is filled in; a draft tells the same, and can be removed."
+TRIAL = "A look at the work page for eyes and hands; a program has nothing to look at it with."
 IN_PAGES = {
     "account_login": SIGNING_IN,
     "account_logout": SIGNING_IN,
@@ -37,6 +38,7 @@ IN_PAGES = {
     "account": SIGNING_IN,
     "account_keys": SIGNING_IN,
     "token_new": NO_TOKENS,
+    "token_lend": NO_TOKENS,
     "token_revoke": NO_TOKENS,
     "invitation_accept": JOINING,
     "invitation": JOINING,
@@ -44,6 +46,27 @@ IN_PAGES = {
     "join": JOINING,
     "participation_end": LABELLING,
     "participation_fault": LABELLING,
+    **dict.fromkeys(
+        (
+            "label_trial",
+            "label_trial_answer",
+            "label_trial_next",
+            "label_trial_alive",
+            "score_trial",
+            "score_trial_save",
+            "score_trial_submit",
+            "count_trial",
+            "count_trial_save",
+            "count_trial_submit",
+            "prefer_trial",
+            "prefer_trial_save",
+            "prefer_trial_submit",
+            "desk_trial",
+            "desk_trial_save",
+            "desk_trial_submit",
+        ),
+        TRIAL,
+    ),
     "label": LABELLING,
     "label_answer": LABELLING,
     "label_next": LABELLING,

@@ -112,16 +112,21 @@ class Visitor:
     def __init__(self, browser, server, user, **settings):
         self.server = server
         self.context = browser.new_context(
-            **{"viewport": {"width": 1280, "height": 900}} | settings
+            # A worker's own requests pass by the routes that tests set.
+            **{"viewport": {"width": 1280, "height": 900}, "service_workers": "block"} | settings
         )
         if user:
             session = sign_in(user).cookies["sessionid"].value
             self.context.add_cookies([{"name": "sessionid", "value": session, "url": server}])
         self.console, self.foreign = [], []
-        self.context.on("console", lambda message: self.console.append(message.text))
+        self.context.on("console", lambda message: self._hear(message.text))
         self.context.on("weberror", lambda error: self.console.append(str(error.error)))
         self.context.on("request", self._note)
         self.page = self.context.new_page()
+
+    def _hear(self, text):
+        if text != "Service Worker registration blocked by Playwright":
+            self.console.append(text)
 
     def _note(self, request):
         if urlsplit(request.url).netloc != urlsplit(self.server).netloc:

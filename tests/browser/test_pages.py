@@ -62,6 +62,7 @@ PIECES = {
     "import_problems",
     "import_sample",
     "job_progress",
+    "label_trial_next",
     "key_point_board_figure",
     "key_point_board_file",
     "key_points_figure",

@@ -171,6 +171,7 @@ def test_rows_of_another_study_are_not_found_from_ones_own(world, other_study):
 UNSAFE = [
     ("admin", "account", {}),
     ("admin", "token_new", {}),
+    ("admin", "token_lend", {}),
     ("admin", "account_logout", {}),
     ("admin", "account_change_password", {}),
     ("anonymous", "account_login", {}),
@@ -181,6 +182,12 @@ UNSAFE = [
     ("participant", "participation_end", {}),
     ("participant", "participation_fault", {}),
 ]
+
+
+@pytest.mark.parametrize("name", ["token_new", "token_lend"])
+def test_people_of_a_crowd_get_no_token(world, name):
+    asked = {"name": "x", "scope": "read"}
+    assert world.clients["participant"].post(reverse(name), asked).status_code == 403
 
 
 @pytest.mark.parametrize(("actor", "name", "data"), UNSAFE)

@@ -57,7 +57,7 @@ from .matrix import SITE_ROUTES, STUDY_ROUTES
 pytestmark = pytest.mark.django_db
 
 ROLES = {"a": "annotator", "e": "expert", "r": "researcher", "d": "admin"}
-NOT_IDS = {"study_id", "number", "format", "name", "figure"}
+NOT_IDS = {"study_id", "number", "format", "name", "figure", "operation"}
 UNDEFINED = {"value": None, "low": None, "high": None, "reason": "there are no ratings"}
 UNDEFINED |= {"statistic": "alpha", "recipe": "none", "n_items": 0, "n_pairable_items": 0}
 UNDEFINED |= {"n_raters": 0, "n_values": 0}
@@ -102,11 +102,12 @@ KEPT_BY_BROWSERS = {
 }
 # Formats and names are not ids; one valid value each.
 FIXED = {
+    "study_api_address": {"operation": "me"},
     "board_figure": {"figure": "board", "format": "csv"},
     "board_file": {"name": "manifest.json"},
     "import_sample": {"name": "table"},
     "import_sample_take": {"name": "table"},
-    "preferences_figure": {"figure": "verdicts"},
+    "preferences_figure": {"figure": "verdicts", "format": "csv"},
     "snapshot_figure": {"figure": "labels", "format": "svg"},
     "judges_figure": {"figure": "judges", "format": "svg"},
     "faithfulness_figure": {"figure": "coherence", "format": "svg"},

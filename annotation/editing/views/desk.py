@@ -16,6 +16,7 @@ from annotation.editing.models import EditingSheet, KeptText, Revision
 from annotation.editing.reports.versions import changes
 from cqa_site.people.models import Role
 from cqa_site.rounds.pages.replies import closed_reply, errors_of, see_other
+from cqa_site.rounds.pages.trial import trial_urls
 from cqa_site.rounds.pages.work import Face, address_of, work_urls
 from cqa_site.rounds.saving import RoundNotOpen, StaleDraft
 from cqa_site.runs.text_diff import Line
@@ -111,9 +112,10 @@ FACE = Face(
     own_page="editing",
     roles=(Role.EXPERT,),
 )
-urlpatterns = work_urls(
+ROUNDS = "editing/rounds/<uuid:round_id>/desk/"
+urlpatterns = trial_urls(FACE, ROUNDS) + work_urls(
     FACE,
-    rounds="editing/rounds/<uuid:round_id>/desk/",
+    rounds=ROUNDS,
     sheets="editing/<uuid:task_id>/",
     kept="conflicts/<uuid:conflict_id>/",
 )

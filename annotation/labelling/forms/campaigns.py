@@ -3,7 +3,7 @@
 import math
 from dataclasses import fields as dataclass_fields
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -25,7 +25,7 @@ from annotation.labelling.models.campaigns import Campaign, Guideline, Item
 from annotation.labelling.models.scales import ScaleNotValid, check_levels
 from cqa_site.people.models import Study
 from cqa_site.rounds.forms.extent import Extent
-from cqa_site.rounds.forms.plan import PlanForm
+from cqa_site.rounds.forms.plan import Groups, PlanForm
 from cqa_site.web.choices import offer
 
 ROWS_OF_LEVELS = 10
@@ -56,7 +56,7 @@ class CampaignForm(PlanForm):
 
     kind = LABELS
     planned = staticmethod(plan_campaign)
-    groups = (
+    groups: ClassVar[Groups] = (
         (
             lazy("What is asked, and of how many"),
             (
@@ -208,7 +208,7 @@ class CampaignForm(PlanForm):
 class NewCampaignForm(CampaignForm):
     """A campaign with the items it begins with; a program and a draft name them one by one."""
 
-    groups = (
+    groups: ClassVar[Groups] = (
         (lazy("Which arguments"), (("which", "sample"), ("known",))),
         *CampaignForm.groups,
     )
@@ -245,7 +245,7 @@ class NewCampaignForm(CampaignForm):
             self.add_error("known", found % len(self.agreed))
         return data
 
-    def planned(self, **about: Any) -> Campaign:  # type: ignore[override]  # knows what to take
+    def planned(self, **about: Any) -> Campaign:
         """Make the campaign with its items."""
         data = self.cleaned_data
         known = self.agreed if data["known"] else ()

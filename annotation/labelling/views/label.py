@@ -41,8 +41,10 @@ from cqa_site.people.access import StudyRequest, study_page
 from cqa_site.people.models import Role, Study
 from cqa_site.rounds.access import participant_of
 from cqa_site.rounds.models import Place
+from cqa_site.rounds.pages.offline import kept_offline
 from cqa_site.web.replies import wants_json
 
+from .label_page import Shown, render_label, ways_of
 from .label_payload import earlier_payload, item_payload, segments_of
 from .label_place import answers_of, locked_place, own_row, place_in
 
@@ -168,35 +170,17 @@ def _page(
         served=len(work.assignments),
         wanted=participant.link.required_items if participant else None,
     )
+    context = {
+        "is_participant": participant is not None,
+        "undo": next(iter(earlier), None),
+        "ways": ways_of(campaign),
+    }
     page = {
-        "user": str(request.user.public_id),
-        "campaign": str(campaign.public_id),
-        "beat": min(60, campaign.lease_minutes * 20),
-        "items": [item_payload(row) for row in waiting],
         "change": earlier_payload(current) if current and is_change else None,
         "earlier": [earlier_payload(row) for row in reversed(earlier)],
-        "progress": {"answered": far.done, "total": far.all, "seconds": far.seconds},
-        "state": work.reason,
     }
-    context = {
-        "study": request.membership.study,
-        "campaign": campaign,
-        "page": page,
-        "far": far,
-        "current": current,
-        "segments": segments_of(current) if current else [],
-        "is_change": is_change,
-        "undo": next(iter(earlier), None),
-        "client_key": uuid.uuid4().hex,
-        "reasons": Assignment.SkipReason.choices,
-        "reason": work.reason,
-        "notice": notice,
-        "is_participant": participant is not None,
-    }
-    template = (
-        "annotation/labelling/label.html" if current else "annotation/labelling/label_state.html"
-    )
-    return render(request, template, context, status=status)
+    found = Shown(campaign, waiting, current, far, work.reason, notice)
+    return kept_offline(render_label(request, found, context, page, status=status), request)
 
 
 def _refuse(

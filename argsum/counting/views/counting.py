@@ -8,6 +8,7 @@ from argsum.counting.actions.kind import COUNTING, CountContent
 from argsum.counting.forms.form import LONGEST_COMMENT, CountForm
 from argsum.counting.methods.statement_letters import letters
 from argsum.counting.models import CountSheet
+from cqa_site.rounds.pages.trial import trial_urls
 from cqa_site.rounds.pages.work import Face, work_urls
 
 from .payload import form_set, levels, said, shown_counts
@@ -48,9 +49,10 @@ FACE = Face(
     stored=lambda sheet: shown_counts(sheet, COUNTING.content_of(sheet)),
     templates="argsum/counting/count",
 )
-urlpatterns = work_urls(
+ROUNDS = "key-points/judging/<uuid:counting_id>/"
+urlpatterns = trial_urls(FACE, ROUNDS) + work_urls(
     FACE,
-    rounds="key-points/judging/<uuid:counting_id>/",
+    rounds=ROUNDS,
     sheets="key-points/judging/sheets/<uuid:count_id>/",
     kept="kept/<uuid:kept_count_id>/",
 )

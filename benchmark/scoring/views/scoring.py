@@ -6,6 +6,7 @@ from benchmark.scoring.actions.kind import SCORING, ScoreContent
 from benchmark.scoring.forms.scoring import LONGEST_NOTE, ScoreForm
 from benchmark.scoring.models.rounds import ScoringItem
 from benchmark.scoring.models.sheets import ScoreSheet
+from cqa_site.rounds.pages.trial import trial_urls
 from cqa_site.rounds.pages.work import Face, work_urls
 
 from .payload import answer_shown, form_groups, hints_of, places_json, said
@@ -57,9 +58,10 @@ FACE = Face(
     answers=_answers,
     templates="benchmark/scoring/score",
 )
-urlpatterns = work_urls(
+ROUNDS = "scoring/<uuid:round_id>/"
+urlpatterns = trial_urls(FACE, ROUNDS) + work_urls(
     FACE,
-    rounds="scoring/<uuid:round_id>/",
+    rounds=ROUNDS,
     sheets="scoring/sheets/<uuid:sheet_id>/",
     kept="kept/<uuid:kept_id>/",
 )

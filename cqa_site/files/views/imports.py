@@ -182,8 +182,9 @@ def _list_page(
 
 
 def _samples() -> list[tuple[Format, Text]]:
-    """Formats that have one, each with the title of the format whose sample comes before."""
-    found = [(format, format.sample) for format in FORMATS.values() if format.sample]
+    """Formats that have one, the usual one first, each with what has to be imported before."""
+    formats = sorted(FORMATS.values(), key=lambda format: not format.is_usual)
+    found = [(format, format.sample) for format in formats if format.sample]
     return [(format, sample.after and format_of(sample.after).title) for format, sample in found]
 
 

@@ -6,7 +6,7 @@ from allauth.account import views as allauth_account
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST
 from cqa_site.people.access import PersonRequest, memberships_of
 from cqa_site.people.forms import KeysForm, NameForm, TokenForm
 from cqa_site.people.models import User
-from cqa_site.people.tokens import create_token, revoke_token
+from cqa_site.people.tokens import create_token, lend_token, revoke_token
 
 # Two forms on one page have a field "name" each.
 YOU_ID, TOKEN_ID = "you_%s", "token_%s"
@@ -58,6 +58,15 @@ def token_new(request: PersonRequest) -> HttpResponse:
         return _page(request, status=422, token_form=form)
     _token, secret = create_token(user=request.user, **form.cleaned_data)
     return _page(request, secret=secret)
+
+
+@login_required
+@require_POST
+def token_lend(request: PersonRequest) -> HttpResponse:
+    """Lend the page about the interface a token that may only read, for a quarter of an hour."""
+    if request.user.is_participant:
+        raise PermissionDenied
+    return JsonResponse({"token": lend_token(user=request.user)})
 
 
 @login_required

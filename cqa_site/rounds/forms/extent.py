@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil
-from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as lazy
@@ -62,5 +61,5 @@ class PayForm(forms.Form):
     @property
     def given(self) -> Decimal | None:
         """The pay, where one was given."""
-        found: Any = self.cleaned_data.get("pay") if self.is_valid() else None
+        found: Decimal | None = self.cleaned_data.get("pay") if self.is_valid() else None
         return found

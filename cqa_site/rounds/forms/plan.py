@@ -15,6 +15,8 @@ from .extent import Extent
 from .save import LARGEST
 
 LONGEST_INSTRUCTIONS = 20_000
+# A legend, and rows of names of fields.
+Groups = tuple[tuple[Any, tuple[tuple[str, ...], ...]], ...]
 
 
 class PlanForm(forms.Form):
@@ -27,7 +29,7 @@ class PlanForm(forms.Form):
     kind: ClassVar[TaskKind]
     planned: ClassVar[Callable[..., Any]]
     # Legend and rows of fields that stand beside each other; what is not named comes at the end.
-    groups: ClassVar[tuple[tuple[Any, tuple[tuple[str, ...], ...]], ...]] = ()
+    groups: ClassVar[Groups] = ()
 
     name = forms.CharField(label=lazy("Name"), max_length=120)
     repeat_share: forms.Field | None = forms.FloatField(

@@ -45,6 +45,7 @@ from ..saving import (
     take_kept,
 )
 from ..serving import place_for
+from .offline import kept_offline
 from .replies import (
     closed_reply,
     conflict_reply,
@@ -53,6 +54,7 @@ from .replies import (
     see_other,
     submitted_reply,
 )
+from .ways import ways_of
 
 LISTED = 200
 
@@ -120,21 +122,21 @@ def work_urls(face: Face, rounds: str, sheets: str, kept: str) -> list[URLPatter
         sheet = own_sheet(kind, request, study, sheet_id)
         if sheet.is_example and sheet.state == Sheet.State.SUBMITTED:
             return _feedback(face, request, sheet)
-        return _page(face, request, sheet)
+        return show_sheet(face, request, sheet)
 
     @study_page(*face.roles)
     @require_POST
     def save(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Store what stands on the form; what comes too late is kept aside."""
         (sheet_id,) = ids.values()
-        return _save(face, request, own_sheet(kind, request, study, sheet_id))
+        return take_save(face, request, own_sheet(kind, request, study, sheet_id))
 
     @study_page(*face.roles)
     @require_POST
     def submit(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Submit the sheet and go on with the next one."""
         (sheet_id,) = ids.values()
-        return _submit(face, request, own_sheet(kind, request, study, sheet_id))
+        return take_submit(face, request, own_sheet(kind, request, study, sheet_id))
 
     @study_page(*face.roles)
     @require_POST
@@ -178,7 +180,7 @@ def _own(face: Face, request: Any, round_: Any) -> HttpResponse:
     return render(request, "rounds/work_own.html", context)
 
 
-def _save(face: Face, request: Any, sheet: Any) -> HttpResponse:
+def take_save(face: Face, request: Any, sheet: Any) -> HttpResponse:
     """A part of the form that is wrong keeps nothing else from being stored: both are said."""
     form = face.form(request.POST, sheet)
     if not form.is_valid():
@@ -195,7 +197,8 @@ def _save(face: Face, request: Any, sheet: Any) -> HttpResponse:
     return JsonResponse(stored) if wants_json(request) else see_other(address_of(sheet))
 
 
-def _submit(face: Face, request: Any, sheet: Any) -> HttpResponse:
+def take_submit(face: Face, request: Any, sheet: Any) -> HttpResponse:
+    """Submit what stands on the form, and go on."""
     form = face.form(request.POST, sheet)
     if not form.is_valid() or form.unready:
         problem = f"{errors_of(form)} {form.unready}".strip()
@@ -211,6 +214,8 @@ def _submit(face: Face, request: Any, sheet: Any) -> HttpResponse:
         # The draft was stored; the page goes on from there.
         sheet.refresh_from_db(fields=("draft", *SAVED_FIELDS))
         return _not_valid(face, request, sheet, form, str(reason), reason.missing)
+    if ways_of(sheet).trial:
+        return submitted_reply(request, ways_of(sheet).work, submitted.version)
     following = (face.after or partial(_after, face))(request, submitted)
     return submitted_reply(request, following, submitted.version)
 
@@ -228,7 +233,7 @@ def _settle(request: Any, sheet: Any, kept: Any) -> HttpResponse:
     return see_other(address)
 
 
-def _page(
+def show_sheet(
     face: Face,
     request: Any,
     sheet: Any,
@@ -248,9 +253,14 @@ def _page(
         "client_key": uuid.uuid4().hex,
         "page": page_data(sheet),
         "page_name": f"{face.kind.work_page}-page",
+        "ways": ways_of(sheet),
         **face.shown(sheet, content),
     }
-    return render(request, f"{face.templates}.html", context, status=status)
+    template, trial = f"{face.templates}.html", ways_of(sheet).trial
+    if trial is not None:
+        context |= {"trial": trial, "far": trial.far}
+        return render(request, template, context, status=status)
+    return kept_offline(render(request, template, context, status=status), request)
 
 
 def _feedback(face: Face, request: Any, sheet: Any) -> HttpResponse:
@@ -341,7 +351,7 @@ def _not_valid(
     ``stored`` tells a script that the draft was stored nevertheless.
     """
     if not wants_json(request):
-        return _page(face, request, sheet, form, detail, missing, status=422)
+        return show_sheet(face, request, sheet, form, detail, missing, status=422)
     return not_valid_json(detail, missing, stored)
 
 
@@ -357,5 +367,4 @@ def _after(face: Face, request: StudyRequest, sheet: Any) -> str:
 
 def address_of(sheet: Any) -> str:
     """Where a person works on their sheet."""
-    page = sheet_kind_of(sheet).sheet_page
-    return reverse(page, args=[sheet.round.study.public_id, sheet.public_id])
+    return ways_of(sheet).form

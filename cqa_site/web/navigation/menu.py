@@ -61,6 +61,8 @@ class Entry:
         Where else pages live that belong to it, as addresses begin inside a study.
     waits
         How many things wait there for somebody who runs the study; asked after the page is there.
+    tour
+        What the page is for, where the tour of a study stops at it.
     """
 
     group: str
@@ -70,6 +72,7 @@ class Entry:
     roles: frozenset[str] = RESEARCHERS
     under: tuple[str, ...] = ()
     waits: Callable[[Any], int] | None = None
+    tour: str | Promise = ""
 
     @property
     def path(self) -> str:

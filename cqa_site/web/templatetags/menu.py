@@ -10,6 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from cqa_site.web.navigation.menu import Here, ShownGroup, inside, menu_of, place_of
+from cqa_site.web.navigation.tour import TOUR, Stop, first_stop, stop_at
 
 register = template.Library()
 
@@ -46,6 +47,19 @@ def you_are_here(context: dict[str, Any], groups: list[ShownGroup]) -> Here | No
     """The way to the page at hand, for those who have a menu."""
     address = context["request"].path
     return place_of(address, context["study"].public_id, groups) if groups else None
+
+
+@register.simple_tag(takes_context=True)
+def tour_stop(context: dict[str, Any], groups: list[ShownGroup]) -> Stop | None:
+    """The stop of a tour that the page at hand is, if somebody takes one."""
+    request = context["request"]
+    return stop_at(groups, request.path) if TOUR in request.GET else None
+
+
+@register.simple_tag
+def tour_start(groups: list[ShownGroup]) -> str:
+    """Where a tour of the study begins."""
+    return first_stop(groups)
 
 
 @register.simple_tag(takes_context=True)

@@ -1,0 +1,182 @@
+"""The REST interface, read from the schema that the site itself makes of it.
+
+A schema is written for programs: what people look up is one address with what it takes and gives.
+So it is read once a process into a row for each address, and the pages show these rows: a list of
+them first, an address with everything about it where somebody asks for it.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.generators import SchemaGenerator
+
+STUDY = "/api/v1/studies/{study_id}/"
+# What addresses have other words for than people, and what begins with no study.
+GROUPS = {
+    "": _("Studies"),
+    "cam-requests": _("CAM requests"),
+    "cam-service": _("CAM service"),
+    "campaigns": _("Label rounds"),
+    "me": _("You"),
+}
+# Values with their labels, which `kind_of` says already.
+VALUES = re.compile(r"^\* `.*$", re.M)
+PAGE_OF = re.compile(r"Paginated(\w+)List")
+# What stands in an example for a value of a kind.
+SAMPLES = {"integer": 1, "number": 0.5, "double": 0.5, "boolean": True}
+
+
+@dataclass(frozen=True)
+class Field:
+    """A parameter, or a field of a body: ``kind`` says what its value is."""
+
+    name: str
+    kind: str
+    about: str = ""
+    is_required: bool = False
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """An object that is sent or comes back; ``many`` says how many of it, in words."""
+
+    name: str
+    fields: tuple[Field, ...]
+    many: Any = ""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One method of one address."""
+
+    name: str
+    method: str
+    path: str
+    about: str
+    parameters: tuple[Field, ...]
+    takes: tuple[Shape, ...]
+    is_form: bool
+    gives: tuple[Shape, ...]
+    status: str
+
+    @property
+    def group(self) -> str:
+        """What the address is about: its first part, within a study where it has one."""
+        inside = self.path.removeprefix(STUDY).removeprefix("/api/v1/")
+        first = inside.partition("/")[0]
+        return "" if first == "studies" else first
+
+    @property
+    def title(self) -> Any:
+        """The group in words."""
+        return GROUPS.get(self.group) or self.group.replace("-", " ").capitalize()
+
+    @property
+    def summary(self) -> str:
+        """The first sentence about it."""
+        return self.about.partition("\n\n")[0]
+
+    @property
+    def can_be_tried(self) -> bool:
+        """Whether asking changes nothing."""
+        return self.method == "GET"
+
+    def at(self, study_id: object) -> str:
+        """The path within a study."""
+        return self.path.replace("{study_id}", str(study_id))
+
+    def curl(self, site: str, study_id: object) -> str:
+        """How a shell asks for it; names in braces are left to the reader."""
+        lines = [f"curl -H 'Authorization: Bearer {{token}}' \\\n  '{site}{self.at(study_id)}'"]
+        if self.method != "GET":
+            lines.append(f"-X {self.method}")
+        needed = [each for shape in self.takes[:1] for each in shape.fields if each.is_required]
+        if self.is_form:
+            lines += [f"-F {each.name}={{{each.kind}}}" for each in needed]
+        elif self.takes:
+            body = {each.name: SAMPLES.get(each.kind, f"{{{each.kind}}}") for each in needed}
+            lines += ["-H 'Content-Type: application/json'", f"-d '{json.dumps(body)}'"]
+        return " \\\n  ".join(lines)
+
+
+@cache
+def operations() -> dict[str, Operation]:
+    """Every operation by its name in the schema; made at the first request, in about a second."""
+    schema = SchemaGenerator().get_schema(public=True)
+    shapes = schema["components"]["schemas"]
+    found = [
+        _operation(path, method, said, shapes)
+        for path, methods in schema["paths"].items()
+        for method, said in methods.items()
+    ]
+    return {each.name: each for each in found}
+
+
+def _operation(path: str, method: str, said: Any, shapes: Any) -> Operation:
+    content = said.get("requestBody", {}).get("content", {})
+    status = next(code for code in sorted(said["responses"]) if code.startswith(("2", "3")))
+    given: dict[str, Any] = next(iter(said["responses"][status].get("content", {}).values()), {})
+    return Operation(
+        name=said["operationId"],
+        method=method.upper(),
+        path=path,
+        about=_about(said),
+        parameters=tuple(_parameter(each, shapes) for each in said.get("parameters", ())),
+        takes=tuple(_shapes(next(iter(content.values()))["schema"], shapes)) if content else (),
+        is_form="multipart/form-data" in content,
+        gives=tuple(_shapes(given.get("schema", {}), shapes)),
+        status=status,
+    )
+
+
+def _parameter(said: Any, shapes: Any) -> Field:
+    kind = kind_of(said["schema"], shapes)
+    return Field(said["name"], kind, _about(said), said.get("required", False), said["in"])
+
+
+def _about(said: Any) -> str:
+    return VALUES.sub("", said.get("description", "")).replace("``", "").strip()
+
+
+def _shapes(part: Any, shapes: Any, many: Any = "") -> Iterator[Shape]:
+    """The objects that a part of the schema is, or holds many of."""
+    if part.get("type") == "array":
+        yield from _shapes(part["items"], shapes, _("a list of"))
+    for choice in part.get("oneOf", ()):
+        yield from _shapes(choice, shapes, many)
+    name = part.get("$ref", "").rpartition("/")[2]
+    page = PAGE_OF.fullmatch(name)
+    if page:
+        yield from _shapes(shapes[name]["properties"]["results"]["items"], shapes, _("a page of"))
+    elif name and "oneOf" in shapes[name]:
+        yield from _shapes(shapes[name], shapes, many)
+    elif name:
+        yield Shape(name, tuple(_fields(shapes[name], shapes)), many)
+
+
+def _fields(shape: Any, shapes: Any) -> Iterator[Field]:
+    needed = shape.get("required", ())
+    for name, part in shape.get("properties", {}).items():
+        yield Field(name, kind_of(part, shapes), _about(part), name in needed)
+
+
+def kind_of(part: Any, shapes: Any) -> str:
+    """What a value is: a type, a format, its values, or the name of an object."""
+    name = part.get("$ref", "").rpartition("/")[2]
+    if name:
+        return kind_of(shapes[name], shapes) if "enum" in shapes[name] else name
+    if "enum" in part:
+        return " | ".join(str(value) for value in part["enum"] if value not in (None, ""))
+    if part.get("type") == "array":
+        return f"list of {kind_of(part['items'], shapes)}"
+    for choice in ("allOf", "oneOf", "anyOf"):
+        if choice in part:
+            kinds = [kind_of(each, shapes) for each in part[choice]]
+            return " | ".join(dict.fromkeys(kind for kind in kinds if kind))
+    return str(part.get("format") or part.get("type", "any"))

@@ -1,0 +1,98 @@
+"""The pages about the REST interface in a browser, and where pages say what they are about."""
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from annotation.labelling.models.campaigns import Campaign
+from tests.cast import make_campaign, make_member, make_study
+
+pytestmark = pytest.mark.browser
+# Bytes that a page about the interface sends beside what every page has (the typeface, htmx).
+LIGHT = 30_000
+
+
+@pytest.fixture
+def boss(server):
+    study = make_study("Drinks")
+    make_campaign(study, ordinary=2, controls=0, name="Tea or coffee " * 5)
+    return make_member(study, "researcher")
+
+
+def loaded(page) -> int:
+    """Bytes of the page and of the files of its own, as they were sent."""
+    entries = page.evaluate("performance.getEntries().map(one => [one.name, one.transferSize])")
+    return sum(size for name, size in entries if size and "api" in name)
+
+
+def test_a_read_is_tried_and_answers(boss, visit):
+    visitor = visit(boss)
+    study = boss.memberships.get().study
+    page = visitor.go("study_api", study.public_id)
+    page.wait_for_load_state("networkidle")
+    assert 5_000 < loaded(page) < LIGHT
+    page.get_by_label("Find an address").fill("campaigns get items")
+    page.keyboard.press("Enter")
+    page.locator('.addresses a[href$="/studies_campaigns_items_list/"]').click()
+    page.wait_for_load_state("networkidle")
+    assert loaded(page) < LIGHT
+    assert visitor.axe() == []
+    page.get_by_label("campaign_id").fill(str(Campaign.objects.get().public_id))
+    page.get_by_role("button", name="Ask").click()
+    expect(page.locator("#try output")).to_have_text("200 OK")
+    expect(page.get_by_label("Answer")).to_contain_text('"count": 2')
+    # What the interface refuses is shown as it says it.
+    page.get_by_label("campaign_id").fill("nothing")
+    page.get_by_role("button", name="Ask").click()
+    expect(page.locator("#try output")).to_contain_text("404")
+    # Lent once, and again when it has ended.
+    assert boss.api_tokens.count() == 1
+    boss.api_tokens.all().delete()
+    page.get_by_label("campaign_id").fill(str(Campaign.objects.get().public_id))
+    page.get_by_role("button", name="Ask").click()
+    expect(page.locator("#try output")).to_have_text("200 OK")
+    # Chromium notes the two refusals, and nothing else: no breach of the policy.
+    refused = [each for each in visitor.console if "Failed to load resource" in each]
+    assert len(refused) == 2
+    assert visitor.console == refused
+    visitor.console.clear()
+    assert visitor.foreign == []
+
+
+def test_without_a_script_nothing_is_offered_that_does_nothing(boss, visit):
+    visitor = visit(boss, java_script_enabled=False)
+    page = visitor.go("study_api_address", boss.memberships.get().study.public_id, "me")
+    expect(page.locator("#curl")).to_contain_text("/api/v1/me/")
+    expect(page.locator("#try")).to_be_hidden()
+
+
+def test_where_a_page_stands_takes_one_line_on_a_phone(boss, visit):
+    visitor = visit(boss, viewport={"width": 320, "height": 700})
+    study = boss.memberships.get().study
+    page = visitor.go("run_compare", study.public_id, Campaign.objects.get().public_id)
+    crumbs = page.locator(".crumbs")
+    expect(crumbs.get_by_role("link")).to_have_count(3)
+    assert crumbs.bounding_box()["height"] <= 26
+    assert visitor.has_no_sideways_scroll()
+    boxes = [each.bounding_box() for each in crumbs.get_by_role("link").all()]
+    assert all(box["width"] >= 24 and box["height"] >= 23.5 for box in boxes)
+
+
+def test_a_word_is_looked_up_by_keyboard(boss, visit):
+    visitor = visit(boss)
+    page = visitor.go("campaign_new", boss.memberships.get().study.public_id)
+    word = page.get_by_role("button", name="control item")
+    note = page.get_by_text("item with a known label, hidden among ordinary items")
+    expect(note).to_be_hidden()
+    word.focus()
+    page.keyboard.press("Enter")
+    expect(note).to_be_visible()
+    assert visitor.axe() == []
+    page.keyboard.press("Escape")
+    expect(note).to_be_hidden()
+    expect(word).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**{reverse('help_page', args=['glossary'])}#control-item")
+    expect(page.locator("tr:target")).to_contain_text("control item")

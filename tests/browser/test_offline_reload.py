@@ -1,0 +1,235 @@
+"""A reload without a connection shows the last work page with what was entered, to nobody else."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import expect
+
+from annotation.labelling.models.votes import Assignment
+from benchmark.scoring.models.sheets import KeptScore, ScoreSheet
+from cqa_site.rounds.crowd.participants import create_link
+from cqa_site.rounds.opening import open_round
+from tests.annotation import editing_cast
+from tests.benchmark.made_rounds import make_round
+from tests.benchmark.made_scores import make_scored_answers
+from tests.cast import make_campaign, make_member, make_study
+
+pytestmark = pytest.mark.browser
+
+
+def kept(page):
+    """Addresses that the worker keeps, static files aside."""
+    return page.evaluate(
+        """async () => (await (await caches.open('counterpoint-work')).keys())
+        .map(each => each.url).filter(url => !url.includes('/static/'))"""
+    )
+
+
+def until(page, wanted):
+    """Wait until the worker keeps just these."""
+    for _turn in range(100):
+        if kept(page) == wanted:
+            return
+        page.wait_for_timeout(50)
+    assert kept(page) == wanted
+
+
+def open_kept(visitor, name, *args):
+    """Open a work page and wait until the worker has it."""
+    page = visitor.go(name, *args)
+    page.on("dialog", lambda dialog: dialog.accept())
+    until(page, [page.url])
+    return page
+
+
+def quiet(visitor):
+    """The browser itself logs what it could not load."""
+    visitor.context.close()
+    visitor.console.clear()
+
+
+def scoring(study):
+    make_scored_answers(study, questions=3, systems=("Alpha",))
+    return make_round(study, make_member(study, "researcher"))
+
+
+def press(page, keys):
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def test_a_sheet_goes_on_where_it_was(visit, server):
+    study = make_study()
+    made = scoring(study)
+    visitor = visit(make_member(study, "annotator"), service_workers="allow")
+    page = open_kept(visitor, "score", study.public_id, made.public_id)
+    press(page, "10")
+    expect(page.locator("#saved [data-text]")).to_contain_text("Saved")
+    visitor.context.set_offline(True)
+    press(page, "1")
+    expect(page.locator("#saved")).to_have_attribute("data-state", "again")
+    page.reload()
+    expect(page.locator(".criterion.active")).to_have_attribute("data-key", "C4")
+    expect(page.locator("#total")).to_have_text("2")
+    press(page, "1")
+    visitor.context.set_offline(False)
+    expect(page.locator("#saved [data-text]")).to_contain_text("Saved")
+    expect(page.locator("#total")).to_have_text("3")
+    assert ScoreSheet.objects.get().draft["points"] == {"C1": 1, "C2": 0, "C3": 1, "C4": 1}
+    assert not KeptScore.objects.exists()
+    quiet(visitor)
+
+
+def test_labels_go_on_where_they_were(visit, server):
+    study = make_study()
+    campaign = labelling(study)
+    visitor = visit(make_member(study, "annotator"), service_workers="allow")
+    page = open_kept(visitor, "label", study.public_id, campaign.public_id)
+    sentence = page.locator("[data-sentence]")
+    seen = []
+    for key in "12":
+        seen.append(sentence.inner_text())
+        press(page, key)
+        expect(sentence).not_to_have_text(seen[-1])
+    expect(page.locator("#saved")).to_have_text("All answers saved")
+    visitor.context.set_offline(True)
+    seen.append(sentence.inner_text())
+    press(page, "3")
+    expect(sentence).not_to_have_text(seen[-1])
+    here = sentence.inner_text()
+    page.reload()
+    expect(sentence).to_have_text(here)
+    expect(page.locator("#trouble")).to_contain_text("Not saved yet: 1 answer")
+    visitor.context.set_offline(False)
+    expect(page.locator("#saved")).to_have_text("All answers saved")
+    expect(page.locator("#progress")).to_contain_text("3 / 14 done")
+    expect(sentence).to_have_text(here)
+    rows = Assignment.objects.filter(state="answered").order_by("answered_at")
+    assert list(rows.values_list("item__argument__text", "label")) == list(
+        zip(seen, (1, 2, 3), strict=True)
+    )
+    quiet(visitor)
+
+
+def test_a_text_goes_on_where_it_was(visit, server):
+    study = make_study()
+    editing_cast.make_answers(study, questions=1)
+    person = make_member(study, "expert")
+    made = editing_cast.make_round(study, people=[person], individual=0)
+    visitor = visit(person, service_workers="allow")
+    page = open_kept(visitor, "desk", study.public_id, made.public_id)
+    visitor.context.set_offline(True)
+    page.locator("#text").press("Control+End")
+    page.keyboard.type(" Written offline.")
+    expect(page.locator("#saved")).to_contain_text("No connection")
+    page.reload()
+    expect(page.locator("#text")).to_have_value(re.compile(r"Written offline\.$"))
+    visitor.context.set_offline(False)
+    expect(page.locator("#saved [data-text]")).to_contain_text("Saved")
+    expect(page.locator("#text")).to_have_value(re.compile(r"Written offline\.$"))
+    quiet(visitor)
+
+
+def labelling(study, name="Round 1"):
+    made = make_campaign(study, ordinary=12, controls=2, name=name)
+    open_round(round_=made, actor=make_member(study, "researcher"))
+    return made
+
+
+def is_closed_to(visitor, address):
+    """Without a connection there is nothing at the address, and nothing kept anywhere."""
+    page = visitor.page
+    until(page, [])
+    visitor.context.set_offline(True)
+    with pytest.raises(PlaywrightError, match=r"ERR_INTERNET_DISCONNECTED|ERR_FAILED"):
+        page.goto(address)
+    quiet(visitor)
+
+
+def test_only_the_last_work_page_is_kept(visit, server):
+    study = make_study()
+    made = scoring(study)
+    visitor = visit(make_member(study, "annotator"), service_workers="allow")
+    page = open_kept(visitor, "score", study.public_id, made.public_id)
+    address = page.url
+    visitor.go("score_own", study.public_id, made.public_id)
+    visitor.go("study", study.public_id)
+    assert kept(page) == [address]
+    campaign = labelling(study)
+    open_kept(visitor, "label", study.public_id, campaign.public_id)
+
+
+def test_signing_out_forgets_the_page(visit, server):
+    study = make_study()
+    made = scoring(study)
+    visitor = visit(make_member(study, "annotator"), service_workers="allow")
+    page = open_kept(visitor, "score", study.public_id, made.public_id)
+    address = page.url
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    is_closed_to(visitor, address)
+
+
+def test_somebody_else_who_signs_in_does_not_find_it(visit, server):
+    """Without a word of the one before, whose session just ran out."""
+    study = make_study()
+    made = scoring(study)
+    other = make_member(study, "annotator")
+    visitor = visit(make_member(study, "annotator"), service_workers="allow")
+    page = open_kept(visitor, "score", study.public_id, made.public_id)
+    address = page.url
+    visitor.context.clear_cookies(name="sessionid")
+    visitor.go("account_login")
+    page.get_by_label("Email").fill(other.email)
+    page.get_by_label("Password").fill("a long password")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    is_closed_to(visitor, address)
+
+
+def test_a_page_kept_before_the_browser_was_closed_is_not_shown(visit, server):
+    """Cookies of the session end with the browser, and nobody has to come by first."""
+    study = make_study()
+    campaign = labelling(study)
+    visitor = visit(make_member(study, "annotator"), service_workers="allow")
+    page = open_kept(visitor, "label", study.public_id, campaign.public_id)
+    address = page.url
+    visitor.context.clear_cookies()
+    visitor.context.set_offline(True)
+    with pytest.raises(PlaywrightError, match=r"ERR_INTERNET_DISCONNECTED|ERR_FAILED"):
+        page.goto(address)
+    quiet(visitor)
+
+
+def test_whoever_comes_by_a_link_does_not_find_it(visit, server):
+    study = make_study()
+    campaign, second = labelling(study), labelling(study, "Round 2")
+    boss = make_member(study, "researcher")
+    expires = timezone.now() + timedelta(days=1)
+    links = [
+        create_link(round_=each, actor=boss, completed_code="DONE", expires_at=expires)[1]
+        for each in (campaign, second)
+    ]
+    visitor = visit(None, service_workers="allow")
+    come(visitor, links[0], "P1")
+    page = visitor.page
+    address = page.url
+    until(page, [address])
+    visitor.context.clear_cookies()
+    come(visitor, links[1], "P2")
+    until(page, [page.url])
+    assert page.url != address
+    visitor.context.set_offline(True)
+    with pytest.raises(PlaywrightError, match=r"ERR_INTERNET_DISCONNECTED|ERR_FAILED"):
+        page.goto(address)
+    quiet(visitor)
+
+
+def come(visitor, secret, name):
+    """Come in as a participant by a link."""
+    visitor.go("join", secret, query=f"?PROLIFIC_PID={name}&STUDY_ID=S&SESSION_ID=T")
+    visitor.page.get_by_role("button", name="Start").click()
+    expect(visitor.page.locator("[data-sentence]")).to_be_visible()

@@ -1,0 +1,119 @@
+"""The pages about the REST interface: every address, what it takes, and a token to try it."""
+
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from cqa_site.home.interface import kind_of, operations
+from cqa_site.people.models import ApiToken
+from cqa_site.people.tokens import LENT_LIFETIME
+from tests.api.routes import EVERY
+from tests.cast import make_member, make_study, sign_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return make_study("Boats")
+
+
+@pytest.fixture
+def researcher(study):
+    return sign_in(make_member(study, "researcher"))
+
+
+def address(study, name: str) -> str:
+    return reverse("study_api_address", args=[study.public_id, name])
+
+
+def test_every_address_of_the_interface_is_listed_and_has_a_page(study, researcher):
+    text = researcher.get(reverse("study_api", args=[study.public_id])).content.decode()
+    assert len(operations()) == len(EVERY) > 200
+    for each in operations().values():
+        assert f'href="{address(study, each.name)}"' in text
+        assert each.about, each.name
+
+
+def test_each_page_says_what_the_address_takes_and_gives(study, researcher):
+    for each in operations().values():
+        reply = researcher.get(address(study, each.name))
+        text = reply.content.decode()
+        assert reply.status_code == 200
+        assert each.at(study.public_id) in text
+        for field in (*each.parameters, *(f for shape in each.takes for f in shape.fields)):
+            assert f"<code>{field.name}</code>" in text or field.name == "study_id", each.name
+        assert ('id="try"' in text) == (each.method == "GET"), each.name
+
+
+def test_the_list_is_light(study, researcher, django_assert_max_num_queries):
+    operations()
+    with django_assert_max_num_queries(5):
+        page = researcher.get(
+            reverse("study_api", args=[study.public_id]), headers={"Accept-Encoding": "gzip"}
+        )
+    assert page["Content-Encoding"] == "gzip"
+    assert len(page.content) < 25_000
+
+
+def test_words_find_addresses(study, researcher):
+    def found(words: str) -> list[str]:
+        page = researcher.get(reverse("study_api", args=[study.public_id]), {"q": words})
+        return [one.name for _title, rows in page.context["groups_of_addresses"] for one in rows]
+
+    assert "studies_members_list" in found("get MEMBERS")
+    assert all("members" in name for name in found("/members/"))
+    assert found("nothing of the kind") == []
+
+
+def test_an_address_that_is_not_there_is_no_page(study, researcher):
+    assert researcher.get(address(study, "studies_secrets_list")).status_code == 404
+
+
+def test_values_are_named_for_people():
+    shapes = {"State": {"enum": ["open", "closed"]}, "Row": {"type": "object"}}
+    assert kind_of({"$ref": "#/components/schemas/Row"}, shapes) == "Row"
+    assert kind_of({"oneOf": [{"$ref": "#/x/State"}, {"enum": [None]}]}, shapes) == "open | closed"
+    assert kind_of({"type": "array", "items": {"type": "integer"}}, shapes) == "list of integer"
+    assert kind_of({"type": "string", "format": "uuid"}, shapes) == "uuid"
+
+
+def test_a_shell_is_told_what_is_needed(study):
+    told = operations()["studies_invitations_create"].curl("https://site", study.public_id)
+    assert f"https://site/api/v1/studies/{study.public_id}/invitations/" in told
+    assert '"role": ' in told
+    assert "-X POST" in told
+    file = operations()["studies_imports_create"].curl("https://site", study.public_id)
+    assert "-F file=" in file
+
+
+def test_the_page_is_lent_a_token_that_may_only_read_and_ends_soon(study, researcher):
+    asked = reverse("token_lend")
+    first, second = (researcher.post(asked).json()["token"] for _again in range(2))
+    token = ApiToken.objects.get()
+    assert token.scope == "read"
+    assert token.expires_at <= timezone.now() + LENT_LIFETIME
+    program = APIClient(HTTP_AUTHORIZATION=f"Bearer {second}")
+    assert program.get("/api/v1/me/").status_code == 200
+    assert program.post(f"/api/v1/studies/{study.public_id}/guidelines/").status_code == 403
+    assert APIClient(HTTP_AUTHORIZATION=f"Bearer {first}").get("/api/v1/me/").status_code == 401
+    ApiToken.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    assert program.get("/api/v1/me/").status_code == 401
+
+
+def test_lending_leaves_tokens_that_somebody_made(study, researcher):
+    researcher.post(reverse("token_new"), {"name": "API page", "scope": "read"})
+    researcher.post(reverse("token_lend"))
+    researcher.post(reverse("token_lend"))
+    assert ApiToken.objects.count() == 2
+
+
+def test_tokens_are_found_from_the_study_and_the_account(study, researcher):
+    page = researcher.get(reverse("study_api", args=[study.public_id])).content.decode()
+    assert f"{reverse('account')}#tokens" in page
+    account = researcher.get(reverse("account")).content.decode()
+    assert 'id="tokens"' in account
+    assert reverse("study_api", args=[study.public_id]) in account
