@@ -2,6 +2,7 @@
 
 import pytest
 
+from cqa_site.web.charts.axis import axis_of
 from cqa_site.web.charts.measure import text_width, wrap
 from cqa_site.web.charts.ranked import ranked_dots
 
@@ -59,3 +60,8 @@ def test_what_does_not_fit_loses_its_middle():
     assert (first[1][-4:], second[1][-4:]) == (" one", " two")
     assert all(text_width(line) <= 200 for line in first + second)
     assert wrap("a b", 200) == ["a b"]
+
+
+def test_an_axis_has_two_round_values_at_least():
+    assert axis_of(domain=(10.2, 19), most=4).ticks == [12, 14, 16, 18]
+    assert axis_of(domain=(0, 19), most=4).ticks == [0, 5, 10, 15]

@@ -41,8 +41,9 @@ def axis_of(
         step = max(1.0, float(ceil(step)))
     if domain is None:
         low, high = floor(low / step + 1e-9) * step, ceil(high / step - 1e-9) * step
-    first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
-    ticks = [round(at * step, 10) + 0.0 for at in range(first, last + 1)]
+    ticks = _round_values(low, high, step)
+    if len(ticks) < 2:
+        ticks = _round_values(low, high, _step(high - low, 2 * most))
     return Axis(low, high, ticks, [in_words(tick) for tick in ticks])
 
 
@@ -66,6 +67,11 @@ def seconds(at: str) -> float:
 def in_words(value: float) -> str:
     """A round value as people write it."""
     return f"{value:,.10g}".replace("-", "−") if abs(value) < 1e10 else f"{value:.3g}"
+
+
+def _round_values(low: float, high: float, step: float) -> list[float]:
+    first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
+    return [round(at * step, 10) + 0.0 for at in range(first, last + 1)]
 
 
 def _step(span: float, most: int) -> float:

@@ -1,8 +1,8 @@
 """Charts as Vega-Lite specifications, and their pictures.
 
 A specification holds data and shapes but no colours: those come from the theme when the
-picture is made, so one specification serves light and dark pages. Altair and vl-convert are
-loaded at the first chart only; together they take about a second and 80 MB.
+picture is made, so one specification serves light and dark pages. vl-convert is loaded at the
+first chart only.
 """
 
 import hashlib
