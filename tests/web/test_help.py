@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from cqa_site.home.help import pages, search
 from cqa_site.web.navigation.menu import GROUPS
+from cqa_site.web.templatetags.markdown import markdown, pictures
 from tests.cast import make_member, make_study, sign_in
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -76,3 +77,18 @@ def test_pages_are_compressed_by_the_site_itself(reader):
     packed = reader.get(reverse("help_page", args=["scoring"]), HTTP_ACCEPT_ENCODING="gzip")
     assert packed["Content-Encoding"] == "gzip"
     assert len(packed.content) < len(plain.content) / 2
+
+
+def test_documents_have_pictures_and_only_those_of_the_site(reader):
+    text = reader.get(reverse("help_page", args=["scoring"])).content.decode()
+    assert re.search(r'<img src="/static/img/help/leaderboard[^"]*" alt="Systems with', text)
+    for name, page in pages().items():
+        for alt, target in re.findall(r"!\[([^]]*)\]\(([^)]+)\)", page.body):
+            assert alt, name
+            assert (DOCS / name).parent.joinpath(target).resolve().is_file(), f"{name}: {target}"
+
+
+def test_researchers_markdown_has_no_pictures():
+    for path in ("https://elsewhere.example/a.png", "/static/img/help/../x.webp"):
+        assert "<img" not in pictures(markdown(f"![x]({path})"))
+    assert "<img" not in markdown("![x](../static/img/help/label.webp)")

@@ -4,6 +4,7 @@ import re
 
 import nh3
 from django import template
+from django.templatetags.static import static
 from django.utils.html import conditional_escape, strip_tags
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
@@ -11,6 +12,8 @@ from django.utils.translation import gettext
 from markdown_it import MarkdownIt
 
 register = template.Library()
+# Of every picture of the documentation; see docs/pictures.py.
+SIZE = 'width="1120" height="700"'
 
 TAGS = {"p", "br", "hr", "h1", "h2", "h3", "h4", "ul", "ol", "li", "strong", "em", "code"}
 TAGS |= {"pre", "blockquote", "a", "table", "thead", "tbody", "tr", "th", "td"}
@@ -33,6 +36,21 @@ def markdown(text: str) -> SafeString:
     opening = f'<div class="table" tabindex="0" role="group" aria-label="{label}"><table>'
     cleaned = cleaned.replace("<table>", opening).replace("</table>", "</table></div>")
     return mark_safe(cleaned)  # noqa: S308  cleaned by an allow-list just above
+
+
+# Pictures are no part of Markdown here; those of the site's own documents are links to its files.
+PICTURE = re.compile(r'!<a href="[./]*/static/(img/help/[a-z-]+\.webp)"[^>]*>([^<]*)</a>')
+
+
+@register.filter
+def pictures(html: SafeString) -> SafeString:
+    """Show the pictures of the site's own documentation, where rendered Markdown leads to them."""
+    cleaned = conditional_escape(html)
+
+    def shown(found: re.Match[str]) -> str:
+        return f'<img src="{static(found[1])}" alt="{found[2]}" loading="lazy" {SIZE}>'
+
+    return mark_safe(PICTURE.sub(shown, cleaned))  # noqa: S308  cleaned, and the path matched
 
 
 @register.filter

@@ -1,0 +1,74 @@
+"""Take the pictures of the documentation from a running site with demo data.
+
+    python docs/pictures.py http://127.0.0.1:8000 'the password of the demo'
+
+Each is a page as it opens at 1120 by 700 pixels, as WebP in static/img/help.
+"""
+
+import io
+import re
+import sys
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+HERE = Path(__file__).resolve().parent.parent / "static" / "img" / "help"
+SIZE = {"width": 1120, "height": 700}
+QUALITY = 70
+ROUND = re.compile(r"/label-rounds/[0-9a-f-]{36}/$")
+# Picture: who looks, and the end of an address inside the study.
+PICTURES = {
+    "overview": ("researcher", ""),
+    "imports": ("researcher", "imports/"),
+    "round-plan": ("researcher", "label-rounds/new/"),
+    "figures": ("researcher", "figures/"),
+    "leaderboard": ("researcher", "scores/"),
+    "replace": ("researcher", "scores/replace/"),
+    "preferences": ("researcher", "preferences/"),
+    "key-points": ("researcher", "key-points/"),
+    "label": ("annotator", "label/"),
+}
+
+
+def main(site: str, password: str) -> None:
+    """Sign in as each person and keep what their pages look like."""
+    HERE.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        for who in dict.fromkeys(person for person, _end in PICTURES.values()):
+            page = browser.new_page(viewport=SIZE, color_scheme="light")
+            page.goto(f"{site}/accounts/login/")
+            page.locator("[name=login]").fill(f"{who}@counterpoint.example")
+            page.locator("[name=password]").fill(password)
+            page.keyboard.press("Enter")
+            page.wait_for_url(re.compile("/s/"))
+            study = page.url
+            for name, (person, end) in PICTURES.items():
+                if person == who:
+                    keep(page, name, address(page, study, end))
+        browser.close()
+
+
+def address(page: Page, study: str, end: str) -> str:
+    """Where a page is; the first label round's, where it belongs to one."""
+    if end == "label/":
+        page.goto(study)
+        return page.locator('main a[href*="/label"]').first.get_attribute("href") or study
+    if end != "figures/":
+        return f"{study}{end}"
+    page.goto(f"{study}label-rounds/")
+    links = page.locator("main a").evaluate_all("links => links.map(link => link.pathname)")
+    return f"{next(each for each in links if ROUND.search(each))}{end}"
+
+
+def keep(page: Page, name: str, where: str) -> None:
+    """One page as a picture."""
+    page.goto(where if where.startswith("http") else f"{'/'.join(page.url.split('/')[:3])}{where}")
+    page.wait_for_load_state("networkidle")
+    shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    shot.save(HERE / f"{name}.webp", quality=QUALITY, method=6)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
