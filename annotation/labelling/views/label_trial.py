@@ -145,7 +145,7 @@ def _ways(campaign: Campaign, number: int, answers: str) -> LabelWays:
     )
 
 
-BASE = "campaigns/<uuid:campaign_id>/label/trial/"
+BASE = "label-rounds/<uuid:campaign_id>/label/trial/"
 urlpatterns = [
     path(f"{BASE}<int:number>/", label_trial, name="label_trial"),
     path(f"{BASE}answer/", label_trial_answer, name="label_trial_answer"),
