@@ -100,7 +100,10 @@ function startForm() {
   });
   // The second click of a double click would label the sentence that has just appeared.
   form.addEventListener("click", (event) => {
-    if (event.detail > 1 && event.target.closest(".level")) event.preventDefault();
+    const level = event.target.closest(".level");
+    if (event.detail > 1 && level) event.preventDefault();
+    // Nor may it look as if it were chosen already.
+    if (event.detail && level) level.blur();
   });
   byId("undo").addEventListener("click", (event) => {
     if (!past.length || event.ctrlKey || event.metaKey) return;

@@ -44,6 +44,9 @@ def test_a_filter_acts_at_once_and_stays_in_the_address(boss, visit):
     expect(page.get_by_label("Scored by")).to_be_focused()
     page.go_back()
     expect(page.locator("#board-main h2")).to_contain_text("people")
+    # The whole page is there again, not only what the filter had changed.
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="Search for pages")).to_be_focused()
 
 
 def test_columns_are_chosen_in_a_menu_that_stays_open(boss, visit):

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -92,16 +93,16 @@ def released(folder):
 
 
 def count_of(said: str, kind: str, name: str) -> list[str]:
-    lines = said[said.index(kind) :].splitlines()
-    return next(line.split()[1:] for line in lines if line.split()[:1] == [name])
+    found = re.search(rf"^ *{name} +((?:[\d,]+ +){{3}}[\d,]+)$", said[said.index(kind) :], re.M)
+    return found[1].split()
 
 
 def test_the_counts_are_those_of_the_release(imported):
     study, said = imported
     assert count_of(said, "Answers of one system", "answers") == ["2,158", "0", "0", "0"]
     assert count_of(said, "Judged answers", "answers") == ["0", "2,158", "0", "0"]
-    assert count_of(said, "Judged answers", "sheets") == ["2,158", "0", "0", "0"]
-    assert count_of(said, "Consolidated scores", "sheets") == ["367", "0", "0", "0"]
+    assert count_of(said, "Judged answers", "score sheets") == ["2,158", "0", "0", "0"]
+    assert count_of(said, "Consolidated scores", "score sheets") == ["367", "0", "0", "0"]
     assert "rejected:" not in said
     assert "sheets of gpt4: submitted: 2,157" in said
     assert "sheets of gpt4: unscored, out_of_range: 1" in said
@@ -146,8 +147,8 @@ def test_importing_it_again_changes_nothing(imported, folder):
     said = run(folder)
     for kind, names in (
         ("Answers of one system", ("answers", "systems", "questions")),
-        ("Judged answers", ("answers", "raters", "sheets")),
-        ("Consolidated scores", ("raters", "sheets")),
+        ("Judged answers", ("answers", "raters", "score sheets")),
+        ("Consolidated scores", ("raters", "score sheets")),
     ):
         for name in names:
             new, _same, changed, rejected = count_of(said, kind, name)
@@ -160,7 +161,7 @@ def test_a_dry_run_is_taken_back(imported, folder):
     out = io.StringIO()
     asked = ("--study", "Another", "--create-study", "--dry-run")
     call_command("import_compqa", str(folder), *asked, stdout=out)
-    assert count_of(out.getvalue(), "Consolidated scores", "sheets")[0] == "367"
+    assert count_of(out.getvalue(), "Consolidated scores", "score sheets")[0] == "367"
     assert (Study.objects.count(), ScoreSheet.objects.count()) == before
 
 
@@ -173,9 +174,9 @@ def test_the_whole_folder_comes_in_with_both_judges_and_the_own_sheets_of_people
     asked = ("--study", "Whole", "--create-study")
     call_command("import_compqa", str(FOLDER), *asked, stdout=out)
     said = out.getvalue()
-    assert count_of(said, "Judged answers", "sheets") == ["4,316", "0", "0", "0"]
-    assert count_of(said, "Any table", "sheets") == ["364", "0", "0", "13"]
-    assert count_of(said, "Consolidated scores", "sheets") == ["367", "0", "0", "0"]
+    assert count_of(said, "Judged answers", "score sheets") == ["4,316", "0", "0", "0"]
+    assert count_of(said, "Any table", "score sheets") == ["364", "0", "0", "13"]
+    assert count_of(said, "Consolidated scores", "score sheets") == ["367", "0", "0", "0"]
     study = Study.objects.get(name="Whole")
     assert study.answers.count() == 2_158
     people = study.score_sheets.filter(rater__kind=Rater.Kind.PERSON)

@@ -162,7 +162,7 @@ def test_what_is_under_way_says_when_it_ends(researcher, study, people):
     assert "at this pace" not in text
     done = campaign.slots.order_by("pk").values("pk")[:12]
     campaign.slots.filter(pk__in=list(done.values_list("pk", flat=True))).update(state="done")
-    Campaign.objects.filter(pk=campaign.pk).update(opened_at=timezone.now() - timedelta(hours=5))
+    Campaign.objects.filter(pk=campaign.pk).update(opened_at=timezone.now() - timedelta(hours=4.5))
     assert "at this pace done 4 hours from now" in flat(overview(researcher, study)).replace(
         "\xa0", " "
     )

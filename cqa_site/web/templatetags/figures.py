@@ -32,7 +32,7 @@ def decimals(value: float | None, places: int = 3) -> str:
 @register.filter
 def percent(share: float | None, places: int = 0) -> str:
     """A share as percent."""
-    return "–" if share is None else f"{100 * share:.{places}f} %"
+    return "–" if share is None else f"{text_of(100 * share, places)} %"
 
 
 @register.filter
