@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from argsum.datasets.models import Dataset
-from argsum.keypoints.models import SystemRun
+from argsum.keypoints.models import SummarySet, SystemRun
 from cqa_site.people.models import Study
 from cqa_site.web.navigation.paths import Path, Step, step
 
@@ -14,7 +14,8 @@ def steps(study: Study) -> list[Step]:
     """Comments, a system that groups them, its key points."""
     datasets = Dataset.objects.filter(study=study).count()
     runs = SystemRun.objects.filter(study=study)
-    finished = runs.filter(state=SystemRun.State.DONE).first()
+    ended = runs.filter(state=SystemRun.State.DONE)
+    finished = ended.filter(sets__state=SummarySet.State.DONE).first()
     found = ngettext("%(count)s dataset is here.", "%(count)s datasets are here.", datasets)
     return [
         step(
@@ -30,7 +31,9 @@ def steps(study: Study) -> list[Step]:
         step(
             study,
             title=_("Let a system find key points"),
-            text=_("It groups what says the same and names each group; it runs on this machine."),
+            text=_("No key point came out: choose another setting, or a lower threshold.")
+            if finished is None and ended.exists()
+            else _("It groups what says the same and names each group; it runs on this machine."),
             button=_("New run of a system"),
             page="system_run_new",
             is_done=finished is not None,

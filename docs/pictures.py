@@ -42,6 +42,9 @@ def main(site: str, password: str) -> None:
             page.locator("[name=login]").fill(f"{who}@counterpoint.example")
             page.locator("[name=password]").fill(password)
             page.keyboard.press("Enter")
+            page.wait_for_load_state("networkidle")
+            page.goto(f"{site}/?all=1")
+            page.get_by_role("link", name=re.compile("demo")).first.click()
             page.wait_for_url(re.compile("/s/"))
             study = page.url
             for name, (person, end) in PICTURES.items():

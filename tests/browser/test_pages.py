@@ -94,8 +94,8 @@ REFUSED = {"no such page": 404, "another role's page": 403}
 OTHERWISE_FOR_ADMINS = {"study", "members"}
 LOOKS = [
     pytest.param(1280, EVERY_RULE, id="1280"),
-    pytest.param(360, PLACES, id="360"),
-    pytest.param(360, EVERY_RULE, marks=pytest.mark.again, id="360, every rule"),
+    pytest.param(320, PLACES, id="320"),
+    pytest.param(320, EVERY_RULE, marks=pytest.mark.again, id="320, every rule"),
 ]
 WHO = [*ROLES, "site", "crowd", "ended", "nobody"]
 # Researchers see by far the most: their pages are looked at in parts, beside each other.
@@ -248,7 +248,7 @@ def faults_of(visitor, name, address, width, rules):
     faults = [f"status {reply.status}"] if reply.status != expected else []
     if not visitor.page.locator("main h1").count():
         faults.append("no heading")
-    if width == 360 and not visitor.has_no_sideways_scroll():
+    if width == 320 and not visitor.has_no_sideways_scroll():
         faults.append("wider than the screen")
     if expected != 200:  # the browser itself notes a refusal
         visitor.console = [line for line in visitor.console if str(expected) not in line]

@@ -98,16 +98,20 @@ def _labels(study: Study, opened: Any | None) -> Step:
         "done": f"{opened.done:,}",
         "wanted": f"{opened.wanted:,}",
     }
-    is_done = opened.done >= opened.wanted if opened.is_live else opened.votes > 0
     return step(
         study,
         title=title,
         text=text if opened.is_live else _("Labels came in a file."),
         button=_("The round"),
         page="campaign",
-        is_done=is_done,
+        is_done=_has_all(opened),
         of=opened,
     )
+
+
+def _has_all(round_: Any) -> bool:
+    """Whether every label is in that was asked for."""
+    return round_.done >= round_.wanted if round_.is_live else round_.votes > 0
 
 
 def _figures(study: Study, voted: Any | None) -> Step:
@@ -117,7 +121,13 @@ def _figures(study: Study, voted: Any | None) -> Step:
         return _later(study, title, text)
     text = _("Agreement, accuracy on control items and final labels of “%s”.") % voted
     return step(
-        study, title=title, text=text, button=_("Figures"), page="figures", is_done=True, of=voted
+        study,
+        title=title,
+        text=text,
+        button=_("Figures"),
+        page="figures",
+        is_done=_has_all(voted),
+        of=voted,
     )
 
 

@@ -10,17 +10,36 @@ from argsum.datasets.methods.argument_columns import named_columns
 from cqa_site.files.looking import Look, Sample, csv_of
 
 TOPIC, STANCE = "Every town should have a public garden", 1
-ARGUMENTS = (
-    "A garden gives old people a place to sit and to meet.",
-    "Neighbours get to know each other between the beds.",
-    "Trees cool the streets around them in summer.",
-    "Plants clean the air of the whole quarter.",
-    "Children learn there where vegetables come from.",
-    "A school class can watch bees at work.",
-)
-KEY_POINTS = ("People meet there", "It is good for air and climate", "Children learn there")
-# Each key point is that of two arguments.
-MATCHES = tuple(place // 2 for place in range(len(ARGUMENTS)))
+# By key point; enough of each for every system to find them.
+SAID = {
+    "People meet there": (
+        "A garden gives old people a place to sit and to meet.",
+        "Neighbours get to know each other between the beds.",
+        "People who live alone meet their neighbours in a garden.",
+        "A garden is a place where neighbours meet and talk.",
+        "Old and young people meet each other in a public garden.",
+        "Neighbours who work in a garden together become friends.",
+    ),
+    "It is good for air and climate": (
+        "Trees cool the streets around them in summer.",
+        "Plants clean the air of the whole quarter.",
+        "In hot summers trees and plants keep the air cool.",
+        "Trees clean the air and give shade in summer.",
+        "Green plants make the air of a town cleaner.",
+        "The shade of trees keeps streets cool on hot days.",
+    ),
+    "Children learn there": (
+        "Children learn there where vegetables come from.",
+        "A school class can watch bees at work and learn about them.",
+        "Children learn in a garden how vegetables grow.",
+        "School children learn about plants and bees there.",
+        "Children who grow vegetables learn what they eat.",
+        "In a garden children learn how plants grow.",
+    ),
+}
+KEY_POINTS = tuple(SAID)
+ARGUMENTS = tuple(text for texts in SAID.values() for text in texts)
+MATCHES = tuple(at for at, texts in enumerate(SAID.values()) for _text in texts)
 DATASET = "Sample gardens"
 
 

@@ -61,6 +61,13 @@ def ground_of(board: Board, judge: str) -> str:
 
 def _nobody(board: Board, judge: str, ranking: JudgeRanking) -> Finding:
     rows = [each for each in board.rows if each.judge == judge and each.mean is not None]
+    if len(rows) == 1:
+        said = {
+            "name": board.systems[rows[0].system].name,
+            "points": text_of(rows[0].mean or 0.0, 2),
+        }
+        says = _("%(name)s is the only system with scores: %(points)s points on average.")
+        return Finding(says % said, _("A ranking needs two systems."), "warn")
     says = _("No system can be ranked yet: %s.") % (ranking.reason or _("none has enough scores"))
     if not rows:
         return Finding(says, mark="warn")

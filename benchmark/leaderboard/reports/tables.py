@@ -219,7 +219,10 @@ TABLES: dict[str, Entry] = {
     ),
     "distributions": Entry(
         gettext_lazy("Spread of points"),
-        gettext_lazy("Scored answers by points, half points rounded down."),
+        gettext_lazy(
+            "Scored answers by points, half points rounded down; the chart shows the first and "
+            "the last system."
+        ),
         distribution_table,
     ),
     "beside": Entry(
