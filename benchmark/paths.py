@@ -61,7 +61,8 @@ def steps(study: Study) -> list[Step]:
             study,
             title=_("Choose who scores"),
             text=_(
-                "People in a round, blind to who wrote what, or a language model by the rubric."
+                "People in a round, blind to who wrote what, or a language model by the rubric "
+                "(Judges → Scores by judges)."
             ),
             button=_("Scoring rounds"),
             page="scoring_rounds",

@@ -72,11 +72,14 @@ def _people(study: Study, about: Any) -> Step:
     text = found % {"count": f"{members:,}"}
     if wanted > 1:
         text += _("; each argument asks for %(wanted)s labels") % {"wanted": wanted}
-    asked = _("Invite people you know, or make a link for a crowd platform on the round's page.")
+    asked = _(
+        "An admin of the study invites people you know; the page of a round makes links for a "
+        "crowd platform."
+    )
     return step(
         study,
         title=_("Bring in annotators"),
-        text=f"{text}." if members else asked,
+        text=" ".join([f"{text}."] * bool(members) + [asked] * (members < wanted)),
         button=_("People"),
         page="members",
         is_done=members >= wanted or not about.is_live,
