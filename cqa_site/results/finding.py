@@ -6,12 +6,11 @@ from typing import Protocol
 
 from django.utils.translation import gettext as _
 
+from cqa_site.stats.reliability.marks import FIRM, TENTATIVE
 from cqa_site.web.tables import text_of
 
 from .boards import bounds_of
 
-# Krippendorff's customary marks of alpha: for firm conclusions, and for tentative ones.
-FIRM, TENTATIVE = 0.8, 0.667
 # Names that a sentence can hold.
 MOST_NAMES = 4
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from cqa_site.stats.reliability.marks import FIRM, TENTATIVE
 from cqa_site.web.charts.bars import columns_over_time, histogram, stacked_bars
 from cqa_site.web.charts.chart import Chart
 from cqa_site.web.charts.drawing import Spec
@@ -13,7 +14,7 @@ from cqa_site.web.charts.intervals import intervals
 from .kept import Figures
 
 # Krippendorff's customary marks: below the first no conclusions, from the second on firm ones.
-MARKS = (0.667, 0.8)
+MARKS = (TENTATIVE, FIRM)
 
 
 def _labels(figures: Figures, size: str) -> Spec:

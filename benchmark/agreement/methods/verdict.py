@@ -23,6 +23,7 @@ from dataclasses import replace
 
 from cqa_site.stats.intervals import clopper_pearson_interval
 from cqa_site.stats.reliability.alternative_annotator import LEAST_HUMANS, LEAST_ITEMS
+from cqa_site.stats.reliability.marks import FIRM, TENTATIVE
 
 from .figures import (
     Alternative,
@@ -42,7 +43,6 @@ RULES = ("alternative", "agreement", "bias", "unscored", "consistency")
 AGREEMENT_MARGIN = 0.1
 BIAS_MARGIN = 0.05
 UNSCORED_MARGIN = 0.05
-FIRM, TENTATIVE = 0.8, 0.667
 MOST_NEEDED = 100_000
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from benchmark.agreement.methods.figures import Agreement, Beside, Figure, Pair
+from cqa_site.stats.reliability.marks import FIRM, TENTATIVE
 from cqa_site.web.charts.chart import MOST, Chart, distinct, of_all
 from cqa_site.web.charts.drawing import Spec
 from cqa_site.web.charts.intervals import intervals
@@ -16,7 +17,7 @@ from .choice import Choice, pair_of
 from .scatter import difference_plot
 from .tables import column_names
 
-MARKS = (0.667, 0.8)
+MARKS = (TENTATIVE, FIRM)
 Row = dict[str, Any]
 
 
