@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -39,7 +40,7 @@ def _closest(name: str, groups: Sequence[GroupFigures]) -> Finding:
     said = {"name": _called(best), "measure": measure.title, "value": _figure(best, name)}
     if len(groups) == 1:
         return Finding(
-            _("%(name)s: %(measure)s %(value)s.") % said, f"{measure.recipe}.".capitalize()
+            _("%(name)s: %(measure)s %(value)s.") % said, f"{capfirst(str(measure.recipe))}."
         )
     next_best = groups[1]
     says = _("%(name)s keeps closest to its arguments: %(measure)s %(value)s.")

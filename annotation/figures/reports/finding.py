@@ -2,9 +2,10 @@
 
 from django.utils.translation import gettext as _
 
-from annotation.figures.reports.kept import Figures
+from annotation.figures.reports.kept import Figures, MedianOfPairs
 from cqa_site.results.boards import bounds_of
 from cqa_site.results.finding import Finding, level_of
+from cqa_site.stats.estimate import Estimate
 from cqa_site.web.tables import text_of
 
 
@@ -23,7 +24,7 @@ def figures_finding(figures: Figures) -> Finding:
     )
 
 
-def _interval(alpha) -> str:
+def _interval(alpha: Estimate | MedianOfPairs) -> str:
     counts = {"items": f"{alpha.n_pairable_items:,}", "raters": f"{alpha.n_raters:,}"}
     if alpha.low is None or alpha.high is None:
         text = _("No interval (%(why)s); %(items)s items with two or more votes, "

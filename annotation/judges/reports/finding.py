@@ -1,5 +1,6 @@
 """Whether a judge labels as people do, in a sentence, and how sure that is."""
 
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from annotation.judges.reports.found import Figures, JudgeFigures, TrainedFigures
@@ -46,7 +47,7 @@ def _best(figures: Figures) -> JudgeFigures | None:
 
 def _reason(best: JudgeFigures, reason: str | None) -> str:
     said = _("With final labels: ordinal alpha %s.") % in_words(best.ordinal)
-    return f"{said} {(reason or '').capitalize()}."
+    return f"{said} {capfirst(reason or '')}."
 
 
 def _numbers(figures: Figures, best: JudgeFigures) -> str:
@@ -69,7 +70,7 @@ def trained_finding(figures: TrainedFigures, number: int) -> Finding:
     alpha = figures.ordinal
     if alpha.value is None:
         says = _("How far version %(n)d agrees with people cannot be said.") % {"n": number}
-        return Finding(says, f"{(alpha.reason or '').capitalize()}.", "warn")
+        return Finding(says, f"{capfirst(alpha.reason or '')}.", "warn")
     level, mark = level_of(alpha.value)
     said = {"n": number, "level": level, "alpha": text_of(alpha.value, 2)}
     says = _("Version %(n)d agrees with final labels %(level)s: ordinal alpha %(alpha)s.") % said

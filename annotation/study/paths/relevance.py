@@ -76,10 +76,13 @@ def _people(study: Study, about: Any) -> Step:
         "An admin of the study invites people you know; the page of a round makes links for a "
         "crowd platform."
     )
+    said = [f"{text}."] if members else []
+    if members < wanted:
+        said.append(asked)
     return step(
         study,
         title=_("Bring in annotators"),
-        text=" ".join([f"{text}."] * bool(members) + [asked] * (members < wanted)),
+        text=" ".join(said),
         button=_("People"),
         page="members",
         is_done=members >= wanted or not about.is_live,

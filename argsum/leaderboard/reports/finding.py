@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -21,7 +22,8 @@ FEW_CELLS = 10
 
 def board_finding(board: SummaryBoard) -> Finding | None:
     """Which system leads, by the first figure that any of them has."""
-    name = next((each for each in FIGURES if any(_value(row, each) for row in board.rows)), None)
+    known = {each for row in board.rows for each in FIGURES if _value(row, each) is not None}
+    name = next((each for each in FIGURES if each in known), None)
     if name is None:
         return None
     rows = sorted(
@@ -109,10 +111,10 @@ def _within(found: Correlations, dimension: str = "") -> str:
     """What is left of a correlation where sets of one cell alone are compared."""
     said = {"n": f"{found.n:,}", "what": dimension or _("Pearson")}
     if found.within_mean is None:
-        return _("%(what)s: over %(n)s sets.").capitalize() % said
+        return capfirst(_("%(what)s: over %(n)s sets.") % said)
     text = _("%(what)s: over %(n)s sets; within cells %(mean)s ± %(sd)s.")
     spread = {"mean": text_of(found.within_mean, 2), "sd": text_of(found.within_sd or 0.0, 2)}
-    return (text % (said | spread)).capitalize()
+    return capfirst(text % (said | spread))
 
 
 def people_finding(found: PeopleAgreement) -> Finding | None:
