@@ -1,0 +1,60 @@
+"""Words that all findings share: how much an alpha allows, values with bounds, names in a list."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from argsum.leaderboard.methods.system_board import FIGURES, SystemRow
+from argsum.leaderboard.reports.board import SummaryBoard
+from argsum.leaderboard.reports.finding import board_finding
+from cqa_site.results.finding import in_words, level_of, listed
+from cqa_site.stats.estimate import Estimate
+
+
+@dataclass
+class Value:
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@pytest.mark.parametrize(
+    ("alpha", "words", "mark"),
+    [(0.8, "firm", "good"), (0.799, "tentative", ""), (0.667, "tentative", ""),
+     (0.666, "too little", "warn"), (-0.2, "too little", "warn")],
+)  # fmt: skip
+def test_an_alpha_allows_what_its_marks_say(alpha, words, mark):
+    said, found = level_of(alpha)
+    assert words in said
+    assert found == mark
+
+
+def test_a_value_has_its_bounds_or_says_that_it_is_not_there():
+    assert in_words(Value(0.5, 0.25, 0.75)) == "0.50 [0.25, 0.75]"
+    assert in_words(Value(-0.5)) == "−0.50"
+    assert in_words(Value(None)) == "–"
+
+
+def test_names_are_listed_and_many_are_counted():
+    assert listed(["A"]) == "A"
+    assert listed(["A", "B", "C"]) == "A, B and C"
+    assert listed(list("ABCDEF")) == "A, B, C, D and 2 more"
+
+
+def estimate(value):
+    counts = dict.fromkeys(("n_items", "n_pairable_items", "n_raters", "n_values"), 1)
+    return Estimate(value=value, statistic="", recipe="", reason="none here", **counts)
+
+
+def system(name, value):
+    figures = dict.fromkeys(FIGURES, estimate(None))
+    figures["coverage"] = estimate(value)
+    return SystemRow(
+        system=name, selection="only", criterion="", setting="", settings=1, figures=figures,
+        chosen={}, by_cell={}, clusterings={},
+    )  # fmt: skip
+
+
+def test_systems_that_cover_nothing_are_compared_by_that():
+    board = SummaryBoard(None, (), [system("Low", 0.0), system("Alike", 0.0)], {}, has_dev=False)
+    assert board_finding(board).says == "Low leads: coverage 0.00."
