@@ -25,9 +25,15 @@ from annotation.quality.api.bodies import (
     ExclusionSerializer,
 )
 from annotation.quality.api.inputs import BelowInput, ControlChangeInput, ExcludeLowInput
-from annotation.quality.reports.controls import control_detail, controls
+from annotation.quality.reports.controls import (
+    control_detail,
+    controls,
+    crowd_views,
+    quality_of,
+)
 from annotation.quality.reports.exclusion import exclusion_curve, preview_exclusion
-from annotation.quality.reports.quality import annotator_detail, annotators
+from annotation.quality.reports.kept import state_of
+from annotation.quality.reports.quality import annotator_detail
 from cqa_site.api.inputs import NothingInput
 from cqa_site.api.requests import Request
 from cqa_site.people.models import Rater
@@ -42,8 +48,8 @@ class AnnotatorViews(CampaignViews):
 
     def list(self, request: Request, **kwargs: Any) -> Response:
         """The quality table, in order of first appearance."""
-        votes = vote_table(self.campaign, exclude=False)
-        return self.listed(annotators(self.campaign, votes))
+        people, _controls = quality_of(self.campaign)
+        return self.listed(people)
 
     @extend_schema(responses=AnnotatorDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
@@ -67,8 +73,9 @@ class AnnotatorViews(CampaignViews):
         """What excluding everybody below a control accuracy would leave, and the whole curve."""
         given = BelowInput(data=request.query_params)
         given.is_valid(raise_exception=True)
-        seen = preview_exclusion(self.campaign, **self._threshold(given.validated_data))
-        seen["curve"] = exclusion_curve(self.campaign)
+        state, asked = state_of(self.campaign), self._threshold(given.validated_data)
+        seen = preview_exclusion(self.campaign, **asked, state=state)
+        seen["curve"] = exclusion_curve(self.campaign, state=state)
         return Response(ExclusionPreviewSerializer(seen).data)
 
     @extend_schema(request=ExcludeLowInput, responses=ExcludedSerializer)
@@ -120,8 +127,8 @@ class ControlViews(CampaignViews):
 
     def list(self, request: Request, **kwargs: Any) -> Response:
         """Lowest share of right votes first."""
-        votes = vote_table(self.campaign, exclude=False, item__control_label__isnull=False)
-        return self.listed(controls(self.campaign, votes))
+        _people, controls_ = quality_of(self.campaign)
+        return self.listed(controls_)
 
     @extend_schema(responses=ControlDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
@@ -149,5 +156,5 @@ class ControlViews(CampaignViews):
                 campaign=self.campaign, item=item, actor=request.user, **given
             )
         votes = vote_table(self.campaign, exclude=False, item=item.pk)
-        (changed,) = controls(self.campaign, votes, pk=item.pk)
+        (changed,) = controls(self.campaign, crowd_views(votes), pk=item.pk)
         return self.shown(changed)

@@ -8,10 +8,23 @@ from typing import TYPE_CHECKING, Any
 from annotation.consensus.reports import counted_rows, expert_table, vote_table
 from annotation.labelling.models.campaigns import Campaign, Item
 
-from .quality import LabelCounts, beside, label_counts
+from .kept import kept, state_of
+from .quality import Annotator, Facts, LabelCounts, annotators, beside, facts_of, label_counts
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+@dataclass(frozen=True)
+class CrowdView:
+    """The counted votes on a control item: how many, how many equal the key, their majority."""
+
+    votes: int = 0
+    right: int = 0
+    label: int | None = None
+
+
+NOBODY = CrowdView()
 
 
 @dataclass(frozen=True)
@@ -55,18 +68,38 @@ class ControlDetail:
     excluded: int
 
 
-def controls(campaign: Campaign, votes: pd.DataFrame, **where: object) -> list[Control]:
-    """Control items with the verdict of crowd and experts, lowest share of right votes first.
+def quality_of(campaign: Campaign) -> tuple[list[Annotator], list[Control]]:
+    """Everybody with a vote, and the control items; the votes are read once in each state."""
 
-    ``votes`` holds at least all votes on them; ``where`` narrows the items.
-    """
+    def compute() -> tuple[list[Facts], dict[int, CrowdView]]:
+        votes = vote_table(campaign, exclude=False)
+        return facts_of(votes), crowd_views(votes)
+
+    facts, crowd = kept("people", campaign, state_of(campaign), compute)
+    return annotators(campaign, facts), controls(campaign, crowd)
+
+
+def crowd_views(votes: pd.DataFrame) -> dict[int, CrowdView]:
+    """What the crowd says, by key of the control item; none for items without a counted vote."""
     from annotation.consensus.methods.consensus import label_votes
 
     counted = counted_rows(votes[votes["is_control"]], with_retired=True)
     by_item = counted.assign(unit=counted["item"])
-    crowd = label_votes(by_item, "majority")
     given = by_item.groupby("item").size()
     right = by_item[by_item["value"] == by_item["control_label"]].groupby("item").size()
+    return {
+        int(item): CrowdView(int(given[item]), int(right.get(item, 0)), int(label))
+        for item, label in label_votes(by_item, "majority").items()
+    }
+
+
+def controls(campaign: Campaign, crowd: dict[int, CrowdView], **where: object) -> list[Control]:
+    """Control items with the verdict of crowd and experts, lowest share of right votes first.
+
+    ``crowd`` is that of `crowd_views`; ``where`` narrows the items.
+    """
+    from annotation.consensus.methods.consensus import label_votes
+
     experts = expert_table(campaign)
     expert = label_votes(experts, "majority")
     heads = experts.groupby("unit")["rater"].nunique()
@@ -74,9 +107,9 @@ def controls(campaign: Campaign, votes: pd.DataFrame, **where: object) -> list[C
     found = [
         Control(
             item=item,
-            votes=int(given.get(item.pk, 0)),
-            right=int(right.get(item.pk, 0)),
-            crowd_label=_whole(crowd.get(item.pk)),
+            votes=crowd.get(item.pk, NOBODY).votes,
+            right=crowd.get(item.pk, NOBODY).right,
+            crowd_label=crowd.get(item.pk, NOBODY).label,
             expert_label=_whole(expert.get(item.argument_id)),
             experts=int(heads.get(item.argument_id, 0)),
         )
@@ -89,7 +122,7 @@ def control_detail(campaign: Campaign, argument_id: int) -> ControlDetail:
     """What the crowd and each expert say about the control items on one argument."""
     where = {"item__argument": argument_id}
     votes = vote_table(campaign, exclude=False, **where)
-    found = controls(campaign, votes, argument=argument_id)
+    found = controls(campaign, crowd_views(votes), argument=argument_id)
     counted = counted_rows(votes, with_retired=True)
     experts = expert_table(campaign)
     experts = experts[experts["unit"] == argument_id]

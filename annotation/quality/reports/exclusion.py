@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from django.core.cache import cache
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.consensus.reports import vote_table
-from annotation.figures.reports.snapshots import marker
 from annotation.labelling.models.campaigns import Campaign, Exclusion
 from cqa_site.web.charts import drawing as charts
 from cqa_site.web.charts.lines import lines
 from cqa_site.web.tables import TableData
 
+from .kept import kept, state_of
 from .quality import control_records
 
 if TYPE_CHECKING:
     from annotation.quality.methods.exclusion_curve import OrdinaryVotes
 
-KEPT_SECONDS = 24 * 3600
 RECIPE = gettext_lazy(
     "Annotators whose share of right answers on control items is below the threshold are left "
     "out; who answered no control item stays. Counted votes on ordinary items; an item is a "
@@ -45,8 +41,13 @@ def low_raters(campaign: Campaign, below: float, rule: str) -> set[int]:
     return low - gone
 
 
-def preview_exclusion(campaign: Campaign, below: float, rule: str) -> dict[str, Any]:
-    """How many would be excluded, and the votes on ordinary items ``now`` and ``then``; kept."""
+def preview_exclusion(
+    campaign: Campaign, below: float, rule: str, *, state: str = ""
+) -> dict[str, Any]:
+    """How many would be excluded, and the votes on ordinary items ``now`` and ``then``; kept.
+
+    ``state`` is that of the votes, for who has asked for it already.
+    """
 
     def compute() -> dict[str, Any]:
         low = low_raters(campaign, below, rule)
@@ -57,10 +58,10 @@ def preview_exclusion(campaign: Campaign, below: float, rule: str) -> dict[str, 
             "then": asdict(votes.without(low)),
         }
 
-    return _kept(f"preview:{below}:{rule}", campaign, compute)
+    return kept(f"preview:{below}:{rule}", campaign, state or state_of(campaign), compute)
 
 
-def exclusion_curve(campaign: Campaign) -> list[dict[str, Any]]:
+def exclusion_curve(campaign: Campaign, *, state: str = "") -> list[dict[str, Any]]:
     """What would remain at each threshold, as the votes stand; kept until they change."""
 
     def compute() -> list[dict[str, Any]]:
@@ -73,18 +74,7 @@ def exclusion_curve(campaign: Campaign) -> list[dict[str, Any]]:
             rows.append({"below": below, **asdict(votes.without(low))})
         return rows
 
-    return _kept("curve", campaign, compute)
-
-
-def _kept(name: str, campaign: Campaign, compute: Callable[[], Any]) -> Any:
-    """What was computed for the votes as they stand, computed once."""
-    key = f"exclusion-{name}:{campaign.pk}:{state_of(campaign)}"
-    return cache.get_or_set(key, compute, KEPT_SECONDS)
-
-
-def state_of(campaign: Campaign) -> str:
-    """A short name that changes whenever the curve does."""
-    return hashlib.sha256(f"curve 1 {marker(campaign)}".encode()).hexdigest()[:16]
+    return kept("curve", campaign, state or state_of(campaign), compute)
 
 
 def _ordinary(campaign: Campaign) -> OrdinaryVotes:

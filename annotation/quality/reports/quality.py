@@ -46,6 +46,22 @@ class ControlRecord:
 
 
 @dataclass(frozen=True)
+class Facts:
+    """What one rater's votes come to: all, extras, different values, answers on control items.
+
+    ``median_ms`` and the share of ``agreement`` with others are None where undefined.
+    """
+
+    rater: int
+    votes: int
+    extras: int
+    values: int
+    median_ms: float | None
+    agreement: float | None
+    controls: ControlRecord
+
+
+@dataclass(frozen=True)
 class Annotator:
     """One line of the quality table; shares are between 0 and 1, None where undefined."""
 
@@ -135,18 +151,32 @@ def control_records(campaign: Campaign, **where: object) -> dict[int, ControlRec
     return {rater: ControlRecord(right, n) for rater, right, n in rows}
 
 
-def annotators(campaign: Campaign, votes: pd.DataFrame) -> list[Annotator]:
-    """Every rater with a vote in the campaign, in order of first appearance.
+def facts_of(votes: pd.DataFrame) -> list[Facts]:
+    """Facts of every rater with a vote in the table, in order of first appearance.
 
     ``votes`` is the whole table, votes that do not count included.
     """
     records = _records(votes)
-    facts = _facts(votes)
+    return [
+        Facts(
+            rater=fact.Index,
+            votes=int(fact.votes),
+            extras=int(fact.extras),
+            values=int(fact.values),
+            median_ms=_known(fact.median_ms),
+            agreement=_known(fact.agreement),
+            controls=records.get(fact.Index, ControlRecord()),
+        )
+        for fact in _by_rater(votes).itertuples()
+    ]
+
+
+def annotators(campaign: Campaign, facts: list[Facts]) -> list[Annotator]:
+    """The raters, in the order of the facts, as they and the campaign's marks are now."""
     raters = Rater.objects.filter(study=campaign.study_id).in_bulk()
     places = {place.rater_id: place for place in campaign.places.all()}
     return [
-        _annotator(campaign, fact, raters[fact.Index], places.get(fact.Index), records)
-        for fact in facts.itertuples()
+        _annotator(campaign, each, raters[each.rater], places.get(each.rater)) for each in facts
     ]
 
 
@@ -155,7 +185,7 @@ def annotator_detail(campaign: Campaign, rater: Rater) -> AnnotatorDetail | None
     mine = campaign.assignments.filter(rater=rater, state=Assignment.State.ANSWERED)
     # The labels of others on the same arguments are needed to compare with them.
     votes = vote_table(campaign, exclude=False, item__argument__in=mine.values("item__argument"))
-    found = [each for each in annotators(campaign, votes) if each.rater == rater]
+    found = [each for each in annotators(campaign, facts_of(votes)) if each.rater == rater]
     if not found:
         return None
     own = votes[votes["rater"] == rater.pk]
@@ -219,7 +249,7 @@ def _records(votes: pd.DataFrame) -> dict[int, ControlRecord]:
     }
 
 
-def _facts(votes: pd.DataFrame) -> pd.DataFrame:
+def _by_rater(votes: pd.DataFrame) -> pd.DataFrame:
     """Per rater: votes, extras, different values, median milliseconds, agreement with others."""
     import pandas as pd
 
@@ -243,27 +273,19 @@ def _facts(votes: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _annotator(
-    campaign: Campaign,
-    fact: Any,
-    rater: Rater,
-    place: Place | None,
-    records: dict[int, ControlRecord],
-) -> Annotator:
-    record = records.get(rater.pk, ControlRecord())
-    median_ms = _known(fact.median_ms)
-    seconds = None if median_ms is None else median_ms / 1_000
+def _annotator(campaign: Campaign, facts: Facts, rater: Rater, place: Place | None) -> Annotator:
+    seconds = None if facts.median_ms is None else facts.median_ms / 1_000
     return Annotator(
         rater=rater,
         place=place,
-        votes=int(fact.votes),
-        extras=int(fact.extras),
-        controls=record,
-        is_low=record.is_surely_below(campaign.min_control_accuracy),
+        votes=facts.votes,
+        extras=facts.extras,
+        controls=facts.controls,
+        is_low=facts.controls.is_surely_below(campaign.min_control_accuracy),
         median_seconds=seconds,
         is_hasty=seconds is not None and seconds < HASTY_SHARE * campaign.expected_seconds,
-        is_one_value=fact.votes >= ONE_VALUE_MIN and fact.values == 1,
-        agreement=_known(fact.agreement),
+        is_one_value=facts.votes >= ONE_VALUE_MIN and facts.values == 1,
+        agreement=facts.agreement,
     )
 
 

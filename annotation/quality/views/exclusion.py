@@ -22,8 +22,8 @@ from annotation.quality.reports.exclusion import (
     curve_table,
     exclusion_curve,
     preview_exclusion,
-    state_of,
 )
+from annotation.quality.reports.kept import state_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file
@@ -46,14 +46,16 @@ def quality_exclude_low(
     reason = ReasonForm(request.POST or None)
     if request.method == "POST" and form.is_valid() and reason.is_valid():
         return _exclude(request, campaign, {**form.cleaned_data, **reason.cleaned_data})
+    state = state_of(campaign)
+    asked_for = {**form.cleaned_data, "state": state} if form.is_valid() else None
     context = {
         "study": study,
         "campaign": campaign,
         "form": form,
         "reason": reason,
-        "preview": preview_exclusion(campaign, **form.cleaned_data) if form.is_valid() else None,
+        "preview": asked_for and preview_exclusion(campaign, **asked_for),
         "values": campaign.guideline.values,
-        "cards": _figures(campaign),
+        "cards": _figures(campaign, state),
         "exclusions": _exclusions(campaign),
     }
     has_errors = bool(form.errors) or (request.method == "POST" and bool(reason.errors))
@@ -90,15 +92,17 @@ def exclusion_figure(
     request: StudyRequest, study: Study, campaign_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
     """Send the curve as a chart of figures or of labels, or as a table."""
-    return figure_file(request, _figures(_campaign(study, campaign_id)), figure, format)
+    campaign = _campaign(study, campaign_id)
+    cards = _figures(campaign, state_of(campaign))
+    return figure_file(request, cards, figure, format)
 
 
-def _figures(campaign: Campaign) -> list[Figure]:
-    rows = exclusion_curve(campaign)
+def _figures(campaign: Campaign, state: str) -> list[Figure]:
+    rows = exclusion_curve(campaign, state=state)
     files = Files(
         view="exclusion_figure",
         ids=(campaign.study.public_id, campaign.public_id),
-        version=state_of(campaign),
+        version=state,
     )
     return [
         Figure(

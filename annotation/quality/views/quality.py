@@ -13,16 +13,14 @@ from django.urls import path
 from django.utils.translation import gettext as _
 
 from annotation.consensus.models import FinalLabel
-from annotation.consensus.reports import vote_table
 from annotation.corpus.methods.highlight import split_sentence
 from annotation.corpus.models.questions import Argument
 from annotation.labelling.models.campaigns import Campaign, campaigns_of
 from annotation.labelling.models.votes import Assignment
 from annotation.quality.actions import quality as actions
 from annotation.quality.forms import ControlChangeForm, ReasonForm
-from annotation.quality.reports.controls import control_detail
-from annotation.quality.reports.controls import controls as control_items
-from annotation.quality.reports.quality import annotator_detail, annotators
+from annotation.quality.reports.controls import control_detail, quality_of
+from annotation.quality.reports.quality import annotator_detail
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import AuditEvent, Rater, Study
 
@@ -35,9 +33,7 @@ PER_PAGE = 50
 def quality(request: StudyRequest, study: Study, campaign_id: uuid.UUID) -> HttpResponse:
     """List the annotators with their control accuracy, and the contested control items."""
     campaign = _campaign(study, campaign_id)
-    votes = vote_table(campaign, exclude=False)
-    people = annotators(campaign, votes)
-    controls = control_items(campaign, votes)
+    people, controls = quality_of(campaign)
     show = request.GET.get("show", "")
     show = show if show in FILTERS else ""
     sort = request.GET.get("sort", DEFAULT_SORT)

@@ -3,6 +3,8 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,8 +16,8 @@ from annotation.labelling.models.votes import Assignment
 from annotation.labelling.reports import label_violations
 from annotation.quality.actions import quality
 from annotation.quality.actions.exclusion import exclude_below
-from annotation.quality.reports.controls import controls
-from annotation.quality.reports.quality import annotators, control_record
+from annotation.quality.reports.controls import controls, crowd_views
+from annotation.quality.reports.quality import annotators, control_record, facts_of
 from cqa_site.people.models import AuditEvent
 from cqa_site.rounds.models import Place
 from cqa_site.rounds.opening import close_round
@@ -90,7 +92,7 @@ def test_what_the_rule_does_is_the_campaigns_choice(study, policy, is_stopped, i
         place.refresh_from_db()
     assert (place.is_stopped, place.is_excluded) == (is_stopped, is_excluded)
     assert AuditEvent.objects.filter(actor=None).count() == (policy != "warn")
-    (found,) = annotators(campaign, vote_table(campaign, exclude=False))
+    (found,) = annotators(campaign, facts_of(vote_table(campaign, exclude=False)))
     assert found.is_low
 
 
@@ -253,7 +255,7 @@ def test_crowd_or_experts_against_the_key_make_a_control_contested(study):
         vote(item, expert, value)
     found = {
         each.item.external_id: each
-        for each in controls(campaign, vote_table(campaign, exclude=False))
+        for each in controls(campaign, crowd_views(vote_table(campaign, exclude=False)))
     }
     items = campaign.items.order_by("pk")
     agreed, crowd_objects, experts_object = (found[item.external_id] for item in items[:3])
@@ -320,13 +322,52 @@ def test_the_table_compares_with_others_and_flags_one_label_and_haste(study):
     campaign = imported(study, crowd, votes=votes, expected_seconds=30)
     Assignment.objects.filter(rater=crowd[0]).update(active_ms=31_000)
     campaign.places.create(rater=crowd[3], excluded_at="2024-05-02T00:00Z")
-    table = annotators(campaign, vote_table(campaign, exclude=False))
+    table = annotators(campaign, facts_of(vote_table(campaign, exclude=False)))
     one, _two, _three, same = table
     assert (one.agreement, one.is_one_value, one.is_hasty) == (1, False, False)
     assert (same.agreement, same.is_one_value, same.is_hasty) == (0.2, True, True)
     assert (same.is_excluded, same.median_seconds) == (True, 4)
     assert one.controls.accuracy is None
     assert not one.is_low
+
+
+def test_the_votes_are_read_once_until_a_vote_a_decision_or_a_key_changes(study, researcher):
+    crowd = make_raters(study, 3)
+    votes = [[1, 1, 2], [2, 2, 2], [0, 0, 0], [3, 3, 1]]
+    campaign = imported(study, crowd, votes=votes, controls=[(3, 3)])
+    campaign.places.create(rater=crowd[2])
+    client = sign_in(researcher)
+    page = f"/s/{study.public_id}/label-rounds/{campaign.public_id}/quality/"
+
+    def seen():
+        with CaptureQueriesContext(connection) as queries:
+            answer = client.get(page)
+        asked = [query["sql"] for query in queries.captured_queries]
+        people = answer.context["page"].object_list
+        wholes = sum('"active_ms"' in each for each in asked)
+        return wholes, len(asked) <= 15, {each.rater.pk: each.agreement for each in people}
+
+    agreed = {each.pk: 2 / 3 for each in crowd}
+    assert seen() == (1, True, agreed)
+    assert seen() == (0, True, agreed)
+    item = Item.objects.create(
+        campaign=campaign, argument=campaign.items.first().argument, external_id="one more"
+    )
+    vote(item, make_raters(study, 1)[0], 2)
+    assert seen()[0] == 1
+    quality.exclude_rater(campaign=campaign, rater=crowd[0], reason="x", actor=researcher)
+    assert seen()[0] == 1
+    control = campaign.items.get(control_label=3)
+    quality.replace_control_label(
+        campaign=campaign, item=control, label=1, reason="x", actor=researcher
+    )
+    assert seen()[0] == 1
+    (found,) = client.get(page).context["controls"]
+    assert (found.right, found.votes, found.crowd_label) == (1, 2, 3)
+    assert seen()[0] == 0
+    # Marks of the round are no figures of its votes.
+    Campaign.objects.filter(pk=campaign.pk).update(min_control_accuracy=0.1)
+    assert client.get(page).context["mark_percent"] == 10
 
 
 # -- pages -----------------------------------------------------------------------------------
