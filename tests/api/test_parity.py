@@ -242,6 +242,7 @@ IN_PAGES = {
     "trained_judge_card": ("trained_judge",),
     "import_origin": ("import_check",),
     "import_kind": "A program says what its file is when it sends it; nothing is guessed.",
+    "import_group": "A program unpacks an archive itself and sends its files.",
     "import_sample": "An invented file to look at; a program has files of its own.",
     "import_sample_take": "An invented file to try the pages with; a program has its own.",
     "questions": ("questions",),

@@ -208,7 +208,10 @@ def test_files_of_several_kinds_are_uploaded_apart(client, study):
 def test_an_archive_of_other_files_is_not_taken_for_key_points(client, study, inline):
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
-        archive.writestr("judged_gpt4/scored_gpt4_scenario_1.json", "[]")
+        archive.writestr("photographs/1.txt", "A picture.")
     reply, file = sent(client, study, "compqa.zip", target.getvalue(), inline)
     assert file.options["fits"] == {}
-    assert "unpack any other" in client.get(reply["Location"]).content.decode()
+    assert (
+        "No file in it is of a kind that is known here."
+        in client.get(reply["Location"]).content.decode()
+    )

@@ -127,6 +127,7 @@ STUDY_ROUTES = {
     "import_check": RESEARCHERS_POST,
     "import_origin": RESEARCHERS_POST,
     "import_kind": RESEARCHERS_POST,
+    "import_group": RESEARCHERS_POST,
     "import_sample": RESEARCHERS,
     "import_sample_take": RESEARCHERS_POST,
     "import_matches": RESEARCHERS_POST,

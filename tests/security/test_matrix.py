@@ -105,6 +105,7 @@ FIXED = {
     "study_api_address": {"operation": "me"},
     "board_figure": {"figure": "board", "format": "csv"},
     "board_file": {"name": "manifest.json"},
+    "import_group": {"number": 0},
     "import_sample": {"name": "table"},
     "import_sample_take": {"name": "table"},
     "preferences_figure": {"figure": "verdicts", "format": "csv"},

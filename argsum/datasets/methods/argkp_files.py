@@ -16,7 +16,6 @@ from argsum.datasets.methods.argument_columns import (
     take_rows,
 )
 from argsum.datasets.methods.argument_files import ArgumentFile
-from argsum.datasets.methods.argument_zip import folder_members, unpacked
 from argsum.datasets.methods.raw_cells import (
     CellBuilder,
     Misfit,
@@ -25,6 +24,7 @@ from argsum.datasets.methods.raw_cells import (
     RawKeyPoint,
 )
 from cqa_site.tabular import Problem, Row, UnreadableFile, printable_name
+from cqa_site.tabular.archives import folder_members, unpacked
 
 PARTS = ("arguments", "key_points", "labels")
 ARGKP_SPLITS = ("train", "dev", "test")

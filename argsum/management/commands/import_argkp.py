@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from argsum.datasets.methods.argkp_files import is_wanted
-from argsum.datasets.methods.argument_zip import packed
 from argsum.management.argument_commands import ArgumentImportCommand
+from cqa_site.tabular.archives import packed
 
 
 class Command(ArgumentImportCommand):

@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.core.files.uploadedfile import UploadedFile
+from django.core.files.base import File
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
@@ -35,7 +35,7 @@ WORKING = (State.CHECKING, State.APPLYING)
 log = logging.getLogger(__name__)
 
 
-def same_names(files: Iterable[UploadedFile]) -> list[str]:
+def same_names(files: Iterable[File]) -> list[str]:
     """Names that several files have; rows are known by file and place, so they would clash."""
     found = Counter(file.name for file in files)
     return sorted(name for name, number in found.items() if name and number > 1)
@@ -45,7 +45,7 @@ def store_batch(
     *,
     study: Study,
     kind: str,
-    files: Collection[UploadedFile],
+    files: Collection[File],
     options: dict[str, Any],
     actor: User | None,
 ) -> ImportBatch:

@@ -23,6 +23,8 @@ BY_ROW, FOR_ALL = "decisions", "near"
 DECISIONS = (BY_ROW, FOR_ALL)
 # What its content showed: kinds that fit with the reasons, as long as nobody said otherwise.
 FITS = "fits"
+# Of an archive: groups of the files in it (see `recognising`).
+INSIDE = "inside"
 
 
 class NotInThisState(Exception):

@@ -2,8 +2,10 @@
 
 import tempfile
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
@@ -12,9 +14,10 @@ from cqa_site.files.formats import FORMATS
 from cqa_site.files.looking import Look
 from cqa_site.files.models import ImportFile
 from cqa_site.tabular import DEFAULT_LIMITS, UnreadableFile, preview
+from cqa_site.tabular.archives import place_in, unpacked
 from cqa_site.tabular.strict_json import StrictJsonError, loads
 
-from .files import FITS
+from .files import FITS, INSIDE
 
 # A workbook is an archive, too.
 _OF_A_WORKBOOK = "[Content_Types].xml"
@@ -44,11 +47,67 @@ def recognised(look: Look) -> dict[str, str]:
 
 def recognised_upload(upload: UploadedFile) -> dict[str, str]:
     """As `recognised`, of a file that is not stored yet."""
+    with _copied(upload) as path:
+        return recognised(look_at(path, name=upload.name or ""))
+
+
+def found_in(upload: UploadedFile) -> dict[str, Any]:
+    """Options of an upload: the kinds that fit, and of an archive of files what these are."""
+    name = upload.name or ""
+    with _copied(upload) as path:
+        look = look_at(path, name=name)
+        fits = recognised(look)
+        if fits or look.kind != "zip":
+            return {FITS: fits}
+        return {FITS: fits, INSIDE: _inside(path, name)}
+
+
+def _inside(path: Path, name: str) -> dict[str, Any]:
+    """Groups of files in an archive, in the order in which they have to be imported.
+
+    A group has the files of one folder and one kind, or a single one of a kind that asks something
+    of each. Beside them the files of no kind, or of several; or why nothing can be taken out.
+    """
+    groups: dict[tuple[str, ...], dict[str, Any]] = {}
+    unknown = []
+    try:
+        with unpacked(path, name=name, is_wanted=is_file, called=place_in) as members:
+            for place, member in members.items():
+                fits = recognised(look_at(member, name=place))
+                if len(fits) != 1:
+                    unknown.append(place)
+                    continue
+                ((kind, reason),) = fits.items()
+                folder = place.rpartition("/")[0]
+                key = (kind, folder) if FORMATS[kind].is_many else (kind, folder, place)
+                group = {"kind": kind, "folder": folder, "reason": reason, "files": []}
+                groups.setdefault(key, group)["files"].append(place)
+    except UnreadableFile as error:
+        return {"groups": [], "unknown": [], "trouble": str(error)}
+    return {"groups": [groups[key] for key in sorted(groups, key=_turn)], "unknown": unknown}
+
+
+def is_file(place: str) -> bool:
+    """Whether a member of an archive may be a file to import, and not what a computer keeps."""
+    is_hidden = any(each.startswith((".", "__MACOSX")) for each in place.split("/"))
+    return not is_hidden and not place.lower().endswith(".zip")
+
+
+def _turn(key: tuple[str, ...]) -> tuple[int, int, tuple[str, ...]]:
+    """What needs nothing comes first, then as pages name the kinds."""
+    kind, depth = key[0], 0
+    while kind and (sample := FORMATS[kind].sample):
+        kind, depth = sample.after, depth + 1
+    return depth, list(FORMATS).index(key[0]), key[1:]
+
+
+@contextmanager
+def _copied(upload: UploadedFile) -> Iterator[Path]:
     with tempfile.NamedTemporaryFile() as copy:
         for chunk in upload.chunks():
             copy.write(chunk)
         copy.flush()
-        return recognised(look_at(Path(copy.name), name=upload.name or ""))
+        yield Path(copy.name)
 
 
 def unclear(import_file: ImportFile) -> bool:

@@ -13,7 +13,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import filesizeformat
-from django.urls import path, resolve
+from django.urls import path, resolve, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
@@ -23,6 +23,7 @@ from cqa_site.files.actions.batches import store_batch
 from cqa_site.files.actions.decisions import NoSuchMatch, decide_matches
 from cqa_site.files.actions.files import (
     FITS,
+    INSIDE,
     NotInThisState,
     choose_kind,
     choose_mapping,
@@ -33,13 +34,14 @@ from cqa_site.files.actions.files import (
     store_upload,
 )
 from cqa_site.files.actions.guessing import guess_options
-from cqa_site.files.actions.recognising import recognised_upload, unclear
+from cqa_site.files.actions.recognising import found_in, unclear
 from cqa_site.files.actions.rows import ImportRefused
+from cqa_site.files.actions.unpacking import NoSuchGroup, Taken, take_group, taken_from
 from cqa_site.files.counted import COUNTED, RESULTS
 from cqa_site.files.formats import FORMATS, Format, Text, format_of, usual_kind
 from cqa_site.files.forms import ApplyForm, KindForm, MatchForm, SheetForm, UploadForm
 from cqa_site.files.looking import Sample
-from cqa_site.files.models import ImportFile, ImportProblem
+from cqa_site.files.models import ImportBatch, ImportFile, ImportProblem
 from cqa_site.files.options import OPTIONS, OptionsForm
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
@@ -87,20 +89,22 @@ def _upload(request: StudyRequest, study: Study) -> HttpResponse:
             return redirect("import_batch", study.public_id, batch.public_id)
         (upload,) = uploads
         if not about["kind"]:
-            about |= _found(recognised_upload(upload), form.options)
+            about |= _found(found_in(upload), form.options)
         import_file = store_upload(name=upload.name, chunks=upload.chunks(), **about)
     except TooLarge:
         return too_large_page(request, study)
     return _begin(request, import_file)
 
 
-def _found(fits: dict[str, str], options: dict[str, Any]) -> dict[str, Any]:
+def _found(found: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """What a file is taken for; where that is not clear, its page asks."""
-    return {"kind": next(iter(fits), usual_kind()), "options": options | {FITS: fits}}
+    return {"kind": next(iter(found[FITS]), usual_kind()), "options": options | found}
 
 
-def _begin(request: StudyRequest, file: ImportFile) -> HttpResponse:
+def _begin(request: StudyRequest, file: Taken) -> HttpResponse:
     """Look at a file at once, unless something has to be asked before."""
+    if isinstance(file, ImportBatch):
+        return redirect(_page_of(file))
     format = format_of(file.kind)
     if unclear(file):
         return _to_file(file)
@@ -125,6 +129,29 @@ def import_kind(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Http
         choose_kind(import_file=file, kind=form.cleaned_data["kind"])
         return _begin(request, file)
     return _to_file(file)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def import_group(
+    request: StudyRequest, study: Study, file_id: uuid.UUID, number: int
+) -> HttpResponse:
+    """Take a group of files out of an archive, and look at them."""
+    archive = get_object_or_404(study.import_files, public_id=file_id)
+    try:
+        taken, is_new = take_group(archive=archive, number=number, actor=request.user)
+    except NoSuchGroup:
+        messages.error(request, _("This file has no such group of files any more."))
+    except (TooLarge, UnreadableFile) as error:
+        messages.error(request, str(error) or _("The files are larger than one upload may be."))
+    else:
+        return _begin(request, taken) if is_new else redirect(_page_of(taken))
+    return _to_file(archive)
+
+
+def _page_of(taken: Taken) -> str:
+    page = "import_batch" if isinstance(taken, ImportBatch) else "import_file"
+    return reverse(page, args=[taken.study.public_id, taken.public_id])
 
 
 @study_page(*RESEARCHERS)
@@ -270,11 +297,34 @@ def _taken_for(file: ImportFile, format: Format) -> dict[str, Any]:
     found = [(FORMATS[kind], reason) for kind, reason in fits.items() if kind in FORMATS]
     return {
         "is_unclear": unclear(file),
+        "inside": _inside(file) if unclear(file) else None,
         "fits": found,
         "reason": fits.get(file.kind, ""),
         "kind_form": KindForm(initial={"kind": file.kind}) if file.state in waiting else None,
         "mapping": file.options.get("mapping") if format.is_mapped else None,
     }
+
+
+def _inside(file: ImportFile) -> dict[str, Any] | None:
+    """The groups of files in an archive, each with its kind and what was made of it."""
+    if INSIDE not in file.options:
+        return None
+    found = file.options[INSIDE]
+    groups = [
+        {
+            **group,
+            "title": format_of(group["kind"]).title,
+            "names": [place.rpartition("/")[2] for place in group["files"]],
+            "taken": taken_from(file, group),
+        }
+        for group in found["groups"]
+        if group["kind"] in FORMATS
+    ]
+    for group in groups:
+        group["page"] = _page_of(group["taken"]) if group["taken"] else ""
+    left = (each for each in groups if not each["page"])
+    number = sum(len(each["files"]) for each in groups)
+    return {**found, "groups": groups, "files": number, "next": next(left, None)}
 
 
 def brings(counts: Mapping[str, Mapping[str, int]]) -> str:
@@ -416,6 +466,7 @@ urlpatterns = [
     path("imports/<uuid:file_id>/", import_file, name="import_file"),
     path("imports/<uuid:file_id>/problems.csv", import_problems, name="import_problems"),
     path("imports/<uuid:file_id>/kind/", import_kind, name="import_kind"),
+    path("imports/<uuid:file_id>/groups/<int:number>/", import_group, name="import_group"),
     path("imports/<uuid:file_id>/check/", import_check, name="import_check"),
     path("imports/<uuid:file_id>/origin/", import_origin, name="import_origin"),
     path("imports/<uuid:file_id>/matches/", import_matches, name="import_matches"),

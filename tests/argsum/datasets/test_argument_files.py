@@ -7,8 +7,8 @@ import pytest
 
 from argsum.datasets.methods.argkp_files import read_argkp
 from argsum.datasets.methods.argument_files import read_argument_list, read_argument_pairs
-from argsum.datasets.methods.argument_zip import packed, unpacked
 from cqa_site.tabular import Limits, UnreadableFile
+from cqa_site.tabular.archives import packed, unpacked
 from tests.argsum.argument_files import PAIR_COLUMNS, TOPIC, csv_of, pairs, triple, zip_of
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cqa_site.tabular import DEFAULT_LIMITS, Limits, UnreadableFile, printable_name
+from .shapes import DEFAULT_LIMITS, Limits, UnreadableFile, printable_name
 
 _PIECE = 64 * 1024
 _ENCRYPTED = 0x1
@@ -40,12 +40,23 @@ def packed(folder: Path, archive: Path, *, is_wanted: Callable[[str], bool]) -> 
     return len(members)
 
 
+def place_in(path: str) -> str:
+    """A member's path for people: its folders and its name, without what leads elsewhere.
+
+    >>> place_in("../judged/./cam.json")
+    'judged/cam.json'
+    """
+    parts = [each for each in path.replace("\\", "/").split("/") if each not in ("", ".", "..")]
+    return "/".join(map(printable_name, parts))
+
+
 @contextmanager
 def unpacked(
     path: str | os.PathLike[str],
     *,
     name: str,
     is_wanted: Callable[[str], bool],
+    called: Callable[[str], str] = printable_name,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[dict[str, Path]]:
     """Unpack the wanted members of an archive into a folder that goes away afterwards.
@@ -55,7 +66,9 @@ def unpacked(
     path, name
         Where the archive lies, and what the person calls it.
     is_wanted : callable
-        Says of a member's last name, without folders, whether it is needed.
+        Says of a member's name whether it is needed.
+    called : callable
+        What a member's path is called: its last name, without folders, or see `place_in`.
     limits : Limits
         ``text_bytes`` bounds the unpacked size of all wanted members together, ``xlsx_members``
         the number of members.
@@ -63,7 +76,7 @@ def unpacked(
     Yields
     ------
     dict
-        Last name of each wanted member → where its bytes lie.
+        Name of each wanted member → where its bytes lie.
 
     Raises
     ------
@@ -74,7 +87,7 @@ def unpacked(
     with tempfile.TemporaryDirectory(prefix="counterpoint-") as folder:
         try:
             with zipfile.ZipFile(path) as archive:
-                members = _wanted_members(archive, shown, is_wanted, limits)
+                members = _wanted_members(archive, shown, is_wanted, called, limits)
                 found = _unpack(archive, members, Path(folder), shown, limits)
         except _DAMAGED as error:
             raise UnreadableFile(shown, f"is no ZIP archive that can be read ({error})") from None
@@ -82,21 +95,25 @@ def unpacked(
 
 
 def _wanted_members(
-    archive: zipfile.ZipFile, shown: str, is_wanted: Callable[[str], bool], limits: Limits
+    archive: zipfile.ZipFile,
+    shown: str,
+    is_wanted: Callable[[str], bool],
+    called: Callable[[str], str],
+    limits: Limits,
 ) -> dict[str, zipfile.ZipInfo]:
     listed = archive.infolist()
     if len(listed) > limits.xlsx_members:
         raise UnreadableFile(shown, f"holds more than {limits.xlsx_members} files")
     members: dict[str, zipfile.ZipInfo] = {}
     for info in listed:
-        last = printable_name(info.filename)
-        if info.is_dir() or not is_wanted(last):
+        name = called(info.filename)
+        if info.is_dir() or not is_wanted(name):
             continue
-        if last in members:
-            raise UnreadableFile(shown, f"holds {last} twice")
+        if name in members:
+            raise UnreadableFile(shown, f"holds {name} twice")
         if info.flag_bits & _ENCRYPTED:
             raise UnreadableFile(shown, "is encrypted; save it without a password")
-        members[last] = info
+        members[name] = info
     return members
 
 
@@ -109,8 +126,8 @@ def _unpack(
 ) -> dict[str, Path]:
     left = limits.text_bytes
     found = {}
-    for number, (last, info) in enumerate(members.items()):
-        target = folder / f"{number}{os.path.splitext(last)[1]}"
+    for number, (name, info) in enumerate(members.items()):
+        target = folder / f"{number}{os.path.splitext(name)[1]}"
         with archive.open(info) as packed, target.open("wb") as file:
             while piece := packed.read(_PIECE):
                 left -= len(piece)
@@ -118,5 +135,5 @@ def _unpack(
                     reason = f"unpacks to more than {limits.text_bytes // 2**20} MB"
                     raise UnreadableFile(shown, reason)
                 file.write(piece)
-        found[last] = target
+        found[name] = target
     return found

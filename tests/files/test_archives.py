@@ -1,0 +1,144 @@
+"""An archive of files: what is in it is said, and taken out group by group."""
+
+import io
+import zipfile
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from annotation.answers.models.answers import Answer
+from cqa_site.files.formats import FORMATS
+from cqa_site.files.models import ImportFile
+from cqa_site.tabular import Limits, UnreadableFile
+from cqa_site.tabular.archives import place_in, unpacked
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return cast.make_study()
+
+
+@pytest.fixture
+def client(study):
+    return cast.sign_in(cast.make_member(study, "researcher"))
+
+
+@pytest.fixture(autouse=True)
+def files_apart(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "media"
+
+
+def sample(kind):
+    return FORMATS[kind].sample.make()
+
+
+def archive(members, name="release.zip"):
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed:
+        for member, content in members.items():
+            packed.writestr(member, content)
+    return SimpleUploadedFile(name, target.getvalue())
+
+
+def release():
+    """As the second paper's: answers, what two judges say about them, and people's points."""
+    judged = {"cam.json": sample("judged"), "yahoo.json": sample("judged")}
+    return archive(
+        {
+            "compqa/human/people.tsv": sample("human_scores"),
+            **{f"compqa/judged_two/{name}": content for name, content in judged.items()},
+            **{f"compqa/judged_one/{name}": content for name, content in judged.items()},
+            "compqa/raw_summaries/sample_model_scenario_4.json": sample("answers"),
+            "compqa/README.md": "Points of many people and machines.",
+            "__MACOSX/compqa/._people.tsv": b"\x00",
+        }
+    )
+
+
+def send(client, study, upload):
+    client.post(reverse("import_upload", args=[study.public_id]), {"file": upload})
+    return study.import_files.get()
+
+
+def page_of(file):
+    return reverse("import_file", args=[file.study.public_id, file.public_id])
+
+
+def take(client, file, number):
+    ids = [file.study.public_id, file.public_id, number]
+    return client.post(reverse("import_group", args=ids))
+
+
+def test_an_archive_says_what_is_in_it_in_the_order_of_what_needs_what(client, study):
+    file = send(client, study, release())
+    page = client.get(page_of(file))
+    inside = page.context["inside"]
+    assert [(each["kind"], each["folder"], each["names"]) for each in inside["groups"]] == [
+        ("answers", "compqa/raw_summaries", ["sample_model_scenario_4.json"]),
+        ("judged", "compqa/judged_one", ["cam.json", "yahoo.json"]),
+        ("judged", "compqa/judged_two", ["cam.json", "yahoo.json"]),
+        ("human_scores", "compqa/human", ["people.tsv"]),
+    ]
+    assert inside["unknown"] == ["compqa/README.md"]
+    assert (
+        "6 files of known kinds. Nothing is imported before its dry run." in page.content.decode()
+    )
+    assert (ImportFile.objects.count(), Answer.objects.count()) == (1, 0)
+
+
+def test_a_group_is_taken_out_once_and_looked_at(
+    client, study, django_capture_on_commit_callbacks
+):
+    file = send(client, study, release())
+    with django_capture_on_commit_callbacks(execute=True):
+        assert take(client, file, 0).status_code == 302
+    with django_capture_on_commit_callbacks(execute=True):
+        judged = take(client, file, 2)
+    one = study.import_files.get(kind="answers", batch=None, name__endswith="_4.json")
+    assert (one.state, one.counts["answers"]["new"]) == ("checked", 2)
+    batch = study.import_batches.get()
+    assert judged["Location"] == reverse("import_batch", args=[study.public_id, batch.public_id])
+    assert [each.name for each in batch.files.order_by("pk")] == ["cam.json", "yahoo.json"]
+    assert take(client, file, 2)["Location"] == judged["Location"]
+    groups = client.get(page_of(file)).context["inside"]["groups"]
+    assert [bool(each["page"]) for each in groups] == [True, False, True, False]
+    # Nothing was imported by it, and what was thrown away can be taken out again.
+    assert not Answer.objects.exists()
+    one.delete()
+    take(client, file, 0)
+    assert study.import_files.filter(name=one.name).count() == 1
+    assert take(client, file, 4)["Location"] == page_of(file)
+    assert study.import_files.count() == 4
+
+
+def test_others_take_nothing_out(client, study):
+    file = send(client, study, release())
+    stranger = cast.sign_in(cast.make_member(cast.make_study("Other"), "researcher"))
+    annotator = cast.sign_in(cast.make_member(study, "annotator"))
+    assert [take(each, file, 0).status_code for each in (stranger, annotator)] == [404, 403]
+    assert study.import_files.count() == 1
+
+
+def test_an_archive_that_unpacks_to_too_much_says_so(client, study, monkeypatch):
+    monkeypatch.setattr(unpacked.__wrapped__, "__kwdefaults__", small_limits())
+    file = send(client, study, archive({"a.json": b" " * 100_000}))
+    page = client.get(page_of(file)).content.decode()
+    assert "release.zip" in page
+    assert "unpacks to more than" in page
+
+
+def small_limits():
+    return unpacked.__wrapped__.__kwdefaults__ | {"limits": Limits(text_bytes=50_000)}
+
+
+def test_names_in_an_archive_lead_nowhere(tmp_path):
+    assert place_in("/etc/../..\\passwd\n.json") == "etc/passwd?.json"
+    path = tmp_path / "a.zip"
+    path.write_bytes(archive({"../x.json": b"[]", "x.json": b"{}"}).read())
+    reading = unpacked(path, name="a.zip", is_wanted=lambda name: True, called=place_in)
+    with pytest.raises(UnreadableFile, match=r"holds x\.json twice"), reading:
+        pass
