@@ -21,7 +21,7 @@ from annotation.retrieval.api.arguments import ArgumentViews, ComparisonViews
 from cqa_site.api.addresses import CHANGE, CREATE, LIST, REMOVE, ROW, R, S, address, resource
 from cqa_site.rounds.api import round_addresses
 
-C = S + "campaigns/<uuid:campaign_id>/"
+C = S + "label-rounds/<uuid:label_round_id>/"
 E = S + "editing-rounds/<uuid:round_id>/"
 
 urlpatterns = [
@@ -62,7 +62,7 @@ urlpatterns = [
         **CHANGE,
     ),
     *resource(S + "guidelines/", "guidelines", "guideline", GuidelineViews, listed=CREATE),
-    *round_addresses(campaigns.ROUNDS, S + "campaigns/", "campaign_id", ("campaign",)),
+    *round_addresses(campaigns.ROUNDS, S + "label-rounds/", "label_round_id", ("label_round",)),
     address(C + "items/", "items", ItemViews, **CREATE),
     address(C + "items/control/", "item_control", ItemViews, post="control"),
     *resource(C + "votes/", "votes", "vote", labels.VoteViews),

@@ -38,7 +38,7 @@ class Relevance(relevance_judge.RelevanceKind, RunKind):
     tried_on = RELEVANCE_PREVIEW
     call_subjects = RELEVANCE_CALLS
     related = ("relevance__campaign",)
-    filters = {"campaign": "relevance__campaign__public_id"}
+    filters = {"label_round": "relevance__campaign__public_id"}
 
     def page(self, request: StudyRequest, study: Study, run: Run) -> HttpResponse:
         """Its campaign, and other runs over it."""

@@ -30,5 +30,5 @@ class ExportFile(files.ExportFile):
     @property
     def shown_name(self) -> str:
         """Campaign, number of the snapshot and content."""
-        campaign = slugify(self.campaign.name, allow_unicode=True)[:60] or "campaign"
+        campaign = slugify(self.campaign.name, allow_unicode=True)[:60] or "round"
         return f"{campaign}-snapshot-{self.snapshot.number}-{self.content}.{self.format}"

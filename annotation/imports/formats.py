@@ -52,7 +52,7 @@ class StudyFormat(Format):
 
     def told(self, file: ImportFile) -> Mapping[str, Any]:
         """The campaign that its labels went to."""
-        return {"campaign": file.round and file.round.public_id}
+        return {"label_round": file.round and file.round.public_id}
 
     def applied(self, outcome: Outcome, actor: User | None) -> None:
         """Labels of the campaigns are computed."""
@@ -62,7 +62,7 @@ class StudyFormat(Format):
 
     def follow(self, file: ImportFile) -> Text:
         """Labels are in campaigns of their own."""
-        number = file.counts.get("campaigns", {}).get("new", 0)
+        number = file.counts.get("label_rounds", {}).get("new", 0)
         if number > 1:
             return gettext("Its labels are in %s rounds; this is the first.") % number
         if file.round:
@@ -123,7 +123,7 @@ def register_study_imports() -> None:
         Counted("questions", _("Questions"), NEW_QUESTIONS, is_shared=True),
         Counted("systems", _("Systems"), is_shared=True),
         Counted("answers", _("Answers"), NEW_ANSWERS, _("New answers")),
-        Counted("campaigns", _("Rounds")),
+        Counted("label_rounds", _("Rounds")),
         Counted("items", _("Items")),
         Counted("raters", _("Raters")),
         Counted("votes", _("Votes"), NEW_VOTES, _("New votes")),
@@ -138,7 +138,7 @@ def register_study_imports() -> None:
             is_shared=True,
         ),
         Option(
-            "campaign",
+            "label_round",
             longest=100,
             label=_("Name of the round for its labels"),
             help_text=_("Empty: the file's name. Of no use for files without labels."),

@@ -38,8 +38,8 @@ DETAIL_FIELDS = tuple(f for f in FIELDS if f not in (*ARGUMENT_FIELDS, *VOTE_FIE
 class MappingForm(ColumnsForm):
     """One choice of column per field; label and rater together make the rows votes."""
 
-    beside = ("campaign", "rater_kind")
-    campaign = forms.CharField(
+    beside = ("label_round", "rater_kind")
+    label_round = forms.CharField(
         label=_("Round for the labels"),
         required=False,
         max_length=100,

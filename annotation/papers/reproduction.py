@@ -128,7 +128,7 @@ def import_all(study: Study, files: Files) -> list[Outcome]:
             kind=kind,
             path=path,
             name=path.name,
-            options={"campaign": CAMPAIGNS.get(kind, "")},
+            options={"label_round": CAMPAIGNS.get(kind, "")},
             write=True,
         )
         for kind, path in files

@@ -21,7 +21,6 @@ GROUPS = {
     "": _("Studies"),
     "cam-requests": _("CAM requests"),
     "cam-service": _("CAM service"),
-    "campaigns": _("Label rounds"),
     "me": _("You"),
 }
 # Values with their labels, which `kind_of` says already.

@@ -110,7 +110,7 @@ class Route:
     def kwargs(self, world) -> dict:
         source = {
             "study": ("study_id", world.study),
-            "campaign": ("campaign_id", getattr(world, self.campaign)),
+            "campaign": ("label_round_id", getattr(world, self.campaign)),
             "any_round": ("any_round_id", getattr(world, self.campaign)),
             "import_of": ("import_id", world.imported),
             "run_of": ("run_id", world.run),
@@ -225,7 +225,7 @@ def free_argument(world) -> str:
 
 def adoption(world) -> dict:
     return {
-        "campaign": str(world.experts.public_id),
+        "label_round": str(world.experts.public_id),
         "rater": str(world.expert_rater.public_id),
         "only_tied": False,
     }
@@ -238,7 +238,7 @@ def new_key(world) -> dict:
 
 def plan(world) -> dict:
     return {
-        "campaign": str(world.campaign.public_id),
+        "label_round": str(world.campaign.public_id),
         "endpoint": str(world.endpoint.public_id),
         "prompt": str(world.prompt.public_id),
     }
@@ -341,14 +341,16 @@ ROUTES = [
     Route("import_matches", "get", 200, (*S, "import_of"), is_list=True),
     Route("import_matches", "post", 202, (*S, "import_of"), {"decision": "same"}),
     Route("import_problems", "get", 200, (*S, "import_of"), is_list=True),
-    Route("campaigns", "get", 200, is_list=True),
-    Route("campaigns", "post", 201, body={"name": "Made by a program"}),
-    Route("campaign", "get", 200, (*S, "own_campaign")),
-    Route("campaign", "patch", 200, (*S, "own_campaign"), {"votes_per_item": 5}, campaign="draft"),
-    Route("campaign", "delete", 204, (*S, "own_campaign"), campaign="spare"),
-    Route("campaign_open", "post", 200, (*S, "own_campaign"), campaign="draft"),
-    Route("campaign_pause", "post", 200, (*S, "own_campaign")),
-    Route("campaign_close", "post", 200, (*S, "own_campaign")),
+    Route("label_rounds", "get", 200, is_list=True),
+    Route("label_rounds", "post", 201, body={"name": "Made by a program"}),
+    Route("label_round", "get", 200, (*S, "own_campaign")),
+    Route(
+        "label_round", "patch", 200, (*S, "own_campaign"), {"votes_per_item": 5}, campaign="draft"
+    ),
+    Route("label_round", "delete", 204, (*S, "own_campaign"), campaign="spare"),
+    Route("label_round_open", "post", 200, (*S, "own_campaign"), campaign="draft"),
+    Route("label_round_pause", "post", 200, (*S, "own_campaign")),
+    Route("label_round_close", "post", 200, (*S, "own_campaign")),
     Route("items", "get", 200, C, is_list=True),
     Route(
         "items",
@@ -393,7 +395,7 @@ ROUTES = [
     Route("consensus", "patch", 200, C, {"aggregator": "mace"}),
     Route("final_labels", "get", 200, C, is_list=True),
     Route("preferred_labels", "get", 200),
-    Route("preferred_labels", "patch", 200, ("study",), {"campaign": None}),
+    Route("preferred_labels", "patch", 200, ("study",), {"label_round": None}),
     Route("final_labels_compare", "get", 200, C),
     Route("final_labels_recompute", "post", 202, C),
     Route("adjudications", "get", 200, C, is_list=True),

@@ -7,7 +7,7 @@ from .addresses import ADDRESSES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs/api.md"
 SHORT = {
-    "studies/<uuid:study_id>/campaigns/<uuid:campaign_id>/": "C ",
+    "studies/<uuid:study_id>/label-rounds/<uuid:label_round_id>/": "C ",
     "studies/<uuid:study_id>/runs/<uuid:run_id>/": "R ",
     "studies/<uuid:study_id>/runs/<uuid:public_id>/": "R ",
     "studies/<uuid:study_id>/": "…",

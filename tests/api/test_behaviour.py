@@ -25,7 +25,7 @@ def base(world):
 
 
 def of_campaign(world, campaign=None):
-    return f"{base(world)}campaigns/{(campaign or world.campaign).public_id}/"
+    return f"{base(world)}label-rounds/{(campaign or world.campaign).public_id}/"
 
 
 def post(client, url, status, **body):
@@ -91,9 +91,14 @@ def test_too_many_requests_are_429(world, researcher, monkeypatch):
 
 def test_a_campaign_from_draft_to_closed(world, researcher):
     made = post(
-        researcher, f"{base(world)}campaigns/", 201, name="Round 2", votes_per_item=1, block_size=2
+        researcher,
+        f"{base(world)}label-rounds/",
+        201,
+        name="Round 2",
+        votes_per_item=1,
+        block_size=2,
     )
-    here = f"{base(world)}campaigns/{made['id']}/"
+    here = f"{base(world)}label-rounds/{made['id']}/"
     arguments = [str(row.public_id) for row in make_arguments(world.study, 4)]
     assert post(researcher, f"{here}items/", 201, arguments=arguments) == {"added": 4}
     assert post(researcher, f"{here}items/", 201, arguments=arguments) == {"added": 0}

@@ -14,7 +14,7 @@ from annotation.generation.api.inputs import AnswersRunInput, LaunchInput
 from annotation.generation.forms.generation import GenerationForm
 from annotation.judges.api.inputs import RunInput
 from annotation.judges.forms.judging import RunForm
-from annotation.labelling.api.inputs import CampaignInput
+from annotation.labelling.api.inputs import LabelRoundInput
 from annotation.labelling.forms.campaigns import CampaignForm
 from annotation.labelling.models.campaigns import campaigns_of
 from annotation.quality.api.inputs import ControlChangeInput
@@ -84,7 +84,7 @@ def raw(client, route, world, body, content_type="application/json"):
 
 def some(route):
     """Each at one address; elsewhere what is JSON, and two that the one parser refuses for all."""
-    if route.name == "campaigns":
+    if route.name == "label_rounds":
         return SEEDS
     refused = [name for name in SEEDS if name not in (*WELL_FORMED, "30 MB")]
     start = sum(str(route).encode())
@@ -92,7 +92,7 @@ def some(route):
 
 
 def all_of_them(route):
-    return [name for name in SEEDS if name != "30 MB" or route.name == "campaigns"]
+    return [name for name in SEEDS if name != "30 MB" or route.name == "label_rounds"]
 
 
 def test_one_parser_refuses_for_every_address():
@@ -124,7 +124,12 @@ def test_hostile_uploads_are_400(world, researcher):
         body = route.body(world) | {"mapping": mapping}
         response = researcher.post(route.url(world), body, format="multipart")
         assert response.status_code == 400, mapping
-    for change in ({"kind": "exe"}, {"file": "text"}, {"rater_kind": "boss"}, {"campaign": "\0"}):
+    for change in (
+        {"kind": "exe"},
+        {"file": "text"},
+        {"rater_kind": "boss"},
+        {"label_round": "\0"},
+    ):
         body = route.body(world) | change
         assert researcher.post(route.url(world), body, format="multipart").status_code == 400
     assert raw(researcher, route, world, b"{}").status_code == 415
@@ -133,7 +138,7 @@ def test_hostile_uploads_are_400(world, researcher):
 
 
 def test_other_content_types_are_415(world, researcher):
-    route = next(each for each in JSON_WRITES if each.name == "campaigns")
+    route = next(each for each in JSON_WRITES if each.name == "label_rounds")
     for content_type in ("text/plain", "application/xml", "application/x-www-form-urlencoded"):
         assert raw(researcher, route, world, b"name=x", content_type).status_code == 415
 
@@ -171,15 +176,24 @@ DECLARED = {
     "studies": {"description", "goal"},
     "study": {"name", "goal"},
     "member": {"is_active"},
-    "campaigns": set(CampaignForm.base_fields),
+    "label_rounds": set(CampaignForm.base_fields),
     "crowd_links": set(ParticipantLinkForm.Meta.fields),
     "consensus": {"overridden_by"},
     "adjudications": {"comment"},
     "exports": {"snapshot"},
     "system_runs": set(SystemRunInput().fields),
-    "imports": {"campaign", "system", "scenario", "rater", "rubric", "sheet", "dataset", "order"},
+    "imports": {
+        "label_round",
+        "system",
+        "scenario",
+        "rater",
+        "rubric",
+        "sheet",
+        "dataset",
+        "order",
+    },
     "import_check": {
-        "campaign",
+        "label_round",
         "system",
         "scenario",
         "rater",
@@ -191,8 +205,8 @@ DECLARED = {
     "import_matches": {"rows"},
     "annotators_exclude_low": {"rule", "below"},
     "run_correct": set(CorrectionInput().fields),
-    "import_batches": {"campaign", "system", "scenario", "rater", "rubric"},
-    "import_batch_check": {"campaign", "system", "scenario", "rater", "rubric"},
+    "import_batches": {"label_round", "system", "scenario", "rater", "rubric"},
+    "import_batch_check": {"label_round", "system", "scenario", "rater", "rubric"},
     "import_batch_apply": {"files"},
     "boards_refresh": {"rubric"},
     "key_point_boards_ask": {
@@ -228,7 +242,7 @@ DECLARED = {
     "corpus_check": {"text", "url", "encoding"},
     "cam_requests": {"weight", "most"},
 }
-DECLARED["campaign"] = DECLARED["campaigns"]
+DECLARED["label_round"] = DECLARED["label_rounds"]
 DECLARED |= {
     name: set(serializer().fields)
     for serializer, names in {
@@ -246,7 +260,7 @@ DECLARED |= {
 
 def test_the_api_takes_what_the_pages_forms_take():
     pairs = {
-        CampaignInput: CampaignForm,
+        LabelRoundInput: CampaignForm,
         ControlChangeInput: ControlChangeForm,
         ConsensusInput: ConsensusForm,
         CrowdLinkInput: ParticipantLinkForm,
@@ -260,7 +274,7 @@ def test_the_api_takes_what_the_pages_forms_take():
         AnswersRunInput: GenerationForm,
         StudyInput: StudyForm,
     }
-    in_the_page_s_address = {"item_id", "campaign", "kind"}
+    in_the_page_s_address = {"item_id", "label_round", "kind"}
     # Money is typed in units; a page carries its secret past the question about the price.
     typed = {"cap": "cap_micro"}
     for serializer, form in pairs.items():
@@ -270,7 +284,7 @@ def test_the_api_takes_what_the_pages_forms_take():
 
 def test_the_actor_is_the_token_and_the_study_is_the_address(world, foreign, researcher):
     made = researcher.post(
-        f"/api/v1/studies/{world.study.public_id}/campaigns/", {"name": "Mine"}, format="json"
+        f"/api/v1/studies/{world.study.public_id}/label-rounds/", {"name": "Mine"}, format="json"
     ).json()
     campaign = campaigns_of(world.study).get(public_id=made["id"])
     assert campaign.created_by == world.people.researcher
@@ -278,7 +292,7 @@ def test_the_actor_is_the_token_and_the_study_is_the_address(world, foreign, res
 
 
 def test_a_guideline_or_argument_of_another_study_is_no_value(world, foreign, researcher):
-    base = f"/api/v1/studies/{world.study.public_id}/campaigns/"
+    base = f"/api/v1/studies/{world.study.public_id}/label-rounds/"
     theirs = {"name": "Borrowed", "guideline": str(foreign.campaign.guideline.public_id)}
     nothing = {"name": "Borrowed", "guideline": str(NOWHERE)}
     answers = [researcher.post(base, body, format="json") for body in (theirs, nothing)]
@@ -294,7 +308,7 @@ def test_a_guideline_or_argument_of_another_study_is_no_value(world, foreign, re
 
 
 def test_integers_of_64_bits_and_32_levels_are_still_json(world, researcher):
-    url = f"/api/v1/studies/{world.study.public_id}/campaigns/"
+    url = f"/api/v1/studies/{world.study.public_id}/label-rounds/"
     body = json.dumps({"name": "Large seed", "seed": 2**63 - 1})
     response = researcher.post(url, body, content_type="application/json")
     assert response.status_code == 201

@@ -140,7 +140,7 @@ def test_requests_of_a_kind_with_nothing_of_its_own_have_every_field(world, rese
     listed = researcher.get(at(world, f"runs/{run.public_id}/calls/")).json()["results"]
     assert {(len(each["arguments"]), each["question"]) for each in listed} == {(0, None)}
     shown = researcher.get(at(world, f"runs/{run.public_id}/"))
-    assert [shown.json()[name] for name in ("campaign", "system", "left_out")] == [None] * 3
+    assert [shown.json()[name] for name in ("label_round", "system", "left_out")] == [None] * 3
     if kind == "coherence":
         call = researcher.get(at(world, f"runs/{run.public_id}/calls/{listed[0]['id']}/"))
         assert call.json()["labels"] == []

@@ -143,7 +143,7 @@ def test_a_campaign_is_not_overruled_by_itself_or_by_strangers(world, foreign, r
 def test_adopting_an_experts_labels(world, researcher):
     url = f"{of_campaign(world)}adoptions/"
     source = {
-        "campaign": str(world.experts.public_id),
+        "label_round": str(world.experts.public_id),
         "rater": str(world.expert_rater.public_id),
     }
     everything = source | {"only_tied": False}
@@ -170,7 +170,7 @@ def test_only_tied_sentences_are_adopted_unless_asked(crowd, researcher, world):
     raters = make_raters(world.study, 1, "expert")
     batch = imported(world.study, raters, votes=[(0,)], name="Batch")
     batch.items.update(argument=item.argument)
-    body = {"campaign": str(batch.public_id), "rater": str(raters[0].public_id)}
+    body = {"label_round": str(batch.public_id), "rater": str(raters[0].public_id)}
     assert post(researcher, f"{of_campaign(world, crowd)}adoptions/", 201, **body)["only_tied"]
     jobs.drain()
     (row,) = crowd.final_labels.filter(provenance="adopted")
@@ -181,10 +181,13 @@ def test_labels_of_the_crowd_or_of_strangers_are_not_adopted(world, foreign, res
     url = f"{of_campaign(world)}adoptions/"
     experts, expert = str(world.experts.public_id), str(world.expert_rater.public_id)
     refused = (
-        {"campaign": experts, "rater": str(world.rater.public_id)},
-        {"campaign": str(world.campaign.public_id), "rater": expert},
-        {"campaign": str(foreign.experts.public_id), "rater": str(foreign.expert_rater.public_id)},
-        {"campaign": str(NOWHERE), "rater": expert},
+        {"label_round": experts, "rater": str(world.rater.public_id)},
+        {"label_round": str(world.campaign.public_id), "rater": expert},
+        {
+            "label_round": str(foreign.experts.public_id),
+            "rater": str(foreign.expert_rater.public_id),
+        },
+        {"label_round": str(NOWHERE), "rater": expert},
     )
     answers = [post(researcher, url, 400, **body) for body in refused]
     assert all(answer == answers[0] for answer in answers)

@@ -31,24 +31,24 @@ def test_a_read_is_tried_and_answers(boss, visit):
     page = visitor.go("study_api", study.public_id)
     page.wait_for_load_state("networkidle")
     assert 5_000 < loaded(page) < LIGHT
-    page.get_by_label("Find an address").fill("campaigns get items")
+    page.get_by_label("Find an address").fill("label rounds get items")
     page.keyboard.press("Enter")
-    page.locator('.addresses a[href$="/studies_campaigns_items_list/"]').click()
+    page.locator('.addresses a[href$="/studies_label_rounds_items_list/"]').click()
     page.wait_for_load_state("networkidle")
     assert loaded(page) < LIGHT
     assert visitor.axe() == []
-    page.get_by_label("campaign_id").fill(str(Campaign.objects.get().public_id))
+    page.get_by_label("label_round_id").fill(str(Campaign.objects.get().public_id))
     page.get_by_role("button", name="Ask").click()
     expect(page.locator("#try output")).to_have_text("200 OK")
     expect(page.get_by_label("Answer")).to_contain_text('"count": 2')
     # What the interface refuses is shown as it says it.
-    page.get_by_label("campaign_id").fill("nothing")
+    page.get_by_label("label_round_id").fill("nothing")
     page.get_by_role("button", name="Ask").click()
     expect(page.locator("#try output")).to_contain_text("404")
     # Lent once, and again when it has ended.
     assert boss.api_tokens.count() == 1
     boss.api_tokens.all().delete()
-    page.get_by_label("campaign_id").fill(str(Campaign.objects.get().public_id))
+    page.get_by_label("label_round_id").fill(str(Campaign.objects.get().public_id))
     page.get_by_role("button", name="Ask").click()
     expect(page.locator("#try output")).to_have_text("200 OK")
     # Chromium notes the two refusals, and nothing else: no breach of the policy.

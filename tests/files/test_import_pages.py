@@ -56,7 +56,7 @@ def address(name: str, study, file: ImportFile | None = None) -> str:
 def upload(client, study, content: bytes, name: str = "votes.csv", kind: str = "table", **more):
     file = SimpleUploadedFile(name, content)
     return client.post(
-        address("import_upload", study), {"kind": kind, "file": file, "campaign": ""} | more
+        address("import_upload", study), {"kind": kind, "file": file, "label_round": ""} | more
     )
 
 
@@ -395,7 +395,7 @@ def test_the_list_of_arguments_asks_a_bounded_number_of_questions(client, study,
 
 def test_one_argument_with_all_that_was_said_about_it(client, study, tmp_path):
     rows = [crowd_row("t1", f"worker{n}", n, golden=3) for n in range(4)]
-    take(study, "toloka", crowd_file(tmp_path, *rows), campaign="Crowd")
+    take(study, "toloka", crowd_file(tmp_path, *rows), label_round="Crowd")
     argument = study.arguments.get()
     page = client.get(reverse("argument", args=[study.public_id, argument.public_id]))
     text = flat(page.content.decode())

@@ -214,7 +214,7 @@ def test_the_page_gives_the_same_figures(django_capture_on_commit_callbacks, set
     content = {"kind": "toloka", "file": SimpleUploadedFile(VOTES.name, VOTES.read_bytes())}
     with django_capture_on_commit_callbacks(execute=True):
         response = client.post(
-            reverse("import_upload", args=[study.public_id]), content | {"campaign": "Crowd"}
+            reverse("import_upload", args=[study.public_id]), content | {"label_round": "Crowd"}
         )
     page = client.get(response.url).content.decode()
     assert "Ready to import" in page

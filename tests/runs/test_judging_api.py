@@ -52,7 +52,7 @@ class Program:
         self.base = f"/api/v1/studies/{lab.study.public_id}/"
         self.capture = capture
         self.plan = {
-            "campaign": str(lab.campaign.public_id),
+            "label_round": str(lab.campaign.public_id),
             "endpoint": str(lab.endpoint.public_id),
             "prompt": str(lab.single.public_id),
         }
@@ -280,7 +280,7 @@ def test_a_run_from_the_estimate_to_its_labels(program, lab, monkeypatch):
     assert len(chosen) < 30
     (row,) = program.get("runs/")["results"]
     assert (row["done"], row["unscored"], row["state"]) == (30, 0, "done")
-    assert row["campaign"] == program.plan["campaign"]
+    assert row["label_round"] == program.plan["label_round"]
     verbs = list(lab.study.audit_events.values_list("verb", flat=True))
     assert verbs.count("run_started") == verbs.count("run_went_on") == 1
 
@@ -385,7 +385,7 @@ def test_rows_of_another_study_are_no_value_of_a_plan(program):
     other = Lab.__new__(Lab)
     Lab.__init__(other, items=2)
     theirs = {
-        "campaign": other.campaign,
+        "label_round": other.campaign,
         "endpoint": other.endpoint,
         "prompt": other.single,
     }
@@ -426,8 +426,8 @@ def test_lists_of_runs_are_filtered(program, lab, monkeypatch):
     assert found("state=checked") == made[:1]
     assert found("kind=relevance") == made[::-1]
     assert found("kind=poem") == []
-    assert found(f"campaign={lab.campaign.public_id}&state=done") == made[1:]
-    assert found(f"campaign={lab.study.public_id}") == []
+    assert found(f"label_round={lab.campaign.public_id}&state=done") == made[1:]
+    assert found(f"label_round={lab.study.public_id}") == []
     assert found(f"prompt={lab.batch.public_id}") == []
 
 

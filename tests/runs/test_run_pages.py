@@ -370,9 +370,9 @@ def test_the_list_filters_by_campaign_and_state(client, study, campaign, endpoin
         return [run.number for run in found]
 
     assert numbers("") == [2, 1]
-    assert numbers(f"?campaign={campaign.public_id}") == [1]
+    assert numbers(f"?label_round={campaign.public_id}") == [1]
     assert numbers("?state=checked") == [2]
-    assert numbers("?campaign=nonsense&state=nonsense") == [2, 1]
+    assert numbers("?label_round=nonsense&state=nonsense") == [2, 1]
 
 
 def test_the_list_says_what_comes_first_and_where_a_run_is_started(
@@ -385,7 +385,7 @@ def test_the_list_says_what_comes_first_and_where_a_run_is_started(
     # An older campaign is no choice of the filter, unless it was asked for.
     monkeypatch.setattr("annotation.judges.views.runs.OFFERED_CAMPAIGNS", 0)
     assert campaign.name not in page(client, "runs", study.public_id).text
-    shown = page(client, "runs", study.public_id, query=f"?campaign={campaign.public_id}")
+    shown = page(client, "runs", study.public_id, query=f"?label_round={campaign.public_id}")
     assert f'<option value="{campaign.public_id}" selected>' in shown.text
     assert new in shown.text
 

@@ -1,5 +1,6 @@
 """One word for one thing: what people read says round, item, control item, judge."""
 
+import json
 import re
 
 import pytest
@@ -51,6 +52,15 @@ def test_the_description_of_the_interface_has_no_second_word():
     assert len(texts) > 500
     spoken = [re.sub(r"`[^`]*`|<\w+>", " ", each) for each in texts]
     assert not [each for text in spoken for each in doubles(text[:60], text)]
+
+
+def test_the_interface_calls_a_round_a_round():
+    from drf_spectacular.generators import SchemaGenerator
+
+    # Addresses, parameters, fields, names of bodies, ids of operations and all that is said.
+    schema = json.dumps(SchemaGenerator().get_schema(public=True))
+    assert "/label-rounds/{label_round_id}/" in schema
+    assert set(re.findall(r"[\w/{}-]*campaign[\w/{}-]*", schema, re.I)) == set()
 
 
 @pytest.mark.parametrize(

@@ -36,14 +36,14 @@ class AdoptionViews(CampaignViews):
     @extend_schema(request=AdoptInput, responses={201: AdoptionSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Let another round's labels by one expert, model or release decide here."""
-        with invalid_on("campaign", actions.AdoptionNotPossible):
+        with invalid_on("label_round", actions.AdoptionNotPossible):
             made = actions.adopt_labels(**self._asked(), actor=request.user)
         return self.shown(self.get_queryset().get(pk=made.pk), 201)
 
     @extend_schema(request=AdoptInput, responses={200: AdoptionPreviewSerializer})
     def preview(self, request: Request, **kwargs: Any) -> Response:
         """What adopting would change; nothing is stored."""
-        with invalid_on("campaign", actions.AdoptionNotPossible):
+        with invalid_on("label_round", actions.AdoptionNotPossible):
             seen = actions.preview_adoption(**self._asked())
         return Response(AdoptionPreviewSerializer(seen).data)
 
@@ -58,13 +58,13 @@ class AdoptionViews(CampaignViews):
 
     def _asked(self) -> dict[str, Any]:
         given = self.read(AdoptInput)
-        source = f"{given['campaign']}:{given['rater']}"
+        source = f"{given['label_round']}:{given['rater']}"
         form = AdoptForm(given | {"source": source}, campaign=self.campaign)
         if not form.is_valid():
             raise ValidationError({"rater": ["No expert, model or release labelled there."]})
         return {
             "campaign": self.campaign,
-            "source": campaigns_of(self.study).get(public_id=given["campaign"]),
+            "source": campaigns_of(self.study).get(public_id=given["label_round"]),
             "rater": self.study.raters.get(public_id=given["rater"]),
             "only_tied": given["only_tied"],
         }

@@ -92,8 +92,8 @@ class AdjudicationSerializer(SentenceSerializer):
 class AdoptionSerializer(ReadSerializer):
     """Labels of one rater in another round that decide here."""
 
-    campaign = public_id("source")
-    campaign_name = serializers.CharField(source="source.name", read_only=True)
+    label_round = public_id("source")
+    label_round_name = serializers.CharField(source="source.name", read_only=True)
     rater = public_id("rater")
     rater_name = serializers.CharField(source="rater.described", read_only=True)
 
@@ -101,8 +101,8 @@ class AdoptionSerializer(ReadSerializer):
         model = Adoption
         fields = [
             "id",
-            "campaign",
-            "campaign_name",
+            "label_round",
+            "label_round_name",
             "rater",
             "rater_name",
             "only_tied",
@@ -132,5 +132,5 @@ class AdoptionPreviewSerializer(serializers.Serializer):
 class PreferredLabelsSerializer(serializers.Serializer):
     """The round whose final labels the study uses; null for each sentence's newest."""
 
-    campaign = serializers.UUIDField(allow_null=True)
+    label_round = serializers.UUIDField(allow_null=True)
     name = serializers.CharField(allow_null=True)

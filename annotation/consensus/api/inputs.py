@@ -19,7 +19,7 @@ class AdjudicationInput(Input):
 class AdoptInput(Input):
     """Whose labels of another round decide here."""
 
-    campaign = serializers.UUIDField()
+    label_round = serializers.UUIDField()
     rater = serializers.UUIDField()
     only_tied = serializers.BooleanField(default=True)
 
@@ -34,4 +34,4 @@ class ConsensusInput(Input):
 class PreferredLabelsInput(Input):
     """The round whose final labels the study uses; null for each sentence's newest."""
 
-    campaign = serializers.UUIDField(allow_null=True)
+    label_round = serializers.UUIDField(allow_null=True)

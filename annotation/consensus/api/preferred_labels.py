@@ -30,16 +30,19 @@ class PreferredLabelsViews(StudyViews):
     def partial_update(self, request: Request, **kwargs: Any) -> Response:
         """Choose a round, or with null each sentence's newest label."""
         given = self.read(PreferredLabelsInput, partial=True)
-        if "campaign" not in given:
+        if "label_round" not in given:
             return Response(self._shown())
-        wanted = given["campaign"]
+        wanted = given["label_round"]
         campaign = campaigns_of(self.study).filter(public_id=wanted).first() if wanted else None
         if wanted and campaign is None:
-            raise ValidationError({"campaign": ["No such round in this study."]})
+            raise ValidationError({"label_round": ["No such round in this study."]})
         prefer_labels(study=self.study, campaign=campaign, actor=request.user)
         return Response(self._shown())
 
     def _shown(self) -> dict[str, Any]:
         campaign = label_source(self.study)
-        shown = {"campaign": campaign and campaign.public_id, "name": campaign and campaign.name}
+        shown = {
+            "label_round": campaign and campaign.public_id,
+            "name": campaign and campaign.name,
+        }
         return PreferredLabelsSerializer(shown).data

@@ -51,10 +51,10 @@ class CampaignExports(ExportKind):
         return TABLES[file.content](source)
 
     def about(self, source: Source) -> dict[str, Any]:
-        """Campaign and snapshot, and what was done to raters and times."""
+        """Round and snapshot, and what was done to raters and times."""
         snapshot, campaign = source.snapshot, source.snapshot.campaign
         return {
-            "campaign": {"id": str(campaign.public_id), "name": campaign.name},
+            "label_round": {"id": str(campaign.public_id), "name": campaign.name},
             "snapshot": {
                 "id": str(snapshot.public_id),
                 "number": snapshot.number,

@@ -46,7 +46,7 @@ class CampaignBook:
             raise ImportRefused(
                 _("“%s” is a round run here. Choose another name for the imported votes.") % name
             )
-        self.work.result("campaigns", "same" if found else "new")
+        self.work.result("label_rounds", "same" if found else "new")
         if found is not None or not self.work.write:
             return found
         now = timezone.now()

@@ -124,10 +124,10 @@ class ModelCardSerializer(TrainedJudgeSerializer):
         return model_card(version)
 
 
-class CampaignOfRun(serializers.Serializer):
+class RoundOfRun(serializers.Serializer):
     """What a run of the relevance judge is about."""
 
-    campaign = public_id("relevance.campaign", allow_null=True, default=None)
+    label_round = public_id("relevance.campaign", allow_null=True, default=None)
 
 
 class StatisticSerializer(serializers.Serializer):

@@ -12,7 +12,7 @@ class RunInput(PlanInput):
 
     form = RunForm
     kind = serializers.ChoiceField(["relevance"], default="relevance")
-    campaign = serializers.UUIDField()
+    label_round = serializers.UUIDField()
 
 
 class TrainingInput(Input):

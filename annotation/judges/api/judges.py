@@ -114,7 +114,7 @@ class LabelComparisonViews(CampaignViews):
         """Every label set, one source after the other, beside any rater of the study.
 
         Without ``with`` only the keys there are. A person's key is
-        ``rater-<campaign>:<rater>``.
+        ``rater-<round>:<rater>``.
         """
         from annotation.judges.reports.label_compare import choices, compare_sets, said_by
 

@@ -7,9 +7,9 @@ from django.db.models import Manager, QuerySet
 
 from annotation.judges.api.bodies import (
     ArgumentsOfCall,
-    CampaignOfRun,
     JudgeLabelSerializer,
     LabelsOfCall,
+    RoundOfRun,
 )
 from annotation.judges.api.filters import JudgeLabelFilter
 from annotation.judges.models import JudgeLabel
@@ -45,7 +45,7 @@ def public_ids(rows: Manager | QuerySet, keys: set[int]) -> dict[int, uuid.UUID]
 
 
 RELEVANCE = Told(
-    run=CampaignOfRun,
+    run=RoundOfRun,
     call=ArgumentsOfCall,
     call_detail=LabelsOfCall,
     add_to_calls=_add_arguments,

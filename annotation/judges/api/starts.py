@@ -12,9 +12,9 @@ from cqa_site.runs.forms.plan import PlanForm
 
 def _relevance(study: Study, actor: User, given: Given) -> PlanForm:
     campaigns = campaigns_of(study).select_related("guideline")
-    campaign = campaigns.filter(public_id=given.pop("campaign")).first()
+    campaign = campaigns.filter(public_id=given.pop("label_round")).first()
     if campaign is None:
-        raise ValidationError({"campaign": ["No such round in this study."]})
+        raise ValidationError({"label_round": ["No such round in this study."]})
     return RunForm(as_typed(RunForm, study, given), campaign=campaign, actor=actor)
 
 

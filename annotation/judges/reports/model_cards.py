@@ -15,7 +15,7 @@ def model_card(version: TrainedJudge) -> dict[str, Any]:
         "format": FORMAT,
         "name": str(version),
         "kind": version.kind,
-        "campaign": {"id": str(version.campaign.public_id), "name": version.campaign.name},
+        "label_round": {"id": str(version.campaign.public_id), "name": version.campaign.name},
         "id": str(version.public_id),
         "number": version.number,
         "made_at": version.created_at.isoformat(),

@@ -38,7 +38,9 @@ FACE = ListFace(
     nothing=lazy("A judge labels the items of a round. Make a round first."),
     starts=(("campaigns", lazy("Rounds")),),
     columns=(RunColumn(lazy("Round"), "annotation/judges/_run_campaign.html"),),
-    filters=(RunFilter("campaign", lazy("Round"), _campaigns, "relevance__campaign__public_id"),),
+    filters=(
+        RunFilter("label_round", lazy("Round"), _campaigns, "relevance__campaign__public_id"),
+    ),
     related=("relevance__campaign",),
     template="annotation/judges/runs.html",
 )

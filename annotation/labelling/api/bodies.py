@@ -20,7 +20,7 @@ class SentenceSerializer(serializers.ModelSerializer):
         fields = ["argument", "object1", "object2", "text"]
 
 
-class CampaignSerializer(RoundSerializer):
+class LabelRoundSerializer(RoundSerializer):
     """One round of labelling with all its settings: ``done`` of ``wanted`` votes are there."""
 
     form = CampaignForm

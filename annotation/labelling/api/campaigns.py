@@ -1,24 +1,24 @@
 """Rounds: make a draft, open, pause, close; and addresses below one."""
 
-from annotation.labelling.api.bodies import CampaignSerializer
-from annotation.labelling.api.filters import CampaignFilter
-from annotation.labelling.api.inputs import CampaignInput
+from annotation.labelling.api.bodies import LabelRoundSerializer
+from annotation.labelling.api.filters import LabelRoundFilter
+from annotation.labelling.api.inputs import LabelRoundInput
 from annotation.labelling.models.campaigns import Campaign
 from cqa_site.rounds.api import RoundApi, round_views
 
 ROUNDS = round_views(
     RoundApi(
-        plan=CampaignInput,
-        shown=CampaignSerializer,
+        plan=LabelRoundInput,
+        shown=LabelRoundSerializer,
         related=("guideline",),
-        filters=CampaignFilter,
+        filters=LabelRoundFilter,
     ),
-    "campaign_id",
+    "label_round_id",
 )
 
 
 class CampaignViews(ROUNDS.part):  # type: ignore[name-defined]
-    """Addresses below ``campaigns/<campaign_id>/``."""
+    """Addresses below ``label-rounds/<label_round_id>/``."""
 
     @property
     def campaign(self) -> Campaign:

@@ -6,7 +6,7 @@ from annotation.labelling.models.campaigns import Campaign
 from cqa_site.web.rest.strict_filters import TrueFalseFilter
 
 
-class CampaignFilter(filters.FilterSet):
+class LabelRoundFilter(filters.FilterSet):
     """Rounds by state and origin."""
 
     state = filters.ChoiceFilter(choices=Campaign.State.choices)

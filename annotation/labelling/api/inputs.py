@@ -18,7 +18,7 @@ class GuidelineInput(Input):
     levels = LevelSerializer(many=True)
 
 
-class CampaignInput(FormInput):
+class LabelRoundInput(FormInput):
     """Settings of a draft; what is left out keeps its default, or its value on a change."""
 
     form = CampaignForm

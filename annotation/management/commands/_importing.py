@@ -28,7 +28,7 @@ class ImportCommand(BaseCommand):
 
     kind = ""
     # Options of the reader, one argument each.
-    asks: tuple[str, ...] = ("campaign",)
+    asks: tuple[str, ...] = ("label_round",)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="the file to import")

@@ -29,11 +29,10 @@ from annotation.quality.reports.controls import (
     control_detail,
     controls,
     crowd_views,
-    quality_of,
 )
 from annotation.quality.reports.exclusion import exclusion_curve, preview_exclusion
 from annotation.quality.reports.kept import state_of
-from annotation.quality.reports.quality import annotator_detail
+from annotation.quality.reports.quality import annotator_detail, annotators, facts_of
 from cqa_site.api.inputs import NothingInput
 from cqa_site.api.requests import Request
 from cqa_site.people.models import Rater
@@ -48,8 +47,8 @@ class AnnotatorViews(CampaignViews):
 
     def list(self, request: Request, **kwargs: Any) -> Response:
         """The quality table, in order of first appearance."""
-        people, _controls = quality_of(self.campaign)
-        return self.listed(people)
+        votes = vote_table(self.campaign, exclude=False)
+        return self.listed(annotators(self.campaign, facts_of(votes)))
 
     @extend_schema(responses=AnnotatorDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
@@ -127,8 +126,8 @@ class ControlViews(CampaignViews):
 
     def list(self, request: Request, **kwargs: Any) -> Response:
         """Lowest share of right votes first."""
-        _people, controls_ = quality_of(self.campaign)
-        return self.listed(controls_)
+        votes = vote_table(self.campaign, exclude=False, item__control_label__isnull=False)
+        return self.listed(controls(self.campaign, crowd_views(votes)))
 
     @extend_schema(responses=ControlDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:

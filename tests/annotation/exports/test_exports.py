@@ -374,7 +374,7 @@ def test_votes_imported_elsewhere_give_the_same_figures(campaign, researcher, fo
     other = make_study("Elsewhere")
     columns = list(rows_of(file)[0])
     options = {
-        "campaign": "Round 1",
+        "label_round": "Round 1",
         "mapping": guess_mapping(columns),
         "undo_spreadsheet_marks": format == "csv",
     }

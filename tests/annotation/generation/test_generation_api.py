@@ -56,7 +56,7 @@ def test_a_run_from_the_estimate_to_its_answers(lab, ask, plan, monkeypatch):
     assert not Run.objects.exists()
     started = ask("runs/", wanted, 201)
     run = ask(f"runs/{started['id']}/")
-    assert (run["kind"], run["state"], run["campaign"]) == ("answers", "done", None)
+    assert (run["kind"], run["state"], run["label_round"]) == ("answers", "done", None)
     assert run["left_out"] == {"relevance": 16, "too_many": 4}
     assert run["spec"]["params"] == {"max_tokens": 1500, "seed": 1}
     assert len(client.requests) == run["done"] == 8

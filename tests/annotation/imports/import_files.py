@@ -89,7 +89,7 @@ CONTROL = ["comparison", "arguments", *["relevance"] * 2, "var", "mean", "(suppo
 
 def take(study, kind: str, path: Path, *, write: bool = True, **asked) -> Outcome:
     """Import a file, or with write=False look at it."""
-    options = {name: asked.pop(name) for name in ("campaign", "mapping") if name in asked}
+    options = {name: asked.pop(name) for name in ("label_round", "mapping") if name in asked}
     return import_path(
         study=study, kind=kind, path=path, name=path.name, options=options, write=write, **asked
     )

@@ -42,8 +42,8 @@ def line(text="Tea is better.", **more) -> dict[str, object]:
 
 def test_first_import_makes_everything_once(study, tmp_path):
     path = crowd_file(tmp_path, crowd_row("t1", "w1", 2), crowd_row("t1", "w2", 3))
-    outcome = take(study, "toloka", path, campaign="Crowd")
-    names = ("comparisons", "arguments", "campaigns", "items", "raters", "votes")
+    outcome = take(study, "toloka", path, label_round="Crowd")
+    names = ("comparisons", "arguments", "label_rounds", "items", "raters", "votes")
     assert [numbers(outcome, name)[0] for name in names] == [1, 1, 1, 1, 2, 2]
     campaign = campaigns_of(study).get()
     assert (campaign.name, campaign.origin, campaign.state) == ("Crowd", "imported", "closed")
@@ -105,9 +105,9 @@ def test_queries_do_not_grow_with_the_rows(study, tmp_path):
     def queries(count: int) -> int:
         rows = [crowd_row(f"t{n}", f"w{n}", text=f"S {n}.") for n in range(count)]
         path = crowd_file(tmp_path, *rows, name=f"{count}.tsv")
-        take(study, "toloka", path, campaign=f"of {count}")
+        take(study, "toloka", path, label_round=f"of {count}")
         with CaptureQueriesContext(connection) as found:
-            take(study, "toloka", path, campaign=f"of {count}", write=False)
+            take(study, "toloka", path, label_round=f"of {count}", write=False)
         return len(found)
 
     assert queries(3) == queries(300) <= 15
@@ -137,12 +137,14 @@ def test_pairs_that_differ_by_case_or_order_are_suggested_not_merged(study, tmp_
 
 @pytest.fixture
 def stored(study, tmp_path):
-    take(study, "toloka", crowd_file(tmp_path, crowd_row("t1", "w1", 2, golden=1)), campaign="C")
+    take(
+        study, "toloka", crowd_file(tmp_path, crowd_row("t1", "w1", 2, golden=1)), label_round="C"
+    )
     return crowd_file(tmp_path, crowd_row("t1", "w1", 3, golden=0), name="later.tsv")
 
 
 def test_a_changed_vote_is_listed_and_kept(study, stored):
-    outcome = take(study, "toloka", stored, campaign="C")
+    outcome = take(study, "toloka", stored, label_round="C")
     assert numbers(outcome, "votes") == (0, 0, 1, 0)
     assert numbers(outcome, "items") == (0, 0, 1, 0)
     assert "Differs and was kept; stored: 2" in reasons(outcome, rejected=False)
@@ -151,7 +153,7 @@ def test_a_changed_vote_is_listed_and_kept(study, stored):
 
 
 def test_a_changed_vote_is_replaced_on_wish_with_its_history(study, stored):
-    take(study, "toloka", stored, campaign="C", update_changed=True)
+    take(study, "toloka", stored, label_round="C", update_changed=True)
     assert Assignment.objects.get().label == 3
     item = Item.objects.get()
     assert (item.control_label, item.imported_control_label) == (0, 0)
@@ -245,7 +247,7 @@ def test_an_item_id_stands_for_one_sentence(study, tmp_path):
     outcome = take(study, "toloka", path, leave_out_rejected=True)
     assert reasons(outcome, rejected=True) == ["item t1 already stands for another sentence"]
     other = crowd_file(tmp_path, crowd_row("t1", "w3", text="Three."), name="other.tsv")
-    assert take(study, "toloka", other, write=False, campaign="pool").rejected == 1
+    assert take(study, "toloka", other, write=False, label_round="pool").rejected == 1
 
 
 def test_control_labels_that_contradict_inside_a_file(study, tmp_path):
@@ -257,9 +259,9 @@ def test_control_labels_that_contradict_inside_a_file(study, tmp_path):
 
 
 def test_a_vote_id_that_moved_to_another_rater(study, tmp_path):
-    take(study, "toloka", crowd_file(tmp_path, crowd_row("t1", "w1", suite="s")), campaign="C")
+    take(study, "toloka", crowd_file(tmp_path, crowd_row("t1", "w1", suite="s")), label_round="C")
     moved = crowd_file(tmp_path, crowd_row("t1", "w2", suite="s"), name="moved.tsv")
-    outcome = take(study, "toloka", moved, campaign="C", write=False)
+    outcome = take(study, "toloka", moved, label_round="C", write=False)
     assert reasons(outcome, rejected=True) == ["the vote s:t1 is there with another item or rater"]
 
 
@@ -291,7 +293,7 @@ def test_votes_never_go_into_a_campaign_that_is_run_here(study, tmp_path):
     path = crowd_file(tmp_path, crowd_row())
     for write in (True, False):
         with pytest.raises(ImportRefused, match="run here"):
-            take(study, "toloka", path, campaign="Round 1", write=write)
+            take(study, "toloka", path, label_round="Round 1", write=write)
 
 
 def test_the_file_name_names_the_campaign(study, tmp_path):

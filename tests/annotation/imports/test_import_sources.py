@@ -88,7 +88,7 @@ def workbook(tmp_path):
 
 
 def test_each_rated_sheet_becomes_a_campaign(study, workbook):
-    outcome = take(study, "expert_workbook", workbook, campaign="Experts")
+    outcome = take(study, "expert_workbook", workbook, label_round="Experts")
     names = ["Experts: Batch 1", "Experts: Batch 3", "Experts: Control 1"]
     assert sorted(campaigns_of(study).values_list("name", flat=True)) == names
     assert outcome.notes == ["Batch 2 holds no label in 1 rows; no round was made for it."]
@@ -97,7 +97,7 @@ def test_each_rated_sheet_becomes_a_campaign(study, workbook):
 
 
 def test_sheet_titles_are_names_and_never_stored(study, workbook):
-    take(study, "expert_workbook", workbook, campaign="Experts")
+    take(study, "expert_workbook", workbook, label_round="Experts")
     shown = [*Rater.objects.values_list("name", "external_id")]
     assert sorted(shown)[0] == ("Batch 1", "Experts: Batch 1")
     assert not any("Somebody" in part or "Checks" in part for pair in shown for part in pair)
@@ -105,7 +105,7 @@ def test_sheet_titles_are_names_and_never_stored(study, workbook):
 
 
 def test_the_control_sheet_keeps_what_was_left_out_retired(study, workbook):
-    outcome = take(study, "expert_workbook", workbook, campaign="Experts")
+    outcome = take(study, "expert_workbook", workbook, label_round="Experts")
     controls = Campaign.objects.get(name="Experts: Control 1")
     rows = controls.items.order_by("rank").values_list("control_label", "is_retired")
     assert list(rows) == [(3, False), (0, True), (0, False)]
@@ -143,7 +143,7 @@ def released(*arguments: tuple[str | None, int | None, str | None]) -> list[dict
 
 def test_released_and_model_labels_are_two_raters(study, tmp_path):
     path = json_file(tmp_path, released(("Tea wins.", 3, "2"), ("Coffee wins.", 1, "1")))
-    take(study, "final_labels", path, campaign="Released")
+    take(study, "final_labels", path, label_round="Released")
     votes = Assignment.objects.order_by("pk").values_list("rater__kind", "rater__name", "label")
     assert list(votes) == [
         ("reference", "Released label", 3),

@@ -63,7 +63,7 @@ def test_json_and_json_lines(study, tmp_path, suffix):
 def test_a_control_column_makes_control_items(study, tmp_path):
     row = {"a": "tea", "b": "coffee", "text": "S.", "label": 1, "who": "w", "known": 0}
     mapping = MAPPING | {"label": "label", "rater": "who", "control_label": "known"}
-    take(study, "table", table_file(tmp_path, row), mapping=mapping, campaign="Mine")
+    take(study, "table", table_file(tmp_path, row), mapping=mapping, label_round="Mine")
     assert Item.objects.get(campaign__name="Mine").control_label == 0
 
 
@@ -113,7 +113,7 @@ def crowd(study, tmp_path):
         crowd_row("t0", "w1", "", suite=f"void{n}", text=texts[0], status="EXPIRED")
         for n in range(2)
     ]
-    take(study, "toloka", crowd_file(tmp_path, *rows), campaign="Crowd")
+    take(study, "toloka", crowd_file(tmp_path, *rows), label_round="Crowd")
     campaign = campaigns_of(study).get()
     place = Place.objects.filter(round=campaign).first()
     place.excluded_at = campaign.created_at
@@ -156,7 +156,7 @@ def exported(campaign, folder, suffix: str, *, raw: bool = False):
 def read_back(study, path, *, undo: bool = False):
     with open_table(path, name=path.name) as table:
         mapping = guess_mapping(table.columns)
-    options = {"campaign": "Copy", "mapping": mapping, "undo_spreadsheet_marks": undo}
+    options = {"label_round": "Copy", "mapping": mapping, "undo_spreadsheet_marks": undo}
     return import_path(
         study=study, kind="table", path=path, name=path.name, options=options, write=True
     )

@@ -259,7 +259,7 @@ def test_the_page_asks_for_the_dataset_and_then_looks(study, django_capture_on_c
     upload = SimpleUploadedFile("lifts.zip", zip_of(triple()))
     sent = client.post(
         reverse("import_upload", args=[study.public_id]),
-        {"kind": "argkp", "file": upload, "campaign": ""},
+        {"kind": "argkp", "file": upload, "label_round": ""},
     )
     file = ImportFile.objects.get()
     page = reverse("import_arguments", args=[study.public_id, file.public_id])

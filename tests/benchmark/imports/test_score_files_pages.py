@@ -51,7 +51,7 @@ def address(name, study, file=None):
 
 
 def upload(client, study, kind, content: bytes, name):
-    data = {"kind": kind, "file": SimpleUploadedFile(name, content), "campaign": ""}
+    data = {"kind": kind, "file": SimpleUploadedFile(name, content), "label_round": ""}
     return client.post(address("import_upload", study), data)
 
 
