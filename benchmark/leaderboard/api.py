@@ -3,7 +3,6 @@
 import uuid
 from typing import Any
 
-from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django_filters import rest_framework as filters
@@ -22,52 +21,30 @@ from benchmark.leaderboard.reports.filters import ASPECTS, Filters
 from benchmark.leaderboard.reports.warnings import board_warnings
 from cqa_site.api.inputs import Input
 from cqa_site.api.requests import Request
-from cqa_site.api.serializers import ReadSerializer, public_id
-from cqa_site.results.api import FreezingViews
-from cqa_site.results.checking import ROWS, manifest_of
-from cqa_site.results.files import snapshot_file
+from cqa_site.api.serializers import public_id
+from cqa_site.results.api import TOLD, FreezingViews, KeptSerializer, ListOfSnapshots
 from cqa_site.runs.api.bodies import JobSerializer
 
 
-class BoardSerializer(ReadSerializer):
+class BoardSerializer(KeptSerializer):
     """A numbered board; see its own address for the figures."""
 
+    kind = BOARDS
     rubric = public_id("rubric")
-    is_frozen = serializers.BooleanField(read_only=True)
-    recipe = serializers.DictField(read_only=True)
-    public_token = serializers.UUIDField(read_only=True, allow_null=True)
 
     class Meta:
         model = BoardSnapshot
-        fields = [
-            "id",
-            "number",
-            "rubric",
-            "is_frozen",
-            "sha256",
-            "recipe",
-            "computed_at",
-            "note",
-            "frozen_at",
-            "public_token",
-        ]
+        fields = ["id", "number", "rubric", *TOLD, "public_token"]
 
 
 class BoardDetailSerializer(BoardSerializer):
     """A numbered board with every figure, what moved, and its manifest."""
 
-    figures = serializers.DictField(read_only=True)
-    changes = serializers.DictField(read_only=True)
-    manifest = serializers.SerializerMethodField()
     warnings = serializers.SerializerMethodField()
 
     class Meta:
         model = BoardSnapshot
         fields = [*BoardSerializer.Meta.fields, "figures", "changes", "manifest", "warnings"]
-
-    def get_manifest(self, row: BoardSnapshot) -> dict[str, Any]:
-        """Hashes, seeds and versions of packages."""
-        return manifest_of(BOARDS, row)
 
     def get_warnings(self, row: BoardSnapshot) -> list[str]:
         """What is thin about the board, in sentences: read them before you publish."""
@@ -109,14 +86,10 @@ class BoardViews(FreezingViews):
     """The numbered boards of a study."""
 
     kind = BOARDS
+    related = ("rubric",)
     queryset = BoardSnapshot.objects.none()
     serializer_class: type[Serializer] = BoardDetailSerializer
     filterset_class = BoardFilter
-
-    def rows(self) -> QuerySet:
-        """Newest first; the packed sheets stay where they are."""
-        found = self.study.board_snapshots.filter(computed_at__isnull=False)
-        return found.select_related("rubric").defer("rows")
 
     @extend_schema(request=RefreshInput, responses={202: JobSerializer})
     def refresh(self, request: Request, **kwargs: Any) -> Response:
@@ -152,16 +125,10 @@ class BoardViews(FreezingViews):
     @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY})
     def sheets(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> HttpResponse:
         """The sheets behind a board as CSV: exactly the bytes of its sha256."""
-        found = self.study.board_snapshots.filter(computed_at__isnull=False)
-        row = get_object_or_404(found.only("rows", "number"), public_id=public_id)
-        return snapshot_file(BOARDS, row, ROWS, called="board")
+        return self.rows_file(public_id, "board")
 
 
-class BoardListViews(BoardViews):
+class BoardListViews(ListOfSnapshots, BoardViews):
     """The list, without the figures."""
 
     serializer_class = BoardSerializer
-
-    def rows(self) -> QuerySet:
-        """Newest first."""
-        return super().rows().defer("rows", "figures", "changes")

@@ -1,10 +1,11 @@
-"""Freezing, publishing and withdrawing through the interface, for every kind of snapshot."""
+"""Snapshots of every kind through the interface: told, frozen, published, withdrawn, sent."""
 
 import uuid
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from django.db.models import Model
+from django.db.models import Model, QuerySet
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -12,11 +13,33 @@ from rest_framework.response import Response
 
 from cqa_site.api.inputs import Input, NothingInput
 from cqa_site.api.requests import Request
+from cqa_site.api.serializers import ReadSerializer
 from cqa_site.api.views import StudyViews
 from cqa_site.web.rest.problems import conflict_on
 
 from . import keeping
+from .checking import ROWS, manifest_of
+from .files import snapshot_file
 from .kind import ResultKind
+
+# What a snapshot of any kind tells of itself.
+TOLD = ("is_frozen", "sha256", "recipe", "computed_at", "note", "frozen_at")
+
+
+class KeptSerializer(ReadSerializer):
+    """A numbered snapshot; a kind names the fields it tells, `TOLD` among them."""
+
+    kind: ClassVar[ResultKind]
+    is_frozen = serializers.BooleanField(read_only=True)
+    recipe = serializers.DictField(read_only=True)
+    public_token = serializers.UUIDField(read_only=True, allow_null=True)
+    figures = serializers.DictField(read_only=True)
+    changes = serializers.DictField(read_only=True)
+    manifest = serializers.SerializerMethodField()
+
+    def get_manifest(self, row: Any) -> dict[str, Any]:
+        """Hashes, recipe and counts, and the versions of packages."""
+        return manifest_of(self.kind, row)
 
 
 class NoteInput(Input):
@@ -29,11 +52,28 @@ class FreezingViews(StudyViews):
     """Snapshots of a study; `owner` is what the numbers count within."""
 
     kind: ClassVar[ResultKind]
+    # What is told of the rows that a snapshot is about.
+    related: ClassVar[tuple[str, ...]] = ()
 
     @property
     def owner(self) -> Model:
         """The study, unless a kind says otherwise."""
         return self.study
+
+    @property
+    def kept(self) -> QuerySet[Any]:
+        """Those that have figures, newest first."""
+        found = self.kind.Model._default_manager.filter(**{self.kind.owner: self.owner})
+        return found.filter(computed_at__isnull=False)
+
+    def rows(self) -> QuerySet[Any]:
+        """The packed rows stay where they are."""
+        return self.kept.select_related(*self.related).defer("rows")
+
+    def rows_file(self, public_id: uuid.UUID, called: str) -> HttpResponse:
+        """The rows behind one as CSV."""
+        row = get_object_or_404(self.kept.only("rows", "number"), public_id=public_id)
+        return snapshot_file(self.kind, row, ROWS, called=called)
 
     @extend_schema(request=NoteInput)
     def freeze(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
@@ -62,3 +102,11 @@ class FreezingViews(StudyViews):
                 **given,
             )
         return self.shown(self.rows().get(pk=row.pk))
+
+
+class ListOfSnapshots(FreezingViews):
+    """The list, without the figures; stands before the views of a kind."""
+
+    def rows(self) -> QuerySet[Any]:
+        """Newest first."""
+        return super().rows().defer("rows", "figures", "changes")

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
@@ -15,7 +14,7 @@ from annotation.labelling.api.campaigns import CampaignViews
 from annotation.labelling.models.campaigns import Campaign
 from cqa_site.api.inputs import NothingInput
 from cqa_site.api.requests import Request
-from cqa_site.results.api import FreezingViews
+from cqa_site.results.api import FreezingViews, ListOfSnapshots
 from cqa_site.runs.api.bodies import JobSerializer
 
 
@@ -32,10 +31,6 @@ class SnapshotViews(FreezingViews, CampaignViews):
         """Numbers count within the round."""
         return self.campaign
 
-    def rows(self) -> QuerySet:
-        """Newest first; the packed votes stay where they are."""
-        return self.campaign.snapshots.defer("rows")
-
     @extend_schema(request=NothingInput, responses={202: JobSerializer})
     def refresh(self, request: Request, **kwargs: Any) -> Response:
         """Ask for new figures of the live snapshot in the background."""
@@ -45,11 +40,7 @@ class SnapshotViews(FreezingViews, CampaignViews):
         return Response(JobSerializer(job).data, status=202)
 
 
-class SnapshotListViews(SnapshotViews):
+class SnapshotListViews(ListOfSnapshots, SnapshotViews):
     """The list, without the figures."""
 
     serializer_class = SnapshotSerializer
-
-    def rows(self) -> QuerySet:
-        """Newest first."""
-        return super().rows().defer("rows", "figures")

@@ -3,9 +3,7 @@
 import uuid
 from typing import Any
 
-from django.db.models import QuerySet
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -17,51 +15,28 @@ from argsum.leaderboard.models import KeyPointSnapshot
 from argsum.leaderboard.reports.choice import board_choice
 from cqa_site.api.inputs import Input
 from cqa_site.api.requests import Request
-from cqa_site.api.serializers import ReadSerializer, public_id
-from cqa_site.results.api import FreezingViews
-from cqa_site.results.checking import ROWS, manifest_of
-from cqa_site.results.files import snapshot_file
+from cqa_site.api.serializers import public_id
+from cqa_site.results.api import TOLD, FreezingViews, KeptSerializer, ListOfSnapshots
 from cqa_site.runs.api.bodies import JobSerializer
 
 
-class KeyPointBoardSerializer(ReadSerializer):
+class KeyPointBoardSerializer(KeptSerializer):
     """A numbered snapshot; see its own address for the figures."""
 
+    kind = KEY_POINTS
     dataset = public_id("dataset")
-    is_frozen = serializers.BooleanField(read_only=True)
-    recipe = serializers.DictField(read_only=True)
-    public_token = serializers.UUIDField(read_only=True, allow_null=True)
 
     class Meta:
         model = KeyPointSnapshot
-        fields = [
-            "id",
-            "number",
-            "dataset",
-            "split",
-            "is_frozen",
-            "sha256",
-            "recipe",
-            "computed_at",
-            "note",
-            "frozen_at",
-            "public_token",
-        ]
+        fields = ["id", "number", "dataset", "split", *TOLD, "public_token"]
 
 
 class KeyPointBoardDetailSerializer(KeyPointBoardSerializer):
     """A numbered snapshot with every figure and its manifest."""
 
-    figures = serializers.DictField(read_only=True)
-    manifest = serializers.SerializerMethodField()
-
     class Meta:
         model = KeyPointSnapshot
         fields = [*KeyPointBoardSerializer.Meta.fields, "figures", "manifest"]
-
-    def get_manifest(self, row: KeyPointSnapshot) -> dict[str, Any]:
-        """Hashes, recipe and counts."""
-        return manifest_of(KEY_POINTS, row)
 
 
 class KeptChoiceInput(Input):
@@ -80,13 +55,9 @@ class KeyPointBoardViews(FreezingViews):
     """The numbered snapshots of key points of a study."""
 
     kind = KEY_POINTS
+    related = ("dataset",)
     queryset = KeyPointSnapshot.objects.none()
     serializer_class: type[serializers.Serializer] = KeyPointBoardDetailSerializer
-
-    def rows(self) -> QuerySet:
-        """Newest first; the packed rows stay where they are."""
-        found = self.study.key_point_snapshots.filter(computed_at__isnull=False)
-        return found.select_related("dataset").defer("rows")
 
     @extend_schema(request=KeptChoiceInput, responses={202: JobSerializer})
     def ask(self, request: Request, **kwargs: Any) -> Response:
@@ -111,16 +82,10 @@ class KeyPointBoardViews(FreezingViews):
     @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY})
     def kept_rows(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> HttpResponse:
         """The rows behind a snapshot as CSV: exactly the bytes of its sha256."""
-        found = self.study.key_point_snapshots.filter(computed_at__isnull=False)
-        row = get_object_or_404(found.only("rows", "number"), public_id=public_id)
-        return snapshot_file(KEY_POINTS, row, ROWS, called="key-points")
+        return self.rows_file(public_id, "key-points")
 
 
-class KeyPointBoardListViews(KeyPointBoardViews):
+class KeyPointBoardListViews(ListOfSnapshots, KeyPointBoardViews):
     """The list, without the figures."""
 
     serializer_class = KeyPointBoardSerializer
-
-    def rows(self) -> QuerySet:
-        """Newest first."""
-        return super().rows().defer("rows", "figures", "changes")
