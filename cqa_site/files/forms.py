@@ -53,7 +53,7 @@ class UploadForm(OptionsForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, asked=asked_with_uploads(), **kwargs)
         self.fields["file"].help_text = _(
-            "CSV, TSV, JSON, JSON Lines or XLSX, a ZIP archive where the kind says so, up to %s. "
+            "CSV, TSV, JSON, JSON Lines or XLSX, or a ZIP archive of such files, up to %s. "
             "Nothing is stored in the study before you have seen a dry run."
         ) % filesizeformat(settings.MAX_UPLOAD_BYTES)
         self.fields["file"].widget.attrs["accept"] = FILE_TYPES
