@@ -16,7 +16,7 @@ from annotation.figures.reports.snapshots import marker
 from annotation.labelling.models.campaigns import Campaign, Exclusion
 from cqa_site.web.charts import drawing as charts
 from cqa_site.web.charts.lines import lines
-from cqa_site.web.tables import TableData
+from cqa_site.web.tables import TableData, one_line
 
 from .quality import control_records
 
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
 KEPT_SECONDS = 24 * 3600
 RECIPE = gettext_lazy(
-    "Annotators whose share of right answers on control items is below the threshold are left "
-    "out; who answered no control item stays. Counted votes on ordinary items; an item is a "
-    "task, also where two hold the same sentence. Alpha: Krippendorff's, ordinal. Coverage: "
-    "items with a vote. Tie: two labels equally frequent at the top; the higher one is the "
-    "majority label."
+    "Left out: annotators whose share of right answers on control items is below the threshold; "
+    "who answered no control item stays.\n\n"
+    "Counted: votes on ordinary items; an item is a task, also where two hold the same "
+    "sentence.\n\n"
+    "Alpha: Krippendorff's, ordinal.\n\nCoverage: items with a vote.\n\n"
+    "Tie: two labels equally frequent at the top; the higher one is the majority label."
 )
 
 
@@ -108,7 +109,7 @@ def curve_table(campaign: Campaign, rows: list[dict[str, Any]], name: str) -> Ta
         [row | dict(zip(labels, row["labels"], strict=True)) for row in rows],
         columns | labels,
         caption=caption % campaign.name,
-        note=str(RECIPE),
+        note=one_line(RECIPE),
         name=f"exclusion-{name}",
     )
 
