@@ -151,7 +151,7 @@ TABLES: dict[str, Entry] = {
             "and choices are averaged inside the question first; of a person's repeats the first "
             "sheet counts.\n\n"
             "Intervals: 95 %, percentile bootstrap of questions.\n\n"
-            "Rank: the range is the middle 95 % of ranks in one paired bootstrap. Tie groups are "
+            "Rank: the range is the middle 95 % of ranks in one paired bootstrap. Tie groups: "
             "not separable from the group's best system (paired t test, p at least that of the "
             "exact test that flips signs, so never below .05 with five questions; Holm over all "
             "pairs).\n\n"
