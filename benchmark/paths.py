@@ -27,6 +27,7 @@ def steps(study: Study) -> list[Step]:
     )
     scored = ScoreSheet.objects.filter(study=study, state="submitted")
     ranked = scored.order_by().values("answer__system").distinct().count()
+    n_scored = scored.count()
     rounds = Round.objects.filter(study=study, kind__in=(SCORING.name, PREFERRING.name))
     runs = Run.objects.filter(study=study, kind__in=(scoring_judge.KIND, judge.KIND))
     has_scorers = rounds.exclude(state=Round.State.DRAFT).exists() or runs.exists()
@@ -71,7 +72,8 @@ def steps(study: Study) -> list[Step]:
         step(
             study,
             title=_("Let them score"),
-            text=_("%(count)s sheets are in.") % {"count": f"{scored.count():,}"},
+            text=ngettext("%(count)s sheet is in.", "%(count)s sheets are in.", n_scored)
+            % {"count": f"{n_scored:,}"},
             button=_("Scoring rounds"),
             page="scoring_rounds",
             is_done=ranked >= FEWEST,

@@ -484,10 +484,12 @@ def beside_table(results: Results) -> TableData:
 def beside_recipe(results: Results) -> str:
     """Whose points stand beside the ranking, and over which questions."""
     by = _("people") if results.scored_by == PEOPLE_NAME else _("judges")
-    text = _(
-        "Mean points by %(by)s, %(rubric)s, over %(n)d questions with a score of every system."
-    )
     n = results.beside.n_questions if results.beside else 0
+    text = ngettext(
+        "Mean points by %(by)s, %(rubric)s, over %(n)d question with a score of every system.",
+        "Mean points by %(by)s, %(rubric)s, over %(n)d questions with a score of every system.",
+        n,
+    )
     return text % {"by": by, "rubric": results.rubric, "n": n}
 
 

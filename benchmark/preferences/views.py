@@ -261,7 +261,7 @@ def _ranking(found: PreferenceRanking) -> Board:
     ]
     titles = [_("Log strength"), _("Won"), _("Lost"), _("Equal"), _("Both bad"), _("Questions")]
     columns = [
-        BoardColumn(key, title)
+        BoardColumn(key, title, word="log strength" if key == "log_strength" else "")
         for key, title in zip(("log_strength", *counts), titles, strict=True)
     ]
     return Board(columns=columns, rows=rows)

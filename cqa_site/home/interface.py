@@ -32,13 +32,17 @@ SAMPLES = {"integer": 1, "number": 0.5, "double": 0.5, "boolean": True}
 
 @dataclass(frozen=True)
 class Field:
-    """A parameter, or a field of a body: ``kind`` says what its value is."""
+    """A parameter, or a field of a body: ``kind`` says what its value is.
+
+    ``choices`` are all its values, where they are few and known.
+    """
 
     name: str
     kind: str
     about: str = ""
     is_required: bool = False
     place: str = ""
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,14 @@ def _operation(path: str, method: str, said: Any, shapes: Any) -> Operation:
 
 def _parameter(said: Any, shapes: Any) -> Field:
     kind = kind_of(said["schema"], shapes)
-    return Field(said["name"], kind, _about(said), said.get("required", False), said["in"])
+    return Field(
+        said["name"],
+        kind,
+        _about(said),
+        said.get("required", False),
+        said["in"],
+        choices_of(said["schema"], shapes),
+    )
 
 
 def _about(said: Any) -> str:
@@ -163,6 +174,16 @@ def _fields(shape: Any, shapes: Any) -> Iterator[Field]:
     needed = shape.get("required", ())
     for name, part in shape.get("properties", {}).items():
         yield Field(name, kind_of(part, shapes), _about(part), name in needed)
+
+
+def choices_of(part: Any, shapes: Any) -> tuple[str, ...]:
+    """All values of a part of the schema; empty where others are possible, too."""
+    name = part.get("$ref", "").rpartition("/")[2]
+    if name:
+        return choices_of(shapes[name], shapes)
+    if part.get("type") == "boolean":
+        return ("true", "false")
+    return tuple(str(value) for value in part.get("enum", ()) if value not in (None, ""))
 
 
 def kind_of(part: Any, shapes: Any) -> str:

@@ -68,11 +68,15 @@ class BoardRow:
 
 @dataclass(frozen=True)
 class BoardColumn:
-    """A column, and whether it is shown; a board opens with some of its columns."""
+    """A column, and whether it is shown; a board opens with some of its columns.
+
+    ``word`` is what the glossary calls it, where the title is explained.
+    """
 
     key: str
     title: str
     is_shown: bool = True
+    word: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

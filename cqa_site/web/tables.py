@@ -81,6 +81,11 @@ class TableData:
         return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def one_line(text: Any) -> str:
+    """A text of several paragraphs as a note below a table."""
+    return " ".join(str(text).split())
+
+
 def text_of(cell: Cell, decimals: int = DECIMALS) -> str:
     """A cell as people read it: numbers with thousands separators, floats rounded."""
     if cell is None:

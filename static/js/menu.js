@@ -47,6 +47,21 @@
   menu.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   countWhatWaits().catch(() => { /* counts are a convenience */ });
 
+  // A tour goes on where a choice on the page leads back to the page.
+  if (document.querySelector(".tour")) {
+    document.addEventListener("formdata", ({ target, formData }) => {
+      if (target.method === "get" && leadsHere(target.action)) formData.set("tour", "1");
+    });
+    document.addEventListener("click", ({ target }) => {
+      const link = target.closest("main a[href]");
+      if (link?.search && leadsHere(link.href)) link.search += "&tour=1";
+    });
+  }
+
+  function leadsHere(address) {
+    return new URL(address).pathname === location.pathname;
+  }
+
   // -- search -----------------------------------------------------------------------------------
 
   const palette = document.getElementById("palette");
@@ -141,6 +156,8 @@
     if (event.key === "ArrowDown") choose(chosen() + 1);
     else if (event.key === "ArrowUp") choose(chosen() - 1);
     else if (event.key === "Enter") list.querySelector("[aria-selected=true]")?.click();
+    // A search field takes the first Escape to empty itself.
+    else if (event.key === "Escape") palette.close();
     else return;
     event.preventDefault();
   });

@@ -43,8 +43,21 @@ def test_the_search_box_leads_by_keyboard(boss, visit):
     page.keyboard.press("Enter")
     page.wait_for_url(second)
     page.keyboard.press("Control+k")
+    # Once, also with words in it, which a search field would rather clear first.
+    page.keyboard.type("tea")
     page.keyboard.press("Escape")
     expect(page.get_by_role("combobox")).to_be_hidden()
+
+
+def test_a_tour_goes_on_after_a_choice_on_the_page_and_a_reload(boss, visit):
+    visitor = visit(boss)
+    page = visitor.go("arguments", boss.memberships.get().study.public_id, query="?tour=1")
+    tour = page.get_by_role("region", name="Tour")
+    page.get_by_label("Sentence contains").fill("tea")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**tea**")
+    page.reload()
+    expect(tour).to_be_visible()
 
 
 def test_groups_stay_as_they_were_left_and_say_what_waits(boss, visit):

@@ -13,11 +13,15 @@ from benchmark.scoring.models.sheets import KeptScore, ScoreSheet
 from cqa_site.rounds.crowd.participants import create_link
 from cqa_site.rounds.opening import open_round
 from tests.annotation import editing_cast
+from tests.argsum.counting.made_counting import open_counting
+from tests.argsum.made_cells import make_dataset, make_set
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
+from tests.benchmark.preferences.made_preferences import make_pairs
 from tests.cast import make_campaign, make_member, make_study
 
 pytestmark = pytest.mark.browser
+VALUES = "fields => fields.map(each => `${each.name}=${each.value}`).join()"
 
 
 def kept(page):
@@ -80,6 +84,46 @@ def test_a_sheet_goes_on_where_it_was(visit, server):
     expect(page.locator("#total")).to_have_text("3")
     assert ScoreSheet.objects.get().draft["points"] == {"C1": 1, "C2": 0, "C3": 1, "C4": 1}
     assert not KeptScore.objects.exists()
+    quiet(visitor)
+
+
+def counting(study):
+    for cell in make_dataset(study).cells.all():
+        make_set(cell)
+    return open_counting(study, make_member(study, "researcher"))
+
+
+def comparing(study):
+    return make_pairs(study, make_member(study, "researcher"))
+
+
+# What is typed without a connection, and where it stands.
+OTHERS = {
+    "count": (counting, ("Shift+Digit1",), "form[data-sheet] :checked"),
+    "prefer": (comparing, ("r", "C", "l", "e", "a", "r"), "form[data-sheet] textarea"),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_other_sheets_go_on_where_they_were(visit, server, kind):
+    make, keys, place = OTHERS[kind]
+    study = make_study()
+    made = make(study)
+    visitor = visit(make_member(study, "annotator"), service_workers="allow")
+    page = open_kept(visitor, kind, study.public_id, made.public_id)
+    visitor.context.set_offline(True)
+    before = page.eval_on_selector_all(place, VALUES)
+    press(page, keys)
+    expect(page.locator("#saved")).to_have_attribute("data-state", "again")
+    typed = page.eval_on_selector_all(place, VALUES)
+    assert typed != before
+    page.reload()
+    expect(page.locator(place).first).to_be_attached()
+    page.wait_for_function(
+        f"typed => ({VALUES})([...document.querySelectorAll('{place}')]) === typed", arg=typed
+    )
+    visitor.context.set_offline(False)
+    expect(page.locator("#saved [data-text]")).to_contain_text("Saved")
     quiet(visitor)
 
 

@@ -91,6 +91,16 @@ def test_a_sheet_by_keys_alone_and_on_to_the_next(form, scoring_round):
     assert sheet().state == "open"
 
 
+def test_what_a_criterion_asks_is_read_before_its_points_are_given(form):
+    page = form.page
+    asks = page.locator("#C2 .asks")
+    expect(asks).to_be_visible()
+    page.locator("#C2 .point").first.click()
+    expect(page.locator("#C2 .level-text").first).to_be_visible()
+    press(page, ["ArrowDown"])
+    expect(asks).to_be_hidden()
+
+
 def test_a_digit_off_the_scale_sets_nothing_and_is_said(form):
     page = form.page
     press(page, "2")

@@ -106,6 +106,7 @@ def test_the_same_file_again_is_said_and_adds_nothing(client, study, checked, in
         again = uploaded(client, study, content, name="pool.tsv", kind="toloka")
     page = client.get(address("import_file", study, again)).content.decode()
     assert "was imported before" in page
+    assert f'SHA-256 <span class="mono" title="{again.sha256}">' in flat(page)
     assert "Everything in this file is here already" in page
     with inline():
         client.post(address("import_apply", study, again))

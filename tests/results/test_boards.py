@@ -1,6 +1,7 @@
 """The template of all boards: ranks, intervals, tie groups, and systems without a rank."""
 
 from django.template.loader import render_to_string
+from django.test import RequestFactory
 
 from cqa_site.results.boards import (
     Board,
@@ -17,8 +18,20 @@ def shown(**about) -> str:
     places = {"rank": 1, "rank_low": 1, "rank_high": 2, "tie_group": 2}
     ranked = BoardRow(name="Alpha", cells=[figure_cell(1.25, -0.5, 3)], tick="7", **places)
     unranked = BoardRow(name="Beta <b>", cells=(), why="it met nobody")
-    board = Board(columns=[BoardColumn("mean", "Mean")], rows=[ranked, unranked], **about)
-    return flat(render_to_string("results/_board.html", {"board": board}))
+    columns = [BoardColumn("mean", "Mean", word="interval")]
+    return drawn(Board(columns=columns, rows=[ranked, unranked], **about))
+
+
+def drawn(board: Board) -> str:
+    request = RequestFactory().get("/")
+    return flat(render_to_string("results/_board.html", {"board": board}, request))
+
+
+def test_heads_of_columns_say_what_their_words_mean():
+    said = shown()
+    assert 'class="term" popovertarget="term-1">Rank</button>' in said
+    assert 'class="term" popovertarget="term-2">Mean</button>' in said
+    assert "the places that are possible for it" in said
 
 
 def test_a_row_says_place_interval_and_group():
@@ -34,7 +47,7 @@ def test_a_row_says_place_interval_and_group():
 
 def test_only_ticked_boards_offer_a_choice_and_only_ranked_ones_a_rank():
     assert "checkbox" not in shown()
-    assert "<strong>" not in shown(is_ranked=False)
+    assert "<strong>1</strong>" not in shown(is_ranked=False)
     assert 'value="7"' in shown(is_ticked=True)
 
 
@@ -66,7 +79,7 @@ def test_a_board_opens_with_some_columns_and_shows_those_that_are_wanted():
 def test_details_of_cells_are_shown_where_one_asks_for_them_and_notes_always():
     def said(*wanted):
         board = with_columns(columned(), wanted)
-        return flat(render_to_string("results/_board.html", {"board": board}))
+        return drawn(board)
 
     assert "few" in said()
     assert "n 3" not in said()

@@ -209,6 +209,14 @@ def of_judges(slug):
     return lambda n, size: judges.CHARTS[slug].draw(judge_figures(n), size)
 
 
+def few_votes(n, size):
+    """The highest bar is as high as its axis."""
+    found = figures_of(n)
+    found.labels = [Made(label=at, ordinary=1 + at % 3, control=0) for at in range(min(n, 11))]
+    found.progress = Made(control_votes=0)
+    return figures.CHARTS["labels"].draw(found, size)
+
+
 def of_figures(slug):
     return lambda n, size: figures.CHARTS[slug].draw(figures_of(n), size)
 
@@ -359,6 +367,7 @@ CASES = {
     "one series": one_series,
     **{f"judges {slug}": of_judges(slug) for slug in judges.CHARTS},
     **{f"figures {slug}": of_figures(slug) for slug in figures.CHARTS},
+    "figures of few votes": few_votes,
     "figures by hour": lambda n, size: figures.CHARTS["votes-over-time"].draw(hours_of(n), size),
     **{f"board {slug}": of_board(slug) for slug in boards.CHARTS},
     **{f"agreement {slug}": of_agreement(slug) for slug in agreement.CHARTS},

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from cqa_site.home.interface import kind_of, operations
+from cqa_site.home.interface import choices_of, kind_of, operations
 from cqa_site.people.models import ApiToken
 from cqa_site.people.tokens import LENT_LIFETIME
 from tests.api.routes import EVERY
@@ -79,6 +79,21 @@ def test_values_are_named_for_people():
     assert kind_of({"oneOf": [{"$ref": "#/x/State"}, {"enum": [None]}]}, shapes) == "open | closed"
     assert kind_of({"type": "array", "items": {"type": "integer"}}, shapes) == "list of integer"
     assert kind_of({"type": "string", "format": "uuid"}, shapes) == "uuid"
+
+
+def test_what_has_few_values_is_chosen_and_not_typed(study, researcher):
+    shapes = {"Role": {"type": "string", "enum": ["expert", "researcher", ""]}}
+    assert choices_of({"$ref": "#/x/Role"}, shapes) == ("expert", "researcher")
+    assert choices_of({"type": "boolean"}, shapes) == ("true", "false")
+    assert choices_of({"type": "string"}, shapes) == ()
+    chosen = {f.name for each in operations().values() for f in each.parameters if f.choices}
+    assert chosen
+    each = next(o for o in operations().values() if o.can_be_tried
+                and any(f.choices for f in o.parameters))  # fmt: skip
+    field = next(f for f in each.parameters if f.choices)
+    text = researcher.get(address(study, each.name)).content.decode()
+    assert f'<select id="try-{field.name}"' in text
+    assert f"<option>{field.choices[-1]}</option>" in text
 
 
 def test_a_shell_is_told_what_is_needed(study):

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from cqa_site.stats.reliability.marks import FIRM, TENTATIVE
 from cqa_site.web.charts.bars import columns_over_time, histogram, stacked_bars
@@ -108,9 +109,12 @@ def _time_alt(figures: Figures) -> str:
     every = figures.time.all
     if not every.n:
         return str(figures.time.reason)
-    return _(
-        "Seconds per label: median %(median).1f, middle half %(q1).1f to %(q3).1f, %(n)d votes."
-    ) % vars(every)
+    text = ngettext(
+        "Seconds per label: median %(median).1f, middle half %(q1).1f to %(q3).1f, %(n)d vote.",
+        "Seconds per label: median %(median).1f, middle half %(q1).1f to %(q3).1f, %(n)d votes.",
+        every.n,
+    )
+    return text % vars(every)
 
 
 def _votes_over_time(figures: Figures, size: str) -> Spec:

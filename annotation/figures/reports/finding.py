@@ -1,6 +1,7 @@
 """How far annotators agree, in a sentence, and how sure that is."""
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotation.figures.reports.kept import Figures, MedianOfPairs
 from cqa_site.results.boards import bounds_of
@@ -25,13 +26,16 @@ def figures_finding(figures: Figures) -> Finding:
 
 
 def _interval(alpha: Estimate | MedianOfPairs) -> str:
-    counts = {"items": f"{alpha.n_pairable_items:,}", "raters": f"{alpha.n_raters:,}"}
+    items = ngettext("%(n)s item", "%(n)s items", alpha.n_pairable_items)
+    raters = ngettext("%(n)s annotator", "%(n)s annotators", alpha.n_raters)
+    counts = {
+        "items": items % {"n": f"{alpha.n_pairable_items:,}"},
+        "raters": raters % {"n": f"{alpha.n_raters:,}"},
+    }
     if alpha.low is None or alpha.high is None:
-        text = _("No interval (%(why)s); %(items)s items with two or more votes, "
-                 "%(raters)s annotators.")  # fmt: skip
+        text = _("No interval (%(why)s); %(items)s with two or more votes, %(raters)s.")
         return text % (counts | {"why": alpha.reason or "–"})
-    text = _("95 %% interval %(bounds)s from %(items)s items with two or more votes by "
-             "%(raters)s annotators.")  # fmt: skip
+    text = _("95 %% interval %(bounds)s from %(items)s with two or more votes by %(raters)s.")
     return text % (counts | {"bounds": bounds_of(alpha.low, alpha.high)})
 
 
@@ -40,4 +44,9 @@ def _so_far(figures: Figures) -> str:
     if progress.complete is None:
         return ""
     said = {"done": f"{progress.complete:,}", "all": f"{progress.ordinary_items:,}"}
-    return _("%(done)s of %(all)s items have all their votes.") % said
+    text = ngettext(
+        "%(done)s of %(all)s item has all its votes.",
+        "%(done)s of %(all)s items have all their votes.",
+        progress.ordinary_items or 0,
+    )
+    return text % said

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotation.corpus.methods.generic_table import GenericRecord, read_generic_table
 from annotation.imports.methods.expert_workbook import (
@@ -106,7 +107,11 @@ def _workbook(source: Source) -> Iterator[Line]:
             yield from _sheet_entries(sheet, campaign_of(source))
         elif sheet.rows:
             yield Note(
-                _("%(sheet)s holds no label in %(rows)s rows; no round was made for it.")
+                ngettext(
+                    "%(sheet)s holds no label in %(rows)s row; no round was made for it.",
+                    "%(sheet)s holds no label in %(rows)s rows; no round was made for it.",
+                    len(sheet.rows),
+                )
                 % {"sheet": _sheet_name(sheet), "rows": len(sheet.rows)}
             )
 

@@ -2,6 +2,7 @@
 
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotation.judges.reports.found import Figures, JudgeFigures, TrainedFigures
 from cqa_site.results.finding import Finding, in_words, level_of
@@ -74,5 +75,9 @@ def trained_finding(figures: TrainedFigures, number: int) -> Finding:
     level, mark = level_of(alpha.value)
     said = {"n": number, "level": level, "alpha": text_of(alpha.value, 2)}
     says = _("Version %(n)d agrees with final labels %(level)s: ordinal alpha %(alpha)s.") % said
-    sure = _("%(figure)s on %(n)s arguments of pairs it had not seen.")
+    sure = ngettext(
+        "%(figure)s on %(n)s argument of a pair it had not seen.",
+        "%(figure)s on %(n)s arguments of pairs it had not seen.",
+        figures.n,
+    )
     return Finding(says, sure % {"figure": in_words(alpha), "n": f"{figures.n:,}"}, mark)

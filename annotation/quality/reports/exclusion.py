@@ -12,7 +12,7 @@ from annotation.consensus.reports import vote_table
 from annotation.labelling.models.campaigns import Campaign, Exclusion
 from cqa_site.web.charts import drawing as charts
 from cqa_site.web.charts.lines import lines
-from cqa_site.web.tables import TableData
+from cqa_site.web.tables import TableData, one_line
 
 from .kept import kept, state_of
 from .quality import control_records
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from annotation.quality.methods.exclusion_curve import OrdinaryVotes
 
 RECIPE = gettext_lazy(
-    "Annotators whose share of right answers on control items is below the threshold are left "
-    "out; who answered no control item stays. Counted votes on ordinary items; an item is a "
-    "task, also where two hold the same sentence. Alpha: Krippendorff's, ordinal. Coverage: "
-    "items with a vote. Tie: two labels equally frequent at the top; the higher one is the "
-    "majority label."
+    "Left out: annotators whose share of right answers on control items is below the threshold; "
+    "who answered no control item stays.\n\n"
+    "Counted: votes on ordinary items; an item is a task, also where two hold the same "
+    "sentence.\n\n"
+    "Alpha: Krippendorff's, ordinal.\n\nCoverage: items with a vote.\n\n"
+    "Tie: two labels equally frequent at the top; the higher one is the majority label."
 )
 
 
@@ -98,7 +99,7 @@ def curve_table(campaign: Campaign, rows: list[dict[str, Any]], name: str) -> Ta
         [row | dict(zip(labels, row["labels"], strict=True)) for row in rows],
         columns | labels,
         caption=caption % campaign.name,
-        note=str(RECIPE),
+        note=one_line(RECIPE),
         name=f"exclusion-{name}",
     )
 

@@ -100,7 +100,11 @@ def _labels(study: Study, opened: Any | None) -> Step:
     if opened is None:
         text = _("They get one argument after another, hidden control items among them.")
         return _later(study, title, text)
-    text = _("%(done)s of %(wanted)s labels are in.") % {
+    text = ngettext(
+        "%(done)s of %(wanted)s label is in.",
+        "%(done)s of %(wanted)s labels are in.",
+        opened.wanted,
+    ) % {
         "done": f"{opened.done:,}",
         "wanted": f"{opened.wanted:,}",
     }

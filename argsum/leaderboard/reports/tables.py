@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as lazy
 
 from argsum.leaderboard.methods.system_board import FIGURES, INDICES
 from cqa_site.stats.estimate import Estimate
-from cqa_site.web.tables import TableData
+from cqa_site.web.tables import TableData, one_line
 
 from .board import SummaryBoard
 from .correlation import MetricRow, SetPoint
@@ -50,13 +50,19 @@ def source_name(source: Source) -> str:
 
 
 def board_note(found: SummaryBoard) -> str:
-    """How the numbers of a leaderboard were made."""
+    """How the numbers of a leaderboard were made, below its table."""
+    return one_line(board_method(found))
+
+
+def board_method(found: SummaryBoard) -> str:
+    """The same in paragraphs, each with its name."""
     choice = found.choice
     note = _(
-        "Coverage by %(coverage)s, redundancy by %(redundancy)s; weighted score = %(weight).3f × "
-        "coverage + %(rest).3f × (1 − redundancy). Means over %(n)d cells of “%(dataset)s”; 95 %% "
-        "intervals resample cells (bootstrap, percentile, 2,000 resamples, seed 0). ARI without "
-        "unclustered arguments counts from %(share)d %% clustered on."
+        "Shown: coverage by %(coverage)s, redundancy by %(redundancy)s.\n\n"
+        "Ranked by: weighted score = %(weight).3f × coverage + %(rest).3f × (1 − redundancy).\n\n"
+        "Means: over %(n)d cells of “%(dataset)s”; 95 %% intervals resample cells (bootstrap, "
+        "percentile, 2,000 resamples, seed 0).\n\n"
+        "Left out: ARI without unclustered arguments counts from %(share)d %% clustered on."
     ) % {
         "coverage": source_name(choice.coverage),
         "redundancy": source_name(choice.redundancy),
@@ -66,7 +72,7 @@ def board_note(found: SummaryBoard) -> str:
         "dataset": choice.dataset or "",
         "share": round(100 * choice.terms.least_share),
     }
-    return " ".join([note, *oracle_notes(found), *unfinished_notes(found)])
+    return "\n\n".join([note, *oracle_notes(found), *unfinished_notes(found)])
 
 
 def oracle_notes(found: SummaryBoard) -> list[str]:

@@ -19,7 +19,7 @@ from argsum.leaderboard.reports.printed import printed_board, printed_cells
 from argsum.leaderboard.reports.tables import (
     FIGURE_NAMES,
     SELECTION_NAMES,
-    board_note,
+    board_method,
     board_table,
     cells_table,
     source_name,
@@ -60,8 +60,14 @@ def key_points(request: StudyRequest, study: Study) -> HttpResponse:
     return render(request, page, context)
 
 
+# What the glossary says of a column.
+WORDS = {"weighted": "weighted score", "coverage": "coverage", "redundancy": "redundancy"}
+
+
 def _board(study: Study, found: SummaryBoard) -> Board:
-    columns = [BoardColumn(name, str(FIGURE_NAMES[name])) for name in FIGURES]
+    columns = [
+        BoardColumn(name, str(FIGURE_NAMES[name]), word=WORDS.get(name, "")) for name in FIGURES
+    ]
     rows = [
         BoardRow(
             name=row.system,
@@ -154,7 +160,7 @@ def _figures(study: Study, found: SummaryBoard) -> list[Figure]:
         slug="systems",
         title=_("Systems"),
         about=f"{found.choice.dataset} · {ngettext('%d cell', '%d cells', n) % n}",
-        recipe=board_note(found),
+        recipe=board_method(found),
         table=board_table(found),
         printed=partial(printed_board, found),
         body="argsum/leaderboard/_systems.html",

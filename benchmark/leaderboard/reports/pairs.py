@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from benchmark.leaderboard.methods.figures import Board, Pairs, Question
 from cqa_site.web.charts.bars import sorted_bars
@@ -129,7 +130,8 @@ def pair_chart(pair: Pair, size: str) -> Spec:
     """Differences of all common questions in order of size."""
     rows = [{"at": at, "difference": row.difference} for at, row in enumerate(pair.rows)]
     titles = (
-        _("%d common questions, largest difference first") % len(rows),
+        ngettext("%d common question", "%d common questions, largest difference first", len(rows))
+        % len(rows),
         _("Points more for %s") % pair.first,
     )
     return sorted_bars(rows, x="at", y="difference", titles=titles, size=size)

@@ -9,17 +9,18 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from benchmark.leaderboard.methods.figures import Board, PaperCell, PaperRow
-from cqa_site.web.tables import TableData
+from cqa_site.web.tables import TableData, one_line
 
 from .part_tables import Made
 
 RECIPE = gettext_lazy(
-    "The recipe of the CompQA paper: every sheet counts by itself, also several of one answer; of "
-    "people's sheets the consolidated ones where an answer has them; points off the scale as "
-    "they were given; incomplete sheets are left out. Cells: mean ± sample sd over sheets. Rows: "
-    "unweighted mean of the scenario means ± mean of their sds. There are no intervals and no "
-    "ranks: systems have different questions and unequal numbers of sheets, and these sds say "
-    "nothing about how far a mean may be off."
+    "Counted: by the recipe of the CompQA paper every sheet by itself, also several of one "
+    "answer; of people's sheets the consolidated ones where an answer has them; points off the "
+    "scale as they were given; incomplete sheets are left out.\n\n"
+    "Cells: mean ± sample sd over sheets.\n\n"
+    "Rows: unweighted mean of the scenario means ± mean of their sds.\n\n"
+    "How sure: there are no intervals and no ranks. Systems have different questions and unequal "
+    "numbers of sheets, and these sds say nothing about how far a mean may be off."
 )
 
 
@@ -137,7 +138,9 @@ def paper_pair_table(pair: PaperPair, caption: str) -> TableData:
     ]
     one, other = pair.means
     rows.append([_("Mean of scenario means"), *_cell(one), *_cell(other), pair.difference])
-    return TableData(columns, rows, caption=caption, note=str(RECIPE), name="board-pair-paper")
+    return TableData(
+        columns, rows, caption=caption, note=one_line(RECIPE), name="board-pair-paper"
+    )
 
 
 def _cell(cell: PaperCell | PaperRow | None) -> list[Any]:

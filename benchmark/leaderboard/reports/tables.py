@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from benchmark.leaderboard.methods.figures import Board, Row
 from benchmark.leaderboard.models import BoardSnapshot
-from cqa_site.web.tables import TableData
+from cqa_site.web.tables import TableData, one_line
 
 from .filters import Filters
 from .paper import RECIPE, paper_cell_table, paper_table
@@ -53,7 +53,7 @@ def board_table_of(
         columns,
         rows,
         caption=f"{entry.title}. {source_of(snapshot, board, judge, filters)}",
-        note=str(entry.recipe),
+        note=one_line(entry.recipe),
         name=f"board-{slug}-snapshot-{snapshot.number}",
     )
 
@@ -144,23 +144,24 @@ TABLES: dict[str, Entry] = {
     "board": Entry(
         gettext_lazy("Leaderboard"),
         gettext_lazy(
-            "Rank and mean of ranked systems: the questions that all of them share, in the "
-            "scenarios that those with scenarios share (a system without any, such as people, "
-            "stands by its own answers), so that differences of means are those of the pairs; "
-            "means of other systems are over their own questions and comparable with none. "
-            "Replicates, "
-            "people and choices are averaged inside the question first; of a person's repeats "
-            "the first sheet counts. Cells with too few scored questions stand apart and are in "
-            "no mean. 95 % intervals: percentile bootstrap of questions. Rank ranges: the middle "
-            "95 % of ranks in one paired bootstrap. Tie groups: not separable from the group's "
-            "best system (paired t test, p at least that of the exact test that flips signs, so "
-            "never below .05 with five questions; Holm over all pairs). Unscored sheets enter no "
-            "mean; "
-            "coverage is the share of asked answers with a score. Length-controlled: all scored "
-            "answers, moved along the slope within systems to the systems' mean length; Student's "
-            "t with questions as clusters. "
-            "Calibrated: mean of the scenarios' prediction-powered means, with the mean of their "
-            "half widths, which is rather too wide."
+            "Mean: over the questions that all ranked systems share, in the scenarios that those "
+            "with scenarios share (a system without any, such as people, stands by its own "
+            "answers), so that differences of means are those of the pairs. Means of other "
+            "systems are over their own questions and comparable with none. Replicates, people "
+            "and choices are averaged inside the question first; of a person's repeats the first "
+            "sheet counts.\n\n"
+            "Intervals: 95 %, percentile bootstrap of questions.\n\n"
+            "Rank: the range is the middle 95 % of ranks in one paired bootstrap. Tie groups: "
+            "not separable from the group's best system (paired t test, p at least that of the "
+            "exact test that flips signs, so never below .05 with five questions; Holm over all "
+            "pairs).\n\n"
+            "Left out: unscored sheets enter no mean; coverage is the share of asked answers "
+            "with a score. Cells with too few scored questions stand apart and are in no "
+            "mean.\n\n"
+            "Without length: all scored answers, moved along the slope within systems to the "
+            "systems' mean length; Student's t with questions as clusters.\n\n"
+            "Calibrated to people: mean of the scenarios' prediction-powered means, with the "
+            "mean of their half widths, which is rather too wide."
         ),
         _board,
     ),

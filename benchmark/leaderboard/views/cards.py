@@ -76,7 +76,8 @@ def _main(shown: Shown) -> Figure:
     found = figure_of(shown, "board")
     if shown.judge:
         ground = ground_of(shown.found[1], shown.judge)
-        found = replace(found, recipe=f"{ground}\n\n{found.recipe}")
+        source = _("Source: %s.") % found.table.caption.removeprefix(f"{found.title}. ")
+        found = replace(found, recipe="\n\n".join((ground, str(found.recipe), source)))
     if shown.is_public:
         return found
     tables = {"cells": _("cells (CSV)"), "pairs": _("pairs (CSV)")}

@@ -32,11 +32,11 @@ def leaderboard(board: Figures, judge: str, *, is_ticked: bool) -> Board:
     has_costs = any(each.n for each in board.costs.systems)
     is_calibrated = any(each.judge == judge and each.mean is not None for each in board.calibrated)
     reason = ranking_of(board, judge).reason
-    columns = [BoardColumn("mean", _("Mean"))]
+    columns = [BoardColumn("mean", _("Mean"), word="interval")]
     columns += [BoardColumn("calibrated", _("Calibrated to people"))] if is_calibrated else []
     columns += [*_scenarios(board), *_others(board, judge)]
     columns += [
-        BoardColumn("best", _("Best?"), is_shown=not reason),
+        BoardColumn("best", _("Best?"), is_shown=not reason, word="probability of being best"),
         BoardColumn("answers", _("Answers")),
         BoardColumn("length", _("Without length"), is_shown=False),
     ]

@@ -24,7 +24,8 @@ def _initial(request: HttpRequest, study: Study) -> dict[str, Any]:
 def _drawn(scoring_round: ScoringRound) -> list[tuple[Any, Any]]:
     recipe = scoring_round.recipe
     several = f"{100 * scoring_round.overlap_share:.0f} %"
-    people = _("%d people each") % scoring_round.overlap_raters
+    n = scoring_round.overlap_raters
+    people = ngettext("%d person each", "%d people each", n) % n
     return [
         (_("Rubric"), scoring_round.rubric),
         (_("Answers that matched"), recipe.get("found")),

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from .models import ParticipantLink
 
@@ -64,12 +65,16 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
     def clean_required_items(self) -> int:
         """No more than the round has for one person, who could never finish otherwise."""
         wanted: int = self.cleaned_data["required_items"]
+        if not self.most_items:
+            raise forms.ValidationError(
+                _("The round has nothing to work on yet. Choose its items, or open it first.")
+            )
         if wanted > self.most_items:
-            text = _("The round has %(most)s items for one person; ask for no more than that.")
-            if not self.most_items:
-                text = _(
-                    "The round has nothing to work on yet. Choose its items, or open it first."
-                )
+            text = ngettext(
+                "The round has %(most)s item for one person; ask for no more than that.",
+                "The round has %(most)s items for one person; ask for no more than that.",
+                self.most_items,
+            )
             raise forms.ValidationError(text, params={"most": self.most_items})
         return wanted
 

@@ -7,7 +7,19 @@ from typing import Any
 from .axis import Axis, axis_of, seconds, time_axis
 from .drawing import WIDTHS, Rows, Spec
 from .measure import text_width
-from .paint import SIZE, Layer, areas, finish, layer, legend, looks, segment, segments, texts
+from .paint import (
+    LEADING,
+    SIZE,
+    Layer,
+    areas,
+    finish,
+    layer,
+    legend,
+    looks,
+    segment,
+    segments,
+    texts,
+)
 from .plane import Plane, frame, plane_of
 
 # Of its place, what a bar takes.
@@ -25,7 +37,8 @@ def stacked_bars(
     sums = {each: sum(row[y] for row in rows if row[x] == each) for each in order}
     above, start = legend(names, size, sign="square")
     up = axis_of([0.0, *sums.values()], is_whole=True)
-    plane = plane_of(_places(order), up, titles, size, start=start)
+    # The sum of a bar that reaches the top of the axis stands below the axis' title.
+    plane = plane_of(_places(order), up, titles, size, start=start + LEADING - 4)
     bars, reached = [], dict.fromkeys(order, 0.0)
     for row in sorted(rows, key=lambda row: names.index(row[series])):
         low = reached[row[x]]

@@ -1,6 +1,7 @@
 """How numbers look on pages; what is not defined says so."""
 
 import math
+import re
 from typing import Any, Protocol
 
 from django import template
@@ -14,6 +15,10 @@ register = template.Library()
 HEATS = 5
 
 
+# How a paragraph begins that has a name: "How sure: ...".
+NAMED = re.compile(r"([A-Z][a-z]+(?: [a-z]+){0,2}): (.+)", re.S)
+
+
 class Bounded(Protocol):
     """An estimate, of whatever kind."""
 
@@ -21,6 +26,16 @@ class Bounded(Protocol):
     def low(self) -> float | None: ...
     @property
     def high(self) -> float | None: ...
+
+
+@register.filter
+def paragraphs(text: Any) -> list[tuple[str, str]]:
+    """Paragraphs of a text in order, each with its name; empty for one that has none."""
+    parts = [" ".join(part.split()) for part in str(text).split("\n\n")]
+    named = [(NAMED.fullmatch(part), part) for part in parts if part]
+    if len(named) == 1:
+        return [("", named[0][1])]
+    return [(found[1], found[2]) if found else ("", part) for found, part in named]
 
 
 @register.filter

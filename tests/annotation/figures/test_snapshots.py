@@ -328,6 +328,21 @@ def test_the_list_is_empty_first_and_then_names_every_number(campaign, researche
     assert ">#1<" in researcher.get(url("snapshots", campaign)).content.decode()
 
 
+def test_what_still_moves_is_not_called_a_snapshot_until_it_is_frozen(campaign, researcher):
+    vote(campaign.items.first(), *raters_of(campaign, 1), 2)
+    refresh(campaign)
+
+    def shown(name):
+        return researcher.get(url(name, campaign)).content.decode()
+
+    assert "once it is frozen" in shown("snapshots")
+    assert "not frozen: these figures move on until you freeze" in shown("figures")
+    actor = make_member(campaign.study, "researcher")
+    keeping.freeze(CAMPAIGNS, owner=campaign, number=1, note="", actor=actor)
+    assert "once it is frozen" not in shown("snapshots")
+    assert "frozen; nothing has changed since" in shown("figures")
+
+
 PAGES = [
     ("figures", "get", ()),
     ("figures_fragment", "get", ()),
