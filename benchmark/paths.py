@@ -62,11 +62,12 @@ def steps(study: Study) -> list[Step]:
             study,
             title=_("Choose who scores"),
             text=_(
-                "People in a round, blind to who wrote what, or a language model by the rubric "
-                "(Judges → Scores by judges)."
+                "People in a round, blind to who wrote what, or a language model by the same "
+                "rubric. Scores that were given elsewhere can be imported."
             ),
-            button=_("Scoring rounds"),
+            button=_("People"),
             page="scoring_rounds",
+            other=(_("Language models"), "scoring_runs"),
             is_done=has_scorers or ranked > 0,
         ),
         step(
@@ -76,6 +77,7 @@ def steps(study: Study) -> list[Step]:
             % {"count": f"{n_scored:,}"},
             button=_("Scoring rounds"),
             page="scoring_rounds",
+            other=(_("Runs of judges"), "scoring_runs"),
             is_done=ranked >= FEWEST,
         ),
         step(

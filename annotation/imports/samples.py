@@ -100,14 +100,14 @@ def _questions() -> bytes:
 
 
 SAMPLES = {
-    "toloka": Sample("sample-crowd.tsv", _crowd),
+    "toloka": Sample("sample-crowd.tsv", _crowd, goals=("relevance", "judge")),
     "expert_workbook": Sample("sample-experts.xlsx", _experts),
-    "final_labels": Sample("sample-final-labels.json", _final),
-    "silver": Sample("sample-comparisons.json", _silver),
+    "final_labels": Sample("sample-final-labels.json", _final, goals=("relevance", "judge")),
+    "silver": Sample("sample-comparisons.json", _silver, goals=("answers",)),
     "gold": Sample("sample-edited.json", _gold),
-    "answers": Sample(ANSWER_FILE, lambda: json_of(_records())),
-    "questions": Sample("sample-questions.csv", _questions),
-    "table": Sample("sample-arguments.csv", _table),
+    "answers": Sample(ANSWER_FILE, lambda: json_of(_records()), goals=("answers",)),
+    "questions": Sample("sample-questions.csv", _questions, goals=("answers",)),
+    "table": Sample("sample-arguments.csv", _table, goals=("relevance", "judge")),
 }
 
 

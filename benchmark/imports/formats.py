@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
-from annotation.imports.formats import ANSWERS_PAGE, AnswersFormat
+from annotation.imports.formats import AnswersFormat
 from benchmark.imports.methods.columns import guess_columns
 from cqa_site.files.actions.guessing import guessed
 from cqa_site.files.actions.reconcile import Reconciliation
@@ -27,6 +27,7 @@ from .asking import AskingJudge, AskingRubric, AskingSheets
 
 NEW_SHEETS = ngettext_lazy("%(shown)s new score sheet", "%(shown)s new score sheets", "number")
 NEXT_STEP = _("Its score sheets count beside those made here, by the same version of the rubric.")
+SCORES_PAGE = ("scores", _("Leaderboard of scores"))
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class SheetsFormat(Format):
     asks: str = "scores"
     is_many: bool = True
     next_step: Text = NEXT_STEP
-    home: tuple[str, Text] | None = ANSWERS_PAGE
+    home: tuple[str, Text] | None = SCORES_PAGE
     near_page: str = "answer"
 
     def guess(
@@ -66,6 +67,7 @@ def register_score_imports() -> None:
                 "is never 0."
             ),
             next_step=NEXT_STEP,
+            home=SCORES_PAGE,
             fits=samples.fits_judged,
             sample=samples.SAMPLES["judged"],
         ),

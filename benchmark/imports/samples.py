@@ -47,9 +47,9 @@ def _sheets() -> bytes:
 
 
 SAMPLES = {
-    "judged": Sample(f"judged_{ANSWER_FILE}", _judged, {"rater": JUDGE}),
-    "human_scores": Sample("sample-people.tsv", _human, after="answers"),
-    "score_sheets": Sample("sample-score-sheets.csv", _sheets),
+    "judged": Sample(f"judged_{ANSWER_FILE}", _judged, {"rater": JUDGE}, goals=("answers",)),
+    "human_scores": Sample("sample-people.tsv", _human, after="answers", goals=("answers",)),
+    "score_sheets": Sample("sample-score-sheets.csv", _sheets, goals=("answers",)),
 }
 
 

@@ -69,6 +69,8 @@ class Sample:
     make: Callable[[], bytes]
     options: Mapping[str, Any] = field(default_factory=dict)
     after: str = ""
+    # What a study may want to find out with such a file: keys of paths.
+    goals: tuple[str, ...] = ()
 
 
 Fits = Callable[[Look], str | Promise]

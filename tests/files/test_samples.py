@@ -11,6 +11,7 @@ from cqa_site.files.actions.recognising import look_at, recognised
 from cqa_site.files.formats import FORMATS
 from cqa_site.files.looking import csv_of, json_of
 from cqa_site.files.models import ImportFile
+from cqa_site.files.views.imports import _samples
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -215,3 +216,15 @@ def test_an_archive_of_other_files_is_not_taken_for_key_points(client, study, in
         "No file in it is of a kind that is known here."
         in client.get(reply["Location"]).content.decode()
     )
+
+
+@pytest.mark.parametrize(
+    ("goal", "first"), [("relevance", "table"), ("answers", "answers"), ("comments", "argkp")]
+)
+def test_what_the_study_wants_to_find_out_comes_first(goal, first):
+    study = cast.make_study()
+    study.goal = goal
+    goals = [format.sample.goals for format, _before in _samples(study)]
+    is_meant = [goal in each for each in goals]
+    assert is_meant == sorted(is_meant, reverse=True)
+    assert first in [format.name for format, _before in _samples(study)][: sum(is_meant)]

@@ -1,6 +1,7 @@
 """The first page of a study says to each role what to do next, and no more than that."""
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -14,7 +15,7 @@ from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Rater, Role, Study
 from cqa_site.rounds.crowd.participants import PlatformIds, create_link, take_part
 from cqa_site.rounds.opening import open_round
-from cqa_site.web.navigation.paths import paths
+from cqa_site.web.navigation.paths import _PATHS, Step, path_of, paths
 from tests import cast
 from tests.flat import flat
 
@@ -248,3 +249,17 @@ def test_page_costs_the_same_for_many_campaigns(
     client = cast.sign_in(people[role])
     with django_assert_max_num_queries(limit):
         overview(client, study)
+
+
+def test_scorers_are_people_or_models(researcher, study):
+    text = overview(researcher, study, "?path=answers")
+    for page in ("scoring_rounds", "scoring_runs"):
+        assert f'href="{reverse(page, args=[study.public_id])}">' in text
+
+
+def test_whoever_has_done_everything_is_led_to_the_last_page(researcher, study, monkeypatch):
+    ended = Step("Read it", "", "The figures", "/figures/", is_done=True)
+    monkeypatch.setitem(
+        _PATHS, "relevance", replace(path_of("relevance"), steps=lambda _: [ended])
+    )
+    assert 'primary" href="/figures/">The figures<' in flat(overview(researcher, study))

@@ -15,6 +15,7 @@ from cqa_site.rounds.models import Round
 from cqa_site.rounds.opening import close_round, open_round
 from tests import cast
 from tests.annotation import editing_cast
+from tests.flat import flat
 from tests.people.test_crowd_kinds import WORKS
 from tests.people.test_plans import FILLS, KINDS, address, begun
 
@@ -66,6 +67,13 @@ def answers(client, round_):
         for end in ("_save", "_submit")
         for more in ({}, JSON)
     ]
+
+
+def test_the_page_says_that_nothing_is_stored_and_counts_nothing(round_, researcher):
+    text = flat(researcher.get(trial(round_, "", 1)).content.decode())
+    assert "Nothing is stored." in text
+    for said in ("# / ## done", "All answers saved", "Saved # s ago", "Saved at #"):
+        assert said not in text
 
 
 @pytest.mark.parametrize("state", ["draft", "open", "closed"])

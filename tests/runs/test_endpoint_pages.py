@@ -249,3 +249,13 @@ def test_the_list_costs_the_same_queries_however_long(
     with django_assert_max_num_queries(6):
         response = client.get(reverse("endpoints", args=[study.public_id]))
     assert len(response.context["page"].object_list) == 12
+
+
+@pytest.mark.parametrize("elsewhere", ["//evil.example/", "https://evil.example/", "javascript:0"])
+def test_the_model_in_the_box_leads_back_to_the_form_it_was_missing_in(client, study, elsewhere):
+    add = reverse("endpoint_embedded", args=[study.public_id])
+    back = reverse("generation_new", args=[study.public_id])
+    assert client.post(add, {"next": back})["Location"] == back
+    assert client.post(add, {"next": elsewhere})["Location"].startswith(
+        add.removesuffix("embedded/")
+    )

@@ -191,7 +191,8 @@ def _argument_count(answer: _Answer) -> Check:
     generated = sum(each.generated for each in answer.in_text)
     counted = f"{len(cited)} cited and {generated} generated"
     is_passed = abs(len(cited) + generated - ARGUMENTS_WANTED) <= ARGUMENTS_SLACK
-    return Check("argument_count", is_passed, counted, f"{ARGUMENTS_WANTED} arguments")
+    wanted = f"{ARGUMENTS_WANTED} arguments, listed or generated"
+    return Check("argument_count", is_passed, counted, wanted)
 
 
 def _citations_exist(answer: _Answer) -> Check:

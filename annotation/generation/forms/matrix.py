@@ -7,7 +7,9 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
+from annotation.corpus.models.questions import Argument
 from annotation.generation.actions.launches import MOST_RUNS, Matrix, matrix_of
+from annotation.generation.actions.prompts import WITH_ARGUMENTS
 
 from .generation import BY_FAVOUR, BY_RELEVANCE, GenerationForm
 
@@ -64,13 +66,18 @@ class MatrixForm(GenerationForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["prompt"].label = _("Scenarios")
-        # One of each to begin with, as where only one can be chosen.
-        for name in ("prompt", "endpoint"):
-            field = self.fields[name]
+        prompt, endpoint = self.fields["prompt"], self.fields["endpoint"]
+        has_arguments = Argument.objects.filter(comparison__study=self.study).exists()
+        prompt.label = _("Scenarios")
+        prompt.help_text = _("1 and 3 need no arguments; 2 and 4 show those of the study.")
+        # One of each to begin with, as where only one can be chosen; one that has what it shows.
+        for field, has_all in ((prompt, has_arguments), (endpoint, True)):
             if isinstance(field, forms.ModelChoiceField) and field.queryset is not None:
-                first = field.queryset.first()
+                rows = field.queryset
+                first = (rows if has_all else rows.exclude(kind__in=WITH_ARGUMENTS)).first()
                 field.initial = [first.pk] if first else []
+        if not has_arguments:
+            prompt.help_text += " " + _("No arguments are here yet.")
 
     def clean(self) -> dict[str, Any]:
         """Several combinations, and no more than anybody can look at."""

@@ -82,10 +82,11 @@ def _list() -> bytes:
     return csv_of(("topic", "argument", "stance"), [(TOPIC, text, STANCE) for text in ARGUMENTS])
 
 
+GOALS = ("comments",)
 SAMPLES = {
-    "argkp": Sample("sample-key-points.zip", _argkp, {"dataset": DATASET}),
-    "argument_pairs": Sample("sample-pairs.csv", _pairs, {"dataset": "Sample pairs"}),
-    "argument_list": Sample("sample-list.csv", _list, {"dataset": "Sample list"}),
+    "argkp": Sample("sample-key-points.zip", _argkp, {"dataset": DATASET}, goals=GOALS),
+    "argument_pairs": Sample("sample-pairs.csv", _pairs, {"dataset": "Sample pairs"}, goals=GOALS),
+    "argument_list": Sample("sample-list.csv", _list, {"dataset": "Sample list"}, goals=GOALS),
 }
 
 

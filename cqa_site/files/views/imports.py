@@ -47,6 +47,7 @@ from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.tabular import UnreadableFile, write_csv
 from cqa_site.web.downloads import as_file
+from cqa_site.web.navigation.paths import path_of
 from cqa_site.web.upload_limits import is_too_large
 from cqa_site.web.uploads import TooLarge
 
@@ -199,7 +200,7 @@ def _list_page(
         "form": form,
         "page": page,
         "columns": columns,
-        "samples": _samples(),
+        "samples": _samples(study),
         "rows": [
             (file, [file.counts.get(each.name, {}).get("new") for each in columns])
             for file in page
@@ -208,10 +209,14 @@ def _list_page(
     return render(request, "files/imports.html", context, status=status)
 
 
-def _samples() -> list[tuple[Format, Text]]:
-    """Formats that have one, the usual one first, each with what has to be imported before."""
-    formats = sorted(FORMATS.values(), key=lambda format: not format.is_usual)
-    found = [(format, format.sample) for format in formats if format.sample]
+def _samples(study: Study) -> list[tuple[Format, Text]]:
+    """Formats that have one, each with what has to be imported before.
+
+    Those for what the study wants to find out come first, the usual one before the others.
+    """
+    found = [(format, format.sample) for format in FORMATS.values() if format.sample]
+    goal = path_of(study.goal).key
+    found.sort(key=lambda each: (goal not in each[1].goals, not each[0].is_usual))
     return [(format, sample.after and format_of(sample.after).title) for format, sample in found]
 
 

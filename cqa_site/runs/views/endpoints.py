@@ -8,6 +8,7 @@ from django.db.models import Count, Max
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
@@ -63,8 +64,11 @@ def endpoint_new(request: StudyRequest, study: Study) -> HttpResponse:
 @study_page(*RESEARCHERS)
 @require_POST
 def endpoint_embedded(request: StudyRequest, study: Study) -> HttpResponse:
-    """Add the model in the box."""
+    """Add the model in the box; whoever came from the form of a run goes on there."""
     endpoint = actions.embedded_endpoint(study=study, actor=request.user)
+    back = request.POST.get("next", "")
+    if url_has_allowed_host_and_scheme(back, allowed_hosts=None):
+        return redirect(back)
     return redirect("endpoint", study.public_id, endpoint.public_id)
 
 

@@ -17,6 +17,8 @@ class Step:
     button: str
     url: str
     is_done: bool
+    # Another page where the step can be done: the words of its link, and its address.
+    other: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,20 @@ def path_of(key: str) -> Path:
 
 
 def step(
-    study: Any, *, title: str, text: str, button: str, page: str, is_done: bool, of: Any = None
+    study: Any,
+    *,
+    title: str,
+    text: str,
+    button: str,
+    page: str,
+    is_done: bool,
+    of: Any = None,
+    other: tuple[str, str] | None = None,
 ) -> Step:
-    """A step whose button leads to a page of the study, or of one thing in it."""
+    """A step whose button leads to a page of the study, or of one thing in it.
+
+    ``other`` is a second page of the study: the words of its link, and its name.
+    """
     ids = [study.public_id] if of is None else [study.public_id, of.public_id]
-    return Step(title, text, button, reverse(page, args=ids), is_done)
+    second = other and (other[0], reverse(other[1], args=[study.public_id]))
+    return Step(title, text, button, reverse(page, args=ids), is_done, second)

@@ -6,6 +6,8 @@ import pytest
 from django.urls import reverse
 
 from annotation.answers.models.answers import Answer
+from annotation.consensus.models import FinalLabel
+from annotation.corpus.models.questions import Argument
 from cqa_site.judging.chat import ChatReply
 from cqa_site.runs.models import Endpoint, Run
 from tests.annotation.generation_lab import GenerationLab
@@ -63,6 +65,17 @@ def test_the_form_offers_the_four_scenarios_and_the_full_one_first(client, lab):
     kinds = [version.kind for version in response.context["form"].fields["prompt"].queryset]
     assert kinds == ["answer_4", "answer_3", "answer_2", "answer_1"]
     assert "{{" not in response.text
+
+
+def test_a_scenario_that_shows_arguments_is_proposed_only_where_there_are_some(client, lab):
+    def proposed():
+        field = client.get(url(lab, "generation_new")).context["form"].fields["prompt"]
+        return [each.kind for each in field.queryset if each.pk in field.initial]
+
+    assert proposed() == ["answer_4"]
+    FinalLabel.objects.all().delete()
+    Argument.objects.all().delete()
+    assert proposed() == ["answer_3"]
 
 
 def test_a_run_with_a_price_starts_only_after_a_yes_to_exactly_this_price(client, lab):

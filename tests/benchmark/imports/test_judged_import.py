@@ -10,6 +10,7 @@ from annotation.answers.models.answers import Answer
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.models.sheets import ScoreEvent, ScoreSheet
 from cqa_site.files.actions.rows import ImportRefused
+from cqa_site.files.formats import FORMATS
 from cqa_site.people.models import Rater, Study
 from tests.annotation.imports.import_files import json_file, numbers
 from tests.cast import make_study
@@ -199,3 +200,8 @@ def test_a_folder_without_anything_to_take_leaves_no_study(tmp_path):
     with pytest.raises(CommandError, match="None of the files"):
         call_command("import_judged", str(folder), "--study", "New", "--create-study")
     assert not Study.objects.exists()
+
+
+def test_what_was_judged_leads_to_the_leaderboard():
+    homes = [FORMATS[kind].home[0] for kind in ("judged", "human_scores", "score_sheets")]
+    assert homes == ["scores"] * 3
