@@ -91,7 +91,7 @@ def test_each_rated_sheet_becomes_a_campaign(study, workbook):
     outcome = take(study, "expert_workbook", workbook, label_round="Experts")
     names = ["Experts: Batch 1", "Experts: Batch 3", "Experts: Control 1"]
     assert sorted(campaigns_of(study).values_list("name", flat=True)) == names
-    assert outcome.notes == ["Batch 2 holds no label in 1 rows; no round was made for it."]
+    assert outcome.notes == ["Batch 2 holds no label in 1 row; no round was made for it."]
     first = Campaign.objects.get(name=names[0])
     assert (first.items.count(), first.assignments.count()) == (2, 1)
 
