@@ -251,12 +251,6 @@ def test_page_costs_the_same_for_many_campaigns(
         overview(client, study)
 
 
-def test_scorers_are_people_or_models(researcher, study):
-    text = overview(researcher, study, "?path=answers")
-    for page in ("scoring_rounds", "scoring_runs"):
-        assert f'href="{reverse(page, args=[study.public_id])}">' in text
-
-
 def test_whoever_has_done_everything_is_led_to_the_last_page(researcher, study, monkeypatch):
     ended = Step("Read it", "", "The figures", "/figures/", is_done=True)
     monkeypatch.setitem(
