@@ -19,7 +19,7 @@ from annotation.retrieval.api import cam
 from annotation.retrieval.api import corpora as retrieval
 from annotation.retrieval.api.arguments import ArgumentViews, ComparisonViews
 from cqa_site.api.addresses import CHANGE, CREATE, LIST, REMOVE, ROW, R, S, address, resource
-from cqa_site.rounds.api import round_addresses
+from cqa_site.rounds.api.rounds import round_addresses
 
 C = S + "label-rounds/<uuid:label_round_id>/"
 E = S + "editing-rounds/<uuid:round_id>/"

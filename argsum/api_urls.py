@@ -10,7 +10,7 @@ from argsum.leaderboard.api.boards import KeyPointBoardListViews, KeyPointBoardV
 from argsum.metrics import api as metric_scores
 from argsum.scorers import api as scorers
 from cqa_site.api.addresses import CREATE, LIST, REMOVE, ROW, R, S, address, resource
-from cqa_site.rounds.api import round_addresses
+from cqa_site.rounds.api.rounds import round_addresses
 
 BOARDS = S + "key-points/boards/"
 urlpatterns: list = [

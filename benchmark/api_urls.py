@@ -9,7 +9,7 @@ from benchmark.rubrics import api as rubrics
 from benchmark.scoring.api import rounds as scoring_rounds
 from benchmark.scoring.api import sheets
 from cqa_site.api.addresses import CREATE, LIST, ROW, R, S, address, resource
-from cqa_site.rounds.api import round_addresses
+from cqa_site.rounds.api.rounds import round_addresses
 
 urlpatterns = [
     *round_addresses(

@@ -18,13 +18,13 @@ from cqa_site.api.requests import Request
 from cqa_site.api.serializers import ReadSerializer, public_id
 from cqa_site.api.views import StudyViews
 from cqa_site.people.models import Rater, Study, User
-from cqa_site.rounds.api import RoundApi, round_views
-from cqa_site.rounds.api_bodies import (
+from cqa_site.rounds.api.bodies import (
     ExclusionInput,
     ItemSerializer,
     PersonSerializer,
     RoundSerializer,
 )
+from cqa_site.rounds.api.rounds import RoundApi, round_views
 from cqa_site.runs.api.bodies import PlanInput
 from cqa_site.runs.api.starts import Given, Start, as_typed, key_of
 from cqa_site.runs.forms.plan import PlanForm

@@ -5,7 +5,7 @@ from rest_framework import serializers
 from annotation.editing.forms import RoundForm
 from annotation.editing.models import EditingRound, EditingSheet, Revision, RoundComment
 from cqa_site.api.serializers import ReadSerializer, public_id
-from cqa_site.rounds.api_bodies import RoundSerializer
+from cqa_site.rounds.api.bodies import RoundSerializer
 
 
 class EditingRoundSerializer(RoundSerializer):

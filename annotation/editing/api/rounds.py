@@ -30,7 +30,7 @@ from annotation.editing.models import EditingSheet, Revision, RoundComment
 from annotation.editing.reports.editing import sheets_with_revisions
 from cqa_site.api.inputs import NothingInput
 from cqa_site.api.requests import Request
-from cqa_site.rounds.api import RoundApi, round_views
+from cqa_site.rounds.api.rounds import RoundApi, round_views
 from cqa_site.web.rest.problems import conflict_on
 
 COMMENT = RoundCommentSerializer

@@ -5,7 +5,7 @@ from rest_framework import serializers
 from annotation.labelling.forms.campaigns import CampaignForm
 from annotation.labelling.models.campaigns import Campaign, Guideline, Item
 from cqa_site.api.serializers import ReadSerializer, public_id
-from cqa_site.rounds.api_bodies import RoundSerializer
+from cqa_site.rounds.api.bodies import RoundSerializer
 
 
 class SentenceSerializer(serializers.ModelSerializer):

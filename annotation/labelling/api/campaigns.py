@@ -4,7 +4,7 @@ from annotation.labelling.api.bodies import LabelRoundSerializer
 from annotation.labelling.api.filters import LabelRoundFilter
 from annotation.labelling.api.inputs import LabelRoundInput
 from annotation.labelling.models.campaigns import Campaign
-from cqa_site.rounds.api import RoundApi, round_views
+from cqa_site.rounds.api.rounds import RoundApi, round_views
 
 ROUNDS = round_views(
     RoundApi(

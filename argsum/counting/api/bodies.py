@@ -6,7 +6,7 @@ from argsum.counting.forms.rounds import RoundForm
 from argsum.counting.models import CountingItem, CountingRound, CountSheet
 from cqa_site.api.form_bodies import FormInput
 from cqa_site.api.serializers import ReadSerializer, public_id
-from cqa_site.rounds.api_bodies import ItemSerializer, PersonSerializer, RoundSerializer
+from cqa_site.rounds.api.bodies import ItemSerializer, PersonSerializer, RoundSerializer
 
 
 class CountingRoundInput(FormInput):

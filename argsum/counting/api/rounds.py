@@ -1,7 +1,7 @@
 """Counting rounds: draw, open, close; who has done what in them."""
 
-from cqa_site.rounds.api import RoundApi, round_views
-from cqa_site.rounds.api_bodies import ExclusionInput
+from cqa_site.rounds.api.bodies import ExclusionInput
+from cqa_site.rounds.api.rounds import RoundApi, round_views
 
 from . import bodies
 

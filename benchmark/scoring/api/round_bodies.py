@@ -7,7 +7,7 @@ from benchmark.scoring.models.rounds import ScoringItem, ScoringRound
 from cqa_site.api.form_bodies import FormInput
 from cqa_site.api.inputs import Input
 from cqa_site.api.serializers import public_id
-from cqa_site.rounds.api_bodies import ItemSerializer, PersonSerializer, RoundSerializer
+from cqa_site.rounds.api.bodies import ItemSerializer, PersonSerializer, RoundSerializer
 
 
 class ScoringRoundInput(FormInput):

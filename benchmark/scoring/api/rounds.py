@@ -9,8 +9,8 @@ from rest_framework.response import Response
 from benchmark.rubrics.methods.rubric import RubricError
 from benchmark.scoring.actions import rounds as actions
 from cqa_site.api.requests import Request
-from cqa_site.rounds.api import RoundApi, round_views
-from cqa_site.rounds.api_bodies import QualificationInput
+from cqa_site.rounds.api.bodies import QualificationInput
+from cqa_site.rounds.api.rounds import RoundApi, round_views
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.web.rest.problems import conflict_on
 

@@ -25,11 +25,10 @@ from cqa_site.api.requests import AnyRequest, Request
 from cqa_site.api.views import StudyViews
 from cqa_site.web.rest.problems import conflict_on
 
-from .api_bodies import RoundSerializer
-from .forms.plan import PlanForm
-from .kind import RoundNotReady, TaskKind
-from .models import Place, Round
-from .opening import (
+from ..forms.plan import PlanForm
+from ..kind import RoundNotReady, TaskKind
+from ..models import Place, Round
+from ..opening import (
     close_round,
     delete_round,
     locked_round,
@@ -37,8 +36,9 @@ from .opening import (
     pause_round,
     reopen_round,
 )
-from .progress import items_of, progress_of, rounds_of
-from .qualifying import decide_rater
+from ..progress import items_of, progress_of, rounds_of
+from ..qualifying import decide_rater
+from .bodies import RoundSerializer
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from cqa_site.api.form_bodies import body_field
 from cqa_site.api.inputs import Input
 from cqa_site.api.serializers import ReadSerializer
 
-from .forms.plan import PlanForm
-from .qualifying import DECISIONS, EXCLUSIONS, LONGEST_REASON
+from ..forms.plan import PlanForm
+from ..qualifying import DECISIONS, EXCLUSIONS, LONGEST_REASON
 
 
 class ExclusionInput(Input):
