@@ -142,3 +142,15 @@ def test_names_in_an_archive_lead_nowhere(tmp_path):
     reading = unpacked(path, name="a.zip", is_wanted=lambda name: True, called=place_in)
     with pytest.raises(UnreadableFile, match=r"holds x\.json twice"), reading:
         pass
+
+
+def test_a_page_asks_no_more_however_many_groups_there_are(
+    client, study, django_assert_max_num_queries
+):
+    members = {f"{number}/cam.json": sample("judged") for number in range(8)}
+    file = send(client, study, archive(members))
+    for number in range(8):
+        take(client, file, number)
+    with django_assert_max_num_queries(12):
+        page = client.get(page_of(file))
+    assert all(each["page"] for each in page.context["inside"]["groups"])

@@ -35,7 +35,7 @@ def take_group(*, archive: ImportFile, number: int, actor: User | None) -> tuple
     if held.state != ImportFile.State.UPLOADED or number >= len(groups):
         raise NoSuchGroup
     group = groups[number]
-    if found := taken_from(held, group):
+    if found := taken_from(held, [group]).get(group.get("taken", "")):
         return found, False
     made = _stored(held, group, actor)
     group["taken"] = str(made.public_id)
@@ -43,13 +43,13 @@ def take_group(*, archive: ImportFile, number: int, actor: User | None) -> tuple
     return made, True
 
 
-def taken_from(archive: ImportFile, group: dict[str, Any]) -> Taken | None:
-    """What was made of a group, unless it was not, or was discarded since."""
-    if "taken" not in group:
-        return None
-    mine = {"public_id": UUID(group["taken"]), "study": archive.study_id}
-    batch = ImportBatch.objects.filter(**mine).first()
-    return batch or ImportFile.objects.filter(**mine).first()
+def taken_from(archive: ImportFile, groups: list[dict[str, Any]]) -> dict[str, Taken]:
+    """What was made of the groups and not discarded since, by what they say was ``taken``."""
+    ids = [UUID(each["taken"]) for each in groups if "taken" in each]
+    mine = {"public_id__in": ids, "study": archive.study_id}
+    models = (ImportFile, ImportBatch) if ids else ()
+    found = [row for model in models for row in model.objects.filter(**mine)]
+    return {str(row.public_id): row for row in found}
 
 
 def _stored(archive: ImportFile, group: dict[str, Any], actor: User | None) -> Taken:

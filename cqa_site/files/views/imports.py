@@ -105,7 +105,7 @@ def _found(found: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
 def _begin(request: StudyRequest, file: Taken) -> HttpResponse:
     """Look at a file at once, unless something has to be asked before."""
     if isinstance(file, ImportBatch):
-        return redirect(_page_of(file))
+        return redirect(_page_of(file.study, file))
     format = format_of(file.kind)
     if unclear(file):
         return _to_file(file)
@@ -146,13 +146,13 @@ def import_group(
     except (TooLarge, UnreadableFile) as error:
         messages.error(request, str(error) or _("The files are larger than one upload may be."))
     else:
-        return _begin(request, taken) if is_new else redirect(_page_of(taken))
+        return _begin(request, taken) if is_new else redirect(_page_of(study, taken))
     return _to_file(archive)
 
 
-def _page_of(taken: Taken) -> str:
+def _page_of(study: Study, taken: Taken) -> str:
     page = "import_batch" if isinstance(taken, ImportBatch) else "import_file"
-    return reverse(page, args=[taken.study.public_id, taken.public_id])
+    return reverse(page, args=[study.public_id, taken.public_id])
 
 
 @study_page(*RESEARCHERS)
@@ -315,18 +315,19 @@ def _inside(file: ImportFile) -> dict[str, Any] | None:
     if INSIDE not in file.options:
         return None
     found = file.options[INSIDE]
+    taken = taken_from(file, found["groups"])
     groups = [
         {
             **group,
             "title": format_of(group["kind"]).title,
             "names": [place.rpartition("/")[2] for place in group["files"]],
-            "taken": taken_from(file, group),
+            "taken": taken.get(group.get("taken", "")),
         }
         for group in found["groups"]
         if group["kind"] in FORMATS
     ]
     for group in groups:
-        group["page"] = _page_of(group["taken"]) if group["taken"] else ""
+        group["page"] = _page_of(file.study, group["taken"]) if group["taken"] else ""
     left = (each for each in groups if not each["page"])
     number = sum(len(each["files"]) for each in groups)
     return {**found, "groups": groups, "files": number, "next": next(left, None)}
