@@ -92,9 +92,13 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """Modules and cases stay to the end: garbage is looked for among what tests make."""
+    """Modules and cases stay to the end: garbage is looked for among what tests make, and seldom.
+
+    At its usual pace the search takes 4 % of the processor time of all tests.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(100_000, 20, 100)
 
 
 @pytest.hookimpl(optionalhook=True)

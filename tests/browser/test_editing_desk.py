@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -514,7 +515,6 @@ import django
 django.setup()
 from django.contrib.auth.hashers import make_password
 from django.core.management import call_command
-call_command("migrate", verbosity=0, interactive=False)
 call_command("createcachetable", verbosity=0)
 from cqa_site.people.models import Membership, Study, User
 from tests.annotation.editing_cast import make_answers, make_round
@@ -537,17 +537,18 @@ print(sheet.version, repr(sheet.text), sheet.kept.count())
 class EditingServer(CampaignServer):
     """The production web server in front of one answer to edit."""
 
-    def prepare(self):
+    def prepare_on(self, empty_file):
+        shutil.copy(empty_file, self.folder / "site.sqlite3")
         made = self.python("-c", PREPARE, PASSWORD)
         self.study, self.sheet = json.loads(made.splitlines()[-1])
         self.python("manage.py", "collectstatic", "--noinput", "-v0")
 
 
 @pytest.fixture
-def killable():
+def killable(empty_file):
     server = EditingServer(workers=1)
     try:
-        server.prepare()
+        server.prepare_on(empty_file)
         server.start()
         yield server
     finally:

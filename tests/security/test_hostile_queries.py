@@ -151,12 +151,9 @@ def uniform(names, _page):
 
 
 def mixed(names, page):
-    """Two queries in which each name has another value; which ones depends on the page."""
+    """One query in which each name has another value; which ones depends on the page."""
     start = sum(page.encode())
-    return [
-        {name: VALUES[(start + at + 5 * turn) % len(VALUES)] for at, name in enumerate(names)}
-        for turn in range(2)
-    ]
+    return [{name: VALUES[(start + at) % len(VALUES)] for at, name in enumerate(names)}]
 
 
 @pytest.mark.parametrize("queries", [mixed, pytest.param(uniform, marks=pytest.mark.again)])
@@ -168,8 +165,10 @@ def test_no_query_breaks_a_page(world, visitors, alone, monkeypatch, queries):
         url = reverse(name, kwargs=world.kwargs(name))
         Watched.asked.clear()
         with alone(name):
-            check(client.get(url, dict.fromkeys(all_names(), MARKUP)), name, MARKUP)
-            check(client.get(url, dict.fromkeys(others, MARKUP)), name, MARKUP)
+            first = client.get(url, dict.fromkeys(all_names(), MARKUP))
+            check(first, name, MARKUP)
+            if first.status_code != 200:  # a finder may stand before the others
+                check(client.get(url, dict.fromkeys(others, MARKUP)), name, MARKUP)
             seen = set(Watched.asked) - EVERYWHERE
             finders = [all_names()] if seen & {"*", *FINDERS} else []
             for names in (others, *finders) if seen else ():
