@@ -32,7 +32,12 @@ def steps(study: Study) -> list[Step]:
     runs = Run.objects.filter(study=study, kind__in=(scoring_judge.KIND, judge.KIND))
     has_scorers = rounds.exclude(state=Round.State.DRAFT).exists() or runs.exists()
     found = ngettext("%(count)s question is here.", "%(count)s questions are here.", questions)
-    named = ngettext("%(count)s system answered.", "%(count)s systems answered.", systems)
+    named = ngettext(
+        "%(count)s system answered. A second one makes a comparison: import what it wrote, or let "
+        "a model write here.",
+        "%(count)s systems answered.",
+        systems,
+    )
     return [
         step(
             study,
@@ -56,6 +61,7 @@ def steps(study: Study) -> list[Step]:
             ),
             button=_("Generate answers"),
             page="generations",
+            other=(_("Import answers"), "imports"),
             is_done=systems >= FEWEST,
         ),
         step(

@@ -76,7 +76,7 @@ class SystemRunForm(forms.Form):
             (CHOSEN, lazy("One: what the dev split chose when the match scorer was trained")),
             (TYPED, lazy("As typed below")),
         ],
-        initial=PUBLISHED,
+        initial=USUAL,
         widget=forms.RadioSelect,
     )
     seed = forms.IntegerField(

@@ -24,6 +24,7 @@ from .actions.human import read_human_table
 from .actions.judged import read_judged_answers
 from .actions.tables import read_score_sheets
 from .asking import AskingJudge, AskingRubric, AskingSheets
+from .methods.judged_files import judge_of
 
 NEW_SHEETS = ngettext_lazy("%(shown)s new score sheet", "%(shown)s new score sheets", "number")
 NEXT_STEP = _("Its score sheets count beside those made here, by the same version of the rubric.")
@@ -49,12 +50,22 @@ class SheetsFormat(Format):
         return guessed(file, shown, mapping, is_own="rubric_sha256" in mapping)
 
 
+class JudgedFormat(AnswersFormat):
+    """Answers with the scores of a judge, after whom their folder is named."""
+
+    def of_folder(self, folder: str) -> Mapping[str, Any]:
+        """The judge, of ``judged_NAME``."""
+        name = folder.rpartition("/")[2]
+        judge = judge_of(name)
+        return {} if judge == name else {"rater": judge}
+
+
 def register_score_imports() -> None:
     """Make formats of score sheets known to the platform."""
     register_counted(Counted(BOOK, _("Score sheets"), NEW_SHEETS, _("New sheets")))
     register_options(Option("rubric", longest=36, hint="A version by its id.", is_shared=True))
     register_format(
-        AnswersFormat(
+        JudgedFormat(
             "judged",
             _("Judged answers of one system (JSON)"),
             read_judged_answers,

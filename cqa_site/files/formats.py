@@ -109,6 +109,10 @@ class Format:
         """What options are, as chosen or as the file's name says; for options with ``tells``."""
         return {}
 
+    def of_folder(self, folder: str) -> Mapping[str, Any]:
+        """Options that the name of the folder says in which an archive has such files."""
+        return {}
+
     def applied(self, outcome: "Outcome", actor: "User | None") -> None:
         """What follows from an import, in its transaction."""
 

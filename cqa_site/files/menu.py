@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.db.models import Count, Q
 from django.utils.translation import gettext_lazy as _
 
 from cqa_site.web.navigation.menu import Entry
@@ -23,5 +24,9 @@ def file_entries() -> Iterator[Entry]:
 
 
 def files_waiting(study: Any) -> int:
-    """Files whose dry run is done and that nobody has confirmed."""
-    return ImportFile.objects.filter(study=study, state=ImportFile.State.CHECKED).count()
+    """Dry runs that nobody has confirmed; files that came together count once."""
+    files = ImportFile.objects.filter(study=study, state=ImportFile.State.CHECKED)
+    found = files.aggregate(
+        alone=Count("pk", filter=Q(batch=None)), together=Count("batch", distinct=True)
+    )
+    return found["alone"] + found["together"]

@@ -55,6 +55,8 @@ def test_first_label_of_an_invited_annotator(server, visit, browser, media):
     assert Round.objects.get().state == "open"
     clicks.on(page.get_by_role("button", name="Make an invitation link"), "invite somebody")
     link = page.get_by_label("Invitation link").input_value()
+    expect(page.get_by_role("button", name="Make another link")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_text(Round.objects.get().name)
     # The link is read here where a browser would put it on the clipboard.
     clicks.note("copy the link")
 

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from annotation.answers.models.answers import Answer
 from cqa_site.files.formats import FORMATS
+from cqa_site.files.menu import files_waiting
 from cqa_site.files.models import ImportFile
 from cqa_site.tabular import Limits, UnreadableFile
 from cqa_site.tabular.archives import place_in, unpacked
@@ -113,6 +114,23 @@ def test_a_group_is_taken_out_once_and_looked_at(
     assert study.import_files.filter(name=one.name).count() == 1
     assert take(client, file, 4)["Location"] == page_of(file)
     assert study.import_files.count() == 4
+
+
+def test_the_folder_says_who_judged_and_the_way_leads_back(
+    client, study, django_capture_on_commit_callbacks
+):
+    file = send(client, study, release())
+    with django_capture_on_commit_callbacks(execute=True):
+        take(client, file, 0)
+        judged = take(client, file, 2)
+    batch = study.import_batches.get()
+    assert {each.options["rater"] for each in batch.files.all()} == {"two"}
+    assert {each.state for each in batch.files.all()} == {"checked"}
+    way = reverse("import_file", args=[study.public_id, file.public_id])
+    for page in (judged["Location"], page_of(study.import_files.get(kind="answers"))):
+        assert f'<a href="{way}">release.zip</a>' in client.get(page).content.decode()
+    # Two files that came together are one thing to look at.
+    assert files_waiting(study) == 2
 
 
 def test_others_take_nothing_out(client, study):

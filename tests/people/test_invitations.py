@@ -53,6 +53,17 @@ def make(client, study, /, **fields):
     )
 
 
+def test_a_link_made_at_a_round_is_shown_there(admin, study):
+    address = reverse("invitation_new", args=[study.public_id])
+    fields = {"role": "expert", "note": "Bo", "days": "14"}
+    piece = admin.post(address, fields, headers={"HX-Request": "true"}).content.decode()
+    assert "<h1" not in piece
+    assert "Invitation for Bo (Expert)" in piece
+    assert 'name="role" value="expert"' in piece
+    assert piece.count('id="new-link"') == 1
+    assert Invitation.objects.count() == 1
+
+
 def test_admin_makes_a_link_that_is_shown_once(admin, study, people):
     text = make(admin, study).content.decode()
     link = text.split('id="new-link" value="')[1].split('"')[0]

@@ -1,5 +1,6 @@
 """The form of a new round: it can be opened as it comes, and says how much work it makes."""
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -72,6 +73,12 @@ def test_the_work_that_is_said_is_the_work_that_is_made(kind, researcher, study,
     made = kind.Round.objects.annotate(**kind.counts()).get(pk=own.pk)
     assert (said.items, said.answers) == (made.size, made.wanted)
     assert said.items > 0
+
+
+def test_enter_opens_the_round_and_does_not_count(kind, researcher, study, people):
+    text = researcher.get(address(kind, "new", study)).content.decode()
+    form = text[text.index('id="extent"') :]
+    assert re.findall(r'name="then" value="(\w+)"', form) == ["open", "draft", "count"]
 
 
 def test_counting_stores_nothing(kind, researcher, study, people):

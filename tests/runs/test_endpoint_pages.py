@@ -9,6 +9,7 @@ from cqa_site.people.models import AuditEvent
 from cqa_site.runs import handlers, jobs, keys
 from cqa_site.runs.carrying import clients
 from cqa_site.runs.models import Endpoint, Job, Run
+from tests.benchmark.made_scores import make_scored_answers
 from tests.cast import make_campaign, make_member, make_study, sign_in
 from tests.runs.made_runs import SENTINEL, make_endpoint, make_run
 
@@ -259,3 +260,11 @@ def test_the_model_in_the_box_leads_back_to_the_form_it_was_missing_in(client, s
     assert client.post(add, {"next": elsewhere})["Location"].startswith(
         add.removesuffix("embedded/")
     )
+
+
+def test_a_list_of_runs_without_an_endpoint_leads_to_the_form_by_way_of_one(client, study):
+    make_scored_answers(study)
+    text = client.get(reverse("scoring_runs", args=[study.public_id])).text
+    form = reverse("scoring_run_new", args=[study.public_id])
+    assert f'name="next" value="{form}"' in text
+    assert reverse("endpoint_embedded", args=[study.public_id]) in text

@@ -67,7 +67,10 @@ class MatrixForm(GenerationForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         prompt, endpoint = self.fields["prompt"], self.fields["endpoint"]
-        has_arguments = Argument.objects.filter(comparison__study=self.study).exists()
+        # Arguments about something else than the questions ask would show nothing.
+        has_arguments = Argument.objects.filter(
+            comparison__study=self.study, comparison__questions__isnull=False
+        ).exists()
         prompt.label = _("Scenarios")
         prompt.help_text = _("1 and 3 need no arguments; 2 and 4 show those of the study.")
         # One of each to begin with, as where only one can be chosen; one that has what it shows.
@@ -77,7 +80,7 @@ class MatrixForm(GenerationForm):
                 first = (rows if has_all else rows.exclude(kind__in=WITH_ARGUMENTS)).first()
                 field.initial = [first.pk] if first else []
         if not has_arguments:
-            prompt.help_text += " " + _("No arguments are here yet.")
+            prompt.help_text += " " + _("No arguments about its questions are here yet.")
 
     def clean(self) -> dict[str, Any]:
         """Several combinations, and no more than anybody can look at."""

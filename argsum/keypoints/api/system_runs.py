@@ -109,7 +109,7 @@ class SystemRunInput(Input):
     split = serializers.ChoiceField(Cell.Split.choices[1:], allow_blank=True, required=False)
     system = serializers.CharField(max_length=40)
     variant = serializers.ChoiceField(SystemRun.Variant.choices, required=False)
-    settings = serializers.ChoiceField((PUBLISHED, USUAL, CHOSEN), default=PUBLISHED)
+    settings = serializers.ChoiceField((PUBLISHED, USUAL, CHOSEN), default=USUAL)
     grid = serializers.DictField(required=False)
     match_scorer = serializers.UUIDField(required=False, allow_null=True)
     quality_scorer = serializers.UUIDField(required=False, allow_null=True)

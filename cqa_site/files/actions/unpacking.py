@@ -52,9 +52,23 @@ def taken_from(archive: ImportFile, groups: list[dict[str, Any]]) -> dict[str, T
     return {str(row.public_id): row for row in found}
 
 
+def archive_of(taken: Taken) -> ImportFile | None:
+    """The archive that this was taken out of, while it is there."""
+    mine = str(taken.public_id)
+    archives = ImportFile.objects.filter(
+        study=taken.study_id, state=ImportFile.State.UPLOADED, options__has_key=INSIDE
+    )
+    for archive in archives:
+        groups = archive.options[INSIDE].get("groups", [])
+        if any(each.get("taken") == mine for each in groups):
+            return archive
+    return None
+
+
 def _stored(archive: ImportFile, group: dict[str, Any], actor: User | None) -> Taken:
     asked = {each.name for each in asked_with_uploads()}
-    options = {name: value for name, value in archive.options.items() if name in asked}
+    said = {name: value for name, value in archive.options.items() if name in asked and value}
+    options = {**format_of(group["kind"]).of_folder(group["folder"]), **said}
     about: dict[str, Any] = {"study": archive.study, "kind": group["kind"], "actor": actor}
     path, wanted = stored_path(archive), set(group["files"])
     with (

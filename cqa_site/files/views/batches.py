@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST
 
 from cqa_site.files.actions.batches import apply_batch, check_batch, discard_batch, files_of
 from cqa_site.files.actions.files import is_stranded
+from cqa_site.files.actions.unpacking import archive_of
 from cqa_site.files.counted import COUNTED
 from cqa_site.files.formats import format_of
 from cqa_site.files.forms import BatchApplyForm
@@ -75,6 +76,8 @@ def import_batch(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> Ht
         "shared": _shared(initial=batch.options),
     }
     is_piece = request.headers.get("HX-Request") == "true"
+    if not is_piece:
+        context["archive"] = archive_of(batch)
     name = "files/_batch.html" if is_piece else "files/batch.html"
     return render(request, name, context)
 

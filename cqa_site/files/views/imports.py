@@ -36,7 +36,13 @@ from cqa_site.files.actions.files import (
 from cqa_site.files.actions.guessing import guess_options
 from cqa_site.files.actions.recognising import found_in, unclear
 from cqa_site.files.actions.rows import ImportRefused
-from cqa_site.files.actions.unpacking import NoSuchGroup, Taken, take_group, taken_from
+from cqa_site.files.actions.unpacking import (
+    NoSuchGroup,
+    Taken,
+    archive_of,
+    take_group,
+    taken_from,
+)
 from cqa_site.files.counted import COUNTED, RESULTS
 from cqa_site.files.formats import FORMATS, Format, Text, format_of, usual_kind
 from cqa_site.files.forms import ApplyForm, KindForm, MatchForm, SheetForm, UploadForm
@@ -288,6 +294,7 @@ def import_file(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Http
         "is_stranded": is_stranded(file),
         "form": ApplyForm(),
         "origin": _origin(file, format),
+        "archive": archive_of(file),
         **_taken_for(file, format),
     }
     if file.state == ImportFile.State.APPLIED:

@@ -29,7 +29,7 @@ def members(request: StudyRequest, study: Study) -> HttpResponse:
 @study_page(Role.ADMIN)
 @require_POST
 def invitation_new(request: StudyRequest, study: Study) -> HttpResponse:
-    """Make an invitation and show its link, this once."""
+    """Make an invitation and show its link, this once: where it was asked for, or here."""
     form = InvitationForm(request.POST)
     if not form.is_valid():
         return _page(request, study, status=422, form=form)
@@ -37,7 +37,11 @@ def invitation_new(request: StudyRequest, study: Study) -> HttpResponse:
         study=study, actor=request.user, **form.cleaned_data
     )
     link = request.build_absolute_uri(reverse("invitation", kwargs={"secret": secret}))
-    return _page(request, study, new_invitation=invitation, link=link)
+    made = {"new_invitation": invitation, "link": link}
+    if request.htmx:
+        made |= {"study": study, "invited_role": invitation.role}
+        return render(request, "people/_invite_form.html", made)
+    return _page(request, study, **made)
 
 
 @study_page(Role.ADMIN)

@@ -12,7 +12,7 @@ from cqa_site.judging.chat import ChatReply
 from cqa_site.runs.models import Endpoint, Run
 from tests.annotation.generation_lab import GenerationLab
 from tests.annotation.made_generations import make_generation, write_by_text
-from tests.cast import make_member, make_study, sign_in
+from tests.cast import make_arguments, make_member, make_study, sign_in
 from tests.runs.made_runs import make_endpoint
 
 pytestmark = pytest.mark.django_db
@@ -76,6 +76,8 @@ def test_a_scenario_that_shows_arguments_is_proposed_only_where_there_are_some(c
     FinalLabel.objects.all().delete()
     Argument.objects.all().delete()
     assert proposed() == ["answer_3"]
+    make_arguments(lab.study, 2, ("oak", "pine"))
+    assert proposed() == ["answer_3"], "they are about something else than any question"
 
 
 def test_a_run_with_a_price_starts_only_after_a_yes_to_exactly_this_price(client, lab):
