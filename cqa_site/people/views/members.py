@@ -1,6 +1,7 @@
 """The people of a study: members, their roles, invitations."""
 
 import uuid
+from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -37,7 +38,7 @@ def invitation_new(request: StudyRequest, study: Study) -> HttpResponse:
         study=study, actor=request.user, **form.cleaned_data
     )
     link = request.build_absolute_uri(reverse("invitation", kwargs={"secret": secret}))
-    made = {"new_invitation": invitation, "link": link}
+    made: dict[str, Any] = {"new_invitation": invitation, "link": link}
     if request.htmx:
         made |= {"study": study, "invited_role": invitation.role}
         return render(request, "people/_invite_form.html", made)
