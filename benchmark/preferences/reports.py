@@ -294,13 +294,13 @@ def _by_judge(results: Results, choice: Choice) -> list[str]:
     """How much a judge said, and how far it held to it with the sides exchanged."""
     frame = results.merged.frame
     text = ngettext(
-        "%(n)d verdict of %(judge)s on %(pairs)d pairs of %(questions)d questions.",
-        "%(n)d verdicts of %(judge)s on %(pairs)d pairs of %(questions)d questions.",
+        "%(n)s verdict of %(judge)s on %(pairs)s pairs of %(questions)d questions.",
+        "%(n)s verdicts of %(judge)s on %(pairs)s pairs of %(questions)d questions.",
         results.n_verdicts,
     ) % {
-        "n": results.n_verdicts,
+        "n": f"{results.n_verdicts:,}",
         "judge": choice.label,
-        "pairs": frame["pair"].nunique(),
+        "pairs": f"{frame['pair'].nunique():,}",
         "questions": frame["question"].nunique(),
     }
     if not results.n_again:
@@ -308,10 +308,10 @@ def _by_judge(results: Results, choice: Choice) -> list[str]:
     return [
         text,
         _(
-            "With the sides exchanged it contradicted itself on %(n)d of %(both)d pairs, which "
+            "With the sides exchanged it contradicted itself on %(n)s of %(both)s pairs, which "
             "count as ties."
         )
-        % {"n": results.n_made_ties, "both": results.n_again},
+        % {"n": f"{results.n_made_ties:,}", "both": f"{results.n_again:,}"},
     ]
 
 
@@ -334,13 +334,13 @@ def _leader(results: Results) -> str:
 def _how_many(results: Results) -> str:
     frame = results.merged.frame
     return ngettext(
-        "%(n)d verdict of %(raters)d people on %(pairs)d pairs of %(questions)d questions.",
-        "%(n)d verdicts of %(raters)d people on %(pairs)d pairs of %(questions)d questions.",
+        "%(n)s verdict of %(raters)d people on %(pairs)s pairs of %(questions)d questions.",
+        "%(n)s verdicts of %(raters)d people on %(pairs)s pairs of %(questions)d questions.",
         results.n_verdicts,
     ) % {
-        "n": results.n_verdicts,
+        "n": f"{results.n_verdicts:,}",
         "raters": frame["rater"].nunique(),
-        "pairs": frame["pair"].nunique(),
+        "pairs": f"{frame['pair'].nunique():,}",
         "questions": frame["question"].nunique(),
     }
 
