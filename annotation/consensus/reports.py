@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, F, FilteredRelation, Max, Min, Q, QuerySet
+from django.db.models import (
+    Count,
+    ExpressionWrapper,
+    F,
+    Field,
+    FilteredRelation,
+    Max,
+    Min,
+    Q,
+    QuerySet,
+)
+from django.db.models.expressions import Combinable
 
 from annotation.consensus.models import Adjudication, PreferredLabels
 from annotation.labelling.models.campaigns import Campaign
@@ -21,8 +32,9 @@ VOTERS = tuple(kind for kind in Rater.Kind if kind not in MACHINES)
 # What no figure counts, whoever asks: late ones, those on a retired control, those of machines.
 OUTSIDE_THE_COUNT = Q(is_extra=True) | Q(item__is_retired=True) | Q(rater__kind__in=MACHINES)
 ENOUGH_TO_AGREE, MOST_AGREED = 2, 1_000
-# Column of the table → where it comes from.
-COLUMNS = {
+# Column of the table → where it comes from. Some come as the database has them: Django would look
+# at each row by itself to make truth values and times of them.
+COLUMNS: dict[str, str | Combinable] = {
     "assignment": "pk",
     "item": "item_id",
     "unit": "item__argument_id",
@@ -30,10 +42,10 @@ COLUMNS = {
     "rater_kind": "rater__kind",
     "value": "label",
     "control_label": "item__control_label",
-    "is_extra": "is_extra",
-    "is_retired": "item__is_retired",
+    "is_extra": ExpressionWrapper(F("is_extra"), Field()),
+    "is_retired": ExpressionWrapper(F("item__is_retired"), Field()),
     "active_ms": "active_ms",
-    "excluded_at": "excluded_at",
+    "excluded_at": ExpressionWrapper(F("excluded_at"), Field()),
 }
 
 
@@ -64,7 +76,8 @@ def machine_table(campaign: Campaign) -> pd.DataFrame:
 
 def _table(votes: QuerySet[Assignment]) -> pd.DataFrame:
     rows = votes.order_by("pk").values_list(*COLUMNS.values())
-    table = _frame(rows, list(COLUMNS)).astype({"control_label": "Int64", "active_ms": "Int64"})
+    types = {"control_label": "Int64", "active_ms": "Int64", "is_extra": "bool"}
+    table = _frame(rows, list(COLUMNS)).astype(types | {"is_retired": "bool"})
     table["is_control"] = table["control_label"].notna()
     table["excluded"] = table.pop("excluded_at").notna()
     return table
