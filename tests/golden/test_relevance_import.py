@@ -118,7 +118,8 @@ def figures(django_db_setup, django_db_blocker):
     """All but similarities of meaning, for which the model reads every sentence: half a minute."""
     with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock():
         patch.setattr("annotation.papers.reproduction.embeddings_available", lambda: False)
-        yield computed()
+        # The patch ends here, before somebody asks for the model.
+        return computed()
 
 
 @pytest.fixture(scope="module")
