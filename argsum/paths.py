@@ -1,5 +1,7 @@
 """From many comments to the few points that they make."""
 
+from typing import Any
+
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
@@ -16,6 +18,11 @@ def steps(study: Study) -> list[Step]:
     runs = SystemRun.objects.filter(study=study)
     ended = runs.filter(state=SystemRun.State.DONE)
     finished = ended.filter(sets__state=SummarySet.State.DONE).first()
+    # Of one setting there is nothing to choose.
+    sets = list(finished.sets.filter(state=SummarySet.State.DONE)[:2]) if finished else []
+    read: tuple[str, Any] = ("system_runs", None)
+    if finished:
+        read = ("summary_set", sets[0]) if len(sets) == 1 else ("system_run", finished)
     found = ngettext("%(count)s dataset is here.", "%(count)s datasets are here.", datasets)
     return [
         step(
@@ -24,8 +31,8 @@ def steps(study: Study) -> list[Step]:
             text=found % {"count": datasets}
             if datasets
             else _("A table with a comment in each row; topic and stance may stand beside it."),
-            button=_("Datasets"),
-            page="datasets",
+            button=_("Datasets") if datasets else _("Import comments"),
+            page="datasets" if datasets else "imports",
             is_done=datasets > 0,
         ),
         step(
@@ -43,9 +50,9 @@ def steps(study: Study) -> list[Step]:
             title=_("Read the key points"),
             text=_("How many comments stand behind each, and every one of them."),
             button=_("Key points") if finished else _("Runs of systems"),
-            page="system_run" if finished else "system_runs",
+            page=read[0],
             is_done=finished is not None,
-            of=finished,
+            of=read[1],
         ),
     ]
 

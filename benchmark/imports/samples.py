@@ -9,12 +9,28 @@ from cqa_site.files.looking import Look, Sample, csv_of, json_of
 
 JUDGE = "sample judge"
 SYSTEM, SCENARIO = "sample_model", 4
+# Two things, why the first one is better, and where the other one is.
+QUESTIONS = (
+    ("tea", "coffee", "it calms and costs little", "on a long night of work"),
+    ("train", "plane", "it starts in the middle of the town", "over an ocean"),
+    ("pencil", "pen", "what it wrote can be rubbed out", "under a contract"),
+    ("bicycle", "car", "it keeps one fit and needs no fuel", "with four people and their luggage"),
+    ("library", "bookshop", "nothing has to be paid", "where a book should stay"),
+    ("lake", "sea", "its water is warm and still", "for those who want waves"),
+)
 
 
 def _points(turn: int) -> dict[str, int]:
     """Points on the scale that differ from answer to answer."""
     return {
         each.key: (turn + place) % (each.maximum + 1) for place, each in enumerate(COMPQA.criteria)
+    }
+
+
+def _high(turn: int) -> dict[str, int]:
+    """Points near the top of the scale."""
+    return {
+        each.key: each.maximum - (turn + place) % 2 for place, each in enumerate(COMPQA.criteria)
     }
 
 
@@ -37,11 +53,20 @@ def _human() -> bytes:
 
 
 def _sheets() -> bytes:
+    """Two systems under as many questions as a ranking needs, read by two people."""
     columns = ("object1", "object2", "system", "scenario", "text", "rater", *COMPQA.keys)
     rows = [
-        (*PAIR, SYSTEM, SCENARIO, text, rater, *_points(turn + place).values())
-        for place, rater in enumerate(("reader 1", "reader 2"))
-        for turn, text in enumerate(ANSWERS)
+        (one, other, system, SCENARIO, text, rater, *points.values())
+        for reader, rater in enumerate(("reader 1", "reader 2"))
+        for turn, (one, other, why, where) in enumerate(QUESTIONS)
+        for system, text, points in (
+            (
+                "thorough_model",
+                f"For most people {one} is better: {why}. {other.capitalize()} wins {where}.",
+                _high(turn + reader),
+            ),
+            ("brief_model", f"Take {one}: {why}.", _points(turn + reader)),
+        )
     ]
     return csv_of(columns, rows)
 

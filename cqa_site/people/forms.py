@@ -121,7 +121,7 @@ class NewPersonForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
     email = forms.EmailField(
-        label=_("E-mail"), widget=forms.EmailInput(attrs={"autocomplete": "username"})
+        label=_("Email"), widget=forms.EmailInput(attrs={"autocomplete": "username"})
     )
     password = forms.CharField(
         label=_("Password"),

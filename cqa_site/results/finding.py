@@ -48,12 +48,19 @@ def in_words(found: Bounded, decimals: int = 2) -> str:
     return f"{value} {bounds_of(found.low, found.high, decimals)}"
 
 
-def level_of(alpha: float) -> tuple[str, str]:
-    """How much an alpha allows to conclude, in words, and its mark."""
-    if alpha >= FIRM:
+def level_of(alpha: Bounded) -> tuple[str, str]:
+    """How much an alpha allows to conclude, in words, and its mark.
+
+    Where there is an interval its lower bound decides, as Krippendorff asks.
+    """
+    value = alpha.value or 0.0
+    least = value if alpha.low is None else alpha.low
+    if least >= FIRM:
         return _("well enough for firm conclusions"), "good"
-    if alpha >= TENTATIVE:
+    if least >= TENTATIVE:
         return _("well enough for tentative conclusions"), ""
+    if value >= TENTATIVE:
+        return _("well enough for tentative conclusions, though less is possible"), ""
     return _("too little for conclusions"), "warn"
 
 

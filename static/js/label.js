@@ -41,6 +41,7 @@ function show(prelude) {
   const item = shown();
   form.setAttribute("aria-busy", String(!item));
   byId("review").hidden = !reviewed;
+  if (reviewed) window.scrollTo(0, 0);
   for (const button of form.querySelectorAll(".level")) {
     const isGiven = reviewed && String(reviewed.answer.label) === button.value;
     if (isGiven) button.setAttribute("aria-pressed", "true");

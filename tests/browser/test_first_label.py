@@ -64,7 +64,7 @@ def test_first_label_of_an_invited_annotator(server, visit, browser, media):
     guest.page.goto(link)
     clicks.note("follow the link")
     guest.page.get_by_label("Your name").fill("Ann")
-    guest.page.get_by_label("E-mail").fill("ann@lab.example")
+    guest.page.get_by_label("Email").fill("ann@lab.example")
     guest.page.get_by_label("Password").fill("seven unrelated kettles")
     clicks.on(guest.page.get_by_role("button", name="Make account and join"), "join")
     clicks.on(guest.page.get_by_role("link", name="Start labelling"), "begin")

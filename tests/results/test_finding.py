@@ -20,12 +20,18 @@ class Value:
 
 @pytest.mark.parametrize(
     ("alpha", "words", "mark"),
-    [(0.8, "firm", "good"), (0.799, "tentative", ""), (0.667, "tentative", ""),
-     (0.666, "too little", "warn"), (-0.2, "too little", "warn")],
+    [(Value(0.8), "firm", "good"), (Value(0.799), "tentative conclusions", ""),
+     (Value(0.667), "tentative conclusions", ""), (Value(0.666), "too little", "warn"),
+     (Value(-0.2), "too little", "warn"),
+     # With an interval its lower bound decides.
+     (Value(0.9, 0.8, 1.0), "firm", "good"), (Value(0.86, 0.7, 1.0), "tentative conclusions", ""),
+     (Value(0.86, 0.66, 1.0), "though less is possible", ""),
+     (Value(0.5, -0.3, 0.84), "too little", "warn")],
 )  # fmt: skip
 def test_an_alpha_allows_what_its_marks_say(alpha, words, mark):
     said, found = level_of(alpha)
     assert words in said
+    assert ("less is possible" in said) == ("less is possible" in words)
     assert found == mark
 
 

@@ -191,7 +191,8 @@ def _argument_count(answer: _Answer) -> Check:
     generated = sum(each.generated for each in answer.in_text)
     counted = f"{len(cited)} cited and {generated} generated"
     is_passed = abs(len(cited) + generated - ARGUMENTS_WANTED) <= ARGUMENTS_SLACK
-    wanted = f"{ARGUMENTS_WANTED} arguments, of the {len(answer.arguments)} listed or generated"
+    listed = len(answer.arguments)
+    wanted = f"{ARGUMENTS_WANTED} arguments: {listed} are listed, any others say [generated]"
     return Check("argument_count", is_passed, counted, wanted)
 
 

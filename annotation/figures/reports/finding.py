@@ -16,7 +16,7 @@ def figures_finding(figures: Figures) -> Finding:
     if alpha.value is None:
         says = _("How far annotators agree cannot be said yet: %s.") % alpha.reason
         return Finding(says, _so_far(figures), "warn")
-    level, mark = level_of(alpha.value)
+    level, mark = level_of(alpha)
     said = {"level": level, "alpha": text_of(alpha.value, 2)}
     return Finding(
         _("Annotators agree %(level)s: ordinal alpha %(alpha)s.") % said,

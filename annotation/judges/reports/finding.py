@@ -72,7 +72,7 @@ def trained_finding(figures: TrainedFigures, number: int) -> Finding:
     if alpha.value is None:
         says = _("How far version %(n)d agrees with people cannot be said.") % {"n": number}
         return Finding(says, f"{capfirst(alpha.reason or '')}.", "warn")
-    level, mark = level_of(alpha.value)
+    level, mark = level_of(alpha)
     said = {"n": number, "level": level, "alpha": text_of(alpha.value, 2)}
     says = _("Version %(n)d agrees with final labels %(level)s: ordinal alpha %(alpha)s.") % said
     sure = ngettext(

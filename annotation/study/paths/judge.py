@@ -29,7 +29,7 @@ def steps(study: Study) -> list[Step]:
     raters = by_people.filter(campaign=campaign).order_by().values("rater").distinct().count()
     is_enough = raters >= ADVISED_HUMANS
     return [
-        _people(study, raters, is_enough=is_enough),
+        _people(study, raters, is_enough=is_enough, has_rounds=campaigns_of(study).exists()),
         _model(study),
         step(
             study,
@@ -52,7 +52,7 @@ def steps(study: Study) -> list[Step]:
     ]
 
 
-def _people(study: Study, raters: int, *, is_enough: bool) -> Step:
+def _people(study: Study, raters: int, *, is_enough: bool, has_rounds: bool) -> Step:
     found = ngettext("%(count)s person labelled", "%(count)s people labelled", raters)
     text = found % {"count": raters}
     asked = _("Three people at least on the same arguments: label here, or import their votes.")
@@ -60,8 +60,8 @@ def _people(study: Study, raters: int, *, is_enough: bool) -> Step:
         study,
         title=_("Have labels of people"),
         text=f"{text}." if is_enough else f"{text}. {asked}",
-        button=_("Label rounds"),
-        page="campaigns",
+        button=_("Label rounds") if has_rounds else _("Import labels or arguments"),
+        page="campaigns" if has_rounds else "imports",
         is_done=is_enough,
     )
 

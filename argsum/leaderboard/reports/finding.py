@@ -40,7 +40,10 @@ def board_finding(board: SummaryBoard) -> Finding | None:
             "system can know beforehand."
         )
         return Finding(says % said, sure, "warn")
-    says = _("%(name)s leads: %(figure)s %(value)s.") % said
+    if len(rows) == 1:
+        says = _("%(name)s has %(figure)s %(value)s.") % said
+    else:
+        says = _("%(name)s leads: %(figure)s %(value)s.") % said
     return Finding(says, " ".join([*_next(rows, name), *_ground(board)]))
 
 
@@ -128,7 +131,7 @@ def people_finding(found: PeopleAgreement) -> Finding | None:
         needed = _("Two people have to judge the same sets.")
         return Finding(_("How far people agree cannot be said yet."), needed, "warn")
     lowest = min(known.values(), key=lambda each: each.value or 0.0)
-    level, mark = level_of(lowest.value or 0.0)
+    level, mark = level_of(lowest)
     figures = ", ".join(
         f"{str(DIMENSION_NAMES[name]).lower()} {in_words(alpha)}" for name, alpha in known.items()
     )

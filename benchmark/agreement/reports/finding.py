@@ -28,7 +28,7 @@ def agreement_finding(figures: Agreement, choice: Choice) -> Finding:
             f"{_few(shared)} {_by_judges(figures)}".strip(),
             "warn",
         )
-    level, mark = level_of(people.value)
+    level, mark = level_of(people)
     said = {"level": level, "alpha": text_of(people.value, 2)}
     says = _("People agree on totals %(level)s: alpha %(alpha)s") % said
     beside = figures.with_people.get(choice.judge, {}).get(TOTAL)

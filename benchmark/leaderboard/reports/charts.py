@@ -105,8 +105,9 @@ def _groups(board: Board, judge: str, recipe: Recipe, size: str) -> Spec:
 
 
 def _spread_rows(board: Board, judge: str, recipe: Recipe) -> Rows:
-    """The first and the last system of the board."""
+    """The first and the last ranked system; where nobody has a rank, of all that have answers."""
     rows = [(name, row) for name, row in _named(board, judge) if row.row.n_answers]
+    rows = [(name, row) for name, row in rows if row.standing] or rows
     ends = rows[:1] + rows[-1:] if len(rows) > 1 else rows
     return [
         {"points": str(at), "answers": n, "system": name}

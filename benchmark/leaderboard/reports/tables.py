@@ -222,7 +222,7 @@ TABLES: dict[str, Entry] = {
         gettext_lazy("Spread of points"),
         gettext_lazy(
             "Scored answers by points, half points rounded down; the chart shows the first and "
-            "the last system."
+            "the last ranked system."
         ),
         distribution_table,
     ),
