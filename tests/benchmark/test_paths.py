@@ -40,8 +40,7 @@ def test_the_sample_of_score_sheets_leads_to_a_ranking(settings, tmp_path):
     path.write_bytes(FORMATS["score_sheets"].sample.make())
     call_command("import_score_sheets", str(path), "--study", study.name)
     board = keeping.refresh(BOARDS, default_rubric(study))
-    page = cast.sign_in(cast.make_member(study, "researcher")).get(
-        reverse("scores", args=[study.public_id])
-    )
+    client = cast.sign_in(cast.make_member(study, "researcher"))
+    text = client.get(reverse("scores", args=[study.public_id])).content.decode()
     assert board.number == 1
-    assert "thorough_model leads with 11.50 of 19 points, 2.00 more than brief_model." in page.content.decode()
+    assert "thorough_model leads with 11.50 of 19 points, 2.00 more than brief_model." in text
