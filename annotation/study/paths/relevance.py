@@ -73,8 +73,8 @@ def _people(study: Study, about: Any) -> Step:
     if wanted > 1:
         text += _("; each argument asks for %(wanted)s labels") % {"wanted": wanted}
     asked = _(
-        "An admin of the study invites people you know; the page of a round makes links for a "
-        "crowd platform."
+        "On the round's page an admin invites people, one link each; its crowd links bring in "
+        "people of a platform."
     )
     said = [f"{text}."] if members else []
     if members < wanted:
@@ -83,9 +83,11 @@ def _people(study: Study, about: Any) -> Step:
         study,
         title=_("Bring in annotators"),
         text=" ".join(said),
-        button=_("People"),
-        page="members",
+        button=_("The round") if about.pk else _("Label rounds"),
+        page="campaign" if about.pk else "campaigns",
+        other=(_("People"), "members"),
         is_done=members >= wanted or not about.is_live,
+        of=about if about.pk else None,
     )
 
 

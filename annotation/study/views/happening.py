@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.urls import reverse
 from django.utils import timezone
@@ -25,6 +25,8 @@ from cqa_site.runs.words import state_in_words
 SHOWN = 6
 # Fewer say nothing about how long the rest takes.
 ENOUGH = 5
+# What people did in their first minutes says nothing about the days to come.
+LEAST_PACE = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ def _round_lanes(study: Study, now: datetime) -> Iterator[Lane]:
                 round_.wanted,
                 round_.get_state_display(),
                 round_.state == Round.State.PAUSED,
-                _end(round_.opened_at, now, round_.done, round_.wanted),
+                _end(round_.opened_at, now, round_.done, round_.wanted, least=LEAST_PACE),
             )
 
 
@@ -137,8 +139,14 @@ def _run_lanes(study: Study, now: datetime) -> Iterator[Lane]:
         )
 
 
-def _end(since: datetime | None, now: datetime, done: int, wanted: int) -> datetime | None:
-    if since is None or done < ENOUGH or done >= wanted:
+def _end(
+    since: datetime | None,
+    now: datetime,
+    done: int,
+    wanted: int,
+    least: timedelta = timedelta(0),
+) -> datetime | None:
+    if since is None or now - since < least or done < ENOUGH or done >= wanted:
         return None
     return now + (now - since) * ((wanted - done) / done)
 

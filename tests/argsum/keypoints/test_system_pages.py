@@ -15,6 +15,7 @@ from cqa_site.people.models import Role
 from tests.argsum.made_cells import make_dataset, make_set
 from tests.argsum.made_runs import PlaceScorer, in_order, make_run, work, write
 from tests.cast import make_member, make_study, sign_in
+from tests.flat import flat
 from tests.runs.made_runs import make_endpoint
 
 pytestmark = pytest.mark.django_db
@@ -166,6 +167,7 @@ def test_the_curve_of_the_parameter_that_varies(lab):
     run = lab.run(grid={"threshold": [0.1, 0.5, 0.95], "min_size": [3]})
     page = lab.get("system_run", system_run_id=run.public_id).content.decode()
     assert "Clusters by threshold" in page
+    assert "settings that cluster at least 75 % of the arguments" in flat(page)
     here = {"system_run_id": run.public_id}
     table = lab.get("system_run_figure", **here, figure="curve", format="csv").content.decode(
         "utf-8-sig"
