@@ -77,7 +77,7 @@ class JudgeForm(ScoredByForm):
     rater = forms.CharField(
         label=_("Judge"),
         max_length=120,
-        help_text=_("The model that gave the scores: the name after “judged_” of its folder."),
+        help_text=_("The model that gave the scores; in a release after “judged_” of its folder."),
     )
 
 

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cqa_site.web.charts import drawing as charts
+from cqa_site.web.charts.axis import axis_of
 from cqa_site.web.charts.bars import histogram
+from cqa_site.web.charts.dot_rows import number_of
 from cqa_site.web.charts.heatmap import heatmap
 from cqa_site.web.latex import booktabs, escape
 from cqa_site.web.tables import TableData, text_of
@@ -46,6 +48,11 @@ def test_bars_are_drawn_with_their_size_and_the_theme_colours():
     assert charts.THEMES["light"]["first"] in light
     assert charts.THEMES["dark"]["first"] in dark
     assert charts.THEMES["light"]["first"] not in dark
+
+
+def test_a_number_that_is_nearly_zero_has_no_sign():
+    axis = axis_of([-1.0, 5.0], most=5)
+    assert [number_of(each, axis) for each in (-0.001, -0.01, None)] == ["0.00", "−0.01", "–"]
 
 
 def test_a_png_is_a_png():

@@ -103,7 +103,7 @@ def verdicts_table(run: Run, rows: QuerySet[CoherenceVerdict]) -> TableData:
         _("Answer"), _("Revision"), _("System"), _("Scenario"), _("Condition"), _("Object 1"),
         _("Object 2"),
         _("Cited number"), _("Segment"), _("Argument"), _("Coherent"), _("Unscored because"),
-        _("The judge's reason"), _("Time asked"),
+        _("The judge's reason"), _("Replicate"),
     ]  # fmt: skip
     cells = [_cells(one) for piece in _pieces(rows) for one in shown(piece)]
     return TableData(columns, cells, name=f"coherence-run-{run.number}")

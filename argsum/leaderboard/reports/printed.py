@@ -141,7 +141,7 @@ def _interval(each: Estimate) -> Filled:
 
 
 def _number(value: float | None) -> Filled:
-    return NOTHING if value is None else Filled(f"{value:,.{DECIMALS}f}".replace("-", "−"))
+    return NOTHING if value is None else Filled(f"{value:z,.{DECIMALS}f}".replace("-", "−"))
 
 
 def _setting(row: SystemRow, key: str) -> str:

@@ -79,7 +79,7 @@ def _names(lines: Rows, plane: Plane) -> list[Layer]:
 
 
 def _said(line: dict[str, Any]) -> list[str]:
-    number = f"{line['at']:.2f}".replace("-", "−")
+    number = f"{line['at']:z.2f}".replace("-", "−")
     whole = f"{line['what']} {number}"
     return (
         [whole]

@@ -185,7 +185,7 @@ def _estimate(found: Figure, *, percent: bool = False) -> str:
     scale, places = (100, 1) if percent else (1, 3)
     unit = " %" if percent else ""
     value, *bounds = (
-        "" if each is None else f"{scale * each:.{places}f}".replace("-", "−")
+        "" if each is None else f"{scale * each:z.{places}f}".replace("-", "−")
         for each in (found.value, found.low, found.high)
     )
     between = f" [{', '.join(bounds)}]" if found.low is not None else ""

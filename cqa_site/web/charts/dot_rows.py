@@ -150,7 +150,7 @@ def number_of(value: float | None, axis: Axis) -> str:
     if value is None:
         return "–"
     places = 3 if max(abs(axis.low), abs(axis.high)) <= 1 else 2
-    return f"{value:.{places}f}".replace("-", "−")
+    return f"{value:z.{places}f}".replace("-", "−")
 
 
 def _upright(place: Place, axis: Axis, values: Sequence[float]) -> list[dict[str, float]]:
