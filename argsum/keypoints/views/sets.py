@@ -11,6 +11,7 @@ from django.urls import path
 from django.utils.translation import gettext as _
 
 from argsum.keypoints.models import SummarySet
+from argsum.keypoints.reports.finding import sides_finding
 from argsum.keypoints.reports.key_points import (
     COLUMNS,
     Side,
@@ -47,6 +48,7 @@ def summary_set(request: StudyRequest, study: Study, set_id: uuid.UUID) -> HttpR
         "made": made,
         "run": made.system_run,
         "sides": [(side, references[side.cell.pk]) for side in sides],
+        "finding": sides_finding(sides, made.count_sheets.filter(state="submitted").count()),
         "cards": _figures(made, sides, least),
         "least": least,
         "settings": _settings(made),

@@ -273,6 +273,10 @@ def test_key_points_of_both_stances_stand_side_by_side(lab):
     assert "2 key points · 6 of 6 arguments belong to one (100 %)" in text
     assert "Night buses cost too much" in text
     assert 'width="100.00"' in text
+    finding = page.context["finding"]
+    assert finding.says.startswith("4 key points stand for 100 % of 12 arguments; most, 3, say: “")
+    assert "no person or judge has compared" in finding.sure
+    assert text.index(finding.says[:40]) < text.index("Supporting")
 
 
 def test_the_slider_moves_weak_matches_out(lab):
@@ -328,6 +332,7 @@ def test_sets_of_files_are_shown_without_arguments(lab):
     made = make_set(cell, arguments=[], assigned=None, scores=None, clusters=None)
     text = lab.get("summary_set", set_id=made.public_id).content.decode()
     assert "imported without their arguments" in text
+    assert "stand for" not in text
     assert "The first point" in text
 
 
