@@ -10,6 +10,8 @@ os.environ.setdefault("LOG_LEVEL", "ERROR")
 
 from cqa_site.settings import *  # noqa: F403
 
+# Every client would look through what `collectstatic` left in the working copy.
+STATIC_ROOT = tempfile.mkdtemp(prefix="counterpoint-static-")
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -129,7 +129,7 @@ def test_the_same_by_api_with_types_and_bounds(lab, api):
     refused = api("system-runs/", body | {"grid": {"most": [2.5]}})
     assert (refused.status_code, "no whole number" in refused.content.decode()) == (400, True)
     assert api("system-runs/", body | {"system": "shortest"}).status_code == 400
-    started = api("system-runs/", body)
+    started = api("system-runs/", body | {"settings": "published"})
     assert started.status_code == 201
     assert started.json()["grid"] == {"most": [1, 4], "redundancy": [0.5]}
     run = work(lab.study.system_runs.get())
