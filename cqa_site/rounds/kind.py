@@ -150,6 +150,10 @@ class TaskKind:
         """
         raise NotImplementedError
 
+    def is_done_by(self, round_: models.Round, place: models.Place) -> bool:
+        """Whether nothing is left at present for somebody who began; serves nothing."""
+        raise NotImplementedError
+
     def leave_out(self, place: models.Place) -> int:
         """Open to others what somebody excluded held; return how many slots that were."""
         raise NotImplementedError

@@ -8,10 +8,12 @@ from django.utils.translation import gettext as _
 
 from cqa_site.people.models import Membership
 
-from .kind import kind_of, kinds
+from .kind import Card, kind_of, kinds
 from .models import Participant, Place, Round
 
 LISTED = 50
+# Of so many of their rounds at most it is looked whether anything is left for somebody.
+LOOKED_AT = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +40,9 @@ class Waiting:
 def waiting_for(membership: Membership) -> list[Waiting]:
     """One card for every open round; for people of a crowd link that of the link alone.
 
-    One query, and one more for every kind that has an open round. A round whose sheets are
-    assigned waits only for those who have some to do.
+    One query, and one more for every kind that has an open round; a few for each of the first
+    rounds that the person began. A round whose sheets are assigned waits only for those who have
+    some to do, and one in which nothing is left for the person comes last.
     """
     participant = getattr(membership.user, "participant", None)
     opened = _rounds_for(membership)
@@ -47,10 +50,11 @@ def waiting_for(membership: Membership) -> list[Waiting]:
         opened = opened.filter(links=participant.link_id)
     rounds = list(opened[:LISTED])
     counts = _own_counts(membership, rounds)
+    done = set() if participant else _done(membership, [r for r in rounds if r.pk in counts])
+    shown = [each for each in rounds if each.pk in counts or not kind_of(each).is_assigned]
     return [
-        _card(membership, each, counts.get(each.pk, 0), participant)
-        for each in rounds
-        if each.pk in counts or not kind_of(each).is_assigned
+        _card(membership, each, counts.get(each.pk, 0), participant, is_done=each.pk in done)
+        for each in sorted(shown, key=lambda each: each.pk in done)
     ]
 
 
@@ -71,8 +75,27 @@ def _own_counts(membership: Membership, rounds: list[Round]) -> dict[int, int]:
     return counts
 
 
+def _done(membership: Membership, begun: list[Round]) -> set[int]:
+    """Rounds in which nothing is left for somebody who began, among the first ones."""
+    free = [each for each in begun if not kind_of(each).is_assigned][:LOOKED_AT]
+    if not free:
+        return set()
+    places = Place.objects.filter(round__in=free, rater__user=membership.user)
+    mine = {place.round_id: place for place in places.select_related("rater")}
+    return {
+        each.pk
+        for each in free
+        if each.pk in mine and kind_of(each).is_done_by(each, mine[each.pk])
+    }
+
+
 def _card(
-    membership: Membership, round_: Round, count: int, participant: Participant | None
+    membership: Membership,
+    round_: Round,
+    count: int,
+    participant: Participant | None,
+    *,
+    is_done: bool,
 ) -> Waiting:
     if participant is not None and _is_over(participant, count):
         return Waiting(
@@ -83,6 +106,12 @@ def _card(
         )
     kind = kind_of(round_)
     card = kind.card(count)
+    if is_done:
+        card = Card(
+            text=_("Nothing is left for you here at present. You can look at your answers."),
+            button=_("Look at it"),
+            badge=card.badge,
+        )
     return Waiting(
         title=round_.name,
         text=card.text,

@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 
 from cqa_site.people.models import Rater, User
 
+from .how_far import how_far
 from .integrity import sheet_violations
 from .kind import RoundNotReady, SheetKind
 from .models import Place, Round, Sheet
@@ -67,6 +68,10 @@ class OneByOne(SheetKind):
     def why_none(self, round_: Round, rater: Rater) -> str:
         """What serving says."""
         return next_sheet(round_=self.own(round_), rater=rater).reason
+
+    def is_done_by(self, round_: Round, place: Place) -> bool:
+        """As the work page counts."""
+        return not how_far(self.own(round_), place.rater).left
 
     def leave_out(self, place: Place) -> int:
         """No item stays short of sheets."""

@@ -63,6 +63,9 @@ WORKS = {
 }
 
 
+NOTHING_LEFT = "Nothing is left for you here at present."
+
+
 @pytest.fixture(params=sorted(WORKS))
 def kind(request):
     return WORKS[request.param]
@@ -134,6 +137,19 @@ def test_every_kind_for_a_crowd_is_tried_here():
     taking = {each.name: each.work_page for each in kinds() if each.takes_crowd}
     # Labels are tried in test_crowd.py.
     assert set(taking.values()) == {"label", *WORKS}
+
+
+def test_whoever_did_everything_is_not_asked_to_go_on(kind, round_, other, people, study):
+    client = cast.sign_in(people["annotator"])
+    first_page = reverse("study", args=[study.public_id])
+    submit(client, round_, kind)
+    assert NOTHING_LEFT not in client.get(first_page).content.decode()
+    while client.get(work_page(round_)).status_code == 302:
+        submit(client, round_, kind)
+    text = client.get(first_page).content.decode()
+    assert NOTHING_LEFT in text
+    # What is still to do stands first.
+    assert text.index(work_page(other)) < text.index(NOTHING_LEFT)
 
 
 def test_from_the_platform_to_the_code(kind, round_, people, study):

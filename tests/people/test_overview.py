@@ -9,6 +9,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.consensus.models import FinalLabel
+from annotation.labelling.actions.answering import Answer, answer
+from annotation.labelling.actions.serving import member_place, next_work
 from annotation.labelling.models.campaigns import Campaign
 from annotation.labelling.models.votes import Assignment
 from cqa_site.files.models import ImportFile
@@ -211,6 +213,24 @@ def test_annotator_continues_where_they_stopped(study, people):
     assert "Continue labelling" in text
     assert "2 done by you" in text
     assert reverse("label", args=[study.public_id, campaign.public_id]) in text
+
+
+def test_annotator_who_labelled_everything_is_not_asked_to_go_on(study, people):
+    campaign = opened(study, people, ordinary=3, controls=1)
+    campaign.refresh_from_db()
+    client = cast.sign_in(people["annotator"])
+    membership = study.memberships.get(user=people["annotator"])
+    place = member_place(campaign=campaign, membership=membership)
+    turn = 0
+    while row := next(iter(next_work(campaign=campaign, place=place).assignments), None):
+        assert "Nothing is left" not in overview(client, study)
+        given = Answer(client_key=f"k{turn}", label=2)
+        answer(rater=place.rater, assignment=row, given=given)
+        turn += 1
+    text = overview(client, study)
+    assert turn == 4
+    assert "Nothing is left for you here at present." in text
+    assert "Continue labelling" not in text
 
 
 def test_annotator_sees_nothing_of_others(study, people):

@@ -18,6 +18,7 @@ from cqa_site.rounds.models import Place, Round
 from cqa_site.rounds.progress import count_of
 from cqa_site.rounds.serving import place_for
 
+from .how_far import how_far
 from .serving import DONE, FREE, lock_slots, next_work, take_slots
 
 CHUNK = 500
@@ -72,6 +73,14 @@ class Blocks(TaskKind):
         """What serving says."""
         campaign = self.own(round_)
         return next_work(campaign=campaign, place=place_for(round_=campaign, rater=rater)).reason
+
+    def is_done_by(self, round_: Round, place: Place) -> bool:
+        """As the work page counts."""
+        served = Assignment.objects.filter(
+            campaign=round_.pk, rater=place.rater_id, state=Assignment.State.SERVED
+        )
+        far = how_far(campaign=self.own(round_), place=place, times=[], served=served.count())
+        return not far.left
 
     def leave_out(self, place: Place) -> int:
         """In a round that still runs, labels stay as extras, items merely reserved go back.
