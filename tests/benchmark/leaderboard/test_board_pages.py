@@ -287,6 +287,9 @@ def test_freezing_publishing_and_withdrawing(study, live, client):
     said = page(client, "board", study, 1)
     assert "Table 2" in said
     assert "Rosa Researcher" in said
+    frozen = BoardSnapshot.objects.get()
+    cited = f"{study.name}, CompQA v1, snapshot #1, frozen {frozen.frozen_at:%-d %B %Y}, "
+    assert f'value="{cited}rows SHA-256 {frozen.sha256[:16]}…, made with Counterpoint"' in said
     client.post(address("board_publish", study, 1))
     token = BoardSnapshot.objects.get().public_token
     assert str(token) in page(client, "board", study, 1)
