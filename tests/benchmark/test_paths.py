@@ -5,6 +5,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from benchmark.leaderboard.actions import BOARDS
+from benchmark.paths import steps
 from benchmark.rubrics.actions import default_rubric
 from cqa_site.files.formats import FORMATS
 from cqa_site.results import keeping
@@ -39,8 +40,10 @@ def test_the_sample_of_score_sheets_leads_to_a_ranking(settings, tmp_path):
     path = tmp_path / "sheets.csv"
     path.write_bytes(FORMATS["score_sheets"].sample.make())
     call_command("import_score_sheets", str(path), "--study", study.name)
-    board = keeping.refresh(BOARDS, default_rubric(study))
     client = cast.sign_in(cast.make_member(study, "researcher"))
+    assert [each.is_done for each in steps(study)] == [True, True, True, True, False]
+    board = keeping.refresh(BOARDS, default_rubric(study))
+    assert all(each.is_done for each in steps(study))
     text = client.get(reverse("scores", args=[study.public_id])).content.decode()
     assert board.number == 1
     assert "thorough_model leads with 11.50 of 19 points, 2.00 more than brief_model." in text

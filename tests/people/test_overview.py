@@ -9,12 +9,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.consensus.models import FinalLabel
+from annotation.figures.actions import CAMPAIGNS
 from annotation.labelling.actions.answering import Answer, answer
 from annotation.labelling.actions.serving import member_place, next_work
 from annotation.labelling.models.campaigns import Campaign
 from annotation.labelling.models.votes import Assignment
 from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Rater, Role, Study
+from cqa_site.results import keeping
 from cqa_site.rounds.crowd.participants import PlatformIds, create_link, take_part
 from cqa_site.rounds.opening import open_round
 from cqa_site.web.navigation.paths import _PATHS, Step, path_of, paths
@@ -116,6 +118,9 @@ def test_labels_are_in_when_all_of_them_are(researcher, study, people):
     assert "Let people label" in next_card(text)
     assert reverse("figures", args=[study.public_id, campaign.public_id]) in text
     campaign.slots.update(state="done")
+    assert "Read the figures" in next_card(overview(researcher, study))
+    campaign.refresh_from_db()
+    keeping.refresh(CAMPAIGNS, campaign)
     assert 'aria-current="step"' not in overview(researcher, study)
 
 
@@ -123,7 +128,7 @@ def test_imported_votes_need_no_annotators(db, study):
     admin = cast.make_member(study, Role.ADMIN)
     campaign = cast.make_campaign(study, origin=Campaign.Origin.IMPORTED, state="closed")
     vote(campaign, admin, 2)
-    assert 'aria-current="step"' not in overview(cast.sign_in(admin), study)
+    assert "Read the figures" in next_card(overview(cast.sign_in(admin), study))
 
 
 def test_each_question_has_its_own_way(researcher, study):

@@ -138,7 +138,8 @@ def _figures(study: Study, voted: Any | None) -> Step:
         text=text,
         button=_("Figures"),
         page="figures",
-        is_done=_has_all(voted),
+        # They are computed when somebody opens their page.
+        is_done=_has_all(voted) and voted.snapshots.exists(),
         of=voted,
     )
 
