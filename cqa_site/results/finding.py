@@ -51,7 +51,8 @@ def in_words(found: Bounded, decimals: int = 2) -> str:
 def level_of(alpha: Bounded) -> tuple[str, str]:
     """How much an alpha allows to conclude, in words, and its mark.
 
-    Where there is an interval its lower bound decides, as Krippendorff asks.
+    Where there is an interval its lower bound decides: what may as well lie below a mark has not
+    reached it.
     """
     value = alpha.value or 0.0
     least = value if alpha.low is None else alpha.low

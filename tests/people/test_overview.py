@@ -182,7 +182,7 @@ def test_waiting_import_comes_first(researcher, study):
     ImportFile.objects.create(
         study=study, kind="table", name="x.csv", sha256="0", size=1, stored_as="x", state="checked"
     )
-    assert "1 file waits for your yes" in overview(researcher, study)
+    assert "1 upload waits for your yes" in overview(researcher, study)
 
 
 def test_researcher_sees_progress_and_disputes(researcher, study, people):

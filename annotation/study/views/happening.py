@@ -62,7 +62,7 @@ def things_waiting(study: Study) -> list[Waiting]:
 def _files(study: Study) -> Iterator[Waiting]:
     if count := files_waiting(study):
         title = ngettext(
-            "%(count)s file waits for your yes", "%(count)s files wait for your yes", count
+            "%(count)s upload waits for your yes", "%(count)s uploads wait for your yes", count
         )
         yield Waiting(
             title % {"count": count},
