@@ -43,12 +43,14 @@ def summary_set(request: StudyRequest, study: Study, set_id: uuid.UUID) -> HttpR
     least = _least(request)
     sides = sides_of(made, least)
     references = references_with_counts([side.cell for side in sides])
+    shown = [side.made for side in sides]
+    sheets = study.count_sheets.filter(summary_set__in=shown, state="submitted").count()
     context = {
         "study": study,
         "made": made,
         "run": made.system_run,
         "sides": [(side, references[side.cell.pk]) for side in sides],
-        "finding": sides_finding(sides, made.count_sheets.filter(state="submitted").count()),
+        "finding": sides_finding(sides, sheets),
         "cards": _figures(made, sides, least),
         "least": least,
         "settings": _settings(made),
