@@ -14,8 +14,8 @@ from .key_points import Side
 def sides_finding(sides: Sequence[Side], sheets: int) -> Finding | None:
     """How many arguments the key points stand for, and the one with most of them.
 
-    ``sheets`` is how often somebody judged sets of these sides. Of a set that came without its arguments, or
-    without key points, there is nothing to say.
+    ``sheets`` is how often somebody judged sets of these sides. Of a set that came without its
+    arguments, or without key points, there is nothing to say.
     """
     known = [side for side in sides if side.is_unassigned_known and side.points]
     if not known:
