@@ -10,24 +10,22 @@ from urllib.parse import urlsplit
 
 from benchmarks.databases import SERVER, postgres_answers
 
-# Walks of whole tables, and one thing in many orders: PostgreSQL is the stricter one, for it
-# refuses what SQLite stores and compares. One database is enough for them on every commit.
+# Asked of one database on every commit: PostgreSQL is the stricter one, for it refuses what SQLite
+# stores and compares. What is released is imported and counted on SQLite by tests/golden, what is
+# made for the demo by tests/browser.
 HERE_ONLY = {
+    # Walks of whole tables, and one thing in many orders.
     "annotation/editing/test_editing_drafts.py::TestTwoTabs::test_no_text_is_lost_in_any_order",
-    "annotation/quality/test_quality.py"
-    "::test_exclusion_and_reinstatement_cancel_out_when_nobody_came_between",
+    "annotation/exports/test_exports.py::test_every_content_has_the_same_rows_in_every_format",
+    "annotation/quality/test_quality.py",
     "security/test_matrix.py::test_roles_in_the_own_study",
+    # The SQL of every address, with rows behind it: types, grouping, JSON.
+    "api/test_access.py::test_whoever_may_gets_it",
     "api/test_behaviour.py",
     "api/test_conformity.py",
     "api/test_filters.py",
-}
-# tests/faults applies the migrations to both databases.
-DIALECT = HERE_ONLY | {
-    # The SQL of every address, with rows behind it: types, grouping, JSON.
-    "api/test_access.py::test_whoever_may_gets_it",
-    # What SQLite stores or compares and PostgreSQL refuses.
+    # What is read from files.
     "annotation/imports/test_import_engine.py",
-    "files/test_import_batches.py",
     "annotation/imports/test_import_table.py",
     "annotation/imports/test_answers_import.py",
     "argsum/datasets/test_argument_imports.py",
@@ -35,14 +33,35 @@ DIALECT = HERE_ONLY | {
     "argsum/imports/test_score_imports.py",
     "benchmark/imports/test_judged_import.py",
     "benchmark/imports/test_score_sheet_import.py",
+    "files/test_import_batches.py",
+    # Constraints and what contradicts them.
+    "annotation/labelling/test_campaigns_as_rounds.py",
+    "annotation/answers/test_conditions.py",
+    "annotation/labelling/test_integrity.py",
+    "benchmark/scoring/test_score_integrity.py",
+    "benchmark/scoring/test_sheet_rows.py",
+    "people/test_invitations.py",
+    "people/test_members.py",
+    # Collation, aggregates and rows that are fingerprinted.
+    "annotation/consensus/test_adoption.py",
+    "annotation/consensus/test_consensus.py",
+    "annotation/figures/test_snapshots.py",
+    "benchmark/leaderboard/test_boards.py",
+    "argsum/leaderboard/test_leaderboard.py",
+    "argsum/leaderboard/test_key_point_boards.py",
+}
+# Of both on every commit; tests/faults applies the migrations to both.
+DIALECT = HERE_ONLY | {
     # Locks, races, leases and claims.
     "annotation/labelling/test_locks.py",
-    "annotation/generation/test_generation_race.py",
     "annotation/labelling/test_serving.py",
+    "annotation/generation/test_generation_race.py",
     "annotation/editing/test_editing_drafts.py",
     "argsum/counting/test_counting_race.py",
     "benchmark/scoring/test_scoring_race.py",
     "benchmark/scoring/test_scoring_parts_race.py",
+    "people/test_crowd.py",
+    "people/test_unavailable.py",
     "results/test_keeping.py",
     "results/test_race.py",
     "runs/test_engine.py",
@@ -51,27 +70,9 @@ DIALECT = HERE_ONLY | {
     "runs/test_ledger.py",
     "runs/test_provider_batches.py",
     "runs/test_worked_example.py",
-    # Constraints and what contradicts them.
-    "annotation/labelling/test_campaigns_as_rounds.py",
-    "annotation/answers/test_conditions.py",
-    "annotation/labelling/test_integrity.py",
-    "benchmark/scoring/test_score_integrity.py",
-    "benchmark/scoring/test_sheet_rows.py",
-    "people/test_crowd.py",
-    "people/test_invitations.py",
-    "people/test_members.py",
-    "people/test_unavailable.py",
-    # Search, collation, aggregates and rows that are fingerprinted.
+    # Search has a language of its own in each.
     "annotation/retrieval/test_retrieval_search.py",
     "annotation/retrieval/test_retrieval_corpora.py",
-    "annotation/consensus/test_adoption.py",
-    "annotation/consensus/test_consensus.py",
-    "annotation/exports/test_exports.py::test_every_content_has_the_same_rows_in_every_format",
-    "annotation/quality/test_quality.py",
-    "annotation/figures/test_snapshots.py",
-    "benchmark/leaderboard/test_boards.py",
-    "argsum/leaderboard/test_leaderboard.py",
-    "argsum/leaderboard/test_key_point_boards.py",
     "runs/test_database_options.py",
 }
 # With ``--all``: whatever asks a database anything.

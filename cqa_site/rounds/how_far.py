@@ -17,7 +17,7 @@ from cqa_site.people.models import Rater
 from .blind_order import repeats_of
 from .kind import sheet_kind_of
 from .models import Round, Sheet
-from .slots import unseen_items
+from .slots import unseen_items, with_free_slot
 
 # From so many on somebody's own pace says more than what the round expects.
 ENOUGH = 3
@@ -84,7 +84,7 @@ def how_far(round_: Any, rater: Rater, wanted: int | None = None) -> HowFar:
         left = 0
     elif not kind.is_assigned:
         firsts = [thing for thing, replicate, *_rest in rows if replicate == 0]
-        coming = unseen_items(round_, firsts).filter(is_free=True).count()
+        coming = with_free_slot(round_, unseen_items(round_, firsts)).count()
         again = repeats_of(len(firsts) + coming, round_.repeat_share)
         left += coming + max(0, again - (len(rows) - len(firsts)))
     seconds = pace([each for each in done if each])

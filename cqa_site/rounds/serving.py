@@ -6,6 +6,7 @@ order, and among them blind repeats. An ordinary item is reserved by one of its 
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from django.db import transaction
@@ -17,7 +18,7 @@ from cqa_site.people.models import Rater
 from .blind_order import choose_repeat, repeat_due
 from .kind import SheetKind, sheet_kind_of
 from .models import Place, Round, Sheet
-from .slots import DONE, renew, take_slot, unseen_items
+from .slots import DONE, renew, take_slot, unseen_items, with_free_slot
 
 # So many items of a rater's order are tried before somebody else's locks count as "held".
 TRIES = 5
@@ -59,10 +60,8 @@ def next_sheet(*, round_: Any, rater: Rater) -> Work:
     if round_.state != Round.State.OPEN:
         return Work(None, "not_open")
     serving = _Serving(sheet_kind_of(round_), round_, place)
-    waiting = serving.own().filter(state=Sheet.State.OPEN).order_by("place").first()
+    waiting = serving.waiting()
     if waiting is not None:
-        waiting.round, waiting.rater = round_, rater
-        renew(waiting)
         return Work(waiting)
     if serving.kind.is_assigned:
         return Work(None, "finished")
@@ -99,6 +98,16 @@ class _Serving:
     def items(self) -> QuerySet[Any]:
         return self.kind.Item._default_manager.filter(round=self.round_)
 
+    def waiting(self) -> Any | None:
+        """The sheet that was begun and waits, reserved anew."""
+        begun = [pk for pk, *_about, state in self._had if state == Sheet.State.OPEN]
+        if not begun:
+            return None
+        sheet = self.own().get(pk=begun[0])
+        sheet.round, sheet.rater = self.round_, self.place.rater
+        renew(sheet)
+        return sheet
+
     def next_example(self) -> Any | None:
         """The next example, after the last a seen one; None in a round without examples."""
         examples = self.items().filter(key_points__isnull=False)
@@ -120,13 +129,15 @@ class _Serving:
         return unseen_items(self.round_, [thing for thing, again in self._done if again == 0])
 
     def _first(self) -> Any | None:
-        """A sheet for an item that the rater has not had, if one of the next few is free."""
+        """A sheet for the next item of which a slot is free."""
         # A random order of the rater's own, in which what is gone moves nothing that is left. The
         # database shuffles: it takes milliseconds where reading and hashing here took a tenth of a
         # second for 3,000 items.
         salt = Value(f"{self.round_.seed} {self.place.rater_id} ", CharField())
         turn = MD5(Concat(salt, Cast("pk", CharField())))
-        for item in self._unseen().filter(is_free=True).order_by(turn, "pk")[:TRIES]:
+        order = self._unseen().order_by(turn, "pk")
+        # Nearly always the very next one is free; to ask it of all takes ten times as long.
+        for item in chain(order[:1], with_free_slot(self.round_, order)[:TRIES]):
             slot = take_slot(self.round_, item.pk, minutes=self.round_.lease_minutes)
             if slot is not None:
                 return self.begin(item, slot=slot)
@@ -135,8 +146,14 @@ class _Serving:
     @cached_property
     def _done(self) -> list[tuple[int, int]]:
         """Thing and number of repetition of the rater's sheets, in their order."""
-        rows = self.own().filter(is_example=False).order_by("place")
-        return list(rows.values_list(self.kind.subject, "replicate"))
+        return [
+            (thing, again) for _pk, thing, again, is_example, _state in self._had if not is_example
+        ]
+
+    @cached_property
+    def _had(self) -> list[tuple[Any, ...]]:
+        columns = ("pk", self.kind.subject, "replicate", "is_example", "state")
+        return list(self.own().order_by("place").values_list(*columns))
 
     def _repeat(self, *, is_last: bool = False) -> Any | None:
         """A sheet for an item that comes again, if one is due."""

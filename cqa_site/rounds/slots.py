@@ -24,14 +24,18 @@ FREE = Q(state=OPEN) | Q(state=LEASED, lease_until__lt=Now())
 
 
 def unseen_items(round_: Any, seen: Iterable[int]) -> QuerySet[Any]:
-    """Items without a known answer whose thing is not among those; ``is_free`` where a slot is."""
+    """Items without a known answer whose thing is not among those."""
     kind = sheet_kind_of(round_)
-    free = kind.Slot._default_manager.filter(FREE, item=OuterRef("pk"))
     items = kind.Item._default_manager.filter(round=round_.pk, key_points__isnull=True)
     # A list, not a subquery: a planner that does not know fresh tables would join row by row.
     unseen: QuerySet[Any] = items.exclude(**{f"{kind.subject}__in": seen})
-    unseen = unseen.annotate(is_free=Exists(free))
     return unseen
+
+
+def with_free_slot(round_: Any, items: QuerySet[Any]) -> QuerySet[Any]:
+    """Those of a round's items of which a slot is free."""
+    slots = sheet_kind_of(round_).Slot._default_manager
+    return items.filter(Exists(slots.filter(FREE, item=OuterRef("pk"))))
 
 
 def take_slot(round_: Any, item_id: int, *, minutes: int) -> Any | None:

@@ -44,6 +44,8 @@ class Work:
     fill: Callable[[Any], Any]
     round_: Callable[..., Any]
     form: Callable[[], dict[str, Any]]
+    # Fields of a round in which everything goes to several people.
+    several: dict[str, Any]
 
 
 def fill_sets(study):
@@ -57,9 +59,9 @@ def fill_answers(study):
 
 
 WORKS = {
-    "score": Work(fill_answers, make_round, full_form),
-    "count": Work(fill_sets, open_counting, marked_form),
-    "prefer": Work(fill_answers, make_pairs_round, lambda: {"verdict": "left"}),
+    "score": Work(fill_answers, make_round, full_form, {"overlap_share": 1.0}),
+    "count": Work(fill_sets, open_counting, marked_form, {"raters": 3}),
+    "prefer": Work(fill_answers, make_pairs_round, lambda: {"verdict": "left"}, {"raters": 3}),
 }
 
 
@@ -287,9 +289,11 @@ def test_the_page_costs_the_same_for_many(
 
 
 def test_a_submission_asks_no_more_of_the_database_for_members(
-    kind, round_, people, django_assert_max_num_queries
+    kind, study, people, django_assert_max_num_queries
 ):
     """A participant costs one query more: how many sheets there are already."""
+    kind.fill(study)
+    round_ = kind.round_(study, people["researcher"], **kind.several)
     client = cast.sign_in(people["annotator"])
     inside = come_in(make_link(round_, people, required_items=3)[1])[0]
     counts = []
