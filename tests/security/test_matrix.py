@@ -464,14 +464,25 @@ def test_anonymous_visitors_are_asked_to_sign_in(own, alone):
             assert response["Location"].startswith("/accounts/login/")
 
 
-def test_a_foreign_study_does_not_exist(own, foreign, visitors, alone):
+def in_turn(at):
+    """One role, by the place of the address."""
+    return [list(ROLES)[at % len(ROLES)]]
+
+
+def everybody(_at):
+    return list(ROLES)
+
+
+@pytest.mark.parametrize("letters", [in_turn, pytest.param(everybody, marks=pytest.mark.again)])
+def test_a_foreign_study_does_not_exist(own, foreign, visitors, alone, letters):
+    """Whose study it is is asked before anybody's role is."""
     nowhere = reverse("study", kwargs={"study_id": uuid.uuid4()})
     nothing = {each: without_tokens(client.get(nowhere)) for each, client in visitors.items()}
-    for name, route in STUDY_ROUTES.items():
+    for at, (name, route) in enumerate(STUDY_ROUTES.items()):
         url = reverse(name, kwargs=foreign.kwargs(name))
-        for letter, client in visitors.items():
+        for letter in letters(at):
             with alone(f"{name}, {ROLES[letter]}"):
-                theirs = ask(client, route, url)
+                theirs = ask(visitors[letter], route, url)
                 assert theirs.status_code == 404
                 assert without_tokens(theirs) == nothing[letter]
 
