@@ -296,6 +296,18 @@ def test_key_points_of_both_stances_stand_side_by_side(lab):
     assert text.index(finding.says[:40]) < text.index("Supporting")
 
 
+def test_what_was_clustered_and_what_belongs_are_told_apart(lab):
+    """Key points come from clusters; arguments from outside belong to one all the same."""
+    run = lab.run()
+    made = run.sets.get(cell__stance=-1, state="done")
+    SummarySet.objects.filter(pk=made.pk).update(clusters=[-1, 0, 0, -1, 1, 1])
+    text = flat(lab.get("summary_set", set_id=made.public_id).content.decode())
+    assert "6 of 6 arguments belong to one (100 %). The clusters" in text
+    assert "from which they were made held 67 % of the arguments" in text
+    page = flat(lab.get("system_run", system_run_id=run.public_id).content.decode())
+    assert "“Clustered” is the share of these arguments that were in a cluster" in page
+
+
 def test_the_slider_moves_weak_matches_out(lab):
     run = lab.run()
     made = run.sets.get(cell__stance=1, state="done")
