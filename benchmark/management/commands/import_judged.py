@@ -56,8 +56,8 @@ class Command(ScoreImportCommand):
 
     def _summary(self, taken: dict[Path, Outcome | str]) -> None:
         """One line a file, and a reason for every one that was not taken."""
-        words = ("system", "scenario", "answers", "sheets", "unscored")
-        words += ("same", "changed", "rejected", "file")
+        words = ["system", "scenario", "answers", "sheets", "unscored"]
+        words += ["same", "changed", "rejected", "file"]
         self.stdout.write(" ".join(f"{word:>12}" for word in words))
         for path, said in taken.items():
             if isinstance(said, str):
