@@ -64,8 +64,8 @@ def board_method(found: SummaryBoard) -> str:
         "percentile, 2,000 resamples, seed 0).\n\n"
         "Left out: ARI without unclustered arguments counts from %(share)d %% clustered on.\n\n"
         "Share clustered: of the arguments that match exactly one reference, those that were in "
-        "a cluster. How many belong to a key point in the end is another share: each belongs to "
-        "the one that it matches best, also from outside the clusters."
+        "a cluster. How many belong to a key point in the end is another share, which the match "
+        "with key points decides, not the clusters."
     ) % {
         "coverage": source_name(choice.coverage),
         "redundancy": source_name(choice.redundancy),
